@@ -1,0 +1,1 @@
+"""Numba kernels: free functions over arrays; the caller allocates, the kernel fills."""
