@@ -1,3 +1,29 @@
-"""KeepTree."""
+"""Keep the decision tree your experts signed off; get what the tree alone cannot say."""
+
+from importlib import import_module
 
 __version__ = "0.1.0.dev0"
+
+_HOME = {
+    "Boundary": "geometry.boundary",
+    "DistanceKernelClassifier": "probability.distance_kernel",
+    "DistanceKernelDisplay": "probability.display",
+    "GeometricRankClassifier": "probability.geometric_rank",
+    "Metric": "geometry.metric",
+    "SmoothedTreeClassifier": "probability.smoothing",
+    "Tree": "tree",
+    "keep": "importers",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name):
+    # Loaded on first use: scikit-learn and numba take seconds, and `keeptree --help` needs neither.
+    if name not in _HOME:
+        raise AttributeError(f"module 'keeptree' has no attribute {name!r}")
+    return getattr(import_module(f"keeptree.{_HOME[name]}"), name)
+
+
+def __dir__():
+    return [*__all__, "__version__"]

@@ -1,0 +1,60 @@
+"""Send rows down a tree to their leaves."""
+
+import numpy as np
+from numba import boolean, float64, int8, int32, int64, void
+
+from keeptree._kernels.jit import kernel, readonly
+
+NUMERIC = 1  # keeptree.tree.NUMERIC: a kernel file stands on its own
+
+
+@kernel(
+    void(
+        readonly(float64, 2),
+        readonly(int8, 1),
+        readonly(int32, 1),
+        readonly(float64, 1),
+        readonly(int32, 1),
+        readonly(int32, 1),
+        readonly(int32, 1),
+        readonly(int32, 1),
+        readonly(int32, 1),
+        boolean,
+        int64[::1],
+    )
+)
+def route_rows(
+    X,
+    kind,
+    feature,
+    threshold,
+    child_start,
+    child,
+    category_start,
+    category_child,
+    missing_child,
+    single,
+    leaf,
+):
+    """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` where a missing value has no rule.
+
+    Nominal columns hold category codes. ``missing_child[node]`` is the child of a missing value, or
+    negative for none. ``single``: compare after rounding to float32, as scikit-learn does.
+    """
+    for i in range(X.shape[0]):
+        node = 0
+        while kind[node] != 0:
+            value = X[i, feature[node]]
+            if single:
+                value = float64(np.float32(value))
+            if np.isnan(value):
+                following = missing_child[node]
+                if following < 0:
+                    node = -1 - node
+                    break
+                node = following
+            elif kind[node] == NUMERIC:
+                node = child[child_start[node] + (0 if value <= threshold[node] else 1)]
+            else:
+                node = category_child[category_start[node] + int64(value)]
+        leaf[i] = node

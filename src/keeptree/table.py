@@ -1,0 +1,70 @@
+"""X as the user has it (NumPy, pandas, polars) into the float matrix a Tree compares."""
+
+import numpy as np
+from sklearn.utils import check_array
+
+
+def column_names(X):
+    """Column names of a data frame as a tuple of str, or None for anything without names."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else tuple(str(name) for name in columns)
+
+
+def as_matrix(X, categories=None):
+    """Return X as a float64 matrix: missing values are NaN, nominal columns hold category codes.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n, d)
+        Nothing is copied if it is a float64 array already. Infinite values pass: whoever needs
+        finite ones checks while reading.
+    categories : sequence of (None or sequence), optional
+        For each column the labels of a nominal attribute in declared order, or None for a numeric
+        one. A label that was not declared is an unknown value, hence missing.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n, d), float64
+    """
+    if categories is None or all(labels is None for labels in categories):
+        return check_array(X, dtype=np.float64, ensure_all_finite=False)
+    columns = _columns(X)
+    if len(columns) != len(categories):
+        raise ValueError(f"X has {len(columns)} columns, but the tree expects {len(categories)}.")
+    matrix = np.empty((len(columns[0]), len(columns)))
+    if len(matrix) == 0:
+        raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
+    for j, (column, labels) in enumerate(zip(columns, categories, strict=True)):
+        if labels is not None:
+            matrix[:, j] = encode_labels(column, labels)
+        else:
+            numbers = check_array(column.reshape(-1, 1), dtype=np.float64, ensure_all_finite=False)
+            matrix[:, j] = numbers[:, 0]
+    return matrix
+
+
+def encode_labels(column, labels):
+    """Codes of a nominal column: the position of each value in ``labels``, NaN where unknown.
+
+    Examples
+    --------
+    >>> encode_labels(["red", "blue", None, "pink"], ("blue", "red"))
+    array([ 1.,  0., nan, nan])
+    """
+    position = {label: float(code) for code, label in enumerate(labels)}
+    return np.array([position.get(_plain(value), np.nan) for value in column])
+
+
+def _plain(value):
+    """A hashable Python value: NumPy scalars compare equal to the labels read from JSON."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _columns(X):
+    """The columns of X as 1-D object or number arrays."""
+    if column_names(X) is not None:
+        return [np.asarray(X[name]) for name in X.columns]
+    matrix = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
+    if matrix.ndim != 2:
+        raise ValueError(f"Expected a 2D array: X has {matrix.ndim} dimension(s), not 2.")
+    return list(matrix.T)

@@ -1,0 +1,134 @@
+"""What makes a Tree a tree: checked on construction and on load."""
+
+import numpy as np
+
+_TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
+
+
+def check_tree(tree):
+    """Raise a ValueError with one sentence if the arrays of ``tree`` do not form a tree."""
+    _check_shapes(tree)
+    _check_structure(tree)
+    _check_tests(tree)
+    _check_categories(tree)
+    _check_missing(tree)
+    _check_counts(tree)
+
+
+def _require(condition, sentence):
+    if not condition:
+        raise ValueError(f"Not a tree: {sentence}.")
+
+
+def _check_shapes(tree):
+    n = len(tree.kind)
+    _require(n > 0, "it has no node")
+    _require(tree.n_features > 0, "n_features must be at least 1")
+    for name in ("kind", "feature", "threshold", "missing"):
+        _require(getattr(tree, name).shape == (n,), f"{name} must hold one number for each node")
+    for name, pointed in (("child_start", "child"), ("category_start", "category_child")):
+        start, size = getattr(tree, name), len(getattr(tree, pointed))
+        _require(start.shape == (n + 1,), f"{name} must hold one number more than there are nodes")
+        ordered = start[0] == 0 and start[-1] == size and (np.diff(start) >= 0).all()
+        _require(ordered, f"{name} must rise from 0 to the length of the list it points into")
+    _require(tree.child.ndim == 1, "child must be a list")
+    _require(tree.category_child.ndim == 1, "category_child must be a list")
+    columns = 1 if tree.classes is None else len(tree.classes)
+    if tree.classes is not None:
+        _require(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")
+        distinct = {label.item() if hasattr(label, "item") else label for label in tree.classes}
+        _require(len(distinct) == columns, "two classes have the same label")
+    _require(tree.counts.shape == (n, columns), f"counts must have shape ({n}, {columns})")
+    names = tree.feature_names
+    _require(names is None or len(names) == tree.n_features, "feature_names must name every column")
+    _require(len(tree.categories) == tree.n_features, "categories must have an entry per column")
+    _require(
+        tree.compare_dtype in ("float64", "float32"), "compare_dtype must be float64 or float32"
+    )
+
+
+def _check_structure(tree):
+    n = len(tree.kind)
+    _require(
+        np.isin(tree.kind, (0, 1, 2)).all(), "kind must be 0 (leaf), 1 (numeric) or 2 (nominal)"
+    )
+    in_range = ((tree.child >= 1) & (tree.child < n)).all()
+    _require(in_range, "a child is not a node of the tree")
+    once = len(tree.child) == n - 1 and len(np.unique(tree.child)) == n - 1
+    _require(once, "every node but the root must be the child of exactly one node")
+    width = np.diff(tree.child_start)
+    _require((width[tree.kind == 0] == 0).all(), "a leaf has children")
+    _require((width[tree.kind == 1] == 2).all(), "a numeric test needs exactly two children")
+    _require((width[tree.kind == 2] >= 1).all(), "a nominal test needs at least one child")
+    # Each node has one parent, so anything the root does not reach is a cycle.
+    _require(_reached(tree) == n, "some nodes form a cycle that the root does not reach")
+
+
+def _reached(tree):
+    level, count = np.array([0]), 1
+    while len(level):
+        level = np.concatenate(
+            [tree.child[tree.child_start[i] : tree.child_start[i + 1]] for i in level]
+        )
+        count += len(level)
+    return count
+
+
+def _check_tests(tree):
+    inner = tree.kind != 0
+    feature = tree.feature[inner]
+    in_range = ((feature >= 0) & (feature < tree.n_features)).all()
+    _require(in_range, "a test uses a column that does not exist")
+    _require((tree.feature[~inner] == -1).all(), "the feature of a leaf must be -1")
+    _require(
+        np.isfinite(tree.threshold[tree.kind == 1]).all(), "a threshold is not a finite number"
+    )
+    nominal = np.array([labels is not None for labels in tree.categories])
+    fits = (nominal[feature] == (tree.kind[inner] == 2)).all()
+    _require(fits, "a numeric test needs a numeric column and a nominal test one with categories")
+
+
+def _check_categories(tree):
+    for labels in tree.categories:
+        distinct = labels is None or len(set(labels)) == len(labels) > 0
+        _require(distinct, "the categories of a column must be distinct labels")
+    width = np.diff(tree.category_start)
+    _require((width[tree.kind != 2] == 0).all(), "only a nominal test has categories")
+    for node in np.flatnonzero(tree.kind == 2):
+        declared = len(tree.categories[tree.feature[node]])
+        _require(width[node] == declared, "a nominal test must name a child for every category")
+        chosen = set(tree.category_child[tree.category_start[node] : tree.category_start[node + 1]])
+        own = set(tree.child[tree.child_start[node] : tree.child_start[node + 1]])
+        _require(chosen == own, "a nominal test must send its categories to its own children")
+
+
+def _check_missing(tree):
+    _require((tree.missing >= -2).all(), "missing must be a child, -1 (share) or -2 (error)")
+    goes = np.flatnonzero(tree.missing >= 0)
+    own = [
+        tree.missing[i] in tree.child[tree.child_start[i] : tree.child_start[i + 1]] for i in goes
+    ]
+    _require(all(own), "a missing value must go to a child of its node")
+
+
+def _check_counts(tree):
+    counts = tree.counts
+    _require(
+        np.isfinite(counts).all() and (counts >= 0).all(), "counts must be finite, not negative"
+    )
+    total = np.zeros_like(counts)
+    parent = np.repeat(np.arange(len(counts)), np.diff(tree.child_start))
+    np.add.at(total, parent, counts[tree.child])
+    inner = tree.kind != 0
+    slack = _TOLERANCE * np.maximum(counts.sum(axis=1, keepdims=True), 1)[inner]
+    adds_up = (np.abs(total - counts)[inner] <= slack).all()
+    _require(adds_up, "the counts of a node must be the sum of its children's")
+    if tree.classes is None:
+        for name in ("mean", "variance"):
+            values = getattr(tree, name)
+            _require(values is not None and values.shape == (len(counts),), f"{name} is missing")
+        _require(np.isfinite(tree.mean).all(), "mean must be finite")
+        return
+    _require(tree.label is not None and tree.label.shape == (len(counts),), "label is missing")
+    in_range = ((tree.label >= 0) & (tree.label < counts.shape[1])).all()
+    _require(in_range, "a label is not one of the classes")
