@@ -198,6 +198,16 @@ def check_finite(matrix):
     return matrix
 
 
+def binary_or_all(scores):
+    """Scores as scikit-learn expects them: with two classes only those of the second."""
+    return scores[:, 1] if scores.shape[1] == 2 else scores
+
+
+def class_code(label, classes):
+    """Position of a class label; an unknown one is a ValueError."""
+    return int(_class_codes(np.array([label]), classes)[0])
+
+
 def _reads_any_column(estimator):
     """Whether X may hold what is no number: a pipeline's first step or a nominal tree reads it."""
     if isinstance(estimator, Tree):
@@ -256,8 +266,8 @@ def _class_codes(y, classes):
     unknown = [label for label in labels if _plain(label) not in position]
     if unknown:
         raise ValueError(
-            f"y has labels the tree does not know: {unknown[:5]}; its classes are "
-            f"{list(classes[:10])}."
+            f"The tree does not know the labels {[_plain(label) for label in unknown[:5]]}; its "
+            f"classes are {classes[:10].tolist()}."
         )
     return np.array([position[_plain(label)] for label in labels])[inverse]
 

@@ -168,13 +168,13 @@ class SmoothedTreeClassifier(ProbabilityModel):
         return leaf_average(self.tree_, check_finite(X), self.node_probabilities_)
 
 
-def leaf_average(tree, X, values):
+def leaf_average(tree, X, values, normalise=True):
     """Value of each row's leaf, averaged by share where a missing value is shared."""
     shared = tree._shared_rows(X)
     result = values[tree._route(X)]
     if len(shared):
         mixed = tree._leaf_weights(X[shared]) @ values
-        result[shared] = mixed / mixed.sum(axis=1, keepdims=True)
+        result[shared] = mixed / mixed.sum(axis=1, keepdims=True) if normalise else mixed
     return result
 
 
