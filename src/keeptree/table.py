@@ -10,6 +10,11 @@ def column_names(X):
     return None if columns is None else tuple(str(name) for name in columns)
 
 
+def take_rows(X, start, stop):
+    """Rows ``start:stop`` of an array or data frame, without a copy where possible."""
+    return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+
+
 def as_matrix(X, categories=None):
     """Return X as a float64 matrix: missing values are NaN, nominal columns hold category codes.
 
