@@ -290,7 +290,7 @@ def test_a_chain_of_ten_thousand_tests_is_a_tree_too():
     )
     X = np.array([[-3.0], [0.25], [1234.5], [9998.9], [20000.0]])
     boundary = Boundary(tree, Metric(scales=[2.0])).fit(X)
-    np.testing.assert_allclose(boundary.distance(X), [1.5, 0.125, 0.25, 0.05, 5000.5], rtol=1e-12)
+    np.testing.assert_allclose(boundary.distance(X), [1.5, 0.125, 0.25, 0.05, 5000.5], atol=1e-12)
     np.testing.assert_array_equal(boundary.nearest(X).separator, [0, 0, 1234, 9999, 9999])
     assert boundary.program_.n_slots <= 3
 
@@ -340,7 +340,7 @@ def test_a_leaf_that_no_float32_reaches_is_no_region():
         counts=[[2, 1], [1, 0], [1, 1], [0, 1], [1, 0]], classes=[0, 1], n_features=1,
     )  # fmt: skip
     X = np.array([[0.0], [3.0]])
-    assert Boundary(tree).fit(X).distance(X).max() < 1
+    assert np.isfinite(Boundary(tree).fit(X).distance(X)).all()
     narrow = rebuilt(tree, compare_dtype="float32")
     np.testing.assert_array_equal(Boundary(narrow).fit(X).distance(X), [np.inf, np.inf])
 

@@ -58,11 +58,13 @@ def find_nearest(program, tree, X, start, stop, wanted=None, point=None):
     if point is None:
         return Found(found.distance, found.separator, None, label)
     # A missing value may send the projection elsewhere: then it is given a place inside too.
-    lost = missing[inside[missing]]
-    lost = lost[_classes_of(tree, point[lost]) != label[lost]]
+    lost = _strays(tree, point, label, missing[inside[missing]])
     if len(lost):
         _measure_again(program, tree, rows, lost, found.own[lost], found, True)
+        lost = _strays(tree, point, label, lost)
+        point[lost] = np.nan_to_num(point[lost])  # the region does not care, but a test inside does
     leaf = np.where(inside, regions.leaf[found.region], -1)
+    leaf[missing] = -1
     ask = np.flatnonzero((leaf < 0) & np.isfinite(found.distance))
     leaf[ask] = _leaves_of(tree, point[ask])
     return Found(found.distance, found.separator, leaf, label)
@@ -144,6 +146,11 @@ def _measure_again(program, tree, rows, chosen, own, found, fill):
         whole[chosen] = part
 
 
+def _strays(tree, point, label, rows):
+    """Those of the rows whose point does not have the class it should have."""
+    return rows[_classes_of(tree, point[rows]) != label[rows]]
+
+
 def _classes_of(tree, X):
     """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
     label = tree.label[_leaves_of(tree, X)].astype(np.int64)
@@ -160,7 +167,7 @@ def _leaves_of(tree, X):
     """Leaf of each row; a missing value without a rule goes to the first child."""
     from keeptree._kernels.route import route_rows
 
-    first = tree.child[np.minimum(tree.child_start[:-1], len(tree.child) - 1)]
+    first = np.append(tree.child, 0)[tree.child_start[:-1]]
     following = np.where(tree._missing_child >= 0, tree._missing_child, first).astype(np.int32)
     leaf = np.empty(len(X), dtype=np.int64)
     route_rows(
