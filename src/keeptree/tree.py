@@ -239,7 +239,7 @@ class Tree:
         shared, leaf = self._shared_rows(X), self._route(X)
         labels = self.label[leaf]
         if len(shared):
-            labels[shared] = self._predict_proba(X[shared]).argmax(axis=1)
+            labels[shared] = _first_largest(self._predict_proba(X[shared]))
         return self.classes[labels]
 
     def predict_proba(self, X):
@@ -467,6 +467,18 @@ def _categories(categories, n_features):
 def _frozen(array):
     array.flags.writeable = False
     return array
+
+
+def _first_largest(shares):
+    """Class of the largest share; a later one must be 1e-6 larger, as in J48.
+
+    Mixed shares that are equal on paper differ in their last bits.
+    """
+    best, chosen = np.zeros(len(shares)), np.zeros(len(shares), dtype=np.int64)
+    for c, share in enumerate(shares.T):
+        larger = share - best > 1e-6
+        best[larger], chosen[larger] = share[larger], c
+    return chosen
 
 
 def _ranges(first, last):
