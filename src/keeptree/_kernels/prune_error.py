@@ -183,7 +183,9 @@ def send_down(tree, top, entries, a, b, X, label, tolerance, grown, factor, z, s
 
 
 @kernel
-def estimate_raised(tree, node, largest, row, a, b, X, label, w, factor, z, below, counts, extra):
+def estimate_raised(
+    tree, node, largest, row, a, b, X, label, w, tolerance, factor, z, below, counts, extra
+):
     """Errors of the largest branch in place of its parent, where no row is divided.
 
     Its own rows stay where they are, so only those of the other branches are sent down.
@@ -193,11 +195,11 @@ def estimate_raised(tree, node, largest, row, a, b, X, label, w, factor, z, belo
     for e in range(a, b):
         r = row[e]
         first = tree[2][node]
-        if first + branch_of(tree, node, X[r, tree[0][node]], 0.0) == largest:
+        if first + branch_of(tree, node, X[r, tree[0][node]], tolerance) == largest:
             continue
         leaf = int64(largest)
         while tree[3][leaf] > 0:
-            leaf = tree[2][leaf] + branch_of(tree, leaf, X[r, tree[0][leaf]], 0.0)
+            leaf = tree[2][leaf] + branch_of(tree, leaf, X[r, tree[0][leaf]], tolerance)
         if extra[leaf, counts.shape[1]] == 0:
             extra[leaf, counts.shape[1]] = 1.0
             touched.append(leaf)
@@ -236,13 +238,14 @@ def find_largest(tree, node, counts):
         readonly(float64, 1),
         float64,
         float64,
+        float64,
         boolean,
         boolean,
     )
 )
 def prune_error_based(
     feature, threshold, first_child, n_children, category_start, category_child, missing,
-    counts, X, label, row_weight, factor, z, raising, complete,
+    counts, X, label, row_weight, factor, z, tolerance, raising, complete,
 ):  # fmt: skip
     """Prune the tree in place; ``counts`` are those of the rows X, which its nodes got when grown.
 
@@ -270,7 +273,7 @@ def prune_error_based(
             continue
         if done == 0:
             spare, number = divide_entries(
-                tree, node, X, entries, a, b, 0.0, weights, spare, share, size
+                tree, node, X, entries, a, b, tolerance, weights, spare, share, size
             )
             first = a if number == b - a else end
             entries = put_entries(entries, first, spare, number)
@@ -291,12 +294,12 @@ def prune_error_based(
             raised = as_leaf
         elif raising and complete:
             raised = estimate_raised(
-                tree, node, largest, entries[0], a, b, X, label, entries[1], factor, z, below,
+                tree, node, largest, entries[0], a, b, X, label, entries[1], tolerance, factor, z, below,
                 counts, extra,
             )  # fmt: skip
         elif raising:
             raised = send_down(
-                tree, largest, entries, a, b, X, label, 0.0, grown, factor, z, False, counts
+                tree, largest, entries, a, b, X, label, tolerance, grown, factor, z, False, counts
             )
         if as_leaf - (kept + 0.1) < SMALL and as_leaf - (raised + 0.1) < SMALL:
             n_children[node] = 0
@@ -305,7 +308,9 @@ def prune_error_based(
             feature[node], threshold[node] = feature[largest], threshold[largest]
             first_child[node], n_children[node] = first_child[largest], n_children[largest]
             category_start[node], missing[node] = category_start[largest], missing[largest]
-            send_down(tree, node, entries, a, b, X, label, 0.0, grown, factor, z, True, counts)
+            send_down(
+                tree, node, entries, a, b, X, label, tolerance, grown, factor, z, True, counts
+            )
             frames[depth - 1, 4] = 0
         else:
             below[node] = kept

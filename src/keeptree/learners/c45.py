@@ -39,8 +39,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         ``mdl_correction``, which is in bits. Everything else stays as in C4.5.
     pruning : {"error-based", "reduced-error", "pessimistic", "none"}, default="error-based"
         ``"error-based"`` is C4.5's (Weka's default). ``"reduced-error"`` is Weka's ``-R``: the last
-        of ``n_folds`` stratified folds prunes what the others grew; there the truth is Weka 3.6,
-        whose thresholds may lie a little (1e-6) above the midpoint. ``"pessimistic"`` adds half
+        of ``n_folds`` stratified folds prunes what the others grew. ``"pessimistic"`` adds half
         an error per leaf and makes a leaf where this does not increase the sum. ``"none"`` is Weka's
         ``-U``, which still collapses (see ``collapse``).
     confidence_factor : float in (0, 1], default=0.25
@@ -74,9 +73,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     mdl_correction : bool, default=True
         Subtract the cost of choosing a cut, log2(candidates) / weight, from a numeric attribute's
         gain. False is Weka's ``-J``.
-    snap_thresholds : bool, default=True
+    snap_thresholds : bool, "exact" or "tolerant", default=True
         Lower each threshold from the midpoint to the next value of the training set. False is
-        Weka's ``-doNotMakeSplitPointActualValue``.
+        Weka's ``-doNotMakeSplitPointActualValue``. ``"exact"`` compares as Weka 3.8 and later;
+        ``"tolerant"`` as Weka 3.6, whose threshold depends on the order of the rows if values lie
+        within 1e-6 of one another. True is ``"exact"``, but ``"tolerant"`` for reduced-error
+        pruning, which only Weka 3.6 has.
 
     Attributes
     ----------
@@ -132,7 +134,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         "laplace": ["boolean"],
         "categorical_features": [None, StrOptions({"from_dtype"}), "array-like"],
         "mdl_correction": ["boolean"],
-        "snap_thresholds": ["boolean"],
+        "snap_thresholds": ["boolean", StrOptions({"exact", "tolerant"})],
     }
 
     def __init__(
@@ -299,6 +301,18 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         n_categories = [0 if labels is None else len(labels) for labels in categories]
         return grow(X, label, weight, n_categories, len(self.classes_), options, n_all)
 
+    @property
+    def _tolerance(self):
+        """How far above a threshold a value may be and still be sent to the left."""
+        wanted = self.snap_thresholds
+        if wanted is True:
+            wanted = "tolerant" if self.pruning == "reduced-error" else "exact"
+        return WEKA_36_TOLERANCE if wanted == "tolerant" else 0.0
+
+    def _snap(self, shape, X):
+        if self.snap_thresholds:
+            snap_thresholds(shape, X, tolerant=self._tolerance > 0)
+
 
 def _laplace_shares(tree):
     """Class shares of each node with one case of every class added; an empty one as its parent."""
@@ -325,8 +339,7 @@ def _drop_absent(X, label, sample_weight):
 def _grow_whole(model, X, label, weight, categories):
     """Grow on all rows, collapse; what follows is up to the pruning."""
     shape = model._grow(X, label, weight, categories, len(X))
-    if model.snap_thresholds:
-        snap_thresholds(shape, X)
+    model._snap(shape, X)
     if model.collapse:
         pruning.collapse(shape)
     return shape
@@ -335,7 +348,8 @@ def _grow_whole(model, X, label, weight, categories):
 def _error_based(model, X, label, weight, categories):
     shape = _grow_whole(model, X, label, weight, categories)
     weight = np.ones(len(X)) if weight is None else weight
-    pruning.prune_errors(shape, X, label, weight, model.confidence_factor, model.subtree_raising)
+    options = (model.confidence_factor, model.subtree_raising, model._tolerance)
+    pruning.prune_errors(shape, X, label, weight, *options)
     return shape
 
 
@@ -351,11 +365,10 @@ def _reduced_error(model, X, label, weight, categories):
     growing, held_out = pruning_fold(label, model.n_folds)
     part = None if weight is None else weight[growing]
     shape = model._grow(X[growing], label[growing], part, categories, len(X))
-    if model.snap_thresholds:
-        snap_thresholds(shape, X, tolerant=True)
+    model._snap(shape, X)
     part = np.ones(len(held_out)) if weight is None else weight[held_out]
     pruning.prune_reduced(
-        shape, X[held_out], label[held_out], part, label_shape(shape), WEKA_36_TOLERANCE
+        shape, X[held_out], label[held_out], part, label_shape(shape), model._tolerance
     )
     return shape
 

@@ -65,14 +65,16 @@ def quantile(confidence_factor):
     return float(factor), float(ndtri(float(np.float32(1) - factor)))
 
 
-def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising):
+def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
     """Error-based pruning of a shape, in place; its counts are those of the rows."""
     from keeptree._kernels.prune_error import prune_error_based
 
     tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
     complete = not np.isnan(X[:, tested]).any()
     factor, z = quantile(confidence_factor)
-    prune_error_based(*shape, X, label, weight, factor, z, bool(subtree_raising), bool(complete))
+    prune_error_based(
+        *shape, X, label, weight, factor, z, tolerance, bool(subtree_raising), bool(complete)
+    )
 
 
 def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
