@@ -12,10 +12,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from keeptree.learners import prune as pruning
 from keeptree.learners.folds import pruning_fold
 from keeptree.learners.grow import CRITERIA, GrowOptions, grow, snap_thresholds
 from keeptree.learners.nominal import has_nominal, read_table
+from keeptree.learners.prune import (
+    collapse_shape,
+    prune_errors,
+    prune_pessimistic,
+    prune_reduced,
+)
 from keeptree.learners.shape import label_shape, shape_to_tree
 from keeptree.learners.target import read_target
 from keeptree.table import column_names
@@ -40,13 +45,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     pruning : {"error-based", "reduced-error", "pessimistic", "none"}, default="error-based"
         ``"error-based"`` is C4.5's (Weka's default). ``"reduced-error"`` is Weka's ``-R``: the last
         of ``n_folds`` stratified folds prunes what the others grew. ``"pessimistic"`` adds half
-        an error per leaf and makes a leaf where this does not increase the sum. ``"none"`` is Weka's
-        ``-U``, which still collapses (see ``collapse``).
+        an error per leaf and makes a leaf where this does not increase the sum. ``"none"`` is
+        Weka's ``-U``, which still collapses (see ``collapse``).
     confidence_factor : float in (0, 1], default=0.25
         Of error-based pruning, smaller prunes more; above 0.5 the training errors themselves are
         compared. Weka's ``-C``. Single precision, as there.
     subtree_raising : bool, default=True
-        Whether error-based pruning may replace a node by its largest branch. False is Weka's ``-S``.
+        Whether error-based pruning may replace a node by its largest branch. Weka: ``-S`` for no.
     n_folds : int, default=3
         Of reduced-error pruning. Weka's ``-N``.
     collapse : bool, default=True
@@ -217,7 +222,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         -------
         labels : array of shape (n,)
         """
-        return self.tree_.predict(self._read_rows(X))
+        X = self._read_rows(X)
+        return self.tree_.predict(X)
 
     def predict_proba(self, X):
         """Return the class shares of the leaves, mixed over the branches of missing values.
@@ -248,7 +254,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         -------
         leaf : array of shape (n,)
         """
-        return self.tree_.apply(self._read_rows(X))
+        X = self._read_rows(X)
+        return self.tree_.apply(X)
 
     def get_depth(self):
         """Return the number of tests on the longest path."""
@@ -341,7 +348,7 @@ def _grow_whole(model, X, label, weight, categories):
     shape = model._grow(X, label, weight, categories, len(X))
     model._snap(shape, X)
     if model.collapse:
-        pruning.collapse(shape)
+        collapse_shape(shape)
     return shape
 
 
@@ -349,13 +356,13 @@ def _error_based(model, X, label, weight, categories):
     shape = _grow_whole(model, X, label, weight, categories)
     weight = np.ones(len(X)) if weight is None else weight
     options = (model.confidence_factor, model.subtree_raising, model._tolerance)
-    pruning.prune_errors(shape, X, label, weight, *options)
+    prune_errors(shape, X, label, weight, *options)
     return shape
 
 
 def _pessimistic(model, X, label, weight, categories):
     shape = _grow_whole(model, X, label, weight, categories)
-    pruning.prune_pessimistic(shape, label_shape(shape))
+    prune_pessimistic(shape, label_shape(shape))
     return shape
 
 
@@ -367,9 +374,7 @@ def _reduced_error(model, X, label, weight, categories):
     shape = model._grow(X[growing], label[growing], part, categories, len(X))
     model._snap(shape, X)
     part = np.ones(len(held_out)) if weight is None else weight[held_out]
-    pruning.prune_reduced(
-        shape, X[held_out], label[held_out], part, label_shape(shape), model._tolerance
-    )
+    prune_reduced(shape, X[held_out], label[held_out], part, label_shape(shape), model._tolerance)
     return shape
 
 

@@ -14,7 +14,7 @@ def pruning_fold(label, n_folds):
     >>> import numpy as np
     >>> growing, pruning = pruning_fold(np.array([0, 1, 0, 1, 0, 1]), n_folds=3)
     >>> growing.tolist(), pruning.tolist()
-    ([0, 1, 2, 5], [4, 3])
+    ([0, 3, 2, 1], [4, 5])
     """
     from keeptree._kernels.grow_folds import group_by_class
 

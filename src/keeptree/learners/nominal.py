@@ -46,9 +46,7 @@ def has_nominal(X, nominal=None):
     """Whether :func:`read_table` would find a nominal column."""
     names = column_names(X)
     if names is None:
-        shape = np.shape(X)
-        width = shape[1] if len(shape) == 2 else 0
-        return bool(_chosen_columns(nominal, width, None).any())
+        return not _by_dtype(nominal) and _chosen_columns(nominal, _width(X), None).any()
     if _chosen_columns(nominal, len(names), names).any():
         return True
     columns = [X[name] for name in X.columns]
@@ -57,7 +55,7 @@ def has_nominal(X, nominal=None):
 
 def _chosen_columns(nominal, width, names):
     chosen = np.zeros(width, dtype=bool)
-    if nominal is None or (isinstance(nominal, str) and nominal == "from_dtype"):
+    if _by_dtype(nominal):
         return chosen
     nominal = np.asarray(nominal)
     if nominal.size == 0:
@@ -83,6 +81,17 @@ def _chosen_columns(nominal, width, names):
     if unknown:
         raise ValueError(f"categorical_features names columns that X does not have: {unknown}.")
     return np.isin(np.array(names, dtype=object), nominal.astype(object))
+
+
+def _by_dtype(nominal):
+    return nominal is None or (isinstance(nominal, str) and nominal == "from_dtype")
+
+
+def _width(X):
+    shape = np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(f"Expected a 2D array: X has {len(shape)} dimension(s), not 2.")
+    return shape[1]
 
 
 def _is_declared(column):

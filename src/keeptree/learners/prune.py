@@ -21,8 +21,8 @@ def prune(tree, method, X=None, y=None, sample_weight=None, **options):
           branch, where the upper confidence limit of the training errors says so. X and y are the
           training rows; the new tree has their counts. Options: ``confidence_factor=0.25``,
           ``subtree_raising=True`` (False needs no X: the tree's own counts do).
-        - ``"reduced-error"``: a node becomes a leaf where that makes no more errors on X and y, rows
-          the tree was not grown on. The tree keeps its counts.
+        - ``"reduced-error"``: a node becomes a leaf where that makes no more errors on X and y,
+          rows the tree was not grown on. The tree keeps its counts.
         - ``"pessimistic"``: training errors and half an error for every leaf; a node becomes a leaf
           where this sum does not grow. Without X and y the tree's own counts are used. Option:
           ``penalty=0.5``.
@@ -48,7 +48,7 @@ def prune(tree, method, X=None, y=None, sample_weight=None, **options):
     >>> X, y = load_iris(return_X_y=True)
     >>> grown = kt.C45Classifier(pruning="none", collapse=False).fit(X, y).tree_
     >>> grown.n_leaves, kt.prune(grown, "error-based", X, y).n_leaves
-    (5, 5)
+    (7, 5)
     >>> kt.prune(grown, "pessimistic", penalty=2).n_leaves
     3
     """
@@ -112,7 +112,7 @@ def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
     )
 
 
-def collapse(shape):
+def collapse_shape(shape):
     """J48's collapse of a shape, in place: splits that save no training error go."""
     from keeptree._kernels.prune_counts import collapse_nodes
 
