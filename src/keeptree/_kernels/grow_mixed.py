@@ -18,6 +18,13 @@ MULTIWAY, ONE_AGAINST_REST, SUBSETS = 0, 1, 2  # what a nominal test looks like
 
 
 @kernel
+def clear(array, size):
+    """Set the first numbers of an array to zero."""
+    for i in range(size):
+        array[i] = 0.0
+
+
+@kernel
 def term(count, gini, table):
     """Return count^2, or count x log2(count), from the table if the count is whole."""
     if gini:
@@ -58,8 +65,8 @@ def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, to
     min_leaf, criterion, mdl, table = options
     gini = criterion == GINI
     left, right = work
-    left[:] = 0.0
-    right[:] = 0.0
+    clear(left, len(left))
+    clear(right, len(right))
     known = 0.0
     for i in range(known_rows):
         e = a + sorted_entry[slot, a + i]
@@ -115,12 +122,12 @@ def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, to
 
 
 @kernel
-def fill_cells(row, weight, label, code, slot, a, m, cells, in_category, in_class):
+def fill_cells(row, weight, label, code, slot, a, m, n_categories, cells, in_category, in_class):
     """Weights of each category x class of a nominal column; returns the weight with a value."""
-    n_categories, n_classes = len(in_category), len(in_class)
-    cells[: n_categories * n_classes] = 0.0
-    in_category[:] = 0.0
-    in_class[:] = 0.0
+    n_classes = len(in_class)
+    clear(cells, n_categories * n_classes)
+    clear(in_category, n_categories)
+    clear(in_class, n_classes)
     known = 0.0
     for e in range(a, a + m):
         r = row[e]
@@ -135,7 +142,7 @@ def fill_cells(row, weight, label, code, slot, a, m, cells, in_category, in_clas
 
 
 @kernel
-def search_multiway(cells, in_category, in_class, known, total, options):
+def search_multiway(n_categories, cells, in_category, in_class, known, total, options):
     """One branch per declared category as (valid, gain, ratio)."""
     min_leaf, criterion, _, table = options
     gini = criterion == GINI
@@ -146,7 +153,7 @@ def search_multiway(cells, in_category, in_class, known, total, options):
         base_terms += term(in_class[c], gini, table)
     difference = impurity(known, base_terms, gini, table)
     branch_terms = 0.0
-    for k in range(len(in_category)):
+    for k in range(n_categories):
         held = in_category[k]
         if held <= 0:
             continue
@@ -189,11 +196,11 @@ def two_sided(cells, first, n_classes, in_class, known, total, options):
 
 
 @kernel
-def search_one_against_rest(cells, in_category, in_class, known, total, options):
+def search_one_against_rest(n_categories, cells, in_category, in_class, known, total, options):
     """J48 -B as (valid, gain, ratio, category)."""
     min_leaf = options[0]
     valid, gain, ratio, category = False, 0.0, 0.0, 0
-    for k in range(len(in_category)):
+    for k in range(n_categories):
         held = in_category[k]
         if min_leaf - held >= SMALL or min_leaf - (known - held) >= SMALL:
             continue
@@ -206,7 +213,7 @@ def search_one_against_rest(cells, in_category, in_class, known, total, options)
 
 
 @kernel
-def search_subsets(cells, in_category, in_class, known, total, options, rank):
+def search_subsets(n_categories, cells, in_category, in_class, known, total, options, rank):
     """Best cut of the categories ordered by the share of the second class (Breiman et al. 1984).
 
     Returns (valid, gain, ratio, number of categories on the left); ``rank`` is filled with the
@@ -214,7 +221,7 @@ def search_subsets(cells, in_category, in_class, known, total, options, rank):
     """
     min_leaf = options[0]
     present = 0
-    for k in range(len(in_category)):
+    for k in range(n_categories):
         if in_category[k] <= 0:
             continue
         share = cells[2 * k + 1] / in_category[k]
@@ -225,11 +232,12 @@ def search_subsets(cells, in_category, in_class, known, total, options, rank):
         rank[at] = k
         present += 1
     at = present
-    for k in range(len(in_category)):
+    for k in range(n_categories):
         if in_category[k] <= 0:
             rank[at] = k
             at += 1
-    left = np.zeros(2)
+    left = np.empty(2)
+    left[0], left[1] = 0.0, 0.0
     valid, gain, ratio, taken = False, 0.0, 0.0, 0
     for i in range(present - 1):
         left[0] += cells[2 * rank[i]]
@@ -246,32 +254,34 @@ def search_subsets(cells, in_category, in_class, known, total, options, rank):
 
 @kernel
 def search_node(entries, data, a, m, known_rows, total, options, nominal, averaged, work):
-    """Column of the best test (-1 for none); ``detail`` says where each column would be cut."""
+    """Column of the best test (-1 for none); ``detail`` says where each column would be cut.
+
+    ``known_rows[s]`` is the number of entries with a value in line s of the numeric columns.
+    """
     row, weight, sorted_entry = entries
     label, value, code, slot, n_categories = data
-    gain, ratio, detail, cells, in_category, rank, in_class, left, right = work
+    gain, ratio, detail, cells, held, rank, in_class, left, right = work
     sum_gain, n_valid = 0.0, 0
     for f in range(len(slot)):
-        s, n_values = slot[f], n_categories[f]
-        if n_values == 0:
+        s, n = slot[f], n_categories[f]
+        if n == 0:
             valid, gain[f], ratio[f], detail[f] = search_cuts(
                 sorted_entry, known_rows[s], row, weight, label, value, s, a, total, options,
                 (left, right),
             )  # fmt: skip
         else:
-            held = in_category[:n_values]
-            known = fill_cells(row, weight, label, code, s, a, m, cells, held, in_class)
+            known = fill_cells(row, weight, label, code, s, a, m, n, cells, held, in_class)
             if nominal == MULTIWAY:
                 valid, gain[f], ratio[f] = search_multiway(
-                    cells, held, in_class, known, total, options
+                    n, cells, held, in_class, known, total, options
                 )
             elif nominal == ONE_AGAINST_REST:
                 valid, gain[f], ratio[f], detail[f] = search_one_against_rest(
-                    cells, held, in_class, known, total, options
+                    n, cells, held, in_class, known, total, options
                 )
             else:
                 valid, gain[f], ratio[f], detail[f] = search_subsets(
-                    cells, held, in_class, known, total, options, rank
+                    n, cells, held, in_class, known, total, options, rank
                 )
         if not valid:
             gain[f] = -np.inf
@@ -291,28 +301,23 @@ def map_categories(data, chosen, entries, a, m, options, nominal, work, child_of
     """Fill the branch of each category of a chosen nominal column; returns how many there are."""
     row, weight, _ = entries
     label, _, code, slot, n_categories = data
-    _, _, detail, cells, in_category, rank, in_class, _, _ = work
-    n_values = n_categories[chosen]
-    if nominal == MULTIWAY:
-        for k in range(n_values):
-            child_of[k] = k
-        return n_values
-    if nominal == ONE_AGAINST_REST:
-        for k in range(n_values):
-            child_of[k] = 0 if k == detail[chosen] else 1
-        return int64(2)
-    held = in_category[:n_values]
-    known = fill_cells(row, weight, label, code, slot[chosen], a, m, cells, held, in_class)
-    search_subsets(cells, held, in_class, known, np.sum(in_class), options, rank)
+    _, _, detail, cells, held, rank, in_class, _, _ = work
+    n, cut = n_categories[chosen], detail[chosen]
+    if nominal != SUBSETS:
+        for k in range(n):
+            child_of[k] = k if nominal == MULTIWAY else int64(k != cut)
+        return n if nominal == MULTIWAY else int64(2)
+    known = fill_cells(row, weight, label, code, slot[chosen], a, m, n, cells, held, in_class)
+    search_subsets(n, cells, held, in_class, known, known, options, rank)
     weight_left = 0.0
-    for i in range(n_values):
-        child_of[rank[i]] = 0 if i < detail[chosen] else 1
-        if i < detail[chosen]:
+    for i in range(n):
+        child_of[rank[i]] = int64(i >= cut)
+        if i < cut:
             weight_left += held[rank[i]]
     # A category nobody has here follows the heavier branch.
-    for k in range(n_values):
+    for k in range(n):
         if held[k] <= 0:
-            child_of[k] = 0 if 2 * weight_left >= known else 1
+            child_of[k] = int64(2 * weight_left < known)
     return int64(2)
 
 
@@ -321,69 +326,58 @@ def assign_branches(entries, data, chosen, a, m, known_rows, cut, child_of, bran
     """Fill the branch of each entry, ``-1 - i`` for the i-th one without a value; count those."""
     row, _, sorted_entry = entries
     _, _, code, slot, n_categories = data
-    unknown = 0
     s = slot[chosen]
-    if n_categories[chosen] == 0:
-        branch[:m] = -1
+    numeric = n_categories[chosen] == 0
+    for e in range(m):
+        k = -1 if numeric else code[s, row[a + e]]
+        branch[e] = child_of[k] if k >= 0 else -1
+    if numeric:
         for i in range(known_rows[s]):
             branch[sorted_entry[s, a + i]] = 0 if i < cut else 1
-        for e in range(m):
-            if branch[e] < 0:
-                branch[e] = -1 - unknown
-                unknown += 1
-        return unknown
+    unknown = 0
     for e in range(m):
-        k = code[s, row[a + e]]
-        if k >= 0:
-            branch[e] = child_of[k]
-        else:
+        if branch[e] < 0:
             branch[e] = -1 - unknown
             unknown += 1
     return unknown
 
 
 @kernel
-def weigh_branches(entries, label, a, m, branch, n_branches, counts, first, share, size):
+def weigh_branches(entries, label, a, m, branch, n_unknown, counts, first, share, size):
     """Fill share and number of entries of each branch and the class weights of its node."""
     row, weight, _ = entries
-    share[:n_branches] = 0.0
-    size[:n_branches] = 0
     known = 0.0
-    unknown = 0
     for e in range(m):
         b = branch[e]
-        if b < 0:
-            unknown += 1
-            continue
-        w = weight[a + e]
-        share[b] += w
-        known += w
-        size[b] += 1
-        counts[first + b, label[row[a + e]]] += w
-    for b in range(n_branches):
-        share[b] = share[b] / known if known >= SMALL else 1.0 / n_branches
-    if unknown == 0:
-        return
-    for b in range(n_branches):
+        if b >= 0:
+            w = weight[a + e]
+            share[b] += w
+            known += w
+            size[b] += 1
+            counts[first + b, label[row[a + e]]] += w
+    for b in range(len(share)):
+        share[b] = share[b] / known if known >= SMALL else 1.0 / len(share)
         if share[b] > SMALL:
-            size[b] += unknown
-    for e in range(m):
-        if branch[e] < 0:
-            for b in range(n_branches):
-                if share[b] > SMALL:
-                    counts[first + b, label[row[a + e]]] += weight[a + e] * share[b]
+            size[b] += n_unknown
+    if n_unknown > 0:
+        for e in range(m):
+            if branch[e] < 0:
+                for b in range(len(share)):
+                    if share[b] > SMALL:
+                        counts[first + b, label[row[a + e]]] += weight[a + e] * share[b]
 
 
 @kernel
-def divide_entries(
-    entries, spare, a, m, known_rows, branch, n_unknown, share, start, child_known, place
-):
+def divide_entries(entries, spare, a, m, known_rows, branch, n_unknown, share, start, child_known):
     """Copy the entries into ``spare``, branch b from ``start[b]`` on (nothing if negative)."""
     row, weight, sorted_entry = entries
     new_row, new_weight, new_sorted = spare
     n_branches = len(start)
     copies = np.empty((n_unknown, n_branches), dtype=np.int32)
-    filled = np.zeros(n_branches, dtype=np.int32)
+    place = np.empty(m, dtype=np.int32)
+    filled = np.empty(n_branches, dtype=np.int32)
+    for j in range(n_branches):
+        filled[j] = 0
     for e in range(m):
         b = branch[e]
         if b >= 0:
@@ -399,8 +393,9 @@ def divide_entries(
                 new_row[start[j] + filled[j]] = row[a + e]
                 new_weight[start[j] + filled[j]] = weight[a + e] * share[j]
                 filled[j] += 1
-    for s in range(sorted_entry.shape[0]):
-        filled[:] = 0
+    for s in range(len(sorted_entry)):
+        for j in range(n_branches):
+            filled[j] = 0
         for i in range(known_rows[s]):
             e = sorted_entry[s, a + i]
             b = branch[e]
@@ -418,54 +413,67 @@ def divide_entries(
 
 
 @kernel
-def is_leaf(counts, min_leaf, level, max_depth):
+def is_leaf(counts, node, n_classes, min_leaf, level, max_depth):
     """Whether J48 does not split: too light, one class only, or deep enough."""
     total, largest = 0.0, 0.0
-    for c in range(len(counts)):
-        total += counts[c]
-        largest = max(largest, counts[c])
+    for c in range(n_classes):
+        total += counts[node, c]
+        largest = max(largest, counts[node, c])
     return 2 * min_leaf - total > SMALL or abs(total - largest) < SMALL or level >= max_depth
 
 
 @kernel
-def lengthen(array, size):
-    """A longer copy of an array along its first axis."""
-    longer = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
+def lengthen(matrix, size):
+    """A copy with more lines."""
+    longer = np.empty((size, matrix.shape[1]), dtype=matrix.dtype)
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            longer[i, j] = matrix[i, j]
     return longer
 
 
 @kernel
-def widen(array, size):
-    """A wider copy of a matrix."""
-    wider = np.empty((len(array), size), dtype=array.dtype)
-    wider[:, : array.shape[1]] = array
-    return wider
+def make_room(entries, used, size):
+    """Entries with at least ``size`` places, of which ``used`` are kept."""
+    sorted_entry = entries[2]
+    if size <= len(entries[0]):
+        return entries
+    size = max(size, 2 * len(entries[0]))
+    new_row, new_weight = np.empty(size, dtype=np.int32), np.empty(size)
+    new_sorted = np.empty((len(sorted_entry), size), dtype=np.int32)
+    copy_entries(entries, used, (new_row, new_weight, new_sorted), 0)
+    return new_row, new_weight, new_sorted
 
 
 @kernel
-def midpoint(lower, upper):
-    """J48's threshold between two neighbours."""
+def copy_entries(entries, number, target, at):
+    """Copy the first entries to the place ``at`` of ``target``."""
+    for e in range(number):
+        target[0][at + e] = entries[0][e]
+        target[1][at + e] = entries[1][e]
+    for s in range(len(entries[2])):
+        for e in range(number):
+            target[2][s, at + e] = entries[2][s, e]
+
+
+@kernel
+def cut_value(entries, value, slot, a, cut):
+    """J48's threshold of the cut before the entry ``cut`` of a numeric column."""
+    row, _, sorted_entry = entries
+    lower = value[slot, row[a + sorted_entry[slot, a + cut - 1]]]
+    upper = value[slot, row[a + sorted_entry[slot, a + cut]]]
     middle = (lower + upper) / 2
     return lower if middle == upper else middle
 
 
 @kernel
-def make_room(entries, size):
-    """Entries with at least ``size`` places."""
-    row, weight, sorted_entry = entries
-    if size <= len(row):
-        return entries
-    size = max(size, 2 * len(row))
-    return lengthen(row, size), lengthen(weight, size), widen(sorted_entry, size)
-
-
-@kernel
-def cut_value(entries, value, slot, a, cut):
-    """Threshold of the cut before the entry ``cut`` of a numeric column."""
-    row, _, sorted_entry = entries
-    lower = value[slot, row[a + sorted_entry[slot, a + cut - 1]]]
-    return midpoint(lower, value[slot, row[a + sorted_entry[slot, a + cut]]])
+def add_leaves(tests, weights, first, number):
+    """Start new nodes as leaves without weight."""
+    for node in range(first, first + number):
+        tests[node, 0], tests[node, 1], tests[node, 2], tests[node, 3] = -1, 0, 0, -1
+        for c in range(weights.shape[1]):
+            weights[node, c] = 0.0
+        weights[node, weights.shape[1] - 1] = np.nan
 
 
 @kernel(
@@ -476,7 +484,7 @@ def cut_value(entries, value, slot, a, cut):
         readonly(int32, 2, "C"),
         readonly(int64, 1, "C"),
         readonly(int64, 1, "C"),
-        readonly(int32, 2, "C"),
+        int32[:, ::1],
         readonly(int64, 1, "C"),
         readonly(boolean, 1, "C"),
         int64,
@@ -496,20 +504,24 @@ def grow_mixed(
 
     ``value`` (numeric columns x rows) and ``code`` (nominal columns x rows, -1 where missing) hold
     column f in line ``slot[f]``; ``n_categories[f]`` is 0 for a numeric one. ``order`` lists the
-    rows by value, ``n_known`` of them. ``averaged`` marks the columns that enter the mean gain.
+    rows by value, ``n_known`` of them, and is used up. ``averaged`` marks the columns that enter
+    the mean gain.
 
-    Returns feature (-1 in a leaf), threshold (the midpoint), first_child, n_children, counts,
-    category_start of the nodes (-1 if not nominal) and the branch of each category of such a node;
-    the children of a node follow one another behind it.
+    Returns three matrices and their used lengths. A line of the first is feature (-1 in a leaf),
+    first_child, n_children and category_start (-1 if not nominal); of the second the class weights
+    and the threshold (the midpoint); of the third the branch of each category of nominal nodes.
+    The children of a node follow one another behind it.
     """
     data = (label, value, code, slot, n_categories)
     options = (min_leaf, criterion, mdl, table)
     n_rows, n_columns, n_numeric = len(label), len(slot), len(value)
-    widest = max(2, np.max(n_categories))
+    widest = int64(2)
+    for f in range(n_columns):
+        widest = max(widest, n_categories[f])
     work = (
         np.empty(n_columns),
         np.empty(n_columns),
-        np.zeros(n_columns, dtype=np.int64),
+        np.empty(n_columns, dtype=np.int64),
         np.empty(widest * n_classes),
         np.empty(widest),
         np.empty(widest, dtype=np.int64),
@@ -517,40 +529,35 @@ def grow_mixed(
         np.empty(n_classes),
         np.empty(n_classes),
     )
-    entries = (np.arange(n_rows).astype(np.int32), row_weight.copy(), order.copy())
+    entries = (np.empty(n_rows, dtype=np.int32), np.empty(n_rows), order)
     spare = (np.empty(n_rows, dtype=np.int32), np.empty(n_rows), np.empty_like(order))
     branch = np.empty(n_rows, dtype=np.int32)
-    place = np.empty(n_rows, dtype=np.int32)
     child_of = np.empty(widest, dtype=np.int32)
-    share = np.empty(widest)
-    size = np.empty(widest, dtype=np.int64)
-
-    capacity = 64 + widest
-    feature = np.zeros(capacity, dtype=np.int32)
-    threshold = np.zeros(capacity)
-    first_child = np.zeros(capacity, dtype=np.int32)
-    n_children = np.zeros(capacity, dtype=np.int32)
-    category_start = np.zeros(capacity, dtype=np.int32)
-    counts = np.zeros((capacity, n_classes))
-    category_child = np.empty(256, dtype=np.int32)
-    n_nodes, n_mapped = 1, 0
-    feature[0], threshold[0], category_start[0] = -1, np.nan, -1
+    tests = np.empty((64 + widest, 4), dtype=np.int32)
+    weights = np.empty((64 + widest, n_classes + 1))
+    categories = np.empty((256 + widest, 1), dtype=np.int32)
+    add_leaves(tests, weights, 0, 1)
     for i in range(n_rows):
-        counts[0, label[i]] += row_weight[i]
+        entries[0][i], entries[1][i] = i, row_weight[i]
+        weights[0, label[i]] += row_weight[i]
 
-    # Nodes still to be grown: node, first entry, number of entries, depth; known values by column.
-    pending = np.zeros((64, 4), dtype=np.int64)
-    pending_known = np.zeros((64, n_numeric), dtype=np.int64)
-    n_pending = 0
-    if not is_leaf(counts[0], min_leaf, 0, max_depth):
-        pending[0, 2] = n_rows
-        pending_known[0] = n_known
-        n_pending = 1
+    # Nodes still to be grown: node, first entry, number of entries, depth, known values by column.
+    pending = np.empty((64, 4 + n_numeric), dtype=np.int64)
+    known_rows = np.empty(n_numeric, dtype=np.int64)
+    pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
+    for s in range(n_numeric):
+        pending[0, 4 + s] = n_known[s]
+    n_nodes, n_mapped = 1, 0
+    n_pending = 0 if is_leaf(weights, 0, n_classes, min_leaf, 0, max_depth) else 1
     while n_pending > 0:
         n_pending -= 1
-        node, a, m, level = pending[n_pending]
-        known_rows = pending_known[n_pending].copy()
-        total = np.sum(counts[node])
+        node, a, m = pending[n_pending, 0], pending[n_pending, 1], pending[n_pending, 2]
+        level = pending[n_pending, 3] + 1
+        for s in range(n_numeric):
+            known_rows[s] = pending[n_pending, 4 + s]
+        total = 0.0
+        for c in range(n_classes):
+            total += weights[node, c]
         chosen = search_node(
             entries, data, a, m, known_rows, total, options, nominal, averaged, work
         )
@@ -561,74 +568,50 @@ def grow_mixed(
             n_branches = map_categories(
                 data, chosen, entries, a, m, options, nominal, work, child_of
             )
+        if n_nodes + n_branches > len(tests):
+            tests = lengthen(tests, 2 * len(tests) + n_branches)
+            weights = lengthen(weights, len(tests))
+        if n_mapped + widest > len(categories):
+            categories = lengthen(categories, 2 * len(categories) + widest)
+        add_leaves(tests, weights, n_nodes, n_branches)
+        tests[node, 0], tests[node, 1], tests[node, 2] = chosen, n_nodes, n_branches
+        if n_categories[chosen] == 0:
+            weights[node, n_classes] = cut_value(entries, value, slot[chosen], a, work[2][chosen])
+        else:
+            tests[node, 3] = n_mapped
+            for k in range(n_categories[chosen]):
+                categories[n_mapped + k, 0] = child_of[k]
+            n_mapped += n_categories[chosen]
         if len(branch) < m:
             branch = np.empty(2 * m, dtype=np.int32)
-            place = np.empty(2 * m, dtype=np.int32)
-        cut = work[2][chosen]
-        n_unknown = assign_branches(entries, data, chosen, a, m, known_rows, cut, child_of, branch)
-        if n_nodes + n_branches > capacity:
-            capacity = 2 * capacity + n_branches
-            feature = lengthen(feature, capacity)
-            threshold = lengthen(threshold, capacity)
-            first_child = lengthen(first_child, capacity)
-            n_children = lengthen(n_children, capacity)
-            category_start = lengthen(category_start, capacity)
-            counts = lengthen(counts, capacity)
-        feature[node], first_child[node], n_children[node] = chosen, n_nodes, n_branches
-        if n_categories[chosen] == 0:
-            threshold[node] = cut_value(entries, value, slot[chosen], a, cut)
-        else:
-            if n_mapped + widest > len(category_child):
-                category_child = lengthen(category_child, 2 * len(category_child) + widest)
-            category_start[node] = n_mapped
-            for k in range(n_categories[chosen]):
-                category_child[n_mapped + k] = child_of[k]
-            n_mapped += n_categories[chosen]
-        weigh_branches(entries, label, a, m, branch, n_branches, counts, n_nodes, share, size)
-        start = np.full(n_branches, -1, dtype=np.int64)
+        n_unknown = assign_branches(
+            entries, data, chosen, a, m, known_rows, work[2][chosen], child_of, branch
+        )
+        share, size = np.zeros(n_branches), np.zeros(n_branches, dtype=np.int64)
+        weigh_branches(entries, label, a, m, branch, n_unknown, weights, n_nodes, share, size)
+        start = np.empty(n_branches, dtype=np.int64)
         filled = 0
         for j in range(n_branches - 1, -1, -1):
-            child = n_nodes + j
-            feature[child], threshold[child], category_start[child] = -1, np.nan, -1
-            if not is_leaf(counts[child], min_leaf, level + 1, max_depth):
+            start[j] = -1
+            if not is_leaf(weights, n_nodes + j, n_classes, min_leaf, level, max_depth):
                 start[j] = filled
                 filled += size[j]
         if filled > 0:
-            spare = make_room(spare, filled)
-            child_known = np.zeros((n_branches, n_numeric), dtype=np.int64)
+            spare = make_room(spare, 0, filled)
+            child_known = np.empty((n_branches, n_numeric), dtype=np.int64)
             divide_entries(
-                entries,
-                spare,
-                a,
-                m,
-                known_rows,
-                branch,
-                n_unknown,
-                share,
-                start,
-                child_known,
-                place,
+                entries, spare, a, m, known_rows, branch, n_unknown, share, start, child_known
             )
-            entries = make_room(entries, a + filled)
-            entries[0][a : a + filled] = spare[0][:filled]
-            entries[1][a : a + filled] = spare[1][:filled]
-            for s in range(n_numeric):
-                entries[2][s, a : a + filled] = spare[2][s, :filled]
+            entries = make_room(entries, a, a + filled)
+            copy_entries(spare, filled, entries, a)
             if n_pending + n_branches > len(pending):
                 pending = lengthen(pending, 2 * len(pending) + n_branches)
-                pending_known = lengthen(pending_known, len(pending))
             for j in range(n_branches - 1, -1, -1):
                 if start[j] >= 0:
-                    pending[n_pending] = (n_nodes + j, a + start[j], size[j], level + 1)
-                    pending_known[n_pending] = child_known[j]
+                    pending[n_pending, 0], pending[n_pending, 1] = n_nodes + j, a + start[j]
+                    pending[n_pending, 2], pending[n_pending, 3] = size[j], level
+                    for s in range(n_numeric):
+                        pending[n_pending, 4 + s] = child_known[j, s]
                     n_pending += 1
         n_nodes += n_branches
-    return (
-        feature[:n_nodes],
-        threshold[:n_nodes],
-        first_child[:n_nodes],
-        n_children[:n_nodes],
-        counts[:n_nodes],
-        category_start[:n_nodes],
-        category_child[:n_mapped],
-    )
+    return tests, weights, categories, n_nodes, n_mapped

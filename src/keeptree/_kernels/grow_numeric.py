@@ -11,7 +11,7 @@ boundary that is clean for every pair advances the number by two, so values are 
 """
 
 import numpy as np
-from numba import boolean, float64, int64, uint64, void
+from numba import boolean, float64, int32, int64, uint64, void
 
 from keeptree._kernels.jit import kernel, readonly
 
@@ -60,7 +60,7 @@ def least_side(n, n_classes, min_leaf):
 
 
 @kernel
-def scan_cuts(key, value, f, a, b, bits, counts, side, gini, table, left, right):
+def scan_cuts(key, value, f, a, b, bits, counts, node, side, gini, table, left, right):
     """Best cut of column f in the range a:b as (gain, position, number of candidates)."""
     row_bits, class_bits = bits
     class_mask = (uint64(1) << uint64(class_bits)) - uint64(1)
@@ -73,17 +73,17 @@ def scan_cuts(key, value, f, a, b, bits, counts, side, gini, table, left, right)
     if (key[f, a] >> group_shift) == (key[f, b - 1] >> group_shift) or 2 * first > n:
         return 0.0, -1, 0
     base_terms = 0.0
-    for c in range(len(counts)):
+    for c in range(len(left)):
         left[c] = 0
-        right[c] = counts[c]
-        base_terms += table[counts[c]]
+        right[c] = counts[node, c]
+        base_terms += table[counts[node, c]]
     for i in range(a, a + first - 1):
         c = int64(key[f, i] & class_mask)
         left[c] += 1
         right[c] -= 1
     terms_left = 0.0
     terms_right = 0.0
-    for c in range(len(counts)):
+    for c in range(len(left)):
         terms_left += table[left[c]]
         terms_right += table[right[c]]
     base = impurity(n, base_terms, gini, table)
@@ -137,18 +137,18 @@ def choose_column(gain, ratio):
 
 
 @kernel
-def search_node(key, value, a, b, bits, counts, n_classes, min_leaf, criterion, mdl, table, work):
+def search_node(key, value, a, b, bits, counts, node, min_leaf, criterion, mdl, table, work):
     """Best test of the range a:b as (column, position), column -1 for none."""
     gain, ratio, position, left, right = work
     n = b - a
-    side = least_side(n, n_classes, min_leaf)
+    side = least_side(n, counts.shape[1], min_leaf)
     gini = criterion == GINI
     for f in range(len(gain)):
         gain[f] = 0.0
         if 2 * side - n > SMALL:
             continue
         best, cut, candidates = scan_cuts(
-            key, value, f, a, b, bits, counts, side, gini, table, left, right
+            key, value, f, a, b, bits, counts, node, side, gini, table, left, right
         )
         if mdl and candidates > 0 and not gini:
             best -= np.log2(float64(candidates)) / n
@@ -165,7 +165,7 @@ def search_node(key, value, a, b, bits, counts, n_classes, min_leaf, criterion, 
 
 
 @kernel
-def divide_ranges(key, chosen, a, cut, b, bits, goes_left, keep_left, keep_right, spare):
+def divide_ranges(key, chosen, a, cut, b, bits, goes_left, keep_right, spare):
     """Divide the range a:b of every list at the cut of column ``chosen``, stably."""
     row_bits, class_bits = bits
     row_mask = (uint64(1) << uint64(row_bits)) - uint64(1)
@@ -185,7 +185,7 @@ def divide_ranges(key, chosen, a, cut, b, bits, goes_left, keep_left, keep_right
                 at_right += 1 - to_left
             for i in range(at_right):
                 key[f, cut + i] = spare[i]
-        elif keep_left:
+        else:
             at_left = a
             for i in range(a, b):
                 entry = key[f, i]
@@ -201,50 +201,76 @@ def midpoint(lower, upper):
 
 
 @kernel
-def is_leaf(counts, min_leaf, level, max_depth):
+def is_leaf(counts, node, min_leaf, level, max_depth):
     """Whether J48 does not split: too light, one class only, or deep enough."""
     total, largest = 0, 0
-    for c in range(len(counts)):
-        total += counts[c]
-        largest = max(largest, counts[c])
+    for c in range(counts.shape[1]):
+        total += counts[node, c]
+        largest = max(largest, counts[node, c])
     return total < 2 * min_leaf or total == largest or level >= max_depth
 
 
 @kernel
-def lengthen(array, size):
-    """A longer copy of an array of nodes."""
-    longer = np.empty((size, *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+def add_node(nodes, node, first, end, level):
+    """Start a node as a leaf of the rows ``first`` to ``end``."""
+    feature, threshold, first_child, _, span = nodes
+    feature[node], threshold[node], first_child[node] = -1, np.nan, 0
+    span[node, 0], span[node, 1], span[node, 2] = first, end, level
+
+
+@kernel
+def split_node(key, value, node, chosen, cut, bits, nodes, left):
+    """Make ``node`` a test with the new children ``left`` and ``left + 1``."""
+    feature, threshold, first_child, counts, span = nodes
+    row_bits, class_bits = bits
+    row_mask = (uint64(1) << uint64(row_bits)) - uint64(1)
+    class_mask = (uint64(1) << uint64(class_bits)) - uint64(1)
+    a, b, level = span[node, 0], span[node, 1], span[node, 2]
+    lower = value[chosen, int64((key[chosen, cut - 1] >> uint64(class_bits)) & row_mask)]
+    upper = value[chosen, int64((key[chosen, cut] >> uint64(class_bits)) & row_mask)]
+    feature[node], threshold[node], first_child[node] = chosen, midpoint(lower, upper), left
+    add_node(nodes, left, a, cut, level + 1)
+    add_node(nodes, left + 1, cut, b, level + 1)
+    for c in range(counts.shape[1]):
+        counts[left, c] = 0
+    for i in range(a, cut):
+        counts[left, int64(key[chosen, i] & class_mask)] += 1
+    for c in range(counts.shape[1]):
+        counts[left + 1, c] = counts[node, c] - counts[left, c]
 
 
 @kernel(
-    (
+    int64(
         uint64[:, ::1],
-        readonly(float64, 2),
+        readonly(float64, 2, "C"),
         int64,
         int64,
-        int64[::1],
         int64,
         int64,
         int64,
         boolean,
-        readonly(float64, 1),
+        readonly(float64, 1, "C"),
+        int32[::1],
+        float64[::1],
+        int32[::1],
+        int64[:, ::1],
+        int64[:, ::1],
     )
 )
 def grow_numeric(
-    key, value, row_bits, class_bits, root_counts, min_leaf, max_depth, criterion, mdl, table
-):
-    """Grow the tree; ``key`` (columns x rows) is used up.
+    key, value, row_bits, class_bits, min_leaf, max_depth, criterion, mdl, table,
+    feature, threshold, first_child, counts, span,
+):  # fmt: skip
+    """Grow the tree and return its number of nodes; ``key`` (columns x rows) is used up.
 
-    Returns feature (-1 in a leaf), threshold (the midpoint), first_child and counts of the nodes;
-    the children of a node are ``first_child`` and the next one, both behind it.
+    Fills feature (-1 in a leaf), threshold (the midpoint), first_child and counts of the nodes, of
+    which ``counts[0]`` is given; ``span`` is work space. The children of a node are ``first_child``
+    and the next one, both behind it.
     """
     n_columns, n_rows = key.shape
-    n_classes = len(root_counts)
+    n_classes = counts.shape[1]
     bits = (row_bits, class_bits)
-    row_mask = (uint64(1) << uint64(row_bits)) - uint64(1)
-    class_mask = (uint64(1) << uint64(class_bits)) - uint64(1)
+    nodes = (feature, threshold, first_child, counts, span)
     work = (
         np.empty(n_columns),
         np.empty(n_columns),
@@ -254,56 +280,32 @@ def grow_numeric(
     )
     goes_left = np.empty(n_rows, dtype=np.uint8)
     spare = np.empty(n_rows, dtype=np.uint64)
-    size = 64
-    feature = np.full(size, -1, dtype=np.int32)
-    threshold = np.full(size, np.nan)
-    first_child = np.zeros(size, dtype=np.int32)
-    counts = np.zeros((size, n_classes), dtype=np.int64)
-    span = np.zeros((size, 3), dtype=np.int64)  # first row, end, depth
-    counts[0] = root_counts
-    span[0, 1] = n_rows
-    n_nodes = 1
-    stack = [0]
-    if is_leaf(root_counts, min_leaf, 0, max_depth):
-        stack.pop()
-    while len(stack) > 0:
-        node = stack.pop()
-        a, b, level = span[node, 0], span[node, 1], span[node, 2]
+    pending = np.empty(len(feature), dtype=np.int64)
+    add_node(nodes, 0, 0, n_rows, 0)
+    n_nodes, n_pending = 1, 0
+    if not is_leaf(counts, 0, min_leaf, 0, max_depth):
+        pending[0] = 0
+        n_pending = 1
+    while n_pending > 0:
+        n_pending -= 1
+        node = pending[n_pending]
+        a, b, level = span[node, 0], span[node, 1], span[node, 2] + 1
         chosen, cut = search_node(
-            key, value, a, b, bits, counts[node], n_classes, min_leaf, criterion, mdl, table, work
+            key, value, a, b, bits, counts, node, min_leaf, criterion, mdl, table, work
         )
         if chosen < 0:
             continue
-        if n_nodes + 2 > size:
-            size *= 2
-            feature = lengthen(feature, size)
-            threshold = lengthen(threshold, size)
-            first_child = lengthen(first_child, size)
-            counts = lengthen(counts, size)
-            span = lengthen(span, size)
-        left, right = n_nodes, n_nodes + 1
+        left = n_nodes
         n_nodes += 2
-        counts[left:n_nodes] = 0
-        for i in range(a, cut):
-            counts[left, int64(key[chosen, i] & class_mask)] += 1
-        for c in range(n_classes):
-            counts[right, c] = counts[node, c] - counts[left, c]
-        feature[node] = chosen
-        lower = value[chosen, int64((key[chosen, cut - 1] >> uint64(class_bits)) & row_mask)]
-        upper = value[chosen, int64((key[chosen, cut] >> uint64(class_bits)) & row_mask)]
-        threshold[node] = midpoint(lower, upper)
-        first_child[node] = left
-        feature[left:n_nodes] = -1
-        threshold[left:n_nodes] = np.nan
-        first_child[left:n_nodes] = 0
-        span[left] = (a, cut, level + 1)
-        span[right] = (cut, b, level + 1)
-        grow_left = not is_leaf(counts[left], min_leaf, level + 1, max_depth)
-        grow_right = not is_leaf(counts[right], min_leaf, level + 1, max_depth)
+        split_node(key, value, node, chosen, cut, bits, nodes, left)
+        grow_left = not is_leaf(counts, left, min_leaf, level, max_depth)
+        grow_right = not is_leaf(counts, left + 1, min_leaf, level, max_depth)
         if grow_left or grow_right:
-            divide_ranges(key, chosen, a, cut, b, bits, goes_left, grow_left, grow_right, spare)
+            divide_ranges(key, chosen, a, cut, b, bits, goes_left, grow_right, spare)
         if grow_right:
-            stack.append(right)
+            pending[n_pending] = left + 1
+            n_pending += 1
         if grow_left:
-            stack.append(left)
-    return feature[:n_nodes], threshold[:n_nodes], first_child[:n_nodes], counts[:n_nodes]
+            pending[n_pending] = left
+            n_pending += 1
+    return n_nodes

@@ -9,6 +9,7 @@ from keeptree.learners.shape import Shape
 CRITERIA = {"gain-ratio": 0, "information-gain": 1, "gini": 2}
 NOMINAL_TESTS = {"multiway": 0, "one-against-rest": 1, "subsets": 2}
 SMALL = 1e-6  # J48's tolerance
+LARGEST_TABLE = 2**28  # nodes x classes that the numeric kernel reserves at most
 
 
 class GrowOptions(NamedTuple):
@@ -56,7 +57,8 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_
     n_categories = np.array(n_categories, dtype=np.int64)
     bits = _key_bits(len(X), n_classes)
     plain = weight is None and not n_categories.any() and not np.isnan(columns).any()
-    if plain and bits is not None and not always_mixed:
+    fits = bits is not None and 2 * len(X) // options.min_leaf * n_classes < LARGEST_TABLE
+    if plain and fits and not always_mixed:
         return _grow_numeric(columns, label, n_classes, bits, options)
     weight = np.ones(len(X)) if weight is None else np.ascontiguousarray(weight)
     averaged = _averaged(n_categories, len(X) if n_all is None else n_all)
@@ -82,26 +84,41 @@ def _grow_numeric(columns, label, n_classes, bits, options):
     keys = np.empty(columns.shape, dtype=np.uint64)
     for column, key in zip(columns, keys, strict=True):
         fill_keys(column, np.argsort(column), label, *bits, key)
-    feature, threshold, first_child, counts = grow_numeric(
+    nodes = _room_for_nodes(len(label), n_classes, options.min_leaf)
+    nodes[3][0] = np.bincount(label, minlength=n_classes)
+    n_nodes = grow_numeric(
         keys,
         columns,
         *bits,
-        np.bincount(label, minlength=n_classes),
         options.min_leaf,
         options.deepest,
         CRITERIA[options.criterion],
         options.mdl,
         _table(len(label), options.criterion == "gini"),
+        *nodes,
     )
+    feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in nodes)
     return Shape(
         feature=feature,
         threshold=threshold,
         first_child=first_child,
         n_children=np.where(feature >= 0, 2, 0).astype(np.int32),
-        category_start=np.full(len(feature), -1, dtype=np.int32),
+        category_start=np.full(n_nodes, -1, dtype=np.int32),
         category_child=np.empty(0, dtype=np.int32),
-        missing=np.full(len(feature), -1, dtype=np.int32),
+        missing=np.full(n_nodes, -1, dtype=np.int32),
         counts=counts.astype(np.float64),
+    )
+
+
+def _room_for_nodes(n_rows, n_classes, min_leaf):
+    """Arrays for the largest possible tree; the system provides only the pages that are used."""
+    size = 2 * max(n_rows // min_leaf, 1)
+    return (
+        np.empty(size, dtype=np.int32),
+        np.empty(size),
+        np.empty(size, dtype=np.int32),
+        np.empty((size, n_classes), dtype=np.int64),
+        np.empty((size, 3), dtype=np.int64),
     )
 
 
@@ -114,35 +131,34 @@ def _grow_mixed(columns, label, weight, n_categories, averaged, n_classes, optio
     codes = np.nan_to_num(columns[~numeric], nan=-1).astype(np.int32)
     known = np.count_nonzero(~np.isnan(values), axis=1)
     order = np.argsort(values, axis=1, kind="stable").astype(np.int32)  # NaN come last
-    feature, threshold, first_child, n_children, counts, category_start, category_child = (
-        grow_mixed(
-            label,
-            weight,
-            values,
-            codes,
-            slot,
-            n_categories,
-            order,
-            known,
-            averaged,
-            n_classes,
-            float(options.min_leaf),
-            options.deepest,
-            CRITERIA[options.criterion],
-            options.mdl,
-            NOMINAL_TESTS[options.nominal_test],
-            _table(len(label)),
-        )
+    tests, weights, branches, n_nodes, n_mapped = grow_mixed(
+        label,
+        weight,
+        values,
+        codes,
+        slot,
+        n_categories,
+        order,
+        known,
+        averaged,
+        n_classes,
+        float(options.min_leaf),
+        options.deepest,
+        CRITERIA[options.criterion],
+        options.mdl,
+        NOMINAL_TESTS[options.nominal_test],
+        _table(len(label)),
     )
+    feature, first_child, n_children, category_start = np.ascontiguousarray(tests[:n_nodes].T)
     return Shape(
         feature=feature,
-        threshold=threshold,
+        threshold=weights[:n_nodes, n_classes].copy(),
         first_child=first_child,
         n_children=n_children,
         category_start=category_start,
-        category_child=category_child,
-        missing=np.full(len(feature), -1, dtype=np.int32),
-        counts=counts,
+        category_child=branches[:n_mapped, 0].copy(),
+        missing=np.full(n_nodes, -1, dtype=np.int32),
+        counts=weights[:n_nodes, :n_classes].copy(),
     )
 
 
