@@ -7,7 +7,7 @@ numeric column the entries with a value are kept in the order of the values, so 
 """
 
 import numpy as np
-from numba import boolean, float64, int32, int64
+from numba import boolean, float64, int32, int64, void
 
 from keeptree._kernels.jit import kernel, readonly
 
@@ -15,6 +15,17 @@ SMALL = 1e-6  # J48's tolerance
 NEVER_CUT = 1e-5  # neighbours closer than this are not separated
 GAIN_RATIO, GINI = 0, 2  # criterion: 1 is the information gain
 MULTIWAY, ONE_AGAINST_REST, SUBSETS = 0, 1, 2  # what a nominal test looks like
+
+
+@kernel(
+    void(readonly(float64, 2, "C"), readonly(int64, 1), readonly(int64, 1), int64, int32[:, ::1])
+)
+def code_cells(columns, nominal, label, n_classes, cell):
+    """Fill category x n_classes + class of the nominal columns, -1 where missing."""
+    for s in range(len(nominal)):
+        for i in range(len(label)):
+            code = columns[nominal[s], i]
+            cell[s, i] = -1 if np.isnan(code) else int64(code) * n_classes + label[i]
 
 
 @kernel
@@ -122,22 +133,22 @@ def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, to
 
 
 @kernel
-def fill_cells(row, weight, label, code, slot, a, m, n_categories, cells, in_category, in_class):
+def fill_cells(row, weight, cell, slot, a, m, n_categories, cells, in_category, in_class):
     """Weights of each category x class of a nominal column; returns the weight with a value."""
     n_classes = len(in_class)
     clear(cells, n_categories * n_classes)
-    clear(in_category, n_categories)
     clear(in_class, n_classes)
-    known = 0.0
     for e in range(a, a + m):
-        r = row[e]
-        k = code[slot, r]
-        if k >= 0:
-            w = weight[e]
-            cells[k * n_classes + label[r]] += w
-            in_category[k] += w
-            in_class[label[r]] += w
-            known += w
+        at = cell[slot, row[e]]
+        if at >= 0:
+            cells[at] += weight[e]
+    known = 0.0
+    for k in range(n_categories):
+        in_category[k] = 0.0
+        for c in range(n_classes):
+            in_category[k] += cells[k * n_classes + c]
+            in_class[c] += cells[k * n_classes + c]
+        known += in_category[k]
     return known
 
 
@@ -259,7 +270,7 @@ def search_node(entries, data, a, m, known_rows, total, options, nominal, averag
     ``known_rows[s]`` is the number of entries with a value in line s of the numeric columns.
     """
     row, weight, sorted_entry = entries
-    label, value, code, slot, n_categories = data
+    label, value, cell, slot, n_categories = data
     gain, ratio, detail, cells, held, rank, in_class, left, right = work
     sum_gain, n_valid = 0.0, 0
     for f in range(len(slot)):
@@ -270,7 +281,7 @@ def search_node(entries, data, a, m, known_rows, total, options, nominal, averag
                 (left, right),
             )  # fmt: skip
         else:
-            known = fill_cells(row, weight, label, code, s, a, m, n, cells, held, in_class)
+            known = fill_cells(row, weight, cell, s, a, m, n, cells, held, in_class)
             if nominal == MULTIWAY:
                 valid, gain[f], ratio[f] = search_multiway(
                     n, cells, held, in_class, known, total, options
@@ -300,14 +311,14 @@ def search_node(entries, data, a, m, known_rows, total, options, nominal, averag
 def map_categories(data, chosen, entries, a, m, options, nominal, work, child_of):
     """Fill the branch of each category of a chosen nominal column; returns how many there are."""
     row, weight, _ = entries
-    label, _, code, slot, n_categories = data
+    _, _, cell, slot, n_categories = data
     _, _, detail, cells, held, rank, in_class, _, _ = work
     n, cut = n_categories[chosen], detail[chosen]
     if nominal != SUBSETS:
         for k in range(n):
             child_of[k] = k if nominal == MULTIWAY else int64(k != cut)
         return n if nominal == MULTIWAY else int64(2)
-    known = fill_cells(row, weight, label, code, slot[chosen], a, m, n, cells, held, in_class)
+    known = fill_cells(row, weight, cell, slot[chosen], a, m, n, cells, held, in_class)
     search_subsets(n, cells, held, in_class, known, known, options, rank)
     weight_left = 0.0
     for i in range(n):
@@ -322,15 +333,15 @@ def map_categories(data, chosen, entries, a, m, options, nominal, work, child_of
 
 
 @kernel
-def assign_branches(entries, data, chosen, a, m, known_rows, cut, child_of, branch):
+def assign_branches(entries, data, n_classes, chosen, a, m, known_rows, cut, child_of, branch):
     """Fill the branch of each entry, ``-1 - i`` for the i-th one without a value; count those."""
     row, _, sorted_entry = entries
-    _, _, code, slot, n_categories = data
+    _, _, cell, slot, n_categories = data
     s = slot[chosen]
     numeric = n_categories[chosen] == 0
     for e in range(m):
-        k = -1 if numeric else code[s, row[a + e]]
-        branch[e] = child_of[k] if k >= 0 else -1
+        at = -1 if numeric else cell[s, row[a + e]]
+        branch[e] = child_of[at // n_classes] if at >= 0 else -1
     if numeric:
         for i in range(known_rows[s]):
             branch[sorted_entry[s, a + i]] = 0 if i < cut else 1
@@ -497,13 +508,14 @@ def add_leaves(tests, weights, first, number):
     )
 )
 def grow_mixed(
-    label, row_weight, value, code, slot, n_categories, order, n_known, averaged,
+    label, row_weight, value, cell, slot, n_categories, order, n_known, averaged,
     n_classes, min_leaf, max_depth, criterion, mdl, nominal, table,
 ):  # fmt: skip
     """Grow the tree.
 
-    ``value`` (numeric columns x rows) and ``code`` (nominal columns x rows, -1 where missing) hold
-    column f in line ``slot[f]``; ``n_categories[f]`` is 0 for a numeric one. ``order`` lists the
+    ``value`` (numeric columns x rows) and ``cell`` (nominal columns x rows: category x n_classes +
+    class, -1 where missing) hold column f in line ``slot[f]``; ``n_categories[f]`` is 0 for a
+    numeric one. ``order`` lists the
     rows by value, ``n_known`` of them, and is used up. ``averaged`` marks the columns that enter
     the mean gain.
 
@@ -512,7 +524,7 @@ def grow_mixed(
     and the threshold (the midpoint); of the third the branch of each category of nominal nodes.
     The children of a node follow one another behind it.
     """
-    data = (label, value, code, slot, n_categories)
+    data = (label, value, cell, slot, n_categories)
     options = (min_leaf, criterion, mdl, table)
     n_rows, n_columns, n_numeric = len(label), len(slot), len(value)
     widest = int64(2)
@@ -585,7 +597,7 @@ def grow_mixed(
         if len(branch) < m:
             branch = np.empty(2 * m, dtype=np.int32)
         n_unknown = assign_branches(
-            entries, data, chosen, a, m, known_rows, work[2][chosen], child_of, branch
+            entries, data, n_classes, chosen, a, m, known_rows, work[2][chosen], child_of, branch
         )
         share, size = np.zeros(n_branches), np.zeros(n_branches, dtype=np.int64)
         weigh_branches(entries, label, a, m, branch, n_unknown, weights, n_nodes, share, size)

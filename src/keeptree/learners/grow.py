@@ -123,19 +123,20 @@ def _room_for_nodes(n_rows, n_classes, min_leaf):
 
 
 def _grow_mixed(columns, label, weight, n_categories, averaged, n_classes, options):
-    from keeptree._kernels.grow_mixed import grow_mixed
+    from keeptree._kernels.grow_mixed import code_cells, grow_mixed
 
     numeric = n_categories == 0
     slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
     values = np.ascontiguousarray(columns[numeric])
-    codes = np.nan_to_num(columns[~numeric], nan=-1).astype(np.int32)
+    cells = np.empty((np.count_nonzero(~numeric), len(label)), dtype=np.int32)
+    code_cells(columns, np.flatnonzero(~numeric), label, n_classes, cells)
     known = np.count_nonzero(~np.isnan(values), axis=1)
     order = np.argsort(values, axis=1, kind="stable").astype(np.int32)  # NaN come last
     tests, weights, branches, n_nodes, n_mapped = grow_mixed(
         label,
         weight,
         values,
-        codes,
+        cells,
         slot,
         n_categories,
         order,
@@ -185,8 +186,7 @@ def snap_thresholds(shape, X, tolerant=False):
     for f in np.unique(shape.feature[numeric]):
         nodes = np.flatnonzero(numeric & (shape.feature == f))
         column = X[:, f]
-        column = column[~np.isnan(column)]
-        values = np.unique(column)
+        values = np.sort(column)  # NaN come last, above every midpoint
         middle = shape.threshold[nodes]
         if not tolerant:
             shape.threshold[nodes] = values[np.searchsorted(values, middle, side="right") - 1]
