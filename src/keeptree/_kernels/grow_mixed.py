@@ -256,7 +256,7 @@ def search_subsets(n_categories, cells, in_category, in_class, known, total, opt
         held = left[0] + left[1]
         if min_leaf - held >= SMALL or min_leaf - (known - held) >= SMALL:
             continue
-        g, r = two_sided(left, 0, 2, in_class, known, total, options)
+        g, r = two_sided(left, int64(0), int64(2), in_class, known, total, options)
         if not valid or g - gain > SMALL:
             gain, ratio, taken = g, r, i + 1
         valid = True
@@ -452,7 +452,7 @@ def make_room(entries, used, size):
     size = max(size, 2 * len(entries[0]))
     new_row, new_weight = np.empty(size, dtype=np.int32), np.empty(size)
     new_sorted = np.empty((len(sorted_entry), size), dtype=np.int32)
-    copy_entries(entries, used, (new_row, new_weight, new_sorted), 0)
+    copy_entries(entries, used, (new_row, new_weight, new_sorted), int64(0))
     return new_row, new_weight, new_sorted
 
 
@@ -548,7 +548,7 @@ def grow_mixed(
     tests = np.empty((64 + widest, 4), dtype=np.int32)
     weights = np.empty((64 + widest, n_classes + 1))
     categories = np.empty((256 + widest, 1), dtype=np.int32)
-    add_leaves(tests, weights, 0, 1)
+    add_leaves(tests, weights, int64(0), int64(1))
     for i in range(n_rows):
         entries[0][i], entries[1][i] = i, row_weight[i]
         weights[0, label[i]] += row_weight[i]
@@ -559,8 +559,8 @@ def grow_mixed(
     pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
     for s in range(n_numeric):
         pending[0, 4 + s] = n_known[s]
-    n_nodes, n_mapped = 1, 0
-    n_pending = 0 if is_leaf(weights, 0, n_classes, min_leaf, 0, max_depth) else 1
+    n_nodes, n_mapped = int64(1), int64(0)
+    n_pending = 0 if is_leaf(weights, int64(0), n_classes, min_leaf, int64(0), max_depth) else 1
     while n_pending > 0:
         n_pending -= 1
         node, a, m = pending[n_pending, 0], pending[n_pending, 1], pending[n_pending, 2]
@@ -602,14 +602,14 @@ def grow_mixed(
         share, size = np.zeros(n_branches), np.zeros(n_branches, dtype=np.int64)
         weigh_branches(entries, label, a, m, branch, n_unknown, weights, n_nodes, share, size)
         start = np.empty(n_branches, dtype=np.int64)
-        filled = 0
+        filled = int64(0)
         for j in range(n_branches - 1, -1, -1):
             start[j] = -1
             if not is_leaf(weights, n_nodes + j, n_classes, min_leaf, level, max_depth):
                 start[j] = filled
                 filled += size[j]
         if filled > 0:
-            spare = make_room(spare, 0, filled)
+            spare = make_room(spare, int64(0), filled)
             child_known = np.empty((n_branches, n_numeric), dtype=np.int64)
             divide_entries(
                 entries, spare, a, m, known_rows, branch, n_unknown, share, start, child_known

@@ -173,7 +173,7 @@ def send_down(tree, top, row, weight, a, b, X, label, tolerance, grown, factor, 
         pool_row[e - a], pool_weight[e - a] = row[e], weight[e]
     pending = np.empty((64, 3), dtype=np.int64)
     pending[0, 0], pending[0, 1], pending[0, 2] = top, 0, b - a
-    n_pending = 1
+    n_pending = int64(1)
     errors = 0.0
     while n_pending > 0:
         n_pending -= 1
@@ -188,10 +188,10 @@ def send_down(tree, top, row, weight, a, b, X, label, tolerance, grown, factor, 
                 for c in range(held.shape[1]):
                     counts[node, c] = held[0, c]
         if n_branches == 0:
-            errors += estimate_errors(held, 0, factor, z)
+            errors += estimate_errors(held, int64(0), factor, z)
             continue
         pool_row, pool_weight, first, _ = divide_entries(
-            tree, node, X, pool_row, pool_weight, first, end, tolerance, grown, -1, room
+            tree, node, X, pool_row, pool_weight, first, end, tolerance, grown, int64(-1), room
         )
         if n_pending + n_branches > len(pending):
             pending = longer_table(pending, n_pending, 2 * len(pending) + n_branches)
@@ -313,7 +313,7 @@ def prune_error_based(
     below = np.zeros(n_nodes)  # pessimistic errors of the leaves below
     frames = np.empty((64, 5), dtype=np.int64)  # node, entries from, to, end of pool, children done
     frames[0, 0], frames[0, 1], frames[0, 2], frames[0, 3], frames[0, 4] = 0, 0, n_rows, n_rows, 0
-    depth = 1
+    depth = int64(1)
     while depth > 0:
         top = depth - 1
         node, a, b, end = frames[top, 0], frames[top, 1], frames[top, 2], frames[top, 3]
@@ -349,7 +349,7 @@ def prune_error_based(
             )  # fmt: skip
         elif raising:
             raised = send_down(
-                tree, largest, row, weight, a, b, X, label, tolerance, grown, factor, z, False,
+                tree, largest, row, weight, a, b, X, label, tolerance, grown, factor, z, boolean(False),
                 counts,
             )  # fmt: skip
         if as_leaf - (kept + 0.1) < SMALL and as_leaf - (raised + 0.1) < SMALL:
@@ -357,7 +357,20 @@ def prune_error_based(
         elif raised - (kept + 0.1) < SMALL:
             take_over(tree, node, largest)
             send_down(
-                tree, node, row, weight, a, b, X, label, tolerance, grown, factor, z, True, counts
+                tree,
+                node,
+                row,
+                weight,
+                a,
+                b,
+                X,
+                label,
+                tolerance,
+                grown,
+                factor,
+                z,
+                boolean(True),
+                counts,
             )
             frames[top, 4] = 0
         else:
@@ -395,5 +408,5 @@ def count_rows(
         row[i], weight[i] = i, row_weight[i]
     send_down(
         tree, int64(0), row, weight, int64(0), len(label), X, label, tolerance, grown, 0.25, 0.0,
-        True, counts,
+        boolean(True), counts,
     )  # fmt: skip
