@@ -349,8 +349,8 @@ def prune_error_based(
             )  # fmt: skip
         elif raising:
             raised = send_down(
-                tree, largest, row, weight, a, b, X, label, tolerance, grown, factor, z, boolean(False),
-                counts,
+                tree, largest, row, weight, a, b, X, label, tolerance, grown, factor, z,
+                boolean(False), counts,
             )  # fmt: skip
         if as_leaf - (kept + 0.1) < SMALL and as_leaf - (raised + 0.1) < SMALL:
             n_children[node] = 0

@@ -73,8 +73,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         Weka's ``-A``.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         More nominal columns, as a mask, indices or names; their categories are the values seen in
-        ``fit``, sorted. In a data frame the columns of categorical dtype are nominal anyway, with
-        their declared categories, and so are columns of text.
+        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
+        are nominal anyway, with their declared categories, and so are columns of text and polars'
+        Categorical, with those seen.
     mdl_correction : bool, default=True
         Subtract the cost of choosing a cut, log2(candidates) / weight, from a numeric attribute's
         gain. False is Weka's ``-J``.

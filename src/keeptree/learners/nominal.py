@@ -5,8 +5,8 @@ from sklearn.utils import check_array
 
 from keeptree.table import column_names, encode_labels
 
-DECLARED = ("CategoricalDtype", "Categorical", "Enum")  # dtypes that list their categories
-TEXT = ("StringDtype", "String", "ObjectDType", "Object")
+DECLARED = ("CategoricalDtype", "Enum")  # dtypes that list their categories
+OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # those that do not
 
 
 def read_table(X, nominal=None):
@@ -15,9 +15,9 @@ def read_table(X, nominal=None):
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
-        Nominal are the columns named by ``nominal`` and, in a data frame, those with a categorical
-        dtype (declared categories, in declared order) and those that hold text (observed
-        categories, sorted).
+        Nominal are the columns named by ``nominal`` and, in a data frame, those of pandas'
+        categorical or polars' Enum dtype (declared categories, in declared order) and those that
+        hold text or polars' Categorical (observed categories, sorted).
     nominal : None, "from_dtype", or array-like of bool, int or str
         More nominal columns, as a mask, indices or names: observed categories, sorted.
 
@@ -39,7 +39,7 @@ def read_table(X, nominal=None):
         kind = _kind(column.dtype) if is_frame else ""
         if kind in DECLARED:
             labels, matrix[:, j] = _DECLARED_CODES[kind](column)
-        elif chosen[j] or kind in TEXT:
+        elif chosen[j] or kind in OBSERVED:
             labels, matrix[:, j] = _observed(np.asarray(column))
         else:
             labels, matrix[:, j] = None, _numbers(column)
@@ -54,7 +54,7 @@ def has_nominal(X, nominal=None):
         return not _by_dtype(nominal) and _chosen_columns(nominal, _width(X), None).any()
     if _chosen_columns(nominal, len(names), names).any():
         return True
-    return any(_kind(dtype) in DECLARED + TEXT for dtype in X.dtypes)
+    return any(_kind(dtype) in DECLARED + OBSERVED for dtype in X.dtypes)
 
 
 def _chosen_columns(nominal, width, names):
@@ -110,13 +110,12 @@ def _pandas_codes(column):
 
 
 def _polars_codes(column):
-    labels = tuple(column.cat.get_categories().to_list())
+    labels = tuple(column.dtype.categories.to_list())
     return labels, encode_labels(column.to_list(), labels)
 
 
 _DECLARED_CODES = {
     "CategoricalDtype": _pandas_codes,
-    "Categorical": _polars_codes,
     "Enum": _polars_codes,
 }
 
