@@ -1,0 +1,1 @@
+"""Probabilities for a kept tree."""
