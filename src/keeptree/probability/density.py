@@ -14,8 +14,15 @@ import numpy as np
 from keeptree._kernels import density as gaussian
 from keeptree._kernels import window
 
-__all__ = ["KERNELS", "KernelRatio", "KernelTables", "WindowTables", "choose_bandwidth"]
-__all__ += ["kernel_ratio", "kernel_tables"]
+__all__ = [
+    "KERNELS",
+    "KernelRatio",
+    "KernelTables",
+    "WindowTables",
+    "choose_bandwidth",
+    "kernel_ratio",
+    "kernel_tables",
+]
 
 # Kernels of finite reach: c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
 WINDOWS = {
@@ -344,17 +351,17 @@ def _leave_out_gaussian(h, in_class, weight, bandwidth):
 
 
 def _tabulate_window(curves, coefficient):
-    columns = []
+    start, columns = [0], []
     for h, in_class, weight, reach in curves:
         distinct, place = np.unique(h, return_inverse=True)
         mass = np.column_stack([np.bincount(place, w) for w in (weight, in_class)])
         anchor, moments = np.empty(len(distinct), np.int64), np.empty((len(distinct), 6))
         window.sum_moments(distinct, mass, reach, anchor, moments)
-        columns.append((distinct, mass, anchor + sum(len(c[0]) for c in columns), moments))
-    start = np.cumsum([0] + [len(column[0]) for column in columns])
+        columns.append((distinct, mass, anchor + start[-1], moments))
+        start.append(start[-1] + len(distinct))
     flat = (np.concatenate(column) for column in zip(*columns, strict=True))
     reach = np.array([curve[3] for curve in curves])
-    return WindowTables(start, *flat, reach, coefficient)
+    return WindowTables(np.array(start), *flat, reach, coefficient)
 
 
 def _leave_out_window(h, in_class, weight, reach, coefficient):
