@@ -256,7 +256,7 @@ def test_chosen_bandwidth_has_the_least_log_loss(kernel):
         share = np.clip(share, 1e-6, 1 - 1e-6)
         losses.append(-np.log(np.where(y > 0, share, 1 - share)).sum())
     best = candidates[int(np.argmin(losses))]
-    assert choose_bandwidth(h, y, np.ones(150), candidates, kernel) == best
+    assert choose_bandwidth(h, y, np.ones(150), [0, 150], candidates, kernel) == best
     assert best not in (0.001, 5.0)
 
 
@@ -265,13 +265,13 @@ def test_bandwidth_of_a_large_sample_is_chosen_alike_in_any_order():
     h = rng.normal(size=30_000)
     y = (rng.random(30_000) < 1 / (1 + np.exp(4 * np.sin(3 * h)))).astype(float)
     candidates, order = np.geomspace(0.001, 10, 9), rng.permutation(30_000)
-    best = choose_bandwidth(h, y, np.ones(30_000), candidates)
+    best = choose_bandwidth(h, y, np.ones(30_000), [0, 30_000], candidates)
     assert 0.01 < best < 1
-    assert choose_bandwidth(h[order], y[order], np.ones(30_000), candidates) == best
+    assert choose_bandwidth(h[order], y[order], np.ones(30_000), [0, 30_000], candidates) == best
 
 
 def test_lone_case_takes_the_first_bandwidth():
-    assert choose_bandwidth([1.0, 2.0], [1, 0], [1, 0], [0.3, 0.1]) == 0.3
+    assert choose_bandwidth([1.0, 2.0], [1, 0], [1, 0], [0, 2], [0.3, 0.1]) == 0.3
 
 
 @pytest.mark.parametrize(

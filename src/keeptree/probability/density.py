@@ -204,16 +204,17 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     return _find_kernel(kernel).tabulate(curves)
 
 
-def choose_bandwidth(h, in_class, weight, candidates, kernel="gaussian"):
-    """Bandwidth of the least weighted log-loss when each case is estimated from all the others.
+def choose_bandwidth(h, in_class, weight, starts, candidates, kernel="gaussian"):
+    """Bandwidth of the least weighted log-loss when each case is estimated from the others.
 
-    Beyond 5000 cases, 5000 of them at even steps in the order of h stand for the sample.
-    Probabilities are clipped to 1e-6; of equal losses the first candidate wins.
+    One bandwidth for all curves. Of a curve of more than 5000 cases, 5000 at even steps in the
+    order of h stand for it. Probabilities are clipped to 1e-6; of equal losses the first candidate
+    wins.
 
     Parameters
     ----------
-    h, in_class, weight, kernel
-        As in `kernel_ratio`.
+    h, in_class, weight, starts, kernel
+        As in `kernel_tables`.
     candidates : array-like of float
         Bandwidths to compare, in the unit of h.
 
@@ -223,21 +224,29 @@ def choose_bandwidth(h, in_class, weight, candidates, kernel="gaussian"):
 
     Examples
     --------
-    >>> choose_bandwidth([0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1], [0.5, 50.0])
+    >>> choose_bandwidth([0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1], [0, 4], [0.5, 50.0])
     0.5
     """
     h, in_class, weight = _check_cases(h, in_class, weight)
-    order = np.argsort(h[weight > 0], kind="stable")
-    order = order[np.linspace(0, len(order) - 1, min(len(order), LEAVE_OUT_CASES)).astype(int)]
-    h, in_class, weight = (column[weight > 0][order] for column in (h, in_class, weight))
-    if len(h) < 2:
-        return float(candidates[0])
+    losses = np.zeros(len(candidates))
+    for start, end in pairwise(starts):
+        here = np.arange(start, end)[weight[start:end] > 0]
+        order = here[np.argsort(h[here], kind="stable")]
+        if len(order) < 2:
+            continue  # nothing is left to estimate the only case from
+        taken = order[np.linspace(0, len(order) - 1, min(len(order), LEAVE_OUT_CASES)).astype(int)]
+        sample = (h[taken], in_class[taken], weight[taken])
+        losses += _leave_out_losses(*sample, candidates, kernel) * (len(order) / len(taken))
+    return float(candidates[int(np.argmin(losses))])
+
+
+def _leave_out_losses(h, in_class, weight, candidates, kernel):
     leave_out = _find_kernel(kernel).leave_out
     losses = []
     for candidate in candidates:
         share = np.clip(leave_out(h, in_class, weight, candidate), 1e-6, 1 - 1e-6)
         losses.append(-in_class @ np.log(share) - (weight - in_class) @ np.log1p(-share))
-    return float(candidates[int(np.argmin(losses))])
+    return np.array(losses)
 
 
 def _check_cases(h, in_class, weight):
