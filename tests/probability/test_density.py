@@ -166,6 +166,20 @@ def test_outlier_a_thousand_bandwidths_away(n):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("depth", [0.01, 0.1, 0.3, 0.8, 1.0, 3.0])
+@pytest.mark.parametrize("width", [1 / 60, 1 / 15])
+def test_crowd_behind_a_lone_extreme_case_is_felt_far_out(depth, width):
+    # The crowd outweighs the lone case until exp(-depth x distance) = 1e-5: its inner order shows.
+    rng = np.random.default_rng(7)
+    crowd = depth * (1 + width * rng.random(50_000))
+    h = np.concatenate([[0.0], crowd, np.linspace(depth, depth + 5, 50)])
+    in_class = np.where((h > 0) & (h < depth * (1 + width / 2)), 1.0, 0.0)
+    x = -np.concatenate([[0.0], np.geomspace(0.01, 40, 80) / depth])
+    found = kernel_ratio(h, in_class, np.ones(len(h)), 1.0)(x)
+    expected = reference.ratio(x, h, in_class, np.ones(len(h)), 1.0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("share_of_range", [0.001, 0.02, 0.5])
 @pytest.mark.parametrize("shape", ["normal", "cauchy", "rounded", "islands"])
 def test_large_samples_are_bucketed_without_harm(share_of_range, shape):
