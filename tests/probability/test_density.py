@@ -169,7 +169,7 @@ def test_outlier_a_thousand_bandwidths_away(n):
 @pytest.mark.parametrize("depth", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("width", [1 / 60, 1 / 15])
 def test_crowd_behind_a_lone_extreme_case_is_felt_far_out(depth, width):
-    # The crowd outweighs the lone case until exp(-depth x distance) = 1 / 25000: its inner order shows.
+    # The crowd outweighs the lone case far out, where the order inside it shows.
     rng = np.random.default_rng(7)
     crowd = depth * (1 + width * rng.random(25_000))
     h = np.concatenate([[0.0], crowd, np.linspace(depth, depth + 5, 50)])
