@@ -32,6 +32,7 @@ WINDOWS = {
 }
 # Sorting cases is what costs in a large curve; bucketing those deep inside the data avoids it.
 BUCKET_FROM = 20_000
+BUCKET = gaussian.RUN / 8  # in bandwidths
 MOST_CELLS = 1 << 16
 LEAVE_OUT_CASES = 5000
 
@@ -290,7 +291,7 @@ def _gather_runs(h, in_class, weight, bandwidth):
         raise ValueError(
             f"bandwidth {bandwidth} is below 1/{MOST_CELLS} of the range of h; choose a larger one."
         )
-    if len(h) > max(BUCKET_FROM, cells / gaussian.RUN):
+    if len(h) > max(BUCKET_FROM, cells / BUCKET):
         runs = _condense_inside(h, in_class, weight, bandwidth)
     else:
         runs = _as_runs(h, in_class, weight)
@@ -307,13 +308,13 @@ def _as_runs(h, in_class, weight):
 
 def _condense_inside(h, in_class, weight, bandwidth):
     """One run per bucket deep inside the data, one per case elsewhere, in no order."""
-    width = gaussian.RUN * bandwidth
+    width = BUCKET * bandwidth
     place = (h - h.min()) / width
     bucket = place.astype(np.int64)
     deep = _find_deep_buckets(np.flatnonzero(np.bincount(bucket)))
     is_raw = np.ones(bucket.max() + 1, bool)
     is_raw[deep] = False
-    delta = (place - bucket - 0.5) * gaussian.RUN
+    delta = (place - bucket - 0.5) * BUCKET
     runs = np.empty((len(deep), 7))
     runs[:, 0] = h.min() + (deep + 0.5) * width
     for k, mass in ((1, weight), (4, in_class)):
@@ -325,8 +326,8 @@ def _condense_inside(h, in_class, weight, bandwidth):
 
 
 def _find_deep_buckets(occupied):
-    """Those farther from a gap of half a bandwidth than where runs become as wide as a bucket."""
-    margin, gap = 1.2 / gaussian.GRADING, 0.5 / gaussian.RUN
+    """Those so far from a gap of half a bandwidth that runs there are wider than three buckets."""
+    margin, gap = 3 / gaussian.GRADING, 0.5 / BUCKET
     wide = np.diff(occupied) > gap
     stretch = np.concatenate([[0], np.cumsum(wide)])
     first, last = occupied[np.r_[True, wide]], occupied[np.r_[wide, True]]
