@@ -150,7 +150,9 @@ def _nearer(squared, mask, region, best):
 
 
 @inlined
-def _split(bounded, left_region, right_region, block, slots, best, step, numbers, scale, mask, zero):
+def _split(
+    bounded, left_region, right_region, block, slots, best, step, numbers, scale, mask, zero
+):
     """Both children of a numeric test; the first three arguments are constants."""
     _, k, source, left, right, left_id, right_id, _ = step
     t, left_width, right_width = numbers

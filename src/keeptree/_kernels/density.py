@@ -235,6 +235,33 @@ def lookup_rows(curve, h, axis, cell, piece, coefficient, out):
 
 
 @kernel
+def lookup_columns(curve, h, step, axis, cell, piece, coefficient, out):
+    """Fill the shares of several columns; each column has its curves ``step`` after the last's."""
+    for row in range(h.shape[0]):
+        for j in range(h.shape[1]):
+            k = curve[row] + j * step
+            out[row, j] = lookup_curve(h[row, j], k, axis, cell, piece, coefficient)
+
+
+@kernel
+def normalise_shares(share, estimated, prior, out):
+    """Fill class probabilities from class-against-rest shares; the other classes keep the prior.
+
+    A billionth of the prior keeps a row defined on which every share is zero.
+    """
+    for row in range(share.shape[0]):
+        total = 0.0
+        for c in range(len(prior)):
+            out[row, c] = prior[c]
+        for j in range(len(estimated)):
+            out[row, estimated[j]] = share[row, j] + 1e-9 * prior[estimated[j]]
+        for c in range(len(prior)):
+            total += out[row, c]
+        for c in range(len(prior)):
+            out[row, c] /= total
+
+
+@kernel
 def leave_out_gaussian(h, in_class, weight, runs, member, bandwidth, out):
     """Fill the share at each case from all the others: take it from its run, weigh, put it back."""
     total = 0.0

@@ -84,6 +84,16 @@ class KernelTables:
         gaussian.lookup_rows(curve, h, self.axis, self.cell, self.piece, self.coefficient, out)
         return out
 
+    def lookup_columns(self, group, h):
+        """Class share at each h of shape (n, n_columns): column j has its own block of curves.
+
+        ``group`` is the curve of each row within each block. There is no check: rows are many.
+        """
+        out = np.empty(h.shape)
+        table = (self.axis, self.cell, self.piece, self.coefficient)
+        gaussian.lookup_columns(group, h, len(self.axis) // h.shape[1], *table, out)
+        return out
+
 
 @dataclass(frozen=True)
 class WindowTables:
@@ -118,6 +128,12 @@ class WindowTables:
         sample = (self.start, self.h, self.mass, self.anchor, self.moments)
         window.weigh_window_rows(curve, h, *sample, self.reach, self.coefficient, out)
         return out
+
+    def lookup_columns(self, group, h):
+        """Class share at each h of shape (n, n_columns); see `KernelTables.lookup_columns`."""
+        step = len(self.reach) // h.shape[1]
+        columns = [self.lookup(group + j * step, h[:, j]) for j in range(h.shape[1])]
+        return np.column_stack(columns)
 
 
 @dataclass(frozen=True)
@@ -173,12 +189,15 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
 
     Parameters
     ----------
-    h, in_class, weight, kernel
-        As in `kernel_ratio`, the cases of all curves one after the other.
-    starts : array-like of int of shape (n_curves + 1,)
+    h, in_class : array-likes of shape (n_cases,) or (n_cases, n_columns)
+        As in `kernel_ratio`, the cases of all curves one after the other. Each column has all the
+        curves again, after those of the column before.
+    weight, kernel
+        As in `kernel_ratio`.
+    starts : array-like of int of shape (n_groups + 1,)
         First case of each curve, and the number of cases.
-    bandwidth : float or array-like of shape (n_curves,)
-        One for all curves, or one each.
+    bandwidth : float or array-like
+        One for all curves, or broadcast to the shape (n_columns, n_groups).
 
     Returns
     -------
@@ -191,17 +210,20 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     array([0.5, 1. , 1. ])
     """
     h, in_class, weight = _check_cases(h, in_class, weight)
-    bandwidth = np.broadcast_to(np.asarray(bandwidth, float), len(starts) - 1)
+    h, in_class = h.reshape(len(h), -1), in_class.reshape(len(h), -1)
+    shape = (h.shape[1], len(starts) - 1)
+    bandwidth = np.broadcast_to(np.asarray(bandwidth, float), shape)
     if not (np.isfinite(bandwidth) & (bandwidth > 0)).all():
         raise ValueError(f"bandwidth must be positive and finite, got {bandwidth.min()}.")
-    present = weight > 0
-    curves = []
-    for k, (start, end) in enumerate(pairwise(starts)):
-        here = present[start:end]
-        if not here.any():
+    groups = [np.arange(a, b)[weight[a:b] > 0] for a, b in pairwise(starts)]
+    for k, cases in enumerate(groups):
+        if not len(cases):
             raise ValueError(f"Curve {k} has no case of positive weight; estimate it elsewhere.")
-        sample = (column[start:end][here] for column in (h, in_class, weight))
-        curves.append((*sample, bandwidth[k]))
+    curves = (
+        (h[cases, j], in_class[cases, j], weight[cases], bandwidth[j, k])
+        for j in range(shape[0])
+        for k, cases in enumerate(groups)
+    )
     return _find_kernel(kernel).tabulate(curves)
 
 
@@ -254,7 +276,7 @@ def _check_cases(h, in_class, weight):
     h, in_class, weight = (np.asarray(column, float) for column in (h, in_class, weight))
     if not (np.isfinite(h).all() and np.isfinite(weight).all()):
         raise ValueError("Distances and weights of training cases must be finite.")
-    if not ((in_class >= 0) & (in_class <= weight)).all():
+    if not ((in_class >= 0) & (in_class.T <= weight).T).all():
         raise ValueError("in_class must lie between 0 and the weight of each case.")
     return h, in_class, weight
 
@@ -361,7 +383,7 @@ def _leave_out_gaussian(h, in_class, weight, bandwidth):
 
 
 def _tabulate_window(curves, coefficient):
-    start, columns = [0], []
+    start, reaches, columns = [0], [], []
     for h, in_class, weight, reach in curves:
         distinct, place = np.unique(h, return_inverse=True)
         mass = np.column_stack([np.bincount(place, w) for w in (weight, in_class)])
@@ -369,9 +391,9 @@ def _tabulate_window(curves, coefficient):
         window.sum_moments(distinct, mass, reach, anchor, moments)
         columns.append((distinct, mass, anchor + start[-1], moments))
         start.append(start[-1] + len(distinct))
+        reaches.append(reach)
     flat = (np.concatenate(column) for column in zip(*columns, strict=True))
-    reach = np.array([curve[3] for curve in curves])
-    return WindowTables(np.array(start), *flat, reach, coefficient)
+    return WindowTables(np.array(start), *flat, np.array(reaches), coefficient)
 
 
 def _leave_out_window(h, in_class, weight, reach, coefficient):
