@@ -1,5 +1,6 @@
 """The kept tree: frozen arrays that importers and learners fill and everything else reads."""
 
+import operator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from keeptree.tree_text import tree_to_text
 LEAF, NUMERIC, NOMINAL = 0, 1, 2  # values of Tree.kind
 SHARE, ERROR = -1, -2  # values of Tree.missing that are not a child
 
+_MOST_FEATURES = 10_000_000  # a damaged file must not ask for all the memory
 _DTYPES = {
     "kind": np.int8,
     "feature": np.int32,
@@ -428,7 +430,7 @@ def _complete(values):
     """The constructor's arguments as read-only arrays and tuples, optional ones filled in."""
     done = dict(values)
     try:
-        done["n_features"] = int(values["n_features"])
+        done["n_features"] = _count_features(values["n_features"])
         n_nodes = len(values["kind"])
         for name, dtype in _DTYPES.items():
             if values[name] is not None:
@@ -447,6 +449,13 @@ def _complete(values):
     except (TypeError, OverflowError, AttributeError) as error:
         raise ValueError(f"Not a tree: {error}.") from error
     return {name: _frozen(v) if isinstance(v, np.ndarray) else v for name, v in done.items()}
+
+
+def _count_features(number):
+    number = operator.index(number)
+    if not 1 <= number <= _MOST_FEATURES:
+        raise ValueError(f"Not a tree: n_features is {number}, not between 1 and {_MOST_FEATURES}.")
+    return number
 
 
 def _exact(values, dtype):

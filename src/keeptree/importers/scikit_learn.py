@@ -7,6 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from keeptree.tree import ERROR, LEAF, NUMERIC, Tree
 
+_LARGEST = np.finfo(np.float64).max
+
 
 def classifier_tree(model):
     """Return a fitted tree classifier as a Tree."""
@@ -55,7 +57,8 @@ def _structure(model, nodes):
     return {
         "kind": np.where(inner, NUMERIC, LEAF),
         "feature": np.where(inner, nodes.feature, -1),
-        "threshold": np.where(inner, nodes.threshold, np.nan),
+        # "Missing or not" has the threshold inf in scikit-learn: every number goes left.
+        "threshold": np.where(inner, np.clip(nodes.threshold, -_LARGEST, _LARGEST), np.nan),
         "child_start": np.concatenate([[0], np.cumsum(2 * inner)]),
         "child": children[inner].ravel(),
         "missing": np.where(inner & allows_missing, followed, ERROR),

@@ -116,17 +116,17 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     def _learn(self, X, y, weight):
         n_classes = len(self.classes_)
-        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(X, y, weight)
+        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(self.tree_, X, y, weight)
         self.bandwidth_ = np.full(n_classes, np.nan)
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
         self._tables = {}
-        classes = np.unique(self.boundary_.region_class_)
+        classes = self.boundary_.region_classes_
         if len(classes) < 2:
             return
         present = weight > 0
         X, y, weight = X[present], y[present], weight[present]
-        h = self.boundary_._signed_distance(X, single=True)
+        h = self.boundary_._signed(X)
         cases, starts = self._group(X)
         # With two classes h_1 = -h_0, so that the estimate of one is one minus that of the other.
         for c in classes[:1] if n_classes == 2 else classes:
@@ -156,7 +156,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         """Node that names the group of each row: its separator (-1 for none) or its leaf."""
         if self.scope == "leaf":
             return self.tree_._route(X)
-        return self.boundary_._separator(X)
+        return self.boundary_._nearest_separators(X)[1]
 
     def _choose_width(self, h, curves, starts):
         """Bandwidth of one class as a distance."""
@@ -195,7 +195,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     def _probability(self, X):
         if not self._tables:
             return leaf_average(self.tree_, check_finite(X), self._leaf_probability)
-        h = self.boundary_._signed_distance(X, single=True)
+        h = self.boundary_._signed(X)
         curve = np.zeros(len(X), dtype=np.int64)
         if self.scope != "global":
             curve = self._curve[self._group_node(X)]

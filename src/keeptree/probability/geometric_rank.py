@@ -99,7 +99,7 @@ class GeometricRankClassifier(KeptTreeModel):
         self.n_jobs = n_jobs
 
     def _learn(self, X, y, weight):
-        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(X, y, weight)
+        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(self.tree_, X, y, weight)
         self._leaf_probability = smoothed_nodes(
             self.tree_, self.smoothing, m=self.m, strength=self.strength
         )
