@@ -1,12 +1,13 @@
 """The charts of a report as SVG text, drawn from plain data: no JavaScript, no matplotlib."""
 
 from keeptree.report.svg import Scale, dots_path, drawing, el, label, marker, points_path
-from keeptree.report.text import plain_number
+from keeptree.report.text import plain_number, shorten_title
 
+_NARROW = 500  # below this width labels are short and ticks few
 _SIZE = 13  # drawn a little larger than 12, so that a phone's scaling leaves 12
 
 
-def roc_chart(curves, size=400):
+def roc_chart(curves, size=420):
     """Return ROC curves: ours solid, those of the leaves broken.
 
     Parameters
@@ -14,14 +15,14 @@ def roc_chart(curves, size=400):
     curves : list of dict
         ``label``, ``line`` (the CSS class of its stroke), ``fpr`` and ``tpr``; drawn in order, so
         that the last is on top.
-    size : int, default=400
+    size : int, default=420
         Width in pixels; the plot is square.
 
     Returns
     -------
     svg : Svg
     """
-    left, right, top, bottom = 52, 12, 12, 52
+    left, right, top, bottom = 66, 26, 12, 52
     height = size - left - right + top + bottom
     x = Scale(0, 1, left, size - right)
     y = Scale(0, 1, height - bottom, top)
@@ -37,7 +38,7 @@ def roc_chart(curves, size=400):
         *[
             el(
                 "path",
-                el("title", curve["label"]),
+                el("title", shorten_title(curve["label"])),
                 d=points_path(map(x, curve["fpr"]), map(y, curve["tpr"])),
                 class_=f"line {curve['line']}",
             )
@@ -65,7 +66,7 @@ def distance_chart(distance, classes, width=860, height=430):
     -------
     svg : Svg
     """
-    left, right, top, bottom = 52, 14, 46, 52
+    left, right, top, bottom = 56, 14, 46, 52
     cases = distance["cases"]
     everything = [case["h"] for case in cases] + distance["curve"]["h"]
     margin = 0.02 * (max(everything) - min(everything)) or 1.0
@@ -74,7 +75,11 @@ def distance_chart(distance, classes, width=860, height=430):
     positive = classes[distance["positive"]]
     right_ones = [case for case in cases if not case["error"]]
     wrong = [case for case in cases if case["error"]]
-    x_label = "algebraic distance" if width < 500 else distance["x_label"]
+    others = [item["label"] for item in classes if item is not positive]
+    other = others[0] if len(others) == 1 else "another class"
+    x_label = "algebraic distance (standard deviations)"
+    if width >= _NARROW:
+        x_label += f", negative inside {positive['label']}"
     return drawing(
         width,
         height,
@@ -83,7 +88,7 @@ def distance_chart(distance, classes, width=860, height=430):
         f"piecewise constant. {len(wrong)} errors of the tree are highlighted among {len(cases)} "
         "held-out cases. The table below has the values.",
         *_axes(x, y, x_label, f"probability of {positive['label']}"),
-        *_sides(x, y, positive, top, left, width - right),
+        *_sides(x, y, positive["label"], other, "tree: " if width >= _NARROW else ""),
         *_truth_ticks(cases, classes, distance["positive"], x, y),
         *[
             el("path", d=points_path(map(x, step["h"]), [y(step["p"])] * 2), class_="line step")
@@ -103,13 +108,22 @@ def distance_chart(distance, classes, width=860, height=430):
 def line_sample(line):
     """Return a short stroke in the style of a curve, for legends and table rows."""
     stroke = el("path", d="M1 6H31", class_=f"line {line}")
-    return el("svg", stroke, viewBox="0 0 32 12", width=32, height=12, aria_hidden="true")
+    return el(
+        "svg", stroke, viewBox="0 0 32 12", width=32, height=12, aria_hidden="true", class_="key"
+    )
 
 
 def class_sample(slot):
     """Return the marker of a class, for legends."""
-    return el("svg", marker(slot, 8, 8, 6), viewBox="0 0 16 16", width=16, height=16,
-              aria_hidden="true", class_="sample")
+    return el(
+        "svg",
+        marker(slot, 8, 8, 6),
+        viewBox="0 0 16 16",
+        width=16,
+        height=16,
+        aria_hidden="true",
+        class_="sample",
+    )
 
 
 def _axes(x, y, x_label, y_label, percent=False):
@@ -122,32 +136,40 @@ def _axes(x, y, x_label, y_label, percent=False):
         parts.append(
             label(_tick(tick, percent), x.start - 8, y(tick) + 4.5, size=_SIZE, anchor="end")
         )
-    for tick in x.ticks(6):
+    for tick in x.ticks(6 if _end(x) < _NARROW else 9):
         foot = y.start
         parts.append(el("path", d=f"M{x(tick):.1f} {foot:g}v5", class_="axis"))
-        parts.append(
-            label(_tick(tick, percent), x(tick), foot + 20, size=_SIZE, anchor="middle")
-        )
+        parts.append(label(_tick(tick, percent), x(tick), foot + 20, size=_SIZE, anchor="middle"))
     middle_x, middle_y = (x.start + _end(x)) / 2, (y.start + _end(y)) / 2
     parts.append(el("path", d=f"M{x.start:g} {y.start:g}H{_end(x):g}", class_="axis"))
-    parts.append(label(x_label, middle_x, y.start + 42, size=_SIZE, anchor="middle",
-                       width=_end(x) - x.start, class_="muted"))
-    turned = label(y_label, 0, 0, size=_SIZE, anchor="middle", width=y.start - _end(y),
-                   class_="muted")
+    parts.append(
+        label(
+            x_label,
+            middle_x,
+            y.start + 42,
+            size=_SIZE,
+            anchor="middle",
+            width=_end(x) - x.start,
+            class_="muted",
+        )
+    )
+    turned = label(
+        y_label, 0, 0, size=_SIZE, anchor="middle", width=y.start - _end(y), class_="muted"
+    )
     parts.append(el("g", turned, transform=f"translate(13 {middle_y:.1f}) rotate(-90)"))
     return parts
 
 
-def _sides(x, y, positive, top, left, right):
+def _sides(x, y, positive, other, says):
     """The boundary at distance 0, and what the tree says on either side of it."""
-    parts = [el("path", d=f"M{x(0):.1f} {y.start:g}V{top - 26:g}", class_="boundary")]
-    room = (x(0) - left - 12, right - x(0) - 12)
-    inside, outside = f"← tree: {positive['label']}", "tree: another class →"
-    if positive.get("other"):
-        outside = f"tree: {positive['other']} →"
-    parts.append(label(inside, x(0) - 8, top - 18, size=_SIZE, anchor="end", width=room[0]))
-    parts.append(label(outside, x(0) + 8, top - 18, size=_SIZE, width=room[1]))
-    return parts
+    top, zero = _end(y), x(0)
+    left = {"anchor": "end", "width": zero - x.start - 8}
+    right = {"width": _end(x) - zero - 4}
+    return [
+        el("path", d=f"M{zero:.1f} {y.start:g}V{top - 30:g}", class_="boundary"),
+        label(f"← {says}{positive}", zero - 8, top - 18, size=_SIZE, **left),
+        label(f"{says}{other} →", zero + 8, top - 18, size=_SIZE, **right),
+    ]
 
 
 def _truth_ticks(cases, classes, positive, x, y):
@@ -170,9 +192,9 @@ def _error(case, classes, x, y):
     says += f"Laplace {case['laplace']:.2f}, distance {plain_number(case['h'], 2)}"
     return el(
         "g",
-        el("title", says),
+        el("title", shorten_title(says)),
         el("path", d=f"M{at:.1f} {low:.1f}V{high:.1f}", class_=f"tie s{slot}"),
-        el("g", marker(slot, at, low, 5), class_="open"),
+        el("g", marker(slot, at, low, 5), class_=f"open s{slot}"),
         marker(slot, at, high, 6),
         class_="error",
     )

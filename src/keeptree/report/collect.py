@@ -6,7 +6,6 @@ Nothing here draws: :mod:`keeptree.report.render` reads the dict, and so can any
 import hashlib
 import json
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.stats import binomtest
@@ -164,20 +163,21 @@ def collect_distance(kernel, laplace, X, y, index, train):
     tree = kernel.tree_
     p_kernel, p_laplace = (model.predict_proba(X)[:, index] for model in (kernel, laplace))
     decided = kernel.predict(X)
-    leaf = tree.apply(X)
     codes = {label: code for code, label in enumerate(tree.classes.tolist())}
+    truth, decision = ([codes[label] for label in labels.tolist()] for labels in (y, decided))
     cases = [
         {
             "row": row,
             "h": float(h[row]),
             "kernel": float(p_kernel[row]),
             "laplace": float(p_laplace[row]),
-            "truth": codes[y[row].item() if hasattr(y[row], "item") else y[row]],
-            "decision": codes[decided[row].item() if hasattr(decided[row], "item") else decided[row]],
-            "error": bool(decided[row] != y[row]),
+            "truth": truth[row],
+            "decision": decision[row],
+            "error": truth[row] != decision[row],
         }
         for row in np.argsort(h, kind="stable").tolist()
     ]
+    leaf = tree.apply(X)
     steps = [
         {
             "h": [float(h[leaf == node].min()), float(h[leaf == node].max())],
@@ -232,37 +232,50 @@ def summarise(data):
     tree, decided, gain = data["tree"], data["decisions"], data["ranking_gain"]
     questions = f"{tree['max_depth']} question{'' if tree['max_depth'] == 1 else 's'}"
     first = f"This tree asks at most {questions}, has {tree['n_leaves']} leaves and is unchanged."
-    verdict = "ranks them better than its leaves do"
-    if gain["low"] <= 0:
-        verdict = "ranks them worse than its leaves do"
-        if gain["high"] >= 0:
-            verdict = "ranks them without a clear difference from its leaves"
     second = (
         f"On {data['n_test']} held-out cases it decided {100 * decided['accuracy']:.0f} in 100 "
         f"correctly (95 % interval {100 * decided['low']:.0f} to {100 * decided['high']:.0f}); the "
-        f"distance to its boundary {verdict} (AUC {ours['auc']:.3f} against {own['auc']:.3f}, "
-        f"95 % interval of the difference {_signed(gain['low'])} to {_signed(gain['high'])})."
+        f"distance kernel ranks them {_verdict(gain['low'], gain['high'])} (AUC {ours['auc']:.3f} "
+        f"against {own['auc']:.3f}, difference {_signed(gain['low'])} to {_signed(gain['high'])})."
     )
-    others = [r for r in data["methods"] if r["family"] == "leaves" and r["brier"] is not None]
-    parts = [_against_leaves(ours, others, *metric) for metric in _PROBABILITY_METRICS]
-    return [first, second, f"As a probability, the distance kernel has {' and '.join(parts)}."]
+    leaves = [row for row in data["methods"] if row["family"] == "leaves"]
+    parts = [_against_leaves(ours, leaves, *metric) for metric in _PROBABILITY_METRICS]
+    return [first, second, f"As a probability, {' and '.join(parts)}{_losses(rows, leaves)}."]
 
 
 _PROBABILITY_METRICS = (("brier", "Brier score"), ("log_loss", "log-loss"))
 
 
-def _against_leaves(ours, others, key, name):
-    """``a better Brier score (0.061) than every leaf estimate (best: Laplace, 0.070)``."""
-    decimals = METRICS[key][1]
-    best = min(others, key=lambda row: row[key])
-    a, b = round(ours[key], decimals), round(best[key], decimals)
-    shown = f"{a:.{decimals}f}"
-    rival = f"{best['label']}, {b:.{decimals}f}"
-    if a < b:
-        return f"a better {name} ({shown}) than the best leaf estimate ({rival})"
-    if a == b:
-        return f"the same {name} ({shown}) as the best leaf estimate ({rival})"
-    return f"a worse {name} ({shown}) than the best leaf estimate ({rival})"
+def _verdict(low, high):
+    """What a 95 % interval of a gain allows to say, in the digits shown."""
+    if round(low, 3) > 0:
+        return "better than its leaves do"
+    if round(high, 3) < 0:
+        return "worse than its leaves do"
+    return "with no clear difference from its leaves"
+
+
+def _against_leaves(ours, leaves, key, name):
+    """``its log-loss of 0.214 beats the best of the leaves (Shrinkage, 0.241)``."""
+    best = min(leaves, key=lambda row: row[key])
+    a, b = _shown(ours, key), _shown(best, key)
+    verb = "equals" if a == b else "beats" if float(a) < float(b) else "loses to"
+    return f"its {name} of {a} {verb} the best of the leaves ({best['label']}, {b})"
+
+
+def _losses(rows, leaves):
+    """Where the separator variant is worse than the best of the leaves, said as plainly."""
+    worse = [
+        f"{name} ({_shown(rows['kernel-separator'], key)})"
+        for key, name in _PROBABILITY_METRICS
+        if float(_shown(rows["kernel-separator"], key))
+        > min(float(_shown(row, key)) for row in leaves)
+    ]
+    return f"; the separator variant loses on {' and '.join(worse)}" if worse else ""
+
+
+def _shown(row, key):
+    return f"{row[key]:.{METRICS[key][1]}f}"
 
 
 def _signed(value):
@@ -356,5 +369,6 @@ def _relation(tree, up, node):
         threshold = float(tree.threshold[up])
         exact = f"{clean(tree.feature_name(tree.feature[up]))} {sign} {threshold!r}"
         return {"relation": f"{sign} {plain_number(threshold)}", "relation_exact": exact}
-    text = clean(branch_text(tree, up, node))
-    return {"relation": text.removeprefix(tree.feature_name(tree.feature[up])).strip(), "relation_exact": text}
+    text = branch_text(tree, up, node)
+    relation = text[len(tree.feature_name(tree.feature[up])) :]
+    return {"relation": clean(relation), "relation_exact": clean(text)}

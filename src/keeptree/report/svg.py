@@ -44,15 +44,15 @@ def drawing(width, height, title, desc, *children, class_="chart"):
     """Return an ``svg`` that screen readers announce as one image with a title."""
     return el(
         "svg",
-        el("title", title),
-        el("desc", desc),
+        el("title", shorten_title(title)),
+        el("desc", shorten_title(desc)),
         *children,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {_value(width)} {_value(height)}",
         width=width,
         height=height,
         role="img",
-        aria_label=title,
+        aria_label=shorten_title(title),
         class_=class_,
     )
 
@@ -62,9 +62,7 @@ def label(text, x, y, *, size=13, width=None, class_=None, anchor=None, full=Non
     shown = text if width is None else shorten(text, width, size)
     full = full or (text if shown != text else None)
     tooltip = el("title", shorten_title(full)) if full else None
-    return el(
-        "text", tooltip, shown, x=x, y=y, font_size=size, class_=class_, text_anchor=anchor
-    )
+    return el("text", tooltip, shown, x=x, y=y, font_size=size, class_=class_, text_anchor=anchor)
 
 
 def marker(slot, x, y, radius=6):
@@ -107,6 +105,7 @@ class Scale:
         self.factor = (stop - start) / (high - low)
 
     def __call__(self, value):
+        """Return where a value is drawn."""
         return self.start + (value - self.low) * self.factor
 
     def ticks(self, about=6):

@@ -10,7 +10,13 @@ _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 _TITLE_LENGTH = 300  # a tooltip nobody could read is no help
 
 # Widths in em of a broad sans-serif (DejaVu, Verdana): narrower fonts only leave more air.
-_NARROW, _WIDE = set(" .,:;|!'()[]{}ijlftrI/\\-"), set("mwMW%@…—≤≥")
+_WIDTHS = {
+    **dict.fromkeys(" .,:;|!'ijlI", 0.32),
+    **dict.fromkeys("()[]{}ftr/\\-", 0.41),
+    **dict.fromkeys("ckszvxy", 0.57),
+    **dict.fromkeys("mwMW%@…—", 1.0),
+    **dict.fromkeys("≤≥<>=+−←→", 0.84),
+}
 
 
 def xml_safe(text):
@@ -19,15 +25,15 @@ def xml_safe(text):
 
 
 def clean(value):
-    """Return a label as one line of text that cannot disturb its surroundings.
+    r"""Return a label as one line of text that cannot disturb its surroundings.
 
     Control characters and direction marks go; right-to-left text is isolated, so that it does not
     reorder the numbers beside it.
 
     Examples
     --------
-    >>> clean("two\\nlines\\x00")
-    'two lines\\ufffd'
+    >>> clean("two\nlines\x00")
+    'two lines\ufffd'
     """
     text = xml_safe(_REORDERING.sub("", " ".join(str(value).split())))
     if any(unicodedata.bidirectional(char) in ("R", "AL", "AN") for char in text):
@@ -46,7 +52,7 @@ def shorten(text, width, size):
     Examples
     --------
     >>> shorten("worst concave points", 80, 13)
-    'worst con…'
+    'worst co…'
     """
     room = width / size - 1e-9
     used = 0.0
@@ -93,8 +99,8 @@ def _cut(text, room):
 def _em(char):
     if unicodedata.combining(char) or unicodedata.category(char) == "Cf":
         return 0.0
-    if char in _NARROW:
-        return 0.39
-    if char in _WIDE or unicodedata.east_asian_width(char) in "WF":
+    if char in _WIDTHS:
+        return _WIDTHS[char]
+    if unicodedata.east_asian_width(char) in "WF":
         return 1.0
-    return 0.72 if char.isupper() else 0.64
+    return 0.75 if char.isupper() else 0.64

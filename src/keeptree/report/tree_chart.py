@@ -7,8 +7,9 @@ MAX_LEAVES, MAX_WIDTH = 24, 1600  # beyond these the outline is easier to read
 
 _ROW, _TOP, _SIZE = 40, 40, 13
 _NAME_WIDTH, _RELATION_WIDTH, _CLASS_WIDTH = 200, 150, 140  # the most a label may take
-_CURVE, _GAP, _PAD = 44, 12, 24
-_BAR_WIDTH, _BAR_HEIGHT, _NUMBER = 120, 12, 58
+_CURVE, _GAP, _PAD = 32, 12, 16
+_BAR_WIDTH, _BAR_HEIGHT, _NUMBER = 96, 12, 48
+_BOLD = 1.1  # how much wider the decision at a leaf is set
 _EDGE = 11  # width of the edge that carries every case
 
 
@@ -116,7 +117,7 @@ def _columns(nodes):
 
 def _leaf_columns(x, classes):
     """Where the columns at the leaves are: marker, class, bar, cases, errors (right edges)."""
-    name = max(_fit(item["label"], _CLASS_WIDTH) for item in classes)
+    name = max(min(_BOLD * text_width(c["label"], _SIZE), _CLASS_WIDTH) for c in classes)
     bar = x + 20 + max(name, text_width("Decision", 12)) + 16
     cases = bar + _BAR_WIDTH + _NUMBER
     return {
@@ -124,7 +125,7 @@ def _leaf_columns(x, classes):
         "class": x + 20,
         "bar": bar,
         "cases": cases,
-        "errors": cases + _NUMBER + 8,
+        "errors": cases + _NUMBER,
     }
 
 
@@ -145,7 +146,7 @@ def _edge(node, parent, total, x, y, turn, leaf_x):
             y1 - width / 2 - 4,
             size=12,
             width=_RELATION_WIDTH,
-            class_="relation",
+            class_="muted",
             full=node["relation_exact"],
         ),
     ]
@@ -153,7 +154,7 @@ def _edge(node, parent, total, x, y, turn, leaf_x):
 
 def _question(node, x, y):
     return [
-        label(node["name"], x, y + 4.5, size=_SIZE, width=_NAME_WIDTH, class_="question"),
+        label(node["name"], x, y + 4.5, size=_SIZE, width=_NAME_WIDTH),
         label(_cases(node), x, y + 20, size=12, class_="muted"),
     ]
 
@@ -162,7 +163,13 @@ def _leaf(node, y, columns, classes):
     chosen = classes[node["class"]]
     return [
         marker(chosen["slot"], columns["marker"] + 6, y),
-        label(chosen["label"], columns["class"], y + 4.5, width=_CLASS_WIDTH, class_="question"),
+        label(
+            chosen["label"],
+            columns["class"],
+            y + 4.5,
+            width=_CLASS_WIDTH / _BOLD,
+            class_="decision",
+        ),
         class_bar(node["counts"], classes, columns["bar"], y - _BAR_HEIGHT / 2),
         label(plain_number(node["cases"]), columns["cases"], y + 4.5, anchor="end"),
         label(plain_number(node["errors"]), columns["errors"], y + 4.5, anchor="end"),
