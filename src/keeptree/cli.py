@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from keeptree import __version__
+from keeptree.report.output import MissingExtraError
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def main(argv=None):
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, MissingExtraError) as error:
         if options.debug:
             raise
         print(f"keeptree {options.command.name}: {_sentence(error)}", file=sys.stderr)

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binomtest
-from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score, roc_curve
 
+from keeptree.report.quality import auc_difference, mark_best, measure_scores, roc_points
+from keeptree.report.summary import summarise
 from keeptree.report.text import clean, plain_number
 from keeptree.tree_text import branch_text
 
 SCHEMA = 1  # of the dict: a change that breaks its readers raises it
 
 _COLOURS = 6  # class colours and markers; with more classes the commonest keep them
-_RESAMPLES = 2000
-# Metric -> whether larger is better, decimals shown.
-METRICS = {"auc": (True, 3), "brier": (False, 3), "log_loss": (False, 3)}
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,8 @@ def collect(tree, methods, X, y, positive, *, train, title, about):
     index = int(np.flatnonzero(tree.classes == positive)[0])
     truth = y == positive
     scores = {method.key: _scores(method.model, X, index) for method in methods}
-    rows = [_measure(method, scores[method.key], truth) for method in methods]
-    _mark_best(rows)
+    rows = [_row(method, scores[method.key], truth) for method in methods]
+    mark_best(rows)
     by_key = {method.key: method for method in methods}
     data = {
         "schema": SCHEMA,
@@ -84,11 +82,14 @@ def collect(tree, methods, X, y, positive, *, train, title, about):
         "positive": index,
         "n_test": len(y),
         "n_positive": int(truth.sum()),
-        "tree": collect_tree(tree),
+        "tree": {**collect_tree(tree), "unchanged": _is_kept(tree, methods)},
         "decisions": _decisions(tree, methods, X, y),
         "methods": rows,
         "ranking_gain": auc_difference(scores["kernel-global"], scores[methods[0].key], truth),
-        "roc": [_roc(method, scores[method.key], truth) for method in methods],
+        "roc": [
+            {**roc_points(scores[method.key], truth), "key": method.key, "label": method.label}
+            for method in methods
+        ],
         "distance": collect_distance(
             by_key["kernel-global"].model, by_key["laplace"].model, X, y, index, train
         ),
@@ -192,98 +193,8 @@ def collect_distance(kernel, laplace, X, y, index, train):
     return {"positive": index, "cases": cases, "steps": steps, "curve": curve}
 
 
-def auc_difference(ours, leaves, truth):
-    """Return the difference of two AUCs on the same cases with a 95 % bootstrap interval.
-
-    Positive and negative cases are resampled apart; both scores see the same cases. The cost is
-    one matrix of positive by negative cases.
-
-    Parameters
-    ----------
-    ours, leaves : ndarray of shape (n,)
-        Scores, larger for the positive class.
-    truth : ndarray of shape (n,), bool
-        Whether a case is positive.
-
-    Returns
-    -------
-    gain : dict
-        ``difference``, ``low``, ``high``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> truth = np.arange(40) % 2 == 1
-    >>> auc_difference(truth * 1.0, np.zeros(40), truth)
-    {'difference': 0.5, 'low': 0.5, 'high': 0.5}
-    """
-    wins = _wins(ours, truth) - _wins(leaves, truth)
-    rng = np.random.default_rng(0)
-    up, down = (_resamples(rng, size) for size in wins.shape)
-    differences = ((up @ wins) * down).sum(axis=1) / wins.size
-    low, high = np.percentile(differences, [2.5, 97.5])
-    return {"difference": float(wins.mean()), "low": float(low), "high": float(high)}
-
-
-def summarise(data):
-    """Return three sentences: the tree, its decisions and our ranking, the probabilities."""
-    rows = {row["key"]: row for row in data["methods"]}
-    own, ours = data["methods"][0], rows["kernel-global"]
-    tree, decided, gain = data["tree"], data["decisions"], data["ranking_gain"]
-    questions = f"{tree['max_depth']} question{'' if tree['max_depth'] == 1 else 's'}"
-    first = f"This tree asks at most {questions}, has {tree['n_leaves']} leaves and is unchanged."
-    second = (
-        f"On {data['n_test']} held-out cases it decided {100 * decided['accuracy']:.0f} in 100 "
-        f"correctly (95 % interval {100 * decided['low']:.0f} to {100 * decided['high']:.0f}); the "
-        f"distance kernel ranks them {_verdict(gain['low'], gain['high'])} (AUC {ours['auc']:.3f} "
-        f"against {own['auc']:.3f}, difference {_signed(gain['low'])} to {_signed(gain['high'])})."
-    )
-    leaves = [row for row in data["methods"] if row["family"] == "leaves"]
-    parts = [_against_leaves(ours, leaves, *metric) for metric in _PROBABILITY_METRICS]
-    return [first, second, f"As a probability, {' and '.join(parts)}{_losses(rows, leaves)}."]
-
-
-_PROBABILITY_METRICS = (("brier", "Brier score"), ("log_loss", "log-loss"))
-
-
-def _verdict(low, high):
-    """What a 95 % interval of a gain allows to say, in the digits shown."""
-    if round(low, 3) > 0:
-        return "better than its leaves do"
-    if round(high, 3) < 0:
-        return "worse than its leaves do"
-    return "with no clear difference from its leaves"
-
-
-def _against_leaves(ours, leaves, key, name):
-    """``its log-loss of 0.214 beats the best of the leaves (Shrinkage, 0.241)``."""
-    best = min(leaves, key=lambda row: row[key])
-    a, b = _shown(ours, key), _shown(best, key)
-    verb = "equals" if a == b else "beats" if float(a) < float(b) else "loses to"
-    return f"its {name} of {a} {verb} the best of the leaves ({best['label']}, {b})"
-
-
-def _losses(rows, leaves):
-    """Where the separator variant is worse than the best of the leaves, said as plainly."""
-    worse = [
-        f"{name} ({_shown(rows['kernel-separator'], key)})"
-        for key, name in _PROBABILITY_METRICS
-        if float(_shown(rows["kernel-separator"], key))
-        > min(float(_shown(row, key)) for row in leaves)
-    ]
-    return f"; the separator variant loses on {' and '.join(worse)}" if worse else ""
-
-
-def _shown(row, key):
-    return f"{row[key]:.{METRICS[key][1]}f}"
-
-
-def _signed(value):
-    return f"{value:+.3f}".replace("-", "−")
-
-
 def _scores(model, X, index):
-    """Score of the positive class and whether it is a probability."""
+    """Score of the positive class: its probability, or what ranks."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, index]
     scores = model.decision_function(X)
@@ -292,35 +203,16 @@ def _scores(model, X, index):
     return scores[:, index]
 
 
-def _measure(method, score, truth):
-    row = {
-        "key": method.key,
-        "label": method.label,
-        "family": method.family,
-        "auc": float(roc_auc_score(truth, score)),
-        "brier": None,
-        "log_loss": None,
-        "distinct": len(np.unique(np.round(score, 12))),
-        "impossible": 0,
-    }
-    if hasattr(method.model, "predict_proba"):
-        row["brier"] = float(brier_score_loss(truth, score))
-        row["log_loss"] = float(log_loss(truth, score, labels=[False, True]))
-        # Cases that happened although their probability was 0: log-loss infinite but for clipping.
-        row["impossible"] = int(np.count_nonzero(np.where(truth, score, 1 - score) <= 0))
-    return row
+def _is_kept(tree, methods):
+    """Whether every method still holds the very tree it was given."""
+    return all(fingerprint(method.model.tree_) == fingerprint(tree) for method in methods)
 
 
-def _mark_best(rows):
-    """Add ``best`` to every row: its metrics that no other row beats in the digits shown."""
-    for row in rows:
-        row["best"] = []
-    for key, (larger, decimals) in METRICS.items():
-        values = [round(row[key], decimals) for row in rows if row[key] is not None]
-        best = max(values) if larger else min(values)
-        for row in rows:
-            if row[key] is not None and round(row[key], decimals) == best:
-                row["best"].append(key)
+def _row(method, score, truth):
+    """One row of the comparison."""
+    is_probability = hasattr(method.model, "predict_proba")
+    names = {"key": method.key, "label": clean(method.label), "family": method.family}
+    return {**names, **measure_scores(score, truth, is_probability)}
 
 
 def _decisions(tree, methods, X, y):
@@ -338,26 +230,6 @@ def _decisions(tree, methods, X, y):
         "high": float(interval.high),
         "kept": int(same.sum()),
     }
-
-
-def _roc(method, score, truth):
-    fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=True)
-    return {
-        "key": method.key,
-        "label": method.label,
-        "fpr": fpr.tolist(),
-        "tpr": tpr.tolist(),
-    }
-
-
-def _wins(score, truth):
-    """For each pair of a positive and a negative case: 1 if ranked right, 1/2 if tied."""
-    difference = np.sign(score[truth][:, None] - score[~truth][None, :])
-    return (difference + 1) / 2
-
-
-def _resamples(rng, size):
-    return rng.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(float)
 
 
 def _relation(tree, up, node):

@@ -7,7 +7,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from keeptree.report.charts import class_sample, distance_chart, line_sample, roc_chart
-from keeptree.report.collect import METRICS
+from keeptree.report.quality import METRICS
 from keeptree.report.text import plain_number, shorten, shorten_title
 from keeptree.report.tree_chart import outline_bar, tree_drawing
 

@@ -40,7 +40,7 @@ def _table(rows, ascii_only):
     from rich import box
     from rich.table import Table
 
-    from keeptree.report.collect import METRICS
+    from keeptree.report.quality import METRICS
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("Method", no_wrap=True)

@@ -28,14 +28,14 @@ def clean(value):
     r"""Return a label as one line of text that cannot disturb its surroundings.
 
     Control characters and direction marks go; right-to-left text is isolated, so that it does not
-    reorder the numbers beside it.
+    reorder the numbers beside it. An empty label is said to be one.
 
     Examples
     --------
     >>> clean("two\nlines\x00")
     'two lines\ufffd'
     """
-    text = xml_safe(_REORDERING.sub("", " ".join(str(value).split())))
+    text = xml_safe(_REORDERING.sub("", " ".join(str(value).split()))) or "(no name)"
     if any(unicodedata.bidirectional(char) in ("R", "AL", "AN") for char in text):
         return f"{_ISOLATE}{text}{_END_ISOLATE}"
     return text
