@@ -13,9 +13,10 @@ from keeptree._kernels.jit import kernel
 
 # Width of a run inside the data, in bandwidths; and, behind the last case before a gap, as a share
 # of the depth s: at distance d across the gap a case counts as exp(-s d / b²), so the runs that
-# still count there may be wide where s is large but must be single cases where s is small.
+# still count there may be wide where s is large but must be single cases where s is small. A crowd
+# of 1e5 behind a lone last case counts until s d / b² = 11, hence so small a share.
 RUN = 1 / 64
-GRADING = 1 / 16
+GRADING = 1 / 64
 # Share of the weight that may be neglected.
 NEGLIGIBLE = 1e-7
 # Misfit of half the pieces at the knots of the others; the pieces kept are then 16 times better.

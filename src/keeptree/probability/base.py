@@ -130,7 +130,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         """
         if not hasattr(X, "shape"):
             X = np.asarray(X)
-        if X.ndim != 2 or X.shape[0] == 0:
+        if len(X.shape) != 2 or X.shape[0] == 0:
             check_array(X)  # says what is wrong
         validate_data(self, X, reset=False, skip_check_array=True)
         read = self._read
@@ -174,6 +174,23 @@ class ProbabilityModel(KeptTreeModel):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    def decision_function(self, X):
+        """Return the probability as a score.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes the probability of ``classes_[1]`` minus one half; with more the
+            probabilities.
+        """
+        p = self.predict_proba(X)
+        return p[:, 1] - 0.5 if p.shape[1] == 2 else p
+
     def predict(self, X):
         """Return the class of each row.
 
@@ -187,6 +204,7 @@ class ProbabilityModel(KeptTreeModel):
         y : ndarray of shape (n_samples,)
             The kept tree's decision, or with ``decide="probability"`` the most probable class.
         """
+        check_is_fitted(self)
         if self.decide == "tree":
             return super().predict(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -201,6 +219,12 @@ def check_finite(matrix):
 def binary_or_all(scores):
     """Scores as scikit-learn expects them: with two classes only those of the second."""
     return scores[:, 1] if scores.shape[1] == 2 else scores
+
+
+def class_distances(boundary, X):
+    """Algebraic distance of each row of an encoded matrix to each class."""
+    h = boundary._signed(X, np.float64)
+    return np.column_stack([h, 0.0 - h]) if h.shape[1] < len(boundary.tree_.classes) else h
 
 
 def class_code(label, classes):

@@ -32,6 +32,7 @@ WINDOWS = {
 }
 # Sorting cases is what costs in a large curve; bucketing those deep inside the data avoids it.
 BUCKET_FROM = 20_000
+BUCKET = gaussian.RUN / 8  # in bandwidths
 MOST_CELLS = 1 << 16
 LEAVE_OUT_CASES = 5000
 
@@ -204,16 +205,17 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     return _find_kernel(kernel).tabulate(curves)
 
 
-def choose_bandwidth(h, in_class, weight, candidates, kernel="gaussian"):
-    """Bandwidth of the least weighted log-loss when each case is estimated from all the others.
+def choose_bandwidth(h, in_class, weight, starts, candidates, kernel="gaussian"):
+    """Bandwidth of the least weighted log-loss when each case is estimated from the others.
 
-    Beyond 5000 cases, 5000 of them at even steps in the order of h stand for the sample.
-    Probabilities are clipped to 1e-6; of equal losses the first candidate wins.
+    One bandwidth for all curves. Of a curve of more than 5000 cases, 5000 at even steps in the
+    order of h stand for it. Probabilities are clipped to 1e-6; of equal losses the first candidate
+    wins.
 
     Parameters
     ----------
-    h, in_class, weight, kernel
-        As in `kernel_ratio`.
+    h, in_class, weight, starts, kernel
+        As in `kernel_tables`.
     candidates : array-like of float
         Bandwidths to compare, in the unit of h.
 
@@ -223,21 +225,29 @@ def choose_bandwidth(h, in_class, weight, candidates, kernel="gaussian"):
 
     Examples
     --------
-    >>> choose_bandwidth([0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1], [0.5, 50.0])
+    >>> choose_bandwidth([0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1], [0, 4], [0.5, 50.0])
     0.5
     """
     h, in_class, weight = _check_cases(h, in_class, weight)
-    order = np.argsort(h[weight > 0], kind="stable")
-    order = order[np.linspace(0, len(order) - 1, min(len(order), LEAVE_OUT_CASES)).astype(int)]
-    h, in_class, weight = (column[weight > 0][order] for column in (h, in_class, weight))
-    if len(h) < 2:
-        return float(candidates[0])
+    losses = np.zeros(len(candidates))
+    for start, end in pairwise(starts):
+        here = np.arange(start, end)[weight[start:end] > 0]
+        order = here[np.argsort(h[here], kind="stable")]
+        if len(order) < 2:
+            continue  # nothing is left to estimate the only case from
+        taken = order[np.linspace(0, len(order) - 1, min(len(order), LEAVE_OUT_CASES)).astype(int)]
+        sample = (h[taken], in_class[taken], weight[taken])
+        losses += _leave_out_losses(*sample, candidates, kernel) * (len(order) / len(taken))
+    return float(candidates[int(np.argmin(losses))])
+
+
+def _leave_out_losses(h, in_class, weight, candidates, kernel):
     leave_out = _find_kernel(kernel).leave_out
     losses = []
     for candidate in candidates:
         share = np.clip(leave_out(h, in_class, weight, candidate), 1e-6, 1 - 1e-6)
         losses.append(-in_class @ np.log(share) - (weight - in_class) @ np.log1p(-share))
-    return float(candidates[int(np.argmin(losses))])
+    return np.array(losses)
 
 
 def _check_cases(h, in_class, weight):
@@ -281,7 +291,7 @@ def _gather_runs(h, in_class, weight, bandwidth):
         raise ValueError(
             f"bandwidth {bandwidth} is below 1/{MOST_CELLS} of the range of h; choose a larger one."
         )
-    if len(h) > max(BUCKET_FROM, cells / gaussian.RUN):
+    if len(h) > max(BUCKET_FROM, cells / BUCKET):
         runs = _condense_inside(h, in_class, weight, bandwidth)
     else:
         runs = _as_runs(h, in_class, weight)
@@ -298,13 +308,13 @@ def _as_runs(h, in_class, weight):
 
 def _condense_inside(h, in_class, weight, bandwidth):
     """One run per bucket deep inside the data, one per case elsewhere, in no order."""
-    width = gaussian.RUN * bandwidth
+    width = BUCKET * bandwidth
     place = (h - h.min()) / width
     bucket = place.astype(np.int64)
     deep = _find_deep_buckets(np.flatnonzero(np.bincount(bucket)))
     is_raw = np.ones(bucket.max() + 1, bool)
     is_raw[deep] = False
-    delta = (place - bucket - 0.5) * gaussian.RUN
+    delta = (place - bucket - 0.5) * BUCKET
     runs = np.empty((len(deep), 7))
     runs[:, 0] = h.min() + (deep + 0.5) * width
     for k, mass in ((1, weight), (4, in_class)):
@@ -316,8 +326,8 @@ def _condense_inside(h, in_class, weight, bandwidth):
 
 
 def _find_deep_buckets(occupied):
-    """Those farther from a gap of half a bandwidth than where runs become as wide as a bucket."""
-    margin, gap = 1.2 / gaussian.GRADING, 0.5 / gaussian.RUN
+    """Those so far from a gap of half a bandwidth that runs there are wider than three buckets."""
+    margin, gap = 3 / gaussian.GRADING, 0.5 / BUCKET
     wide = np.diff(occupied) > gap
     stretch = np.concatenate([[0], np.cumsum(wide)])
     first, last = occupied[np.r_[True, wide]], occupied[np.r_[wide, True]]

@@ -1,16 +1,14 @@
 """Distance-based kernel probabilities (Alvarez, Bernard and Deffuant 2007)."""
 
-from itertools import pairwise
 from numbers import Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
-from keeptree.probability.base import ProbabilityModel, binary_or_all, check_finite
-from keeptree.probability.density import KERNELS, kernel_tables, leave_out_losses
+from keeptree.probability.base import ProbabilityModel, check_finite
+from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
@@ -121,7 +119,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
         self._tables = {}
-        classes = self.boundary_.region_classes_
+        classes = np.unique(self.boundary_.program_.regions.label)
         if len(classes) < 2:
             return
         present = weight > 0
@@ -164,33 +162,9 @@ class DistanceKernelClassifier(ProbabilityModel):
         unit = 1.0 if self.bandwidth_unit == "distance" else float(spread)
         if self.bandwidth != "cv":
             return self.bandwidth * unit
-        candidates = _FRACTIONS * float(spread)
         # The groups are what is used, if there are some; else the one curve of all cases.
-        first = min(1, len(starts) - 2)
-        losses = sum(
-            leave_out_losses(*(column[a:b] for column in curves), candidates, self.kernel)
-            for a, b in pairwise(starts[first:])
-        )
-        return float(candidates[np.argmin(losses)])
-
-    def decision_function(self, X):
-        """Return the geometric score: the distance inside a class, negative outside.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        score : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes one score, for ``classes_[1]``; with more one for each class.
-        """
-        check_is_fitted(self)
-        scores = self._map(
-            X, lambda rows: -self.boundary_._signed_distance(rows), (len(self.classes_),)
-        )
-        return binary_or_all(scores)
+        used = starts[min(1, len(starts) - 2) :]
+        return choose_bandwidth(*curves, used, _FRACTIONS * float(spread), self.kernel)
 
     def _probability(self, X):
         if not self._tables:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
-from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
+from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code, class_distances
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
@@ -154,7 +154,7 @@ class GeometricRankClassifier(KeptTreeModel):
         return p - 0.5 + half_gap * bounded
 
     def _geometric_scores(self, X):
-        score = -self.boundary_._signed_distance(X)
+        score = -class_distances(self.boundary_, X)
         if self.boundary == "whole" and len(self.classes_) > 2:
             inside = score >= 0
             score = np.where(inside, 1, -1) * np.abs(score).min(axis=1, keepdims=True)
