@@ -4,13 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from keeptree import __version__, cli
 
+SOURCE = str(Path(cli.__file__).parents[1])  # whatever the current folder
 
-def keeptree(*arguments, cwd=None, code=0, **environment):
+
+def keeptree(*arguments, cwd=None, code=0):
     """Run the command in a process of its own and return what it printed."""
     done = subprocess.run(
         [sys.executable, "-m", "keeptree", *arguments],
@@ -18,7 +21,7 @@ def keeptree(*arguments, cwd=None, code=0, **environment):
         text=True,
         encoding="utf-8",
         cwd=cwd,
-        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment},
+        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": SOURCE},
     )
     assert done.returncode == code, done.stderr
     return done

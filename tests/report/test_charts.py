@@ -56,7 +56,7 @@ def test_elements_escape_text_and_attributes_but_not_elements():
 
 def test_hostile_names_stay_text_in_the_tree(hostile):
     root = parse(tree_drawing(*stump(hostile, hostile, hostile, hostile)))
-    assert float(root.get("width")) < 1600  # long names are cut
+    assert float(root.get("width")) < 1000  # long names are cut
 
 
 def test_hostile_labels_stay_text_in_the_charts(hostile):

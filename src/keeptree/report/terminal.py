@@ -27,6 +27,7 @@ def print_report(data, console=None):
         console.print(Text(sentence))
     console.print()
     console.print(_table(data["methods"], console.options.ascii_only))
+    console.print()
     for line in _notes(data):
         console.print(Text(line, style="dim"))
     console.print()

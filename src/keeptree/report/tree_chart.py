@@ -3,7 +3,7 @@
 from keeptree.report.svg import drawing, el, label, marker
 from keeptree.report.text import plain_number, plural, text_width
 
-MAX_LEAVES, MAX_WIDTH = 24, 1600  # beyond these the outline is easier to read
+MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
 
 _ROW, _TOP, _SIZE = 40, 40, 13
 _NAME_WIDTH, _RELATION_WIDTH, _CLASS_WIDTH = 200, 150, 140  # the most a label may take
