@@ -1,9 +1,9 @@
 """Run a tree program: squared distances of row blocks to the regions of every class.
 
-The program is a list of edges (``keeptree.geometry.program``). An edge adds to the squared
-distance of its parent's box what the child's tighter bound costs, and either keeps the sum in a
-slot (the child is tested further) or takes the minimum of the child's class. Nothing branches on
-a row's values, so the compiler vectorises over the rows of a block.
+The program is a list of steps (``keeptree.geometry.program``). A step adds to the squared distance
+of a node's box what the tighter bound of a child costs, for both children of a numeric test at
+once, and either keeps the sum in a slot (the child is tested further) or takes the minimum of the
+child's class. Nothing branches on a row's values, so the compiler vectorises over the rows.
 """
 
 from functools import cache, partial
@@ -13,12 +13,13 @@ from numba import boolean, float32, float64, int64, types
 
 from keeptree._kernels.jit import kernel, readonly
 
-inner = partial(kernel, cache=False)  # compiled into the cached kernels at the end
+inner = partial(kernel, cache=False)  # compiled into the cached kernel at the end
+inlined = partial(inner, forceinline=True)  # constant arguments make a loop of its own
 
-BLOCK = 128  # rows; a program's slots and a block of columns stay in the first cache
+BLOCK = 256  # rows; the used columns and the slots of a block stay in the nearest caches
 
-# Codes of an edge: lower bound instead of upper, a bound to replace, a region instead of a slot.
-LOWER, BOUNDED, REGION, NOMINAL = 1, 2, 4, 8
+# Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
+BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
 SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
 
@@ -105,110 +106,116 @@ def _check_rest(flat, row_step, column_step, first, m, rest):
     return seen
 
 
-@inner
-def _square(high, low, scale, zero):
-    """Square of how far ``high`` exceeds ``low``; 0 where it does not or one is missing."""
-    gap = high - low
-    gap = gap if gap > zero else zero
-    if scale is not None:
-        gap *= scale
-    return gap * gap
+@inlined
+def _add_above(gap, width, scale, bounded, zero):
+    """What an upper bound ``gap`` below the value adds to the squared distance.
 
-
-@inner
-def _growth(high, low, width, scale, zero):
-    """What the square grows by when the bound moves in by ``width`` (already scaled).
-
-    The difference of two squares as a product of sums of one sign: nothing cancels, and it is
-    exactly 0 inside.
+    If it has moved in by ``width`` (scaled) the square of the old gap is taken off: a difference of
+    squares as a product of sums of one sign, so nothing cancels and inside it is exactly 0. A
+    missing value, NaN, adds 0.
     """
-    gap = high - low
     gap = gap if gap > zero else zero
     if scale is not None:
         gap *= scale
+    if not bounded:
+        return gap * gap
     moved = gap if gap < width else width
     return moved * (gap + gap - moved)
 
 
-@inner
-def _pack(squared, mask, region):
-    """The squared distance with the region's number in its low mantissa bits."""
-    if mask is None:
-        return squared
-    return np.int64((np.float64(squared).view(np.int64) & mask) | region).view(np.float64)
+@inlined
+def _add_below(gap, width, scale, bounded, zero):
+    """The same for a lower bound: gap and width are negative."""
+    gap = gap if gap < zero else zero
+    if scale is not None:
+        gap *= scale
+    if not bounded:
+        return gap * gap
+    moved = gap if gap > width else width
+    return moved * (gap + gap - moved)
 
 
-@inner
-def _least(new, old):
-    """The smaller of two numbers that are not negative.
+@inlined
+def _nearer(squared, mask, region, best):
+    """The smaller of ``best`` and a squared distance with its region in the low mantissa bits.
 
-    The idle ``abs`` keeps the compiler from storing on a condition only, which it cannot vectorise.
+    The idle ``abs`` (nothing is negative) keeps the compiler from storing on a condition only,
+    which it cannot vectorise.
     """
-    return abs(new if new < old else old)
+    if mask is not None:
+        # With no bits to spare (mask -1) this is the squared distance itself.
+        bits = (np.float64(squared).view(np.int64) & mask) | (region & ~mask)
+        squared = np.int64(bits).view(np.float64)
+    return abs(squared if squared < best else best)
+
+
+@inlined
+def _split(bounded, left_region, right_region, block, slots, best, step, numbers, scale, mask, zero):
+    """Both children of a numeric test; the first three arguments are constants."""
+    _, k, source, left, right, left_id, right_id, _ = step
+    t, left_width, right_width = numbers
+    for j in range(BLOCK):
+        gap = block[k, j] - t
+        above = slots[source, j] + _add_above(gap, left_width, scale, bounded, zero)
+        below = slots[source, j] + _add_below(gap, right_width, scale, bounded, zero)
+        if left_region:
+            best[left, j] = _nearer(above, mask, left_id, best[left, j])
+        else:
+            slots[left, j] = above
+        if right_region:
+            best[right, j] = _nearer(below, mask, right_id, best[right, j])
+        else:
+            slots[right, j] = below
 
 
 @inner
-def _run(edges, bounds, table, weighted, mask, block, slots, best):
-    """Run every edge of a program on one block of rows.
-
-    One loop for each kind of edge: the rows of a loop differ in nothing but their numbers.
-    """
+def _run(steps, bounds, table, weighted, mask, block, slots, best):
+    """Run every step of a program on one block of rows."""
     zero = block.dtype.type(0)
     slots[0, :] = zero
     best[:, :] = np.inf
-    for e in range(len(edges)):
-        code, k, a, b = edges[e, 0], edges[e, 1], edges[e, 2], edges[e, 3]
-        region, at = edges[e, 4], edges[e, 5]
-        t, w = bounds[e, 0], bounds[e, 1]
-        s = None if weighted is None else bounds[e, 2]
+    for e in range(len(steps)):
+        code, k, source, left = steps[e, 0], steps[e, 1], steps[e, 2], steps[e, 3]
+        step = (code, k, source, left, steps[e, 4], steps[e, 5], steps[e, 6], steps[e, 7])
+        t = (bounds[e, 0], bounds[e, 1], bounds[e, 2])
+        s = None if weighted is None else bounds[e, 3]
         if code == 0:
-            for j in range(BLOCK):
-                slots[b, j] = slots[a, j] + _square(block[k, j], t, s, zero)
-        elif code == LOWER:
-            for j in range(BLOCK):
-                slots[b, j] = slots[a, j] + _square(t, block[k, j], s, zero)
+            _split(False, False, False, block, slots, best, step, t, s, mask, zero)
         elif code == BOUNDED:
-            for j in range(BLOCK):
-                slots[b, j] = slots[a, j] + _growth(block[k, j], t, w, s, zero)
-        elif code == BOUNDED | LOWER:
-            for j in range(BLOCK):
-                slots[b, j] = slots[a, j] + _growth(t, block[k, j], w, s, zero)
+            _split(True, False, False, block, slots, best, step, t, s, mask, zero)
+        elif code == LEFT_REGION:
+            _split(False, True, False, block, slots, best, step, t, s, mask, zero)
+        elif code == LEFT_REGION | BOUNDED:
+            _split(True, True, False, block, slots, best, step, t, s, mask, zero)
+        elif code == RIGHT_REGION:
+            _split(False, False, True, block, slots, best, step, t, s, mask, zero)
+        elif code == RIGHT_REGION | BOUNDED:
+            _split(True, False, True, block, slots, best, step, t, s, mask, zero)
+        elif code == LEFT_REGION | RIGHT_REGION:
+            _split(False, True, True, block, slots, best, step, t, s, mask, zero)
+        elif code == LEFT_REGION | RIGHT_REGION | BOUNDED:
+            _split(True, True, True, block, slots, best, step, t, s, mask, zero)
         elif code == NOMINAL:
+            at = steps[e, 7]
             for j in range(BLOCK):
-                slots[b, j] = slots[a, j] + table[at + int64(block[k, j])]
-        elif code == REGION:
-            for j in range(BLOCK):
-                d = slots[a, j] + _square(block[k, j], t, s, zero)
-                best[b, j] = _least(_pack(d, mask, region), best[b, j])
-        elif code == REGION | LOWER:
-            for j in range(BLOCK):
-                d = slots[a, j] + _square(t, block[k, j], s, zero)
-                best[b, j] = _least(_pack(d, mask, region), best[b, j])
-        elif code == REGION | BOUNDED:
-            for j in range(BLOCK):
-                d = slots[a, j] + _growth(block[k, j], t, w, s, zero)
-                best[b, j] = _least(_pack(d, mask, region), best[b, j])
-        elif code == REGION | BOUNDED | LOWER:
-            for j in range(BLOCK):
-                d = slots[a, j] + _growth(t, block[k, j], w, s, zero)
-                best[b, j] = _least(_pack(d, mask, region), best[b, j])
+                slots[left, j] = slots[source, j] + table[at + int64(block[k, j])]
         else:
+            at, region = steps[e, 7], steps[e, 5]
             for j in range(BLOCK):
-                d = slots[a, j] + table[at + int64(block[k, j])]
-                best[b, j] = _least(_pack(d, mask, region), best[b, j])
+                squared = slots[source, j] + table[at + int64(block[k, j])]
+                best[left, j] = _nearer(squared, mask, region, best[left, j])
 
 
 @inner
-def _fill_signed(best, m, first, out):
-    """Algebraic distances of a block: of the first class alone if ``out`` has one column."""
-    n_classes = best.shape[0]
-    zero = best.dtype.type(0)
-    if out.shape[1] == 1 and n_classes == 2:
+def _fill_signed(best, n_classes, first, m, out):
+    """Algebraic distances of a block: of the first of two classes, or of all."""
+    zero, infinite = best.dtype.type(0), best.dtype.type(np.inf)
+    if n_classes == 2:
         for j in range(m):
             out[first + j, 0] = np.sqrt(best[0, j]) - np.sqrt(best[1, j])
         return
     for j in range(m):
-        nearest, second = best.dtype.type(np.inf), best.dtype.type(np.inf)
+        nearest, second = infinite, infinite
         for c in range(n_classes):
             d = best[c, j]
             larger = d if d > nearest else nearest
@@ -220,48 +227,8 @@ def _fill_signed(best, m, first, out):
             out[first + j, c] = np.sqrt(d) if d > zero else inside
 
 
-def _signed_rows(
-    flat,
-    row_step,
-    column_step,
-    start,
-    stop,
-    columns,
-    frame,
-    rest,
-    single,
-    limit,
-    edges,
-    bounds,
-    table,
-    weighted,
-    n_slots,
-    n_classes,
-    out,
-):
-    """Fill ``out`` with the class-algebraic distances of the rows start to stop; flags of NaN, inf.
-
-    ``out`` has a column per class, or one if there are two classes: that of the first, the other
-    is its negative.
-    """
-    block = np.empty((len(columns), BLOCK), dtype=out.dtype)
-    slots = np.empty((n_slots, BLOCK), dtype=out.dtype)
-    best = np.empty((n_classes, BLOCK), dtype=out.dtype)
-    seen = 0
-    for first in range(start, stop, BLOCK):
-        m = min(BLOCK, stop - first)
-        seen |= _check_rest(flat, row_step, column_step, first, m, rest)
-        if _load(flat, row_step, column_step, first, m, columns, frame, single, limit, block):
-            seen |= _load_carefully(
-                flat, row_step, column_step, first, m, columns, frame, single, block
-            )
-        _run(edges, bounds, table, weighted, None, block, slots, best)
-        _fill_signed(best, m, first - start, out)
-    return seen
-
-
 @inner
-def _fill_nearest(best, m, first, mask, own, wanted, region):
+def _fill_nearest(best, n_classes, first, m, mask, own, wanted, region):
     """Nearest region of the wanted class (any but the row's own if negative), or -1 for none.
 
     ``own`` is filled in where it is negative and the row touches the regions of one class only;
@@ -271,7 +238,7 @@ def _fill_nearest(best, m, first, mask, own, wanted, region):
         i = first + j
         if own[i] < 0:
             touched = 0
-            for c in range(best.shape[0]):
+            for c in range(n_classes):
                 if np.float64(best[c, j]).view(np.int64) & mask == 0:
                     touched += 1
                     own[i] = c
@@ -281,7 +248,7 @@ def _fill_nearest(best, m, first, mask, own, wanted, region):
         if wanted[i] >= 0:
             chosen = best[wanted[i], j]
         elif own[i] >= 0:
-            for c in range(best.shape[0]):
+            for c in range(n_classes):
                 if c != own[i] and best[c, j] < chosen:
                     chosen = best[c, j]
         if chosen < np.inf:
@@ -290,36 +257,21 @@ def _fill_nearest(best, m, first, mask, own, wanted, region):
             region[i] = -1
 
 
-def _nearest_rows(
-    flat,
-    row_step,
-    column_step,
-    start,
-    stop,
-    columns,
-    frame,
-    rest,
-    single,
-    limit,
-    edges,
-    bounds,
-    table,
-    weighted,
-    n_slots,
-    n_classes,
-    mask,
-    own,
-    wanted,
-    region,
-):
-    """Fill ``region`` with the nearest region of the rows start to stop; flags of NaN, inf.
+def _measure_rows(
+    flat, row_step, column_step, start, stop, columns, frame, rest, single, limit,
+    steps, bounds, table, weighted, n_slots, n_classes, mask, out, own, wanted, region,
+):  # fmt: skip
+    """Run a program on the rows start to stop; returns the flags of what it saw, NaN or infinite.
 
-    Squared distances are compared without the bits outside ``mask``; of equal ones the region that
-    comes first in preorder is taken, however the program is ordered.
+    ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` has
+    rows it is filled with the class-algebraic distances: a column per class, or one, of the first,
+    if there are two. If ``region`` has rows it is filled with the nearest regions: squared
+    distances are compared without the bits outside ``mask``, and of equal ones the region that is
+    first in preorder is taken, however the program is ordered.
     """
-    block = np.empty((len(columns), BLOCK))
-    slots = np.empty((n_slots, BLOCK))
-    best = np.empty((n_classes, BLOCK))
+    block = np.empty((len(columns), BLOCK), dtype=out.dtype)
+    slots = np.empty((n_slots, BLOCK), dtype=out.dtype)
+    best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
     seen = 0
     for first in range(start, stop, BLOCK):
         m = min(BLOCK, stop - first)
@@ -328,29 +280,26 @@ def _nearest_rows(
             seen |= _load_carefully(
                 flat, row_step, column_step, first, m, columns, frame, single, block
             )
-        _run(edges, bounds, table, weighted, mask, block, slots, best)
-        _fill_nearest(best, m, first - start, mask, own, wanted, region)
+        _run(steps, bounds, table, weighted, mask, block, slots, best)
+        if len(out):
+            _fill_signed(best, n_classes, first - start, m, out)
+        if mask is not None and len(region):
+            _fill_nearest(best, n_classes, first - start, m, mask, own, wanted, region)
     return seen
 
 
-def _arguments(dtype, weighted):
-    """Types of the arguments that both kernels share."""
+@cache
+def measure_rows(single):
+    """The compiled ``_measure_rows``: float32 (no scale at a step, no regions) or float64."""
+    dtype = float32 if single else float64
     rows = [readonly(float64, 1, "C"), int64, int64, int64, int64]
     layout = [readonly(int64, 2, "C"), readonly(float64, 2, "C"), readonly(int64, 1, "C")]
     program = [readonly(int64, 2, "C"), readonly(dtype, 2, "C"), readonly(dtype, 1, "C")]
-    return [*rows, *layout, boolean, dtype, *program, weighted, int64, int64]
-
-
-@cache
-def signed_rows(single):
-    """The compiled ``_signed_rows`` in float32 (no edge has a scale) or float64 (each has)."""
-    dtype, weighted = (float32, types.none) if single else (float64, boolean)
-    return kernel(int64(*_arguments(dtype, weighted), dtype[:, ::1]))(_signed_rows)
-
-
-@cache
-def nearest_rows():
-    """The compiled ``_nearest_rows``."""
-    arguments = _arguments(float64, boolean)
-    outputs = [int64, int64[::1], readonly(int64, 1, "C"), int64[::1]]
-    return kernel(int64(*arguments, *outputs))(_nearest_rows)
+    weighted, mask, own, wanted, region = (
+        [types.none] * 5
+        if single
+        else [boolean, int64, int64[::1], readonly(int64, 1, "C"), int64[::1]]
+    )
+    program += [weighted, int64, int64, mask]
+    arguments = [*rows, *layout, boolean, dtype, *program, dtype[:, ::1], own, wanted, region]
+    return kernel(int64(*arguments))(_measure_rows)

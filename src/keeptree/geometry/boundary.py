@@ -62,6 +62,8 @@ class Boundary(BaseEstimator):
         The kept tree.
     metric_ : Metric
         The fitted metric.
+    region_classes_ : ndarray
+        Positions in ``tree_.classes`` of the classes that have a region.
     n_features_in_ : int
         Number of columns.
 
@@ -134,6 +136,7 @@ class Boundary(BaseEstimator):
         self.tree_ = tree
         self.metric_ = metric.fit(X, tree, y, sample_weight)
         self.program_ = compile_program(tree, self.metric_)
+        self.region_classes_ = np.unique(self.program_.regions.label)
         self.n_features_in_ = tree.n_features
         return self
 
@@ -178,7 +181,11 @@ class Boundary(BaseEstimator):
             distance to the other classes. A class without a region has ``inf``, and if it leaves
             one class only, that has ``-inf``.
         """
-        h = self._signed(self._encode(X), np.float64)
+        return self._signed_distance(self._encode(X))
+
+    def _signed_distance(self, X):
+        """``signed_distance`` of an encoded matrix."""
+        h = self._signed(X, np.float64)
         return np.column_stack([h, 0.0 - h]) if len(self.tree_.classes) == 2 else h
 
     def nearest(self, X, target=None):

@@ -23,10 +23,13 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
-    from keeptree._kernels.boundary import signed_rows  # numba loads when it is first needed
+    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
 
     single = out.dtype == np.float32
-    seen = signed_rows(single)(*_arguments(program, tree, X, start, stop, single), out)
+    nearest = (None,) * 4 if single else (-1, *(np.empty(0, dtype=np.int64),) * 3)
+    mask, *nearest = nearest
+    arguments = _arguments(program, tree, X, start, stop, single)
+    seen = measure_rows(single)(*arguments, mask, out, *nearest)
     check_rows(tree, X, start, stop, seen)
 
 
@@ -100,8 +103,8 @@ def _arguments(program, tree, X, start, stop, single):
         rows = (X[start:stop].ravel(), X.shape[1], 1, 0, stop - start)
     numbers = program.single if single else program.double
     layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
-    edges = (numbers.limit, program.edges, numbers.bounds, numbers.growth)
-    return (*rows, *layout, *edges, None if single else True, program.n_slots, program.n_classes)
+    steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
+    return (*rows, *layout, *steps, None if single else True, program.n_slots, program.n_classes)
 
 
 def _nearest_regions(program, tree, X, start, stop, wanted):
@@ -123,11 +126,12 @@ def _nearest_regions(program, tree, X, start, stop, wanted):
 
 
 def _run_nearest(program, tree, X, start, stop, own, wanted, region):
-    from keeptree._kernels.boundary import nearest_rows
+    from keeptree._kernels.boundary import measure_rows
 
     bits = max(_ID_BITS, len(program.regions.node).bit_length())
     arguments = _arguments(program, tree, X, start, stop, False)
-    return nearest_rows()(*arguments, -1 << bits, own, wanted, region)
+    no_distances = np.empty((0, program.n_classes))
+    return measure_rows(False)(*arguments, -1 << bits, no_distances, own, wanted, region)
 
 
 def _project(regions, tree, rows, region, fill, distance, separator, point):
