@@ -164,8 +164,8 @@ class SmoothedTreeClassifier(ProbabilityModel):
     def _learn(self, X, y, weight):
         """Nothing to measure: smoothing uses the counts the tree carries."""
 
-    def _probability(self, X):
-        return leaf_average(self.tree_, check_finite(X), self.node_probabilities_)
+    def _probability(self, X, out):
+        out[:] = leaf_average(self.tree_, check_finite(X), self.node_probabilities_)
 
 
 def leaf_average(tree, X, values, normalise=True):
