@@ -78,8 +78,8 @@ class DistanceKernelClassifier(ProbabilityModel):
     >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
     >>> model = kt.DistanceKernelClassifier(clf).fit(X, y)
     >>> model.predict_proba(X[:2]).round(3)
-    array([[0.985, 0.015],
-           [0.981, 0.019]])
+    array([[0.144, 0.856],
+           [0.756, 0.244]])
     """
 
     _parameter_constraints = {

@@ -64,7 +64,7 @@ class GeometricRankClassifier(KeptTreeModel):
     >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
     >>> rank = kt.GeometricRankClassifier(clf).fit(X, y)
     >>> rank.decision_function(X[:3]).round(2)
-    array([-1.77, -1.7 , -1.49])
+    array([ 0.42, -0.57, -0.92])
     """
 
     _parameter_constraints = {
