@@ -257,7 +257,7 @@ class Tree:
         """Class index of each row of an encoded matrix."""
         shared, labels = self._shared_rows(X), self.label[self._route(X)]
         if len(shared):
-            labels[shared] = self._predict_proba(X[shared]).argmax(axis=1)
+            labels[shared] = _first_largest(self._predict_proba(X[shared]))
         return labels
 
     def _predict_proba(self, X):
@@ -317,7 +317,18 @@ class Tree:
 
     def _route(self, X):
         """Leaf of each row of an encoded matrix."""
-        from keeptree._kernels.route import route_rows  # numba loads when it is first needed
+        from keeptree._kernels.route import route_numeric_rows  # numba loads when first needed
+
+        if (self.kind == NOMINAL).any():
+            return self._route_any(X)
+        leaf = np.empty(len(X), dtype=np.int64)
+        route_numeric_rows(X, *self._numeric_steps, self.compare_dtype == "float32", leaf)
+        if len(leaf) and leaf.max() == self.n_nodes:
+            return self._route_any(X)  # it says which row and test
+        return leaf
+
+    def _route_any(self, X):
+        from keeptree._kernels.route import route_rows
 
         leaf = np.empty(len(X), dtype=np.int64)
         route_rows(
@@ -341,6 +352,18 @@ class Tree:
                 "values there; fill it in before."
             )
         return leaf
+
+    @cached_property
+    def _numeric_steps(self):
+        """Feature, threshold and the nodes that follow each test, for ``route_numeric_rows``."""
+        inner = np.flatnonzero(self.kind != LEAF)
+        following = np.zeros((self.n_nodes + 1, 3), dtype=np.int64)
+        following[inner, 0] = self.child[self.child_start[inner]]
+        following[inner, 1] = self.child[self.child_start[inner] + 1]
+        missing = self._missing_child[inner]
+        following[inner, 2] = np.where(missing < 0, self.n_nodes, missing)
+        feature = np.append(self.feature, -1).astype(np.int64)
+        return _frozen(feature), self.threshold, _frozen(following)
 
     def _shared_rows(self, X):
         """Rows of an encoded matrix that have a missing value where a test shares it."""
@@ -491,6 +514,18 @@ def _categories(categories, n_features):
 def _frozen(array):
     array.flags.writeable = False
     return array
+
+
+def _first_largest(shares):
+    """Class of the largest share; a later one must be 1e-6 larger, as in J48.
+
+    Mixed shares that are equal on paper differ in their last bits.
+    """
+    best, chosen = np.zeros(len(shares)), np.zeros(len(shares), dtype=np.int64)
+    for c, share in enumerate(shares.T):
+        larger = share - best > 1e-6
+        best[larger], chosen[larger] = share[larger], c
+    return chosen
 
 
 def _ranges(first, last):

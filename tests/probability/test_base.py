@@ -259,7 +259,7 @@ def test_what_is_wrong_is_said_in_one_sentence(model, cancer, cancer_tree):
         with_estimator(model, kept).fit(X, np.where(y == 0, 7, y))
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         with_estimator(model, kept).fit(X, y, sample_weight=-np.ones(len(y)))
-    with pytest.raises(ValueError, match="All sample weights are zero"):
+    with pytest.raises(ValueError, match=r"[Ss]ample weights"):
         with_estimator(model, kept).fit(X, y, sample_weight=np.zeros(len(y)))
     with pytest.raises(ValueError, match="regression tree"):
         with_estimator(model, kt.keep(DecisionTreeRegressor(max_depth=2).fit(X, y))).fit(X, y)

@@ -167,9 +167,10 @@ def test_separators_follow_the_true_probability_where_leaves_do_not():
             metric=kt.Metric(scales=[1, 1]),
         ).fit(X, y)  # fmt: skip
         error[scope] = np.abs(model.predict_proba(grid)[:, 1] - truth)
-    away = np.abs(grid[:, 0] - 0.25) > 0.06  # a window of 0.05 blurs the sharp edge itself
-    assert error["separator"][away].max() < 0.08
-    # The leaf in the middle averages its blurred and its sharp side.
+    # Elsewhere: a window of 0.05 blurs the sharp edge itself, and at 0 the separators meet.
+    away = (np.abs(grid[:, 0] - 0.25) > 0.08) & (np.abs(grid[:, 0]) > 0.01)
+    assert error["separator"][away].max() < 0.04
+    # The border of the leaf shows (side effect), and its blurred and sharp sides look alike.
     assert error["leaf"][away].max() > 0.2
     assert error["leaf"][away].mean() > 3 * error["separator"][away].mean()
 

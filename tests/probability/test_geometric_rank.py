@@ -52,7 +52,9 @@ def test_the_local_score_orders_leaves_by_probability_and_cases_inside_by_distan
 
 def test_leaves_of_equal_probability_are_one_group():
     # Two pure leaves of the same size on either side of a third: their cases mix by distance.
-    X = np.concatenate([np.linspace(-3, -1, 10), np.linspace(-0.5, 0.5, 10), np.linspace(1, 5, 10)])
+    X = np.concatenate(
+        [np.linspace(-3, -1, 10), np.linspace(-0.5, 0.5, 10), np.linspace(1, 5.3, 10)]
+    )
     y = np.repeat([1, 0, 1], 10)
     tree = DecisionTreeClassifier().fit(X[:, None], y)
     assert kt.keep(tree).n_leaves == 3

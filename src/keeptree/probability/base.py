@@ -73,8 +73,11 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        labels = self._map(X, lambda rows: self.tree_._labels(check_finite(rows)), (), np.int32)
-        return self.classes_[labels]
+
+        def decide(rows, labels):
+            labels[:] = self.tree_._labels(check_finite(rows))
+
+        return self.classes_[self._map(X, decide, (), np.int32)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -122,15 +125,15 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             )
         return matrix
 
-    def _map(self, X, function, shape, dtype=np.float64):
-        """Apply ``function`` to blocks of encoded rows and collect rows of ``shape``.
+    def _map(self, X, fill, shape, dtype=np.float64):
+        """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
 
         X is read block by block, so that what a frame or float32 array costs to convert does not
-        grow with the number of rows. ``function`` checks that its rows are finite.
+        grow with the number of rows. ``fill`` checks that its rows are finite.
         """
         if not hasattr(X, "shape"):
             X = np.asarray(X)
-        if X.ndim != 2 or X.shape[0] == 0:
+        if len(X.shape) != 2 or X.shape[0] == 0:
             check_array(X)  # says what is wrong
         validate_data(self, X, reset=False, skip_check_array=True)
         read = self._read
@@ -138,15 +141,15 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             X, read = self._read(X), np.asarray
         out = np.empty((X.shape[0], *shape), dtype=dtype)
 
-        def fill(start, stop):
-            out[start:stop] = function(read(take_rows(X, start, stop)))
+        def block(start, stop):
+            fill(read(take_rows(X, start, stop)), out[start:stop])
 
-        map_rows(fill, X.shape[0], n_jobs=self.n_jobs)
+        map_rows(block, X.shape[0], n_jobs=self.n_jobs)
         return out
 
 
 class ProbabilityModel(KeptTreeModel):
-    """Base of the classifiers that give probabilities: a subclass supplies ``_probability(X)``."""
+    """Base of the classifiers that give probabilities: a subclass has ``_probability(X, out)``."""
 
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
@@ -174,6 +177,23 @@ class ProbabilityModel(KeptTreeModel):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    def decision_function(self, X):
+        """Return the probability as a score.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes the probability of ``classes_[1]`` minus one half; with more the
+            probabilities.
+        """
+        p = self.predict_proba(X)
+        return p[:, 1] - 0.5 if p.shape[1] == 2 else p
+
     def predict(self, X):
         """Return the class of each row.
 
@@ -187,6 +207,7 @@ class ProbabilityModel(KeptTreeModel):
         y : ndarray of shape (n_samples,)
             The kept tree's decision, or with ``decide="probability"`` the most probable class.
         """
+        check_is_fitted(self)
         if self.decide == "tree":
             return super().predict(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -201,6 +222,12 @@ def check_finite(matrix):
 def binary_or_all(scores):
     """Scores as scikit-learn expects them: with two classes only those of the second."""
     return scores[:, 1] if scores.shape[1] == 2 else scores
+
+
+def class_distances(boundary, X):
+    """Algebraic distance of each row of an encoded matrix to each class."""
+    h = boundary._signed(X, np.float64)
+    return np.column_stack([h, 0.0 - h]) if h.shape[1] < len(boundary.tree_.classes) else h
 
 
 def class_code(label, classes):

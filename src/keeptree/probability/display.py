@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.probability.base import class_code
+from keeptree.probability.base import class_code, class_distances
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 
@@ -74,7 +74,7 @@ class DistanceKernelDisplay:
         matrix = estimator._read(X)
         leaves = leaf_average(estimator.tree_, matrix, smoothed_nodes(estimator.tree_, "laplace"))
         return cls(
-            distance=estimator.boundary_._signed_distance(matrix)[:, code],
+            distance=class_distances(estimator.boundary_, matrix)[:, code],
             probability=estimator.predict_proba(X)[:, code],
             laplace=leaves[:, code],
             error=estimator.classes_[estimator.tree_._labels(matrix)] != np.asarray(y),

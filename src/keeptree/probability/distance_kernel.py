@@ -1,20 +1,18 @@
 """Distance-based kernel probabilities (Alvarez, Bernard and Deffuant 2007)."""
 
-from itertools import pairwise
 from numbers import Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
-from keeptree.probability.base import ProbabilityModel, binary_or_all, check_finite
-from keeptree.probability.density import KERNELS, kernel_tables, leave_out_losses
+from keeptree.probability.base import ProbabilityModel, check_finite
+from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
-_PRIOR_CASES = 1e-9  # keeps a row defined on which every class-against-rest estimate is zero
+_ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
 
 
 class DistanceKernelClassifier(ProbabilityModel):
@@ -80,8 +78,8 @@ class DistanceKernelClassifier(ProbabilityModel):
     >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
     >>> model = kt.DistanceKernelClassifier(clf).fit(X, y)
     >>> model.predict_proba(X[:2]).round(3)
-    array([[0.985, 0.015],
-           [0.981, 0.019]])
+    array([[0.144, 0.856],
+           [0.756, 0.244]])
     """
 
     _parameter_constraints = {
@@ -120,21 +118,25 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.bandwidth_ = np.full(n_classes, np.nan)
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
-        self._tables = {}
-        classes = self.boundary_.region_classes_
-        if len(classes) < 2:
+        self._tables = None
+        self._estimated = np.unique(self.boundary_.program_.regions.label)
+        if len(self._estimated) < 2:
             return
+        if n_classes == 2:
+            self._estimated = self._estimated[:1]  # h_1 = -h_0: one estimate is one minus the other
         present = weight > 0
         X, y, weight = X[present], y[present], weight[present]
         h = self.boundary_._signed(X)
         cases, starts = self._group(X)
-        # With two classes h_1 = -h_0, so that the estimate of one is one minus that of the other.
-        for c in classes[:1] if n_classes == 2 else classes:
-            curves = [h[cases, c], (weight * (y == c))[cases], weight[cases]]
-            self.bandwidth_[c] = self._choose_width(h[:, c], curves, starts)
-            self._tables[c] = kernel_tables(*curves, starts, self.bandwidth_[c], self.kernel)
-        if n_classes == 2:
-            self.bandwidth_[:] = self.bandwidth_[0]
+        h = h[cases][:, self._estimated]
+        in_class = (weight[:, None] * (y[:, None] == self._estimated))[cases]
+        width = [
+            self._choose_width(h[:, j], in_class[:, j], weight[cases], starts)
+            for j in range(len(self._estimated))
+        ]
+        self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
+        column = np.reshape(width, (-1, 1))
+        self._tables = kernel_tables(h, in_class, weight[cases], starts, column, self.kernel)
 
     def _group(self, X):
         """The training cases of each curve: all of them first, then group by group.
@@ -158,51 +160,19 @@ class DistanceKernelClassifier(ProbabilityModel):
             return self.tree_._route(X)
         return self.boundary_._nearest_separators(X)[1]
 
-    def _choose_width(self, h, curves, starts):
+    def _choose_width(self, h, in_class, weight, starts):
         """Bandwidth of one class as a distance."""
-        spread = np.ptp(h) if np.ptp(h) > 0 else 1.0
-        unit = 1.0 if self.bandwidth_unit == "distance" else float(spread)
+        spread = float(np.ptp(h)) or 1.0
         if self.bandwidth != "cv":
-            return self.bandwidth * unit
-        candidates = _FRACTIONS * float(spread)
+            return self.bandwidth * (1.0 if self.bandwidth_unit == "distance" else spread)
         # The groups are what is used, if there are some; else the one curve of all cases.
-        first = min(1, len(starts) - 2)
-        losses = sum(
-            leave_out_losses(*(column[a:b] for column in curves), candidates, self.kernel)
-            for a, b in pairwise(starts[first:])
-        )
-        return float(candidates[np.argmin(losses)])
+        used = starts[min(1, len(starts) - 2) :]
+        return choose_bandwidth(h, in_class, weight, used, _FRACTIONS * spread, self.kernel)
 
-    def decision_function(self, X):
-        """Return the geometric score: the distance inside a class, negative outside.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        score : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes one score, for ``classes_[1]``; with more one for each class.
-        """
-        check_is_fitted(self)
-        scores = self._map(
-            X, lambda rows: -self.boundary_._signed_distance(rows), (len(self.classes_),)
-        )
-        return binary_or_all(scores)
-
-    def _probability(self, X):
-        if not self._tables:
-            return leaf_average(self.tree_, check_finite(X), self._leaf_probability)
+    def _probability(self, X, out):
+        if self._tables is None:
+            out[:] = leaf_average(self.tree_, check_finite(X), self._leaf_probability)
+            return
+        curve = _ALL if self.scope == "global" else self._curve[self._group_node(X)]
         h = self.boundary_._signed(X)
-        curve = np.zeros(len(X), dtype=np.int64)
-        if self.scope != "global":
-            curve = self._curve[self._group_node(X)]
-        if len(self.classes_) == 2:
-            p = self._tables[0].lookup(curve, h[:, 0])
-            return np.column_stack([p, 1 - p])
-        p = np.tile(self._prior, (len(X), 1))
-        for c, tables in self._tables.items():
-            p[:, c] = tables.lookup(curve, h[:, c]) + _PRIOR_CASES * self._prior[c]
-        return p / p.sum(axis=1, keepdims=True)
+        self._tables.classify(curve, h, self._estimated, self._prior, out)
