@@ -89,8 +89,9 @@ def check_rows(tree, X, start, stop, seen):
 
 def check_finite(X, tree, first=0):
     """Raise if X, the rows from ``first`` on, has an infinite value."""
-    if np.isfinite(X.sum()):  # cheap, and without a temporary
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):  # cheap, and without a temporary
+            return
     infinite = np.isinf(X)
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
