@@ -13,7 +13,8 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.learners.folds import pruning_fold
-from keeptree.learners.grow import CRITERIA, GrowOptions, grow, snap_thresholds
+from keeptree.learners.grow import grow, snap_thresholds
+from keeptree.learners.grow_options import CRITERIA, GrowOptions
 from keeptree.learners.nominal import has_nominal, read_table
 from keeptree.learners.prune import (
     collapse_shape,
@@ -126,7 +127,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     |   petal width (cm) > 1.7: 2 (46/1)
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = {
         "criterion": [StrOptions(set(CRITERIA))],
         "pruning": [StrOptions({"error-based", "reduced-error", "pessimistic", "none"})],
         "confidence_factor": [Interval(Real, 0, 1, closed="right")],
