@@ -1,15 +1,29 @@
 """Divide the entries of nodes among their branches; see ``grow_search`` for what entries are.
 
 Branches are numbered through all nodes: those of node i are ``first_branch[i]`` and the following
-``n_branches[i]``. A row whose value is missing becomes one entry in every branch.
+``n_branches[i]``. A row whose value is missing becomes one entry in every branch. ``test`` is what
+``search_nodes`` fills.
 """
 
 import numpy as np
-from numba import float64, int32, int64, void
+from numba import boolean, float64, int32, int64, void
 
 from keeptree._kernels.jit import kernel, readonly
 
 SMALL = 1e-6  # J48's tolerance
+ONE_AGAINST_REST = 1  # nominal tests: 0 is multiway, 2 subsets
+
+
+@kernel
+def map_categories(cut, n_values, nominal, subset_of, node, first, category_child):
+    """Fill the branch of each category of a nominal test."""
+    for k in range(n_values):
+        if nominal < ONE_AGAINST_REST:
+            category_child[first + k] = k
+        elif nominal == ONE_AGAINST_REST:
+            category_child[first + k] = 0 if k == cut else 1
+        else:
+            category_child[first + k] = subset_of[node, k]
 
 
 @kernel
@@ -59,55 +73,80 @@ def weigh_branches(a, m, row, weight, label, branch, first, number, counts, shar
     return unknown
 
 
+@kernel
+def place_branches(first, number, counts, size, min_leaf, grows, to, end):
+    """Fill where the entries of each branch go, -1 where J48 does not split; returns their end.
+
+    A node is a leaf if it is too light or of one class.
+    """
+    for b in range(first, first + number):
+        total, largest = 0.0, 0.0
+        for c in range(counts.shape[1]):
+            total += counts[b, c]
+            largest = max(largest, counts[b, c])
+        to[b] = -1
+        if grows and 2 * min_leaf - total <= SMALL and abs(total - largest) >= SMALL:
+            to[b] = end
+            end += size[b]
+    return end
+
+
 @kernel(
-    void(
+    int64(
         readonly(int64, 1, "C"),
         readonly(int64, 1, "C"),
         readonly(int32, 2),
         readonly(int32, 1, "C"),
         readonly(float64, 1, "C"),
-        readonly(int32, 2, "A"),
+        readonly(int32, 2),
         readonly(int64, 1, "C"),
         readonly(int32, 2, "C"),
         readonly(int64, 1, "C"),
+        readonly(int64, 2, "C"),
+        readonly(int32, 2, "C"),
+        int64,
+        float64,
+        readonly(boolean, 1, "C"),
         readonly(int64, 1, "C"),
         readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
+        int32[::1],
         int32[::1],
         int64[::1],
         float64[:, ::1],
         float64[::1],
         int64[::1],
+        int64[::1],
     )
 )
 def assign_branches(
-    start, size, known_rows, row, weight, sorted_entry, label, cell, slot, chosen, cut,
-    category_start, category_child, first_branch, n_branches, branch, n_unknown, counts, share,
-    branch_size,
+    start, size, known_rows, row, weight, sorted_entry, label, cell, slot, test, subset_of,
+    nominal, min_leaf, may_grow, first_branch, category_start, category_child, branch, n_unknown,
+    counts, share, branch_size, to,
 ):  # fmt: skip
-    """Fill branch of each entry and class weights, share and number of entries of each branch.
+    """Find the branch of every entry; returns how many entries there are in branches that grow.
 
-    ``category_start[i]`` is where the branches of the categories of node i start in
-    ``category_child``, -1 for a numeric test. ``counts``, ``share`` and ``branch_size`` are zeros.
+    ``category_start[i]`` is where the branches of the categories of node i go in
+    ``category_child``; ``may_grow[i]`` whether its children may be split. ``counts`` (class
+    weights), ``share`` and ``branch_size`` of the branches are zeros before. ``to`` is where the
+    entries of a branch that will be split start in the next wave, -1 for a leaf.
     """
+    end = int64(0)
     for i in range(len(start)):
-        if chosen[i] < 0:
+        if test[0, i] < 0:
             continue
-        a, m, column = start[i], size[i], slot[chosen[i]]
-        if category_start[i] < 0:
-            n_known = known_rows[i, column]
-            find_branches(a, m, column, cut[i], n_known, row, sorted_entry, branch)
+        a, m, column = start[i], size[i], slot[test[0, i]]
+        first, number, cut, n_values = first_branch[i], test[2, i], test[1, i], test[3, i]
+        if n_values == 0:
+            find_branches(a, m, column, cut, known_rows[i, column], row, sorted_entry, branch)
         else:
-            first = category_start[i]
-            n_classes = counts.shape[1]
-            read_branches(a, m, column, n_classes, row, cell, category_child, first, branch)
+            at = category_start[i]
+            map_categories(cut, n_values, nominal, subset_of, i, at, category_child)
+            read_branches(a, m, column, counts.shape[1], row, cell, category_child, at, branch)
         n_unknown[i] = weigh_branches(
-            a, m, row, weight, label, branch, first_branch[i], n_branches[i], counts, share,
-            branch_size,
-        )  # fmt: skip
+            a, m, row, weight, label, branch, first, number, counts, share, branch_size
+        )
+        end = place_branches(first, number, counts, branch_size, min_leaf, may_grow[i], to, end)
+    return end
 
 
 @kernel
@@ -170,7 +209,7 @@ def divide_column(
         readonly(int32, 2),
         readonly(int32, 1, "C"),
         readonly(float64, 1, "C"),
-        readonly(int32, 2, "A"),
+        readonly(int32, 2),
         readonly(int64, 1, "C"),
         readonly(int64, 1, "C"),
         readonly(int32, 1, "C"),

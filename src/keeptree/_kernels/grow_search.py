@@ -310,6 +310,15 @@ def search_node(entries, data, a, m, known_rows, options, nominal, averaged, wor
 
 
 @kernel
+def cut_value(row, sorted_entry, value, slot, a, cut):
+    """J48's threshold of the cut before the entry ``cut`` of a numeric column."""
+    lower = value[slot, row[a + sorted_entry[slot, a + cut - 1]]]
+    upper = value[slot, row[a + sorted_entry[slot, a + cut]]]
+    middle = (lower + upper) / 2
+    return lower if middle == upper else middle
+
+
+@kernel
 def map_subsets(entries, data, chosen, a, m, options, work, subset_of, node):
     """Fill the side of each category of a column that was chosen to be cut in two subsets."""
     row, weight, _ = entries
@@ -336,7 +345,7 @@ def map_subsets(entries, data, chosen, a, m, options, work, subset_of, node):
         readonly(int32, 2),
         readonly(int32, 1, "C"),
         readonly(float64, 1, "C"),
-        readonly(int32, 2, "A"),
+        readonly(int32, 2),
         readonly(int64, 1, "C"),
         readonly(float64, 2, "C"),
         readonly(int32, 2, "C"),
@@ -349,21 +358,24 @@ def map_subsets(entries, data, chosen, a, m, options, work, subset_of, node):
         boolean,
         int64,
         readonly(float64, 1, "C"),
-        int64[::1],
-        int64[::1],
+        int64[:, ::1],
+        float64[::1],
         int32[:, ::1],
     )
 )
 def search_nodes(
     start, size, known_rows, row, weight, sorted_entry, label, value, cell, slot, n_categories,
-    averaged, n_classes, min_leaf, criterion, mdl, nominal, table, chosen, cut, subset_of,
+    averaged, n_classes, min_leaf, criterion, mdl, nominal, table, test, threshold, subset_of,
 ):  # fmt: skip
-    """Fill ``chosen``, the best column of each node (-1 for none), and ``cut``.
+    """Fill the best test of each node.
 
     ``value`` (numeric columns x rows) and ``cell`` (nominal columns x rows: category x n_classes +
     class, -1 where missing) hold column f in line ``slot[f]``; ``n_categories[f]`` is 0 for a
-    numeric one. ``averaged`` marks the columns that enter the mean gain. ``cut`` is the number of
-    entries on the left, or the category tested against the rest; two subsets are in ``subset_of``.
+    numeric one. ``averaged`` marks the columns that enter the mean gain.
+
+    The lines of ``test`` are: column (-1 for none); number of entries on the left, or category
+    tested against the rest; number of branches; number of categories. ``threshold`` is the midpoint
+    of a numeric cut; ``subset_of`` has the sides of the categories where there are two subsets.
     """
     entries = (row, weight, sorted_entry)
     data = (label, value, cell, slot, n_categories)
@@ -384,10 +396,15 @@ def search_nodes(
     )
     for i in range(len(start)):
         a, m = start[i], size[i]
-        chosen[i] = search_node(
-            entries, data, a, m, known_rows[i], options, nominal, averaged, work
-        )
-        if chosen[i] >= 0:
-            cut[i] = work[2][chosen[i]]
-            if n_categories[chosen[i]] > 0 and nominal > ONE_AGAINST_REST:
-                map_subsets(entries, data, chosen[i], a, m, options, work, subset_of, i)
+        chosen = search_node(entries, data, a, m, known_rows[i], options, nominal, averaged, work)
+        test[0, i], test[1, i], test[2, i], test[3, i] = chosen, 0, 0, 0
+        threshold[i] = np.nan
+        if chosen < 0:
+            continue
+        cut, n_values = work[2][chosen], n_categories[chosen]
+        test[1, i], test[3, i] = cut, n_values
+        test[2, i] = n_values if n_values > 0 and nominal == MULTIWAY else 2
+        if n_values == 0:
+            threshold[i] = cut_value(row, sorted_entry, value, slot[chosen], a, cut)
+        elif nominal > ONE_AGAINST_REST:
+            map_subsets(entries, data, chosen, a, m, options, work, subset_of, i)

@@ -84,13 +84,12 @@ class MixedGrower:
 
     def grow(self):
         """Return the Shape of the tree."""
-        waiting = [self._root()] if not self._are_leaves(self.counts[0], 0)[0] else []
+        waiting = [] if self._is_leaf(self.counts[0]) else [self._root()]
         limit = ENTRIES_PER_WAVE * len(self.label)
         while waiting:
             *others, wave = waiting.pop().divided(limit)
             waiting += others
-            chosen, cut, subsets = self._search(wave)
-            following = self._divide(wave, chosen, cut, subsets)
+            following = self._divide(wave, *self._search(wave))
             if following is not None:
                 waiting.append(following)
         return self._shape()
@@ -109,21 +108,21 @@ class MixedGrower:
             sorted_entry=order,
         )
 
-    def _are_leaves(self, counts, depth):
+    def _is_leaf(self, counts):
         """J48 does not split a node that is too light or of one class."""
-        total = counts.sum(axis=1)
+        total = counts.sum()
         light = 2 * self.options.min_leaf - total > SMALL
-        pure = np.abs(total - counts.max(axis=1)) < SMALL
-        return light | pure | (depth >= self.options.deepest)
+        return light or abs(total - counts.max()) < SMALL or self.options.deepest == 0
 
     def _search(self, wave):
-        """(column or -1, cut, subsets) of each node."""
+        """Tests, thresholds and subsets of the nodes, as the kernel ``search_nodes`` has them."""
         from keeptree._kernels.grow_search import search_nodes
 
         options = self.options
-        chosen, cut = np.empty((2, len(wave.node)), dtype=np.int64)
+        test = np.empty((4, len(wave.node)), dtype=np.int64)
+        threshold = np.empty(len(wave.node))
         width = self.n_categories.max() if options.nominal_test == "subsets" else 0
-        subsets = np.empty((len(chosen), width), dtype=np.int32)
+        subsets = np.empty((len(wave.node), width), dtype=np.int32)
         search_nodes(
             *wave.entries,
             self.label,
@@ -138,52 +137,55 @@ class MixedGrower:
             options.mdl,
             options.nominal_code,
             self.table,
-            chosen,
-            cut,
+            test,
+            threshold,
             subsets,
         )
-        return chosen, cut, subsets
+        return test, threshold, subsets
 
-    def _divide(self, wave, chosen, cut, subsets):
-        """Make the chosen tests nodes with children; returns the wave of those to be grown."""
+    def _divide(self, wave, test, threshold, subsets):
+        """Give the tested nodes their children; returns the wave of those to be grown, or None."""
         from keeptree._kernels.grow_divide import assign_branches, divide_entries
 
-        branches, category_start, category_child = self._branches(chosen, cut, subsets)
-        total, first = branches.sum(), np.cumsum(branches) - branches
-        self._record(wave, chosen, cut, branches, category_start, category_child)
-        counts, share = np.zeros((total, self.n_classes)), np.zeros(total)
-        size, unknown = np.zeros(total, dtype=np.int64), np.zeros(len(chosen), dtype=np.int64)
+        chosen, _, branches, width = test
+        first, category_start = np.cumsum(branches) - branches, np.cumsum(width) - width
+        n_branches = branches.sum()
+        category_child = np.empty(width.sum(), dtype=np.int32)
+        counts, share = np.zeros((n_branches, self.n_classes)), np.zeros(n_branches)
+        size, to = np.zeros((2, n_branches), dtype=np.int64)
+        unknown = np.zeros(len(chosen), dtype=np.int64)
         branch = np.empty(len(wave.row), dtype=np.int32)
-        assign_branches(
+        n_entries = assign_branches(
             *wave.entries,
             self.label,
             self.cell,
             self.slot,
-            chosen,
-            cut,
+            test,
+            subsets,
+            self.options.nominal_code,
+            float(self.options.min_leaf),
+            wave.depth + 1 < self.options.deepest,
+            first,
             category_start,
             category_child,
-            first,
-            branches,
             branch,
             unknown,
             counts,
             share,
             size,
+            to,
         )
-        node = np.arange(self.n_nodes, self.n_nodes + total)
-        depth = np.repeat(wave.depth, branches) + 1
+        mapped = np.where(width > 0, self.n_mapped + category_start, -1)
+        self.tests.append((wave.node, chosen, threshold, self.n_nodes + first, branches, mapped))
         self.counts.append(counts)
-        self.n_nodes += total
-        grows = ~self._are_leaves(counts, depth)
-        if not grows.any():
+        self.maps.append(category_child)
+        self.n_nodes += n_branches
+        self.n_mapped += len(category_child)
+        if n_entries == 0:
             return None
-        ends = np.cumsum(size[grows])
-        to = np.full(total, -1)
-        to[grows] = ends - size[grows]
-        row, weight = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
-        sorted_entry = np.empty((len(self.value), ends[-1]), dtype=np.int32)
-        known = np.zeros((total, len(self.value)), dtype=np.int32)
+        row, weight = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
+        sorted_entry = np.empty((len(self.value), n_entries), dtype=np.int32)
+        known = np.zeros((n_branches, len(self.value)), dtype=np.int32)
         divide_entries(
             *wave.entries,
             first,
@@ -197,43 +199,10 @@ class MixedGrower:
             sorted_entry,
             known,
         )
-        return Wave(
-            node[grows], depth[grows], to[grows], size[grows], known[grows], row, weight,
-            sorted_entry,
-        )  # fmt: skip
-
-    def _branches(self, chosen, cut, subsets):
-        """Number of branches of each node; where its categories start, and the branch of each."""
-        branches = np.where(chosen >= 0, 2, 0)
-        width = np.where(chosen >= 0, self.n_categories[chosen], 0)
-        nominal = width > 0
-        category_start = np.where(nominal, np.cumsum(width) - width, -1)
-        code = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
-        if self.options.nominal_test == "multiway":
-            branches[nominal] = width[nominal]
-        elif self.options.nominal_test == "one-against-rest":
-            code = code != np.repeat(cut, width)
-        else:
-            code = subsets[np.repeat(np.arange(len(chosen)), width), code]
-        return branches, category_start, code.astype(np.int32)
-
-    def _record(self, wave, chosen, cut, branches, category_start, category_child):
-        """Keep the tests of a wave for :meth:`_shape`."""
-        threshold = np.full(len(chosen), np.nan)
-        numeric = (chosen >= 0) & (category_start < 0)
-        line, start = self.slot[chosen[numeric]], wave.start[numeric]
-        at = start + cut[numeric]
-        lower, upper = (
-            self.value[line, wave.row[start + wave.sorted_entry[line, place]]]
-            for place in (at - 1, at)
-        )
-        middle = (lower + upper) / 2
-        threshold[numeric] = np.where(middle == upper, lower, middle)
-        first = self.n_nodes + np.cumsum(branches) - branches
-        mapped = np.where(category_start >= 0, self.n_mapped + category_start, -1)
-        self.tests.append((wave.node, chosen, threshold, first, branches, mapped))
-        self.maps.append(category_child)
-        self.n_mapped += len(category_child)
+        grows = np.flatnonzero(to >= 0)
+        node = self.n_nodes - n_branches + grows
+        depth = np.repeat(wave.depth + 1, branches)[grows]
+        return Wave(node, depth, to[grows], size[grows], known[grows], row, weight, sorted_entry)
 
     def _shape(self):
         n = self.n_nodes
