@@ -126,7 +126,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     |   petal width (cm) > 1.7: 2 (46/1)
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = {
         "criterion": [StrOptions(set(CRITERIA))],
         "pruning": [StrOptions({"error-based", "reduced-error", "pessimistic", "none"})],
         "confidence_factor": [Interval(Real, 0, 1, closed="right")],
