@@ -12,7 +12,7 @@ from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code, 
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
-_LEAST = np.finfo(np.float64).tiny
+_LEAST, _MOST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 
 class GeometricRankClassifier(KeptTreeModel):
@@ -149,13 +149,12 @@ class GeometricRankClassifier(KeptTreeModel):
         # Within the leaf's half gap the order of the leaves stays as it is.
         p = leaf_average(self.tree_, X, self._leaf_probability)
         half_gap = leaf_average(self.tree_, X, self._half_gap, normalise=False)
-        bounded = np.where(
-            np.isinf(geometric), np.sign(geometric), geometric / (1 + np.abs(geometric))
-        )
+        bounded = geometric / (1 + np.abs(geometric))
         out[:] = p - 0.5 + half_gap * bounded
 
     def _geometric_scores(self, X):
-        score = -class_distances(self.boundary_, X)
+        # A class without a region is infinitely far; scores stay finite for whoever averages them.
+        score = np.clip(-class_distances(self.boundary_, X), -_MOST, _MOST)
         on_boundary = np.flatnonzero((score == 0).any(axis=1))
         if len(on_boundary):
             # A distance of zero has no sign: the tree's decision gives it one.
