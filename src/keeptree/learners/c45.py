@@ -13,7 +13,8 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.learners.folds import pruning_fold
-from keeptree.learners.grow import CRITERIA, GrowOptions, grow, snap_thresholds
+from keeptree.learners.grow import grow, snap_thresholds
+from keeptree.learners.grow_options import CRITERIA, GrowOptions
 from keeptree.learners.nominal import has_nominal, read_table
 from keeptree.learners.prune import (
     collapse_shape,
