@@ -10,6 +10,11 @@ def column_names(X):
     return None if columns is None else tuple(str(name) for name in columns)
 
 
+def take_rows(X, start, stop):
+    """Rows ``start:stop`` of an array or data frame, without a copy where possible."""
+    return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+
+
 def as_matrix(X, categories=None):
     """Return X as a float64 matrix: missing values are NaN, nominal columns hold category codes.
 
@@ -27,6 +32,8 @@ def as_matrix(X, categories=None):
     matrix : ndarray of shape (n, d), float64
     """
     if categories is None or all(labels is None for labels in categories):
+        if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
+            return X  # the checks below would find nothing, block after block
         return check_array(X, dtype=np.float64, ensure_all_finite=False)
     columns = _columns(X)
     if len(columns) != len(categories):

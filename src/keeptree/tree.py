@@ -1,5 +1,6 @@
 """The kept tree: frozen arrays that importers and learners fill and everything else reads."""
 
+import operator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from keeptree.tree_text import tree_to_text
 LEAF, NUMERIC, NOMINAL = 0, 1, 2  # values of Tree.kind
 SHARE, ERROR = -1, -2  # values of Tree.missing that are not a child
 
+_MOST_FEATURES = 10_000_000  # a damaged file must not ask for all the memory
 _DTYPES = {
     "kind": np.int8,
     "feature": np.int32,
@@ -158,13 +160,20 @@ class Tree:
         return _frozen(parent)
 
     @cached_property
+    def levels(self):
+        """Nodes of each depth, from the root down."""
+        levels = [np.array([0], dtype=np.int32)]
+        while len(levels[-1]):
+            last = levels[-1]
+            levels.append(self.child[_ranges(self.child_start[last], self.child_start[last + 1])])
+        return tuple(_frozen(level) for level in levels[:-1])
+
+    @cached_property
     def depth(self):
         """Number of tests above each node."""
-        depth = np.zeros(self.n_nodes, dtype=np.int32)
-        level = np.array([0])
-        while len(level):
-            level = self.child[_ranges(self.child_start[level], self.child_start[level + 1])]
-            depth[level] = depth[self.parent[level]] + 1
+        depth = np.empty(self.n_nodes, dtype=np.int32)
+        for level, nodes in enumerate(self.levels):
+            depth[nodes] = level
         return _frozen(depth)
 
     @cached_property
@@ -236,17 +245,20 @@ class Tree:
         X = self.encode(X)
         if self.classes is None:
             return self._leaf_weights(X) @ self.mean
-        shared, leaf = self._shared_rows(X), self._route(X)
-        labels = self.label[leaf]
-        if len(shared):
-            labels[shared] = _first_largest(self._predict_proba(X[shared]))
-        return self.classes[labels]
+        return self.classes[self._labels(X)]
 
     def predict_proba(self, X):
         """Return the class proportions of the leaves: constant over each leaf, biased, tied."""
         if self.classes is None:
             raise ValueError("A regression tree has no class probabilities; use predict.")
         return self._predict_proba(self.encode(X))
+
+    def _labels(self, X):
+        """Class index of each row of an encoded matrix."""
+        shared, labels = self._shared_rows(X), self.label[self._route(X)]
+        if len(shared):
+            labels[shared] = _first_largest(self._predict_proba(X[shared]))
+        return labels
 
     def _predict_proba(self, X):
         shared, proportions = self._shared_rows(X), self.proportions
@@ -259,14 +271,19 @@ class Tree:
     @cached_property
     def proportions(self):
         """Class proportions of each node; a node without training weight answers as its parent."""
-        counts, weight = self.counts.copy(), self.weight.copy()
-        for node in self.preorder:
-            if weight[node] == 0:
-                up = self.parent[node]
-                counts[node], weight[node] = (
-                    (counts[up], weight[up]) if up >= 0 else (1, len(counts.T))
-                )
-        return _frozen(counts / weight[:, None])
+        counts = self.filled_counts
+        return _frozen(counts / counts.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def filled_counts(self):
+        """``counts``, with those of the parent where a node has no training weight."""
+        counts = self.counts.copy()
+        if self.weight[0] == 0:
+            counts[0] = 1
+        for nodes in self.levels[1:]:
+            empty = nodes[self.weight[nodes] == 0]
+            counts[empty] = counts[self.parent[empty]]
+        return _frozen(counts)
 
     @cached_property
     def shares(self):
@@ -413,7 +430,7 @@ def _complete(values):
     """The constructor's arguments as read-only arrays and tuples, optional ones filled in."""
     done = dict(values)
     try:
-        done["n_features"] = int(values["n_features"])
+        done["n_features"] = _count_features(values["n_features"])
         n_nodes = len(values["kind"])
         for name, dtype in _DTYPES.items():
             if values[name] is not None:
@@ -432,6 +449,13 @@ def _complete(values):
     except (TypeError, OverflowError, AttributeError) as error:
         raise ValueError(f"Not a tree: {error}.") from error
     return {name: _frozen(v) if isinstance(v, np.ndarray) else v for name, v in done.items()}
+
+
+def _count_features(number):
+    number = operator.index(number)
+    if not 1 <= number <= _MOST_FEATURES:
+        raise ValueError(f"Not a tree: n_features is {number}, not between 1 and {_MOST_FEATURES}.")
+    return number
 
 
 def _exact(values, dtype):

@@ -23,16 +23,14 @@ def _require(condition, sentence):
 def _check_shapes(tree):
     n = len(tree.kind)
     _require(n > 0, "it has no node")
-    _require(tree.n_features > 0, "n_features must be at least 1")
     for name in ("kind", "feature", "threshold", "missing"):
         _require(getattr(tree, name).shape == (n,), f"{name} must hold one number for each node")
     for name, pointed in (("child_start", "child"), ("category_start", "category_child")):
-        start, size = getattr(tree, name), len(getattr(tree, pointed))
+        start, targets = getattr(tree, name), getattr(tree, pointed)
         _require(start.shape == (n + 1,), f"{name} must hold one number more than there are nodes")
-        ordered = start[0] == 0 and start[-1] == size and (np.diff(start) >= 0).all()
-        _require(ordered, f"{name} must rise from 0 to the length of the list it points into")
-    _require(tree.child.ndim == 1, "child must be a list")
-    _require(tree.category_child.ndim == 1, "category_child must be a list")
+        _require(targets is not None and targets.ndim == 1, f"{pointed} must be a list")
+        ordered = start[0] == 0 and start[-1] == len(targets) and (np.diff(start) >= 0).all()
+        _require(ordered, f"{name} must rise from 0 to the length of {pointed}")
     columns = 1 if tree.classes is None else len(tree.classes)
     if tree.classes is not None:
         _require(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")

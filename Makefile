@@ -1,0 +1,39 @@
+# make demo and make test do all the set-up on a fresh machine.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint format bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/keeptree demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+bench: $(VENV)/.bench
+	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# One stamp per set of extras: a change of pyproject.toml installs again.
+$(VENV)/.demo: EXTRAS := report
+$(VENV)/.test: EXTRAS := test
+$(VENV)/.lint: EXTRAS := lint
+$(VENV)/.bench: EXTRAS := test,bench
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
+	@touch $@

@@ -1,0 +1,6 @@
+"""make bench: speed as ratios to scikit-learn's predict_proba on the same rows, in the same run."""
+
+from benchmarks import fitting, memory, scoring
+
+for part in (scoring, fitting, memory):
+    part.main()

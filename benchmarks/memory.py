@@ -1,0 +1,38 @@
+"""Memory beyond input and output when ten million rows are scored."""
+
+import subprocess
+import sys
+
+from benchmarks.timing import print_table
+
+CODE = """
+import resource, sys
+import numpy as np
+import keeptree as kt
+from benchmarks.timing import grown_tree
+
+tree, X, y, new = grown_tree(100, n_train=20_000, n_rows=20_000)
+model = kt.DistanceKernelClassifier(tree, {scope!r}).fit(X, y)
+model.predict_proba(new)
+# float32 rows, so that a conversion of the whole matrix would show.
+rows = np.tile(new.astype(np.float32), (500, 1))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+p = model.predict_proba(rows)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 - p.nbytes / 2**20)
+"""
+
+
+def main():
+    rows = []
+    for scope in ("global", "separator"):
+        code = CODE.format(scope=scope)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        rows.append((scope, f"{max(float(done.stdout), 0):.0f} MB", "200 MB"))
+    columns = ("10 million rows x 30", "beyond input and output", "limit")
+    print_table("Memory of predict_proba", columns, rows)
+
+
+if __name__ == "__main__":
+    main()

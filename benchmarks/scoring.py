@@ -1,0 +1,89 @@
+"""Scoring rows: probabilities, distances and nearest points, beside the peers."""
+
+import numpy as np
+from imodels import HSTreeClassifierCV
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+
+import keeptree as kt
+from benchmarks.timing import best_times, grown_tree, print_table
+
+LIMITS = {(30, 2): 0.8, (100, 2): 0.8, (1000, 2): 2.5, (30, 3): 1.2, (100, 3): 1.2}
+
+
+def main():
+    probabilities()
+    geometry()
+    threads()
+    peers()
+
+
+def probabilities():
+    rows = []
+    for (leaves, classes), limit in LIMITS.items():
+        tree, X, y, new = grown_tree(leaves, classes)
+        models = [
+            kt.DistanceKernelClassifier(tree).fit(X, y),
+            kt.DistanceKernelClassifier(tree, "separator").fit(X, y),
+            kt.SmoothedTreeClassifier(tree).fit(X, y),
+        ]
+        calls = [lambda m=m: m.predict_proba(new) for m in (tree, *models)]
+        base, *times = best_times(calls)
+        ratios = [f"{t / base:.2f}" for t in times]
+        rows.append((f"{leaves} leaves, K = {classes}", ratios[0], f"{limit}", *ratios[1:]))
+    columns = ("predict_proba, 1 thread, d = 30", "kernel global", "limit", "separator", "smoothed")
+    print_table("Ratio to scikit-learn's predict_proba (lower is better)", columns, rows)
+
+
+def geometry():
+    rows = []
+    for leaves, classes in ((30, 2), (100, 2), (1000, 2), (100, 3), (10_000, 2)):
+        tree, X, _, new = grown_tree(leaves, classes)
+        b = kt.Boundary(tree).fit(X)
+        calls = [
+            lambda t=tree: t.predict_proba(new),
+            lambda b=b: b.distance(new),
+            lambda b=b: b.signed_distance(new),
+            lambda b=b: b.nearest(new),
+        ]
+        base, *times = best_times(calls, repeats=3 if leaves > 1000 else 7)
+        limit = "2" if leaves == 100 else ""
+        ratios = [f"{t / base:.2f}" for t in times]
+        rows.append((f"{leaves} leaves, K = {classes}", *ratios, limit))
+    columns = ("Boundary, float64, 1 thread", "distance", "signed", "nearest", "limit of nearest")
+    print_table("Ratio to scikit-learn's predict_proba", columns, rows)
+
+
+def threads():
+    tree, X, y, new = grown_tree(100)
+    new = np.tile(new, (5, 1))
+    model = kt.DistanceKernelClassifier(tree).fit(X, y)
+    both = [clone(model).set_params(n_jobs=n) for n in (1, 2)]
+    for m in both:
+        m.set_params(estimator=FrozenEstimator(tree)).fit(X, y)
+    one, two = best_times([lambda m=m: m.predict_proba(new) for m in both], repeats=5)
+    print_table(
+        "Two threads on 1e6 rows, 100 leaves",
+        ("", "faster than one", "at least"),
+        [("DistanceKernelClassifier", f"{one / two:.2f} x", "1.6")],
+    )
+
+
+def peers():
+    rows = []
+    for leaves in (30, 100):
+        tree, X, y, new = grown_tree(leaves)
+        X, y = X[:20_000], y[:20_000]
+        isotonic = CalibratedClassifierCV(FrozenEstimator(tree), method="isotonic").fit(X, y)
+        five = CalibratedClassifierCV(clone(tree), method="isotonic", cv=5).fit(X, y)
+        shrunk = HSTreeClassifierCV(estimator_=clone(tree), max_leaf_nodes=leaves).fit(X, y)
+        models = [tree, kt.DistanceKernelClassifier(tree).fit(X, y), shrunk, isotonic, five]
+        base, *times = best_times([lambda m=m: m.predict_proba(new) for m in models], repeats=5)
+        rows.append((f"{leaves} leaves, K = 2", *(f"{t / base:.2f}" for t in times)))
+    columns = ("peers", "kernel global", "imodels HSTree", "isotonic", "isotonic, cv = 5")
+    print_table("Ratio to scikit-learn's predict_proba", columns, rows)
+
+
+if __name__ == "__main__":
+    main()

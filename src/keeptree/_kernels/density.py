@@ -1,0 +1,281 @@
+"""Ratio of two Gaussian sums over cases on a line: merge the cases, tabulate the curve, look it up.
+
+A *run* stands for cases so close together that no distance at which they count tells them apart.
+It is a row (position; moments 0, 1, 2 of the weight; moments 0, 1, 2 of the class weight), the
+moments taken about the position in units of the bandwidth.
+"""
+
+import math
+
+import numpy as np
+
+from keeptree._kernels.jit import kernel
+
+# Width of a run inside the data, in bandwidths; and, behind the last case before a gap, as a share
+# of the depth s: at distance d across the gap a case counts as exp(-s d / b²), so the runs that
+# still count there may be wide where s is large but must be single cases where s is small. A crowd
+# of 1e5 behind a lone last case counts until s d / b² = 11, hence so small a share.
+RUN = 1 / 64
+GRADING = 1 / 64
+# Share of the weight that may be neglected.
+NEGLIGIBLE = 1e-7
+# Misfit of half the pieces at the knots of the others; the pieces kept are then 16 times better.
+MISFIT = 5e-5
+MOST_PIECES = 1 << 17
+
+
+@kernel
+def merge_close(runs, bandwidth, member):
+    """Merge sorted runs in place; fill the run each row went to and return the number left."""
+    kept, start, n = 0, 0, len(runs)
+    while start < n:
+        stop = start + 1
+        while stop < n and runs[stop, 0] - runs[stop - 1, 0] <= bandwidth:
+            stop += 1
+        low, high = runs[start, 0], runs[stop - 1, 0]
+        while start < stop:
+            first, end = runs[start, 0], start + 1
+            room = min(RUN * bandwidth, GRADING * (first - low))
+            while end < stop and runs[end, 0] - first <= min(room, GRADING * (high - runs[end, 0])):
+                end += 1
+            _merge_rows(runs, start, end, kept, bandwidth)
+            while start < end:
+                member[start] = kept
+                start += 1
+            kept += 1
+    return kept
+
+
+@kernel
+def _merge_rows(runs, start, end, kept, bandwidth):
+    """Write the sum of the rows start..end-1, moments moved to the middle of their positions."""
+    centre = 0.5 * runs[start, 0] + 0.5 * runs[end - 1, 0]
+    for k in (1, 4):
+        sum0 = sum1 = sum2 = 0.0
+        for i in range(start, end):
+            delta = (runs[i, 0] - centre) / bandwidth
+            sum0 += runs[i, k]
+            sum1 += runs[i, k + 1] + delta * runs[i, k]
+            sum2 += runs[i, k + 2] + delta * (2 * runs[i, k + 1] + delta * runs[i, k])
+        runs[kept, k], runs[kept, k + 1], runs[kept, k + 2] = sum0, sum1, sum2
+    runs[kept, 0] = centre
+
+
+@kernel
+def weigh_runs(h, runs, bandwidth, total):
+    """Class share at h and its slope per bandwidth, by log-sum-exp relative to the nearest run.
+
+    Exponents are differences of squares in factored form, so they keep their digits far outside
+    the data, where the squares themselves are equal.
+    """
+    left, right = -1, len(runs)
+    while right - left > 1:
+        probe = (left + right) // 2
+        if runs[probe, 0] < h:
+            left = probe
+        else:
+            right = probe
+    while left >= 0 and runs[left, 1] <= 0.0:
+        left -= 1
+    while right < len(runs) and runs[right, 1] <= 0.0:
+        right += 1
+    nearest = left
+    if left < 0 or (right < len(runs) and runs[right, 0] - h < h - runs[left, 0]):
+        nearest = right
+    reference = runs[nearest, 0]
+    cut = math.log(NEGLIGIBLE * runs[nearest, 1] / total)
+    mass = part = mass_slope = part_slope = 0.0
+    for way in (-1, 1):
+        i = left if way < 0 else right
+        while 0 <= i < len(runs):
+            offset, z = (runs[i, 0] - reference) / bandwidth, (h - runs[i, 0]) / bandwidth
+            exponent = offset * (z + 0.5 * offset)
+            if exponent < cut:
+                break
+            factor, curve = math.exp(exponent), 0.5 * (z * z - 1.0)
+            w = runs[i, 1] + z * runs[i, 2] + curve * runs[i, 3]
+            a = runs[i, 4] + z * runs[i, 5] + curve * runs[i, 6]
+            mass += factor * w
+            part += factor * a
+            mass_slope += factor * (offset * w + runs[i, 2] + z * runs[i, 3])
+            part_slope += factor * (offset * a + runs[i, 5] + z * runs[i, 6])
+            i += way
+    share = part / mass
+    return min(max(share, 0.0), 1.0), (part_slope - share * mass_slope) / mass
+
+
+@kernel
+def tabulate_curve(runs, bandwidth, left, middle, right, first):
+    """Cut the axis into cells and each cell into as many cubic pieces as the curve needs.
+
+    Fills the first piece of each cell (and the end) and returns the coefficients of the pieces,
+    whose number only the curve can tell. Cells are one bandwidth wide from the first case on;
+    outside the data each is wider than its inner neighbour by e.
+    """
+    total = 0.0
+    for i in range(len(runs)):
+        total += runs[i, 1]
+    pieces = np.empty((8 * (len(first) - 1), 4), np.float32)
+    edge = _weigh_cell(runs, bandwidth, total, 0.0, left, middle, right)
+    first[0] = 0
+    for cell in range(len(first) - 1):
+        knots = _sample_cell(runs, bandwidth, total, cell, edge, left, middle, right)
+        last, start = len(knots) - 1, first[cell]
+        count = last if _varies(knots) else 1
+        if start + count > len(pieces):
+            pieces = _enlarge(pieces, 2 * (start + count))
+        for i in range(count):
+            rise = knots[i + 1, 0] - knots[i, 0]
+            s0, s1 = knots[i, 1] / count, knots[i + 1, 1] / count
+            pieces[start + i, 0] = knots[i, 0]
+            pieces[start + i, 1] = s0
+            pieces[start + i, 2] = 3 * rise - 2 * s0 - s1
+            pieces[start + i, 3] = s0 + s1 - 2 * rise
+        edge = knots[last, 0], knots[last, 1]
+        first[cell + 1] = start + count
+    return pieces
+
+
+@kernel
+def _enlarge(rows, length):
+    # Element by element: numba takes seconds to compile the assignment of a slice.
+    larger = np.empty((length, 4), np.float32)
+    for i in range(len(rows)):
+        for k in range(4):
+            larger[i, k] = rows[i, k]
+    return larger
+
+
+@kernel
+def _sample_cell(runs, bandwidth, total, cell, edge, left, middle, right):
+    """Shares and slopes (per cell) at equal steps through a cell, doubled until they suffice."""
+    count, knots = 1, np.empty((2, 2))
+    knots[0, 0], knots[0, 1] = edge
+    knots[1, 0], knots[1, 1] = _weigh_cell(runs, bandwidth, total, cell + 1.0, left, middle, right)
+    while count < 4 or (count < MOST_PIECES and _find_misfit(knots) > MISFIT):
+        count *= 2
+        coarse, knots = knots, np.empty((count + 1, 2))
+        for i in range(0, count + 1, 2):
+            knots[i, 0], knots[i, 1] = coarse[i // 2, 0], coarse[i // 2, 1]
+        for i in range(1, count, 2):
+            x = cell + i / count
+            knots[i, 0], knots[i, 1] = _weigh_cell(runs, bandwidth, total, x, left, middle, right)
+    return knots
+
+
+@kernel
+def _varies(knots):
+    for i in range(len(knots)):
+        if abs(knots[i, 0] - knots[0, 0]) > NEGLIGIBLE or abs(knots[i, 1]) > NEGLIGIBLE:
+            return True
+    return False
+
+
+@kernel
+def _weigh_cell(runs, bandwidth, total, x, left, middle, right):
+    """Share and slope at the cell coordinate x; the two ends of the axis stand for infinity."""
+    if x == 0.0:
+        return runs[0, 4] / runs[0, 1], 0.0
+    if x == left + middle + right:
+        return runs[-1, 4] / runs[-1, 1], 0.0
+    bandwidths, stretch = x - left, 1.0
+    if x < left:
+        bandwidths, stretch = -math.expm1(left - x), math.exp(left - x)
+    elif x > left + middle:
+        outside = x - left - middle
+        bandwidths, stretch = middle + math.expm1(outside), math.exp(outside)
+    share, slope = weigh_runs(runs[0, 0] + bandwidths * bandwidth, runs, bandwidth, total)
+    return share, slope * stretch
+
+
+@kernel
+def _find_misfit(knots):
+    """Largest misfit of the cubics through every other knot, at the knots between them.
+
+    Slopes count too: a step exactly at a knot between has the right share there, by symmetry.
+    """
+    worst, width = 0.0, 2 / (len(knots) - 1)
+    for i in range(1, len(knots), 2):
+        s0, s, s1 = knots[i - 1, 1] * width, knots[i, 1] * width, knots[i + 1, 1] * width
+        share = 0.5 * (knots[i - 1, 0] + knots[i + 1, 0]) + 0.125 * (s0 - s1)
+        slope = 1.5 * (knots[i + 1, 0] - knots[i - 1, 0]) - 0.25 * (s0 + s1)
+        worst = max(worst, abs(knots[i, 0] - share), 0.125 * abs(s - slope))
+    return worst
+
+
+@kernel
+def lookup_curve(h, curve, axis, cell, piece, coefficient):
+    """Share at h (not NaN); `keeptree.probability.density.KernelTables` explains the fields."""
+    x = (h - axis[curve, 0]) * axis[curve, 1]
+    if x < 0.0:
+        x = -math.log1p(-x)
+    elif x > axis[curve, 3]:
+        x = axis[curve, 3] + math.log1p(x - axis[curve, 3])
+    x += axis[curve, 2]
+    x = x if x > 0.0 else 0.0
+    x = x if x < axis[curve, 4] else axis[curve, 4]
+    i = cell[curve] + int(x)
+    y = (x - int(x)) * (piece[i + 1] - piece[i])
+    j = piece[i] + int(y)
+    y -= int(y)
+    p = coefficient[j, 2] + y * coefficient[j, 3]
+    p = coefficient[j, 0] + y * (coefficient[j, 1] + y * p)
+    p = p if p > 0.0 else 0.0
+    return p if p < 1.0 else 1.0
+
+
+@kernel
+def lookup_rows(curve, h, axis, cell, piece, coefficient, out):
+    """Fill the share of each row from the curve it names; NaN stays NaN."""
+    for row in range(len(h)):
+        if math.isnan(h[row]):
+            out[row] = math.nan
+        else:
+            out[row] = lookup_curve(h[row], curve[row], axis, cell, piece, coefficient)
+
+
+@kernel
+def lookup_columns(curve, h, step, axis, cell, piece, coefficient, out):
+    """Fill the shares of several columns; each column has its curves ``step`` after the last's."""
+    for row in range(h.shape[0]):
+        for j in range(h.shape[1]):
+            k = curve[row] + j * step
+            out[row, j] = lookup_curve(h[row, j], k, axis, cell, piece, coefficient)
+
+
+@kernel
+def normalise_shares(share, estimated, prior, out):
+    """Fill class probabilities from class-against-rest shares; the other classes keep the prior.
+
+    A billionth of the prior keeps a row defined on which every share is zero.
+    """
+    for row in range(share.shape[0]):
+        total = 0.0
+        for c in range(len(prior)):
+            out[row, c] = prior[c]
+        for j in range(len(estimated)):
+            out[row, estimated[j]] = share[row, j] + 1e-9 * prior[estimated[j]]
+        for c in range(len(prior)):
+            total += out[row, c]
+        for c in range(len(prior)):
+            out[row, c] /= total
+
+
+@kernel
+def leave_out_gaussian(h, in_class, weight, runs, member, bandwidth, out):
+    """Fill the share at each case from all the others: take it from its run, weigh, put it back."""
+    total = 0.0
+    for i in range(len(runs)):
+        total += runs[i, 1]
+    saved = np.empty(7)
+    for i in range(len(h)):
+        run = member[i]
+        power, delta = 1.0, (h[i] - runs[run, 0]) / bandwidth
+        for k in range(1, 4):
+            saved[k], saved[k + 3] = runs[run, k], runs[run, k + 3]
+            runs[run, k] -= weight[i] * power
+            runs[run, k + 3] -= in_class[i] * power
+            power *= delta
+        out[i] = weigh_runs(h[i], runs, bandwidth, total)[0]
+        for k in range(1, 7):
+            runs[run, k] = saved[k]

@@ -1,0 +1,1 @@
+"""Distances to a kept tree's decision boundary, nearest points and separators."""

@@ -1,0 +1,280 @@
+"""Distances of cases to the decision boundary of a kept tree, and the nearest other decision."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from keeptree.blocks import map_rows
+from keeptree.geometry.measure import check_finite, fill_signed, find_nearest
+from keeptree.geometry.metric import Metric
+from keeptree.geometry.program import compile_program
+
+
+class Nearest(NamedTuple):
+    """Projection of each row on the nearest region with another (or the wanted) class.
+
+    Attributes
+    ----------
+    point : ndarray of shape (n, n_features)
+        In the space of ``tree.encode``: nominal attributes hold the position of their category.
+        The kept tree really decides differently there: coordinates that need not move keep their
+        value, one that must not exceed a threshold gets the largest number the model does not put
+        above it, one that must exceed it the next number above. NaN if there is no such region.
+    distance : ndarray of shape (n,)
+        Distance to the closure of the region; infinite if there is none.
+    leaf : ndarray of shape (n,)
+        Leaf of the tree the point falls in; -1 if there is none.
+    separator : ndarray of shape (n,)
+        The test crossed: of the coordinate that moves most, the test on the way to the region that
+        binds. -1 if nothing has to move or there is no region.
+    predicted : ndarray of shape (n,)
+        Class the tree assigns to the point; that of the row itself if there is no region.
+    """
+
+    point: np.ndarray
+    distance: np.ndarray
+    leaf: np.ndarray
+    separator: np.ndarray
+    predicted: np.ndarray
+
+
+class Boundary(BaseEstimator):
+    """Geometry of the decision boundary of a kept tree.
+
+    The boundary lies between regions of different classes; two leaves of the same class have none
+    between them. Distances to half-open regions are those to their closure, measured on the values
+    the model compares (rounded to float32 for a scikit-learn tree).
+
+    Parameters
+    ----------
+    tree : Tree or model
+        Anything :func:`keeptree.keep` accepts. It is never changed.
+    metric : {"standard", "minmax"} or Metric, default="standard"
+        How far apart two cases are.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The kept tree.
+    metric_ : Metric
+        The fitted metric.
+    region_classes_ : ndarray
+        Positions in ``tree_.classes`` of the classes that have a region.
+    n_features_in_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from keeptree import Boundary, Tree
+    >>> stump = Tree(
+    ...     kind=[1, 0, 0], feature=[0, -1, -1], threshold=[2.5, np.nan, np.nan],
+    ...     child_start=[0, 2, 2, 2], child=[1, 2], missing=[-2, -2, -2],
+    ...     counts=[[5, 4], [5, 0], [0, 4]], classes=["no", "yes"], n_features=1)
+    >>> X = np.array([[1.0], [2.0], [3.0], [5.0]])
+    >>> boundary = Boundary(stump, metric="minmax").fit(X)
+    >>> boundary.distance(X)
+    array([0.375, 0.125, 0.125, 0.625])
+    >>> boundary.signed_distance(X[:2])
+    array([[-0.375,  0.375],
+           [-0.125,  0.125]])
+    >>> boundary.nearest(X[3:]).point
+    array([[2.5]])
+    """
+
+    def __init__(self, tree, metric="standard", n_jobs=None):
+        self.tree = tree
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Measure the scale of the attributes on a training sample.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training sample.
+        y : array-like of shape (n,), optional
+            Classes; only a value-difference metric needs them.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        self : Boundary
+        """
+        from keeptree.importers import keep
+
+        tree = keep(self.tree)
+        if tree.classes is None:
+            raise ValueError(
+                "A regression tree has no classes and hence no decision boundary; give a "
+                "classification tree."
+            )
+        return self._fit_encoded(tree, tree.encode(X), y, sample_weight)
+
+    def _fit_encoded(self, tree, X, y=None, sample_weight=None):
+        """``fit`` for a caller that has the Tree and the encoded matrix already."""
+        if isinstance(self.metric, str):
+            metric = Metric(self.metric)
+        elif isinstance(self.metric, Metric):
+            metric = clone(self.metric)
+        else:
+            raise ValueError(
+                f"metric={self.metric!r} is not a metric; give 'standard', 'minmax' or a "
+                "keeptree.Metric."
+            )
+        check_finite(X, tree)
+        if y is not None and len(y) != len(X):
+            raise ValueError(f"y has {len(y)} labels, but X has {len(X)} rows.")
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self.tree_ = tree
+        self.metric_ = metric.fit(X, tree, y, sample_weight)
+        self.program_ = compile_program(tree, self.metric_)
+        self.region_classes_ = np.unique(self.program_.regions.label)
+        self.n_features_in_ = tree.n_features
+        return self
+
+    def distance(self, X):
+        """Distance of each row to the decision boundary; infinite if there is only one class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+
+        Returns
+        -------
+        distance : ndarray of shape (n,)
+        """
+        X = self._encode(X)
+        distance = np.empty(len(X))
+
+        def fill(start, stop):
+            signed = np.empty((stop - start, self._width))
+            fill_signed(self.program_, self.tree_, X, start, stop, signed)
+            if self._width == 1:
+                np.abs(signed[:, 0], out=distance[start:stop])
+            else:
+                np.subtract(0.0, signed.min(axis=1), out=distance[start:stop])
+
+        map_rows(fill, len(X), self.n_jobs)
+        return distance
+
+    def signed_distance(self, X):
+        """Class-algebraic distance of each row (Alvarez 2007, definition 2).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+
+        Returns
+        -------
+        h : ndarray of shape (n, n_classes)
+            Distance to the region of each class where the row lies outside it; inside, minus the
+            distance to the other classes. A class without a region has ``inf``, and if it leaves
+            one class only, that has ``-inf``.
+        """
+        return self._signed_distance(self._encode(X))
+
+    def _signed_distance(self, X):
+        """``signed_distance`` of an encoded matrix."""
+        h = self._signed(X, np.float64)
+        return np.column_stack([h, 0.0 - h]) if len(self.tree_.classes) == 2 else h
+
+    def nearest(self, X, target=None):
+        """Project each row on the nearest region of another class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+        target : label or array-like of shape (n,), optional
+            The class wanted, one for all or one per row; None for any other than the row's own. A
+            row that has the class already is its own nearest point.
+
+        Returns
+        -------
+        nearest : Nearest
+            Equidistant regions: the first in preorder (squared distances that agree to a relative
+            2**-36 count as equal).
+        """
+        X = self._encode(X)
+        wanted = self._wanted(target, len(X))
+        n = len(X)
+        point, distance = np.empty(X.shape), np.empty(n)
+        leaf, separator, label = (np.empty(n, dtype=np.int64) for _ in range(3))
+
+        def fill(start, stop):
+            rows = slice(start, stop)
+            found = find_nearest(
+                self.program_, self.tree_, X, start, stop, wanted[rows], point[rows]
+            )
+            distance[rows], separator[rows] = found.distance, found.separator
+            leaf[rows], label[rows] = found.leaf, found.label
+
+        map_rows(fill, n, self.n_jobs)
+        return Nearest(point, distance, leaf, separator, self.tree_.classes[label])
+
+    @property
+    def _width(self):
+        """Columns of algebraic distances: with two classes one is the negative of the other."""
+        return 1 if len(self.tree_.classes) == 2 else len(self.tree_.classes)
+
+    def _encode(self, X):
+        check_is_fitted(self)
+        return self.tree_.encode(X)
+
+    def _signed(self, X, dtype=np.float32, n_jobs=None):
+        """Algebraic distances of an encoded matrix: (n, 1), of the first of two classes, or (n, K).
+
+        Raises a ValueError for infinite values, and for missing ones the tree has no rule for.
+        """
+        h = np.empty((len(X), self._width), dtype=dtype)
+
+        def fill(start, stop):
+            fill_signed(self.program_, self.tree_, X, start, stop, h[start:stop])
+
+        map_rows(fill, len(X), self.n_jobs if n_jobs is None else n_jobs)
+        return h
+
+    def _wanted(self, target, n):
+        """Index of the class wanted for each row; -1 for any other than the row's own."""
+        if target is None:
+            return np.full(n, -1)
+        position = {label: k for k, label in enumerate(self.tree_.classes.tolist())}
+        labels = np.asarray(target)
+        if labels.ndim > 1 or (labels.ndim == 1 and len(labels) != n):
+            raise ValueError(
+                f"target has shape {labels.shape}, but X has {n} rows; give one class, or one per "
+                "row."
+            )
+        labels = [target] if labels.ndim == 0 else target
+        labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
+        unknown = [label for label in labels if label not in position]
+        if unknown:
+            raise ValueError(
+                f"target {unknown[0]!r} is not a class of the tree; its classes are "
+                f"{self.tree_.classes.tolist()}."
+            )
+        return np.broadcast_to([position[label] for label in labels], n).astype(np.int64)
+
+    def _nearest_separators(self, X, n_jobs=None):
+        """Distance to the boundary and the separator projected on, of an encoded matrix.
+
+        Where there is no other class the distance is infinite and the separator -1.
+        """
+        distance, separator = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
+
+        def fill(start, stop):
+            found = find_nearest(self.program_, self.tree_, X, start, stop)
+            distance[start:stop], separator[start:stop] = found.distance, found.separator
+
+        map_rows(fill, len(X), self.n_jobs if n_jobs is None else n_jobs)
+        return distance, separator

@@ -1,0 +1,222 @@
+"""How far apart two cases are: the scale of each attribute and the cost of changing it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+class Metric(BaseEstimator):
+    """Euclidean distance over scaled attributes.
+
+    A numeric attribute counts its difference divided by its scale, a nominal one what it costs to
+    change one category into another; both are multiplied by the attribute's own cost. A missing
+    value costs nothing.
+
+    Parameters
+    ----------
+    kind : {"standard", "minmax"}, default="standard"
+        Scale of a numeric attribute: its standard deviation or its range in the training sample.
+        A constant attribute has scale 1.
+    scales : array-like of shape (n_features,) or dict, optional
+        Scales of your own, in the units of the data; a dict has some of them by name or position.
+    costs : array-like of shape (n_features,) or dict, optional
+        How much a change of each attribute counts beyond its scale. Default: 1.
+    nominal : {"overlap", "value-difference"} or dict, default="overlap"
+        Cost of changing a category: 1; or how much the class proportions of the two categories
+        differ (Stanfill and Waltz 1986; needs ``y``); or, by name or position of the attribute, a
+        matrix of your own (from row to column, zero diagonal), 0/1 where there is none.
+
+    Attributes
+    ----------
+    scale_, center_ : ndarray of shape (n_features,)
+        Scale and centre of each numeric attribute, 1 and 0 for a nominal one.
+    factor_ : ndarray of shape (n_features,)
+        What a difference is multiplied by: cost divided by scale.
+    category_costs_ : list
+        For each attribute None (numeric) or the matrix of costs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from keeptree import Metric, Tree
+    >>> stump = Tree(
+    ...     kind=[1, 0, 0], feature=[0, -1, -1], threshold=[2.5, np.nan, np.nan],
+    ...     child_start=[0, 2, 2, 2], child=[1, 2], missing=[-2, -2, -2],
+    ...     counts=[[5, 4], [5, 0], [0, 4]], classes=["no", "yes"], n_features=2,
+    ...     feature_names=["age", "income"])
+    >>> X = np.array([[1.0, 100.0], [3.0, 500.0]])
+    >>> Metric("minmax", costs={"income": 2}).fit(X, stump).factor_
+    array([0.5  , 0.005])
+    """
+
+    def __init__(self, kind="standard", scales=None, costs=None, nominal="overlap"):
+        self.kind = kind
+        self.scales = scales
+        self.costs = costs
+        self.nominal = nominal
+
+    def fit(self, X, tree, y=None, sample_weight=None):
+        """Measure the training sample.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_features)
+            As ``tree.encode`` returns it.
+        tree : Tree
+            Names and categories of the attributes.
+        y : array-like of shape (n,), optional
+            Classes, for ``nominal="value-difference"``.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        self : Metric
+        """
+        if self.kind not in _SPREADS:
+            raise ValueError(
+                f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
+                "your own scales."
+            )
+        numeric = [labels is None for labels in tree.categories]
+        self.center_, self.scale_ = np.zeros(tree.n_features), np.ones(tree.n_features)
+        for f in np.flatnonzero(numeric):
+            values, weight = _present(X[:, f], sample_weight)
+            if len(values) and values.min() < values.max():
+                self.center_[f], self.scale_[f] = _SPREADS[self.kind](values, weight)
+            elif len(values):
+                self.center_[f] = values[0]
+        _override(self.scale_, self.scales, tree, "scales")
+        costs = np.ones(tree.n_features)
+        _override(costs, self.costs, tree, "costs")
+        self.factor_ = costs / self.scale_
+        _require_positive(self.factor_, "costs divided by scales", tree)
+        matrices = self._matrices(X, tree, y, sample_weight)
+        self.category_costs_ = [
+            None if matrix is None else matrix * cost
+            for matrix, cost in zip(matrices, costs, strict=True)
+        ]
+        return self
+
+    def _matrices(self, X, tree, y, sample_weight):
+        matrices = [None if labels is None else _overlap(len(labels)) for labels in tree.categories]
+        nominal = [f for f, matrix in enumerate(matrices) if matrix is not None]
+        if isinstance(self.nominal, Mapping):
+            for key, matrix in self.nominal.items():
+                f = _position(key, tree, "nominal")
+                if f not in nominal:
+                    raise ValueError(
+                        f"nominal has a matrix for {tree.feature_name(f)!r}, which is numeric; "
+                        "use scales or costs for it."
+                    )
+                matrices[f] = _own_matrix(matrix, len(matrices[f]), tree.feature_name(f))
+        elif self.nominal == "value-difference":
+            if nominal and y is None:
+                raise ValueError(
+                    'nominal="value-difference" compares class proportions and needs y; pass y '
+                    "to fit."
+                )
+            for f in nominal:
+                matrices[f] = _value_difference(X[:, f], y, sample_weight, len(matrices[f]))
+        elif not isinstance(self.nominal, str) or self.nominal != "overlap":
+            raise ValueError(
+                f"nominal={self.nominal!r} is not known; choose 'overlap', 'value-difference' or a "
+                "dict of cost matrices."
+            )
+        return matrices
+
+
+def _standard(values, weight):
+    # Divided by the largest first: squares of very large numbers would overflow.
+    unit = np.abs(values).max()
+    scaled = values / unit
+    center = np.average(scaled, weights=weight)
+    deviation = np.sqrt(np.average((scaled - center) ** 2, weights=weight))
+    return center * unit, _or_one(deviation * unit)
+
+
+def _minmax(values, weight):
+    low, high = values.min(), values.max()
+    return low / 2 + high / 2, _or_one(high - low)
+
+
+_SPREADS = {"minmax": _minmax, "standard": _standard}
+
+
+def _or_one(scale):
+    """The scale, or 1 where it is too large or too small for a number."""
+    return scale if 1e-300 < scale < 1e300 else 1.0
+
+
+def _present(values, sample_weight):
+    """Values that are there and count, with their weights."""
+    kept = ~np.isnan(values)
+    if sample_weight is not None:
+        kept &= sample_weight > 0
+    weight = None if sample_weight is None else sample_weight[kept]
+    return (values if kept.all() else values[kept]), weight
+
+
+def _position(key, tree, what):
+    """Column of a name or a position."""
+    if isinstance(key, str) and key in (tree.feature_names or ()):
+        return tree.feature_names.index(key)
+    if isinstance(key, (int, np.integer)) and 0 <= key < tree.n_features:
+        return int(key)
+    raise ValueError(f"{what} names {key!r}, which is not a column of the tree.")
+
+
+def _override(values, given, tree, what):
+    """Put the user's numbers into ``values``, checked."""
+    if given is None:
+        return
+    if isinstance(given, Mapping):
+        for key, value in given.items():
+            values[_position(key, tree, what)] = value
+    else:
+        given = np.asarray(given, dtype=np.float64)
+        if given.shape != values.shape:
+            raise ValueError(
+                f"{what} has shape {given.shape}, but the tree has {len(values)} columns; give one "
+                "number for each, or a dict."
+            )
+        values[:] = given
+    _require_positive(values, what, tree)
+
+
+def _require_positive(values, what, tree):
+    bad = np.flatnonzero(~((values > 0) & np.isfinite(values)))
+    if len(bad):
+        raise ValueError(
+            f"{what} is {values[bad[0]]} for {tree.feature_name(int(bad[0]))!r}, but must be a "
+            "positive finite number; leave the attribute out of it or correct it."
+        )
+
+
+def _overlap(n):
+    return 1.0 - np.eye(n)
+
+
+def _own_matrix(matrix, n, name):
+    matrix = np.array(matrix, dtype=np.float64)
+    good = matrix.shape == (n, n) and np.isfinite(matrix).all() and (matrix >= 0).all()
+    if not good or np.diag(matrix).any():
+        raise ValueError(
+            f"The cost matrix of {name!r} must be {n} x {n}, finite, not negative and zero on its "
+            f"diagonal; got shape {matrix.shape}."
+        )
+    return matrix
+
+
+def _value_difference(codes, y, sample_weight, n):
+    """Distance of the class proportions of categories; an unseen one has those of the sample."""
+    labels, classes = np.unique(np.asarray(y), return_inverse=True)
+    weight = np.ones(len(classes)) if sample_weight is None else sample_weight
+    kept = ~np.isnan(codes)
+    table = np.zeros((n, len(labels)))
+    np.add.at(table, (codes[kept].astype(np.int64), classes[kept]), weight[kept])
+    prior = np.bincount(classes, weights=weight, minlength=len(labels))
+    table[table.sum(axis=1) == 0] = prior
+    share = table / table.sum(axis=1, keepdims=True)
+    return np.sqrt(((share[:, None, :] - share[None, :, :]) ** 2).sum(axis=2))

@@ -1,0 +1,209 @@
+"""Compile the regions of a tree into the list of edges that the boundary kernels run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.geometry.regions import find_regions
+
+# Of scaled coordinates: their squares, added over any number of columns, stay finite.
+_LIMIT = {np.float32: 1e16, np.float64: 1e150}
+
+# As in keeptree._kernels.boundary.
+_BOUNDED, _LEFT_REGION, _RIGHT_REGION, _NOMINAL = 1, 2, 4, 8
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of a program in one precision.
+
+    ``frame`` has the centre, factor and limit of each used column; ``bounds`` has for each step
+    the threshold, how far the upper and (negative) the lower bound move in, and the scale. float32
+    scales and centres the rows once and has no scale at a step; float64 leaves them as they are,
+    so that no difference of close numbers loses digits.
+    """
+
+    frame: np.ndarray
+    bounds: np.ndarray
+    growth: np.ndarray
+    limit: float
+
+
+@dataclass(frozen=True)
+class Program:
+    """Steps in an order that needs few slots; see ``keeptree._kernels.boundary``.
+
+    ``steps`` has for each the code, the used column, the parent's slot, the slot or class of the
+    left and the right child, their regions, and where the table of a nominal one begins (it has
+    one child). ``columns`` has for each used column its number in the tree and its number of
+    categories, 0 for a numeric one; ``rest`` are the others.
+    """
+
+    steps: np.ndarray
+    columns: np.ndarray
+    rest: np.ndarray
+    n_slots: int
+    n_classes: int
+    single: Numbers
+    double: Numbers
+    regions: object
+
+
+def compile_program(tree, metric):
+    """Program of a classification tree under a fitted metric."""
+    regions = find_regions(tree, metric.factor_, metric.category_costs_)
+    order = _Order(regions, len(tree.classes))
+    columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used])
+    raw = np.array(order.bounds)
+    return Program(
+        steps=np.array(order.steps, dtype=np.int64),
+        columns=columns.astype(np.int64),
+        rest=np.setdiff1d(np.arange(tree.n_features), columns[:, 0]).astype(np.int64),
+        n_slots=order.n_slots,
+        n_classes=len(tree.classes),
+        single=_numbers(np.float32, order, raw, columns, metric, regions),
+        double=_numbers(np.float64, order, raw, columns, metric, regions),
+        regions=regions,
+    )
+
+
+def _numbers(dtype, order, raw, columns, metric, regions):
+    """Frame, bounds and tables of a program in one precision."""
+    f, limit = columns[:, 0], _LIMIT[dtype]
+    factor = np.where(columns[:, 1] > 0, 1.0, metric.factor_[f])
+    center = np.where(columns[:, 1] > 0, 0.0, metric.center_[f])
+    scale = np.ones(len(f))
+    if dtype is np.float32:
+        frame = np.column_stack([center, factor, np.full(len(f), limit)])
+    else:
+        reach = np.minimum(limit / np.maximum(factor, limit / 1e308), 1e308)
+        frame = np.column_stack([np.zeros(len(f)), scale, reach])
+        scale = factor
+    at = np.array([step[1] for step in order.steps])
+    with np.errstate(over="ignore", invalid="ignore"):
+        placed = (raw - frame[at, 0, None]) * frame[at, 1, None]
+        placed = np.clip(placed, -frame[at, 2, None], frame[at, 2, None]).astype(dtype)
+        width = (placed[:, 1:] - placed[:, :1]) * scale[at, None]
+    width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])  # no older bound: infinite
+    return Numbers(
+        frame=np.ascontiguousarray(frame),
+        bounds=np.ascontiguousarray(np.column_stack([placed[:, 0], width, scale[at]]), dtype=dtype),
+        growth=np.minimum(regions.growth, limit**2).astype(dtype),
+        limit=float(frame[:, 2].min()),
+    )
+
+
+class _Order:
+    """Steps, in an order in which a slot is needed for as short as possible.
+
+    A step writes the slots of both children and frees their parent's; the child that needs fewer
+    goes first. A chain needs three slots, any tree about the logarithm of its size. A nominal test
+    keeps its slot until its last child.
+    """
+
+    def __init__(self, regions, n_classes):
+        self.regions, self.n_classes = regions, n_classes
+        self.number = {int(node): r for r, node in enumerate(regions.node)}
+        self.steps, self.bounds, self.free, self.n_slots = [], [], [], 1
+        root = _first(0, regions)
+        if root in self.number:  # one region: everything lies inside
+            self.used = [0]
+            inside = (int(regions.label[0]), n_classes, 0, 0)
+            self.steps.append((_LEFT_REGION | _RIGHT_REGION, 0, 0, *inside, 0))
+            self.bounds.append((np.inf, np.inf, -np.inf))
+            return
+        self.children = _branching(root, regions)
+        self.need = self._needs()
+        self.used = sorted({edge.feature for below in self.children.values() for _, edge in below})
+        self.column = {f: k for k, f in enumerate(self.used)}
+        self._emit(root)
+
+    def _emit(self, root):
+        tasks = [(root, None, 0, False)]  # node, nominal edge yet to be taken from slot, the last
+        while tasks:
+            node, edge, slot, last = tasks.pop()
+            if edge is not None:
+                parent, slot = slot, self._take()
+                self._nominal(edge, parent, slot, -1)
+                if last:
+                    self.free.append(parent)
+            below = self.children[node]
+            if below[0][1].table >= 0:
+                for child, edge in below:
+                    if child in self.number:
+                        r = self.number[child]
+                        self._nominal(edge, slot, int(self.regions.label[r]), r)
+                inner = self._by_need(below)
+                tasks.extend((*item, slot, k == 0) for k, item in enumerate(inner))
+                if not inner:
+                    self.free.append(slot)
+            else:
+                slots = self._numeric(below, slot)
+                inner = self._by_need(below)
+                tasks.extend((child, None, slots[child], False) for child, _ in inner)
+
+    def _by_need(self, below):
+        """The children that are tested further; on a stack the one that needs least comes last."""
+        inner = [(child, edge) for child, edge in below if child not in self.number]
+        return sorted(inner, key=lambda item: -self.need[item[0]])
+
+    def _take(self):
+        slot = self.free.pop() if self.free else self.n_slots
+        self.n_slots = max(self.n_slots, slot + 1)
+        return slot
+
+    def _nominal(self, edge, source, target, region):
+        code = _NOMINAL | _LEFT_REGION * (region >= 0)
+        column = self.column[edge.feature]
+        self.steps.append((code, column, source, target, 0, max(region, 0), 0, edge.table))
+        self.bounds.append((np.nan, np.nan, np.nan))
+
+    def _numeric(self, below, source):
+        """Step to both children; a side nothing reaches competes for a class that is not there."""
+        code, slots, olds = _LEFT_REGION | _RIGHT_REGION, {}, [np.inf, -np.inf]
+        target, region = [self.n_classes] * 2, [0, 0]
+        for child, edge in below:
+            side = int(edge.lower)
+            olds[side] = edge.old
+            if child in self.number:
+                region[side] = self.number[child]
+                target[side] = int(self.regions.label[region[side]])
+            else:
+                code ^= _RIGHT_REGION if side else _LEFT_REGION
+                target[side] = slots[child] = self._take()
+        code |= _BOUNDED * bool(np.isfinite(olds).any())
+        edge = below[0][1]
+        self.steps.append((code, self.column[edge.feature], source, *target, *region, 0))
+        self.bounds.append((edge.bound, *olds))
+        self.free.append(source)
+        return slots
+
+    def _needs(self):
+        """For each inner node how many slots its sub-tree needs, its own included."""
+        need = {}
+        for node in reversed(self.children):
+            below = self.children[node]
+            inner = sorted(need[child] for child, _ in below if child not in self.number)
+            held = [n + 1 for n in inner[:-1]] + inner[-1:]
+            at_once = 2 if below[0][1].table >= 0 else 1 + len(inner)
+            need[node] = max([1, *held, *([at_once] if inner else [])])
+        return need
+
+
+def _first(node, regions):
+    """The node itself, or below it the first whose box differs from its only child's."""
+    while node in regions.children and regions.edge[regions.children[node][0]] is None:
+        node = regions.children[node][0]
+    return node
+
+
+def _branching(root, regions):
+    """Children (with their edges) of each node that the program visits, parents first."""
+    children, todo = {}, [root]
+    while todo:
+        node = todo.pop()
+        children[node] = [
+            (_first(child, regions), regions.edge[child]) for child in regions.children[node]
+        ]
+        todo.extend(child for child, _ in children[node] if child in regions.children)
+    return children

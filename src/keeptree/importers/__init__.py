@@ -1,0 +1,95 @@
+"""From a fitted model to a :class:`keeptree.Tree`: one file per foreign format."""
+
+from importlib import import_module
+
+from keeptree.tree import Tree
+
+# Qualified class name -> file and function that read it. Names, not classes: nothing foreign is
+# imported to find out that it is not needed. Subclasses are found through their bases.
+_IMPORTERS = {
+    "sklearn.tree._classes.DecisionTreeClassifier": "scikit_learn:classifier_tree",
+    "sklearn.tree._classes.DecisionTreeRegressor": "scikit_learn:regressor_tree",
+}
+# Qualified name of a class around a model -> how to see the model inside.
+_WRAPPERS = {
+    "sklearn.frozen._frozen.FrozenEstimator": lambda model: model.estimator,
+    "sklearn.model_selection._search.BaseSearchCV": lambda model: model.best_estimator_,
+}
+_PIPELINE = "sklearn.pipeline.Pipeline"
+
+
+def keep(model):
+    """Return a fitted tree model as a :class:`~keeptree.Tree`; the model is only read.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
+        ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
+        search such as ``GridSearchCV`` or at the end of a ``Pipeline`` (then the Tree speaks of
+        the transformed columns), any estimator that has one of our trees as ``tree_``, or a
+        ``Tree``, which passes through.
+
+    Returns
+    -------
+    tree : Tree
+        It sends every row to the leaf to which the model sends it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> tree = kt.keep(clf)
+    >>> tree
+    Tree(3 leaves, depth 2, 3 classes, 4 features, from DecisionTreeClassifier)
+    >>> bool((tree.apply(X) == clf.apply(X)).all())
+    True
+    """
+    if isinstance(model, Tree):
+        return model
+    inner, _ = unwrap(model)
+    if isinstance(getattr(inner, "tree_", None), Tree):
+        return inner.tree_
+    address = _lookup(inner, _IMPORTERS)
+    if address is None:
+        raise TypeError(
+            f"Cannot keep a {type(inner).__name__}: expected a fitted DecisionTreeClassifier, "
+            "ExtraTreeClassifier, DecisionTreeRegressor or ExtraTreeRegressor of scikit-learn, one "
+            "inside a FrozenEstimator, search or Pipeline, a keeptree estimator, or a Tree."
+        )
+    module, function = address.split(":")
+    return getattr(import_module(f"keeptree.importers.{module}"), function)(inner)
+
+
+def unwrap(model):
+    """Return the model inside wrappers and pipelines, and the fitted transformers before it."""
+    transformers = []
+    while True:
+        look_inside = _lookup(model, _WRAPPERS)
+        if look_inside is not None:
+            _check_fitted(model)
+            model = look_inside(model)
+        elif _lookup(model, {_PIPELINE: True}):
+            _check_fitted(model)
+            if len(model.steps) > 1:
+                transformers.append(model[:-1])
+            model = model.steps[-1][1]
+        else:
+            return model, transformers
+
+
+def _lookup(model, registry):
+    for base in type(model).__mro__:
+        found = registry.get(f"{base.__module__}.{base.__qualname__}")
+        if found is not None:
+            return found
+    return None
+
+
+def _check_fitted(model):
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)

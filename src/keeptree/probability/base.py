@@ -1,0 +1,300 @@
+"""What the post-hoc classifiers share: resolve the tree, read X and y, decide as the tree does."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import assert_all_finite, check_array, get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from keeptree.blocks import map_rows
+from keeptree.importers import keep, unwrap
+from keeptree.table import as_matrix, take_rows
+from keeptree.tree import ERROR, LEAF, Tree
+
+
+class KeptTreeModel(ClassifierMixin, BaseEstimator):
+    """Base of the post-hoc classifiers.
+
+    A subclass has ``estimator`` and ``n_jobs`` among its parameters and supplies
+    ``_learn(X, y, weight)``: estimate from the encoded training matrix, class codes and weights.
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), Tree, None],
+        "n_jobs": [int, None],
+    }
+
+    def fit(self, X, y, sample_weight=None):
+        """Keep the tree, or grow one if the estimator is not fitted, and learn from the sample.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The sample the tree was grown on.
+        y : array-like of shape (n_samples,)
+            True classes; each must be a class of the tree.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, not negative.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._validate_params()
+        y = self._read_target(X, y)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if not weight.sum() > 0:
+            raise ValueError("All sample weights are zero; at least one must be positive.")
+        self._resolve(X, y, sample_weight)
+        matrix = check_finite(self._read(X))
+        self._learn(matrix, _class_codes(y, self.classes_), weight)
+        return self
+
+    def predict(self, X):
+        """Return the class the kept tree decides for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        labels = self._map(X, lambda rows: self.tree_._labels(check_finite(rows)), (), np.int32)
+        return self.classes_[labels]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = _allows_missing(self.estimator)
+        return tags
+
+    def _read_target(self, X, y):
+        """Check X and y as scikit-learn does and return y as a 1-D array."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        if _reads_any_column(self.estimator):
+            validate_data(self, X, skip_check_array=True)
+        else:
+            finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+            validate_data(self, X, dtype=np.float64, ensure_all_finite=finite)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+        return y
+
+    def _resolve(self, X, y, sample_weight):
+        """Set ``tree_``, ``classes_`` and the transformers before the tree."""
+        model = self.estimator
+        if not _is_kept(model):
+            model = _fit_learner(_learner(model), X, y, sample_weight)
+        self.tree_ = keep(model)
+        if self.tree_.classes is None:
+            raise ValueError(
+                "The tree is a regression tree, which has no classes; keep a classification tree."
+            )
+        self._transformers = [] if isinstance(model, Tree) else unwrap(model)[1]
+        self.classes_ = self.tree_.classes
+
+    def _read(self, X):
+        """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
+        for transformer in self._transformers:
+            X = transformer.transform(X)
+        matrix = as_matrix(X, self.tree_.categories)
+        if matrix.shape[1] != self.tree_.n_features:
+            raise ValueError(
+                f"X has {matrix.shape[1]} features, but the tree is expecting "
+                f"{self.tree_.n_features} features as input."
+            )
+        return matrix
+
+    def _map(self, X, function, shape, dtype=np.float64):
+        """Apply ``function`` to blocks of encoded rows and collect rows of ``shape``.
+
+        X is read block by block, so that what a frame or float32 array costs to convert does not
+        grow with the number of rows. ``function`` checks that its rows are finite.
+        """
+        if not hasattr(X, "shape"):
+            X = np.asarray(X)
+        if len(X.shape) != 2 or X.shape[0] == 0:
+            check_array(X)  # says what is wrong
+        validate_data(self, X, reset=False, skip_check_array=True)
+        read = self._read
+        if self._transformers:
+            X, read = self._read(X), np.asarray
+        out = np.empty((X.shape[0], *shape), dtype=dtype)
+
+        def fill(start, stop):
+            out[start:stop] = function(read(take_rows(X, start, stop)))
+
+        map_rows(fill, X.shape[0], n_jobs=self.n_jobs)
+        return out
+
+
+class ProbabilityModel(KeptTreeModel):
+    """Base of the classifiers that give probabilities: a subclass supplies ``_probability(X)``."""
+
+    _parameter_constraints = {
+        **KeptTreeModel._parameter_constraints,
+        "decide": [StrOptions({"tree", "probability"})],
+    }
+
+    def predict_proba(self, X):
+        """Return the probability of each class for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Finite, between 0 and 1, rows sum to 1; columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._map(X, self._probability, (len(self.classes_),))
+
+    def predict_log_proba(self, X):
+        """Return the logarithm of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X):
+        """Return the probability as a score.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes the probability of ``classes_[1]`` minus one half; with more the
+            probabilities.
+        """
+        p = self.predict_proba(X)
+        return p[:, 1] - 0.5 if p.shape[1] == 2 else p
+
+    def predict(self, X):
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The kept tree's decision, or with ``decide="probability"`` the most probable class.
+        """
+        check_is_fitted(self)
+        if self.decide == "tree":
+            return super().predict(X)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def check_finite(matrix):
+    """Return the matrix; infinite values are a ValueError, missing ones the tree's business."""
+    assert_all_finite(matrix, allow_nan=True, input_name="X")
+    return matrix
+
+
+def binary_or_all(scores):
+    """Scores as scikit-learn expects them: with two classes only those of the second."""
+    return scores[:, 1] if scores.shape[1] == 2 else scores
+
+
+def class_distances(boundary, X):
+    """Algebraic distance of each row of an encoded matrix to each class."""
+    h = boundary._signed(X, np.float64)
+    return np.column_stack([h, 0.0 - h]) if h.shape[1] < len(boundary.tree_.classes) else h
+
+
+def class_code(label, classes):
+    """Position of a class label; an unknown one is a ValueError."""
+    return int(_class_codes(np.array([label]), classes)[0])
+
+
+def _reads_any_column(estimator):
+    """Whether X may hold what is no number: a pipeline's first step or a nominal tree reads it."""
+    if isinstance(estimator, Tree):
+        return estimator.has_nominal
+    inside = getattr(estimator, "estimator", estimator)
+    if hasattr(inside, "steps"):
+        return True
+    return estimator is not None and get_tags(estimator).input_tags.categorical
+
+
+def _is_kept(model):
+    """Whether the model is a Tree or fitted already, so that it must not be fitted again."""
+    if isinstance(model, Tree):
+        return True
+    if model is None:
+        return False
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _learner(model):
+    """An unfitted copy of the learner, or None for a Tree, which came without one."""
+    if isinstance(model, Tree):
+        return None
+    if model is None:
+        return DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
+    # Cloning a FrozenEstimator keeps it fitted; its inside is the learner.
+    return clone(getattr(model, "estimator", model) if _frozen(model) else model)
+
+
+def _frozen(model):
+    return type(model).__name__ == "FrozenEstimator"
+
+
+def _fit_learner(learner, X, y, sample_weight):
+    if sample_weight is None:
+        return learner.fit(X, y)
+    if hasattr(learner, "steps"):
+        return learner.fit(X, y, **{f"{learner.steps[-1][0]}__sample_weight": sample_weight})
+    return learner.fit(X, y, sample_weight=sample_weight)
+
+
+def _allows_missing(estimator):
+    if isinstance(estimator, Tree):
+        return bool((estimator.missing[estimator.kind != LEAF] != ERROR).all())
+    return get_tags(_learner(None) if estimator is None else estimator).input_tags.allow_nan
+
+
+def _class_codes(y, classes):
+    """Position of each label among the classes of the tree."""
+    position = {_plain(label): code for code, label in enumerate(classes)}
+    labels, inverse = np.unique(y, return_inverse=True)
+    unknown = [label for label in labels if _plain(label) not in position]
+    if unknown:
+        raise ValueError(
+            f"The tree does not know the labels {[_plain(label) for label in unknown[:5]]}; its "
+            f"classes are {classes[:10].tolist()}."
+        )
+    return np.array([position[_plain(label)] for label in labels])[inverse]
+
+
+def _plain(label):
+    return label.item() if isinstance(label, np.generic) else label

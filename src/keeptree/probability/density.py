@@ -1,0 +1,422 @@
+"""Share of a class among the training cases near a distance: a ratio of two kernel sums.
+
+Distance kernel estimate (Alvarez 2007, eq. 2) with one bandwidth for both densities:
+p(h) = sum over cases of class c of K((h - h_i) / b) / sum over all cases of K((h - h_i) / b).
+Where every term underflows p(h) is the limit, which the nearest cases decide.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from keeptree._kernels import density as gaussian
+from keeptree._kernels import window
+
+__all__ = [
+    "KERNELS",
+    "KernelRatio",
+    "KernelTables",
+    "WindowTables",
+    "choose_bandwidth",
+    "kernel_ratio",
+    "kernel_tables",
+]
+
+# Kernels of finite reach: c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
+WINDOWS = {
+    "epanechnikov": np.array([1.0, 0.0, -1.0]),
+    "triangular": np.array([1.0, -1.0, 0.0]),
+    "uniform": np.array([1.0, 0.0, 0.0]),
+}
+# Sorting cases is what costs in a large curve; bucketing those deep inside the data avoids it.
+BUCKET_FROM = 20_000
+BUCKET = gaussian.RUN / 8  # in bandwidths
+MOST_CELLS = 1 << 16
+LEAVE_OUT_CASES = 5000
+
+
+@dataclass(frozen=True)
+class KernelTables:
+    """Many Gaussian curves as piecewise cubics in flat arrays, within 1e-4 of the exact ratio.
+
+    Curve k has cells ``cell[k]`` .. ``cell[k + 1] - 1`` along an axis: one bandwidth each from the
+    first case on (``middle`` of them), and before and after that as wide as needed to reach the
+    limit, each wider than its inner neighbour by e. Cell i is cut into the equal pieces
+    ``piece[i]`` .. ``piece[i + 1] - 1``: few where the curve is smooth, thousands where it
+    steps from one case to the next in the middle of a wide gap.
+
+    Attributes
+    ----------
+    axis : ndarray of shape (n_curves, 5)
+        Origin, 1 / bandwidth, number of cells left of the origin, ``middle``, and the largest
+        number below that of all cells.
+    cell : int64 ndarray of shape (n_curves + 1,)
+        First cell of each curve.
+    piece : int64 ndarray of shape (n_cells + 1,)
+        First piece of each cell.
+    coefficient : float32 ndarray of shape (n_pieces, 4)
+        Of 1, y, y², y³ with y in [0, 1] the place in the piece.
+    """
+
+    axis: np.ndarray
+    cell: np.ndarray
+    piece: np.ndarray
+    coefficient: np.ndarray
+
+    def lookup(self, curve, h):
+        """Class share at each h on the curve its row names.
+
+        Parameters
+        ----------
+        curve : array-like of int
+            Curve of each row.
+        h : array-like of float32 or float64
+            Distances; infinite ones give the limit, NaN gives NaN.
+
+        Returns
+        -------
+        ndarray of float64 in [0, 1]
+        """
+        curve, h = _check_rows(curve, h, len(self.axis))
+        out = np.empty(len(h))
+        gaussian.lookup_rows(curve, h, self.axis, self.cell, self.piece, self.coefficient, out)
+        return out
+
+    def lookup_columns(self, group, h):
+        """Class share at each h of shape (n, n_columns): column j has its own block of curves.
+
+        ``group`` is the curve of each row within each block. There is no check: rows are many.
+        """
+        out = np.empty(h.shape)
+        table = (self.axis, self.cell, self.piece, self.coefficient)
+        gaussian.lookup_columns(group, h, len(self.axis) // h.shape[1], *table, out)
+        return out
+
+
+@dataclass(frozen=True)
+class WindowTables:
+    """Many curves of a kernel of finite reach, exact: the distinct sorted cases and prefix sums.
+
+    Attributes
+    ----------
+    start : int64 ndarray of shape (n_curves + 1,)
+        First case of each curve.
+    h, mass : ndarrays of shape (n_cases,) and (n_cases, 2)
+        Distances; weight and class weight.
+    anchor, moments : ndarrays of shape (n_cases,) and (n_cases, 6)
+        Origin and prefix sums of the stretch each case is in.
+    reach : ndarray of shape (n_curves,)
+    coefficient : ndarray of shape (3,)
+        Of 1, abs(u), u² in the kernel.
+    """
+
+    start: np.ndarray
+    h: np.ndarray
+    mass: np.ndarray
+    anchor: np.ndarray
+    moments: np.ndarray
+    reach: np.ndarray
+    coefficient: np.ndarray
+
+    def lookup(self, curve, h):
+        """Class share at each h on the curve its row names; see `KernelTables.lookup`."""
+        curve, h = _check_rows(curve, h, len(self.reach))
+        h = h.astype(float, copy=False)
+        out = np.empty(len(h))
+        sample = (self.start, self.h, self.mass, self.anchor, self.moments)
+        window.weigh_window_rows(curve, h, *sample, self.reach, self.coefficient, out)
+        return out
+
+    def lookup_columns(self, group, h):
+        """Class share at each h of shape (n, n_columns); see `KernelTables.lookup_columns`."""
+        step = len(self.reach) // h.shape[1]
+        columns = [self.lookup(group + j * step, h[:, j]) for j in range(h.shape[1])]
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class KernelRatio:
+    """One curve: the share of class weight among the cases near h (Alvarez 2007, eq. 2).
+
+    Examples
+    --------
+    >>> ratio = kernel_ratio([-1.0, 0.0, 2.0], [1, 1, 0], [1, 1, 1], bandwidth=0.5)
+    >>> ratio([-np.inf, 1.0, 2.0]).round(2)
+    array([1. , 0.5, 0. ])
+    """
+
+    tables: KernelTables | WindowTables
+
+    def __call__(self, h):
+        """Class share at each h, of the same shape; see `KernelTables.lookup`."""
+        h = np.asarray(h)
+        return self.tables.lookup(np.zeros(h.size, np.int64), h.ravel()).reshape(h.shape)
+
+
+def kernel_ratio(h, in_class, weight, bandwidth, kernel="gaussian"):
+    """Estimate one curve.
+
+    Parameters
+    ----------
+    h : array-like of shape (n_cases,)
+        Finite algebraic distances of the training cases.
+    in_class : array-like of shape (n_cases,)
+        Weight of each case if it belongs to the class, else 0.
+    weight : array-like of shape (n_cases,)
+        Weights; a case of weight 0 is as if absent.
+    bandwidth : float
+        Standard deviation of the Gaussian, half width of the other kernels, in the unit of h.
+    kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}
+        The uniform kernel is the Parzen window. Where no case is within reach the nearest decide.
+
+    Returns
+    -------
+    KernelRatio
+
+    Examples
+    --------
+    >>> ratio = kernel_ratio([0.0, 1.0, 5.0], [0, 1, 0], [1, 1, 1], 1.5, kernel="uniform")
+    >>> ratio([0.5, 2.0, 9.0])
+    array([0.5, 1. , 0. ])
+    """
+    return KernelRatio(kernel_tables(h, in_class, weight, [0, len(h)], bandwidth, kernel))
+
+
+def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
+    """Estimate many curves: curve k from the cases starts[k] .. starts[k + 1] - 1.
+
+    Parameters
+    ----------
+    h, in_class : array-likes of shape (n_cases,) or (n_cases, n_columns)
+        As in `kernel_ratio`, the cases of all curves one after the other. Each column has all the
+        curves again, after those of the column before.
+    weight, kernel
+        As in `kernel_ratio`.
+    starts : array-like of int of shape (n_groups + 1,)
+        First case of each curve, and the number of cases.
+    bandwidth : float or array-like
+        One for all curves, or broadcast to the shape (n_columns, n_groups).
+
+    Returns
+    -------
+    KernelTables or WindowTables
+
+    Examples
+    --------
+    >>> tables = kernel_tables([0.0, 1.0, 5.0], [0, 1, 1], [1, 1, 1], [0, 2, 3], bandwidth=0.2)
+    >>> tables.lookup([0, 0, 1], [0.5, 1.0, 0.0]).round(4)
+    array([0.5, 1. , 1. ])
+    """
+    h, in_class, weight = _check_cases(h, in_class, weight)
+    h, in_class = h.reshape(len(h), -1), in_class.reshape(len(h), -1)
+    shape = (h.shape[1], len(starts) - 1)
+    bandwidth = np.broadcast_to(np.asarray(bandwidth, float), shape)
+    if not (np.isfinite(bandwidth) & (bandwidth > 0)).all():
+        raise ValueError(f"bandwidth must be positive and finite, got {bandwidth.min()}.")
+    groups = [np.arange(a, b)[weight[a:b] > 0] for a, b in pairwise(starts)]
+    for k, cases in enumerate(groups):
+        if not len(cases):
+            raise ValueError(f"Curve {k} has no case of positive weight; estimate it elsewhere.")
+    curves = (
+        (h[cases, j], in_class[cases, j], weight[cases], bandwidth[j, k])
+        for j in range(shape[0])
+        for k, cases in enumerate(groups)
+    )
+    return _find_kernel(kernel).tabulate(curves)
+
+
+def choose_bandwidth(h, in_class, weight, starts, candidates, kernel="gaussian"):
+    """Bandwidth of the least weighted log-loss when each case is estimated from the others.
+
+    One bandwidth for all curves. Of a curve of more than 5000 cases, 5000 at even steps in the
+    order of h stand for it. Probabilities are clipped to 1e-6; of equal losses the first candidate
+    wins.
+
+    Parameters
+    ----------
+    h, in_class, weight, starts, kernel
+        As in `kernel_tables`.
+    candidates : array-like of float
+        Bandwidths to compare, in the unit of h.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> choose_bandwidth([0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1], [0, 4], [0.5, 50.0])
+    0.5
+    """
+    h, in_class, weight = _check_cases(h, in_class, weight)
+    losses = np.zeros(len(candidates))
+    for start, end in pairwise(starts):
+        here = np.arange(start, end)[weight[start:end] > 0]
+        order = here[np.argsort(h[here], kind="stable")]
+        if len(order) < 2:
+            continue  # nothing is left to estimate the only case from
+        taken = order[np.linspace(0, len(order) - 1, min(len(order), LEAVE_OUT_CASES)).astype(int)]
+        sample = (h[taken], in_class[taken], weight[taken])
+        losses += _leave_out_losses(*sample, candidates, kernel) * (len(order) / len(taken))
+    return float(candidates[int(np.argmin(losses))])
+
+
+def _leave_out_losses(h, in_class, weight, candidates, kernel):
+    leave_out = _find_kernel(kernel).leave_out
+    losses = []
+    for candidate in candidates:
+        share = np.clip(leave_out(h, in_class, weight, candidate), 1e-6, 1 - 1e-6)
+        losses.append(-in_class @ np.log(share) - (weight - in_class) @ np.log1p(-share))
+    return np.array(losses)
+
+
+def _check_cases(h, in_class, weight):
+    h, in_class, weight = (np.asarray(column, float) for column in (h, in_class, weight))
+    if not (np.isfinite(h).all() and np.isfinite(weight).all()):
+        raise ValueError("Distances and weights of training cases must be finite.")
+    if not ((in_class >= 0) & (in_class.T <= weight).T).all():
+        raise ValueError("in_class must lie between 0 and the weight of each case.")
+    return h, in_class, weight
+
+
+def _check_rows(curve, h, n_curves):
+    # Two compiled versions only: float32 rows stay as they are.
+    h = np.ascontiguousarray(h)
+    h = h if h.dtype == np.float32 else h.astype(float, copy=False)
+    curve = np.ascontiguousarray(curve, np.int64)
+    if len(curve) and not 0 <= curve.min() <= curve.max() < n_curves:
+        raise ValueError(f"curve must lie between 0 and {n_curves - 1}.")
+    return curve, h
+
+
+def _tabulate_gaussian(curves):
+    axis, cells, piece, coefficient = [], [0], [np.zeros(1, np.int64)], []
+    for h, in_class, weight, bandwidth in curves:
+        runs, _ = _gather_runs(h, in_class, weight, bandwidth)
+        left, middle, right = _measure_axis(runs, bandwidth)
+        first = np.empty(left + middle + right + 1, np.int64)
+        cubics = gaussian.tabulate_curve(runs, bandwidth, left, middle, right, first)
+        coefficient.append(cubics[: first[-1]])
+        axis.append((runs[0, 0], 1 / bandwidth, left, middle, np.nextafter(len(first) - 1, 0)))
+        cells.append(len(first) - 1)
+        piece.append(first[1:] + piece[-1][-1])
+    tables = (np.array(axis), np.cumsum(cells), np.concatenate(piece), np.concatenate(coefficient))
+    return KernelTables(*tables)
+
+
+def _gather_runs(h, in_class, weight, bandwidth):
+    """Sorted runs of cases, and the run of each row that was merged."""
+    cells = (h.max() - h.min()) / bandwidth
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"bandwidth {bandwidth} is below 1/{MOST_CELLS} of the range of h; choose a larger one."
+        )
+    if len(h) > max(BUCKET_FROM, cells / BUCKET):
+        runs = _condense_inside(h, in_class, weight, bandwidth)
+    else:
+        runs = _as_runs(h, in_class, weight)
+    runs = runs[np.argsort(runs[:, 0])]
+    member = np.empty(len(runs), np.int64)
+    return runs[: gaussian.merge_close(runs, bandwidth, member)], member
+
+
+def _as_runs(h, in_class, weight):
+    runs = np.zeros((len(h), 7))
+    runs[:, 0], runs[:, 1], runs[:, 4] = h, weight, in_class
+    return runs
+
+
+def _condense_inside(h, in_class, weight, bandwidth):
+    """One run per bucket deep inside the data, one per case elsewhere, in no order."""
+    width = BUCKET * bandwidth
+    place = (h - h.min()) / width
+    bucket = place.astype(np.int64)
+    deep = _find_deep_buckets(np.flatnonzero(np.bincount(bucket)))
+    is_raw = np.ones(bucket.max() + 1, bool)
+    is_raw[deep] = False
+    delta = (place - bucket - 0.5) * BUCKET
+    runs = np.empty((len(deep), 7))
+    runs[:, 0] = h.min() + (deep + 0.5) * width
+    for k, mass in ((1, weight), (4, in_class)):
+        for power in range(3):
+            runs[:, k + power] = np.bincount(bucket, mass)[deep]
+            mass = mass * delta
+    raw = is_raw[bucket]
+    return np.concatenate([runs, _as_runs(h[raw], in_class[raw], weight[raw])])
+
+
+def _find_deep_buckets(occupied):
+    """Those so far from a gap of half a bandwidth that runs there are wider than three buckets."""
+    margin, gap = 3 / gaussian.GRADING, 0.5 / BUCKET
+    wide = np.diff(occupied) > gap
+    stretch = np.concatenate([[0], np.cumsum(wide)])
+    first, last = occupied[np.r_[True, wide]], occupied[np.r_[wide, True]]
+    inside = (occupied - first[stretch] > margin) & (last[stretch] - occupied > margin)
+    return occupied[inside]
+
+
+def _measure_axis(runs, bandwidth):
+    """Cells left of the cases, across them, and right of them; one for a constant."""
+    share = runs[:, 4] / runs[:, 1]
+    if share.min() == share.max():
+        return 0, 1, 0
+    left, right = (_measure_tail(runs[::way], share[::way], bandwidth) for way in (1, -1))
+    return left, int(np.ceil((runs[-1, 0] - runs[0, 0]) / bandwidth)), right
+
+
+def _measure_tail(runs, share, bandwidth):
+    """Cells until no case counts but the extreme ones of equal share."""
+    other = int(np.argmax(share != share[0]))
+    depth = (1 - gaussian.GRADING) * abs(runs[other, 0] - runs[0, 0]) / bandwidth
+    excess = np.log(runs[:, 1].sum() / runs[0, 1] / gaussian.NEGLIGIBLE) - depth * depth / 2
+    # The floor keeps the squares of distances in the tail finite.
+    return int(np.ceil(np.log1p(max(excess, 0) / max(depth, 1e-140))))
+
+
+def _leave_out_gaussian(h, in_class, weight, bandwidth):
+    runs, member = _gather_runs(h, in_class, weight, bandwidth)
+    out = np.empty(len(h))
+    gaussian.leave_out_gaussian(h, in_class, weight, runs, member, bandwidth, out)
+    return out
+
+
+def _tabulate_window(curves, coefficient):
+    start, reaches, columns = [0], [], []
+    for h, in_class, weight, reach in curves:
+        distinct, place = np.unique(h, return_inverse=True)
+        mass = np.column_stack([np.bincount(place, w) for w in (weight, in_class)])
+        anchor, moments = np.empty(len(distinct), np.int64), np.empty((len(distinct), 6))
+        window.sum_moments(distinct, mass, reach, anchor, moments)
+        columns.append((distinct, mass, anchor + start[-1], moments))
+        start.append(start[-1] + len(distinct))
+        reaches.append(reach)
+    flat = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return WindowTables(np.array(start), *flat, np.array(reaches), coefficient)
+
+
+def _leave_out_window(h, in_class, weight, reach, coefficient):
+    out = np.empty(len(h))
+    window.leave_out_window(h, np.column_stack([weight, in_class]), reach, coefficient, out)
+    return out
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    tabulate: object
+    leave_out: object
+
+
+KERNELS = {"gaussian": _Kernel(_tabulate_gaussian, _leave_out_gaussian)} | {
+    name: _Kernel(
+        partial(_tabulate_window, coefficient=c), partial(_leave_out_window, coefficient=c)
+    )
+    for name, c in WINDOWS.items()
+}
+
+
+def _find_kernel(name):
+    if name not in KERNELS:
+        raise ValueError(f"kernel must be one of {sorted(KERNELS)}, got {name!r}.")
+    return KERNELS[name]

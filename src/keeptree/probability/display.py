@@ -1,0 +1,139 @@
+"""The paper's Figure 1: probability against the distance to the boundary."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from keeptree.probability.base import class_code, class_distances
+from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+
+
+class DistanceKernelDisplay:
+    """Probability of a class against the algebraic distance, with the cases on it.
+
+    Create one with :meth:`from_estimator` or :meth:`from_predictions`. Laplace's estimate, constant
+    over each leaf, is drawn beside the distance kernel's; the tree's errors stand out by shape.
+
+    Parameters
+    ----------
+    distance : ndarray of shape (n_samples,)
+        Algebraic distance h of each case to the boundary of the class: negative inside.
+    probability : ndarray of shape (n_samples,)
+        Distance kernel's probability of the class.
+    laplace : ndarray of shape (n_samples,) or None
+        Laplace-smoothed leaf probability of the class.
+    error : ndarray of bool of shape (n_samples,)
+        Whether the tree is wrong on the case.
+    positive : label
+        The class.
+
+    Attributes
+    ----------
+    ax_, figure_
+        matplotlib axes and figure, after ``plot``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = kt.DistanceKernelClassifier().fit(X, y)
+    >>> display = kt.DistanceKernelDisplay.from_estimator(model, X, y)
+    >>> display.ax_.get_xlabel()
+    'distance to the boundary of class 1 (negative inside)'
+    """
+
+    def __init__(self, *, distance, probability, error, laplace=None, positive=None):
+        self.distance = distance
+        self.probability = probability
+        self.error = error
+        self.laplace = laplace
+        self.positive = positive
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, positive=None, ax=None):
+        """Draw the cases of X as a fitted :class:`~keeptree.DistanceKernelClassifier` sees them.
+
+        Parameters
+        ----------
+        estimator : DistanceKernelClassifier
+            Fitted.
+        X, y : array-likes
+            Cases with their true classes: the training sample or, as in the paper, a test sample.
+        positive : label, optional
+            Class whose probability is drawn; default ``classes_[-1]``.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        display : DistanceKernelDisplay
+        """
+        check_is_fitted(estimator)
+        positive = estimator.classes_[-1] if positive is None else positive
+        code = class_code(positive, estimator.classes_)
+        matrix = estimator._read(X)
+        leaves = leaf_average(estimator.tree_, matrix, smoothed_nodes(estimator.tree_, "laplace"))
+        return cls(
+            distance=class_distances(estimator.boundary_, matrix)[:, code],
+            probability=estimator.predict_proba(X)[:, code],
+            laplace=leaves[:, code],
+            error=estimator.classes_[estimator.tree_._labels(matrix)] != np.asarray(y),
+            positive=positive,
+        ).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls, distance, probability, error, *, laplace=None, positive=None, ax=None
+    ):
+        """Draw given distances and probabilities; the parameters are those of the class.
+
+        Returns
+        -------
+        display : DistanceKernelDisplay
+        """
+        arrays = [np.asarray(values) for values in (distance, probability, error)]
+        if len({len(values) for values in arrays}) != 1:
+            raise ValueError(
+                "distance, probability and error must have one entry per case, but have "
+                f"{', '.join(str(len(values)) for values in arrays)}."
+            )
+        distance, probability, error = arrays
+        display = cls(
+            distance=distance,
+            probability=probability,
+            error=error.astype(bool),
+            laplace=laplace,
+            positive=positive,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax=None):
+        """Draw on ``ax``, or on new axes.
+
+        Returns
+        -------
+        self : DistanceKernelDisplay
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+        right = ~self.error
+        if self.laplace is not None:
+            ax.scatter(self.distance[right], self.laplace[right], s=12, marker="s", c="#8a929b",
+                       linewidths=0, label="Laplace: constant over a leaf")  # fmt: skip
+        ax.scatter(self.distance[right], self.probability[right], s=12, c="#0b62a8",
+                   linewidths=0, label="distance kernel")  # fmt: skip
+        for values in (self.laplace, self.probability):
+            if values is not None:
+                label = "error of the tree" if values is self.probability else None
+                ax.scatter(self.distance[self.error], values[self.error], s=46, marker="x",
+                           c="#c2500a", linewidths=1.6, label=label, zorder=3)  # fmt: skip
+        ax.axvline(0, color="#57606a", linewidth=0.8, linestyle=":")
+        ax.set_xlabel(f"distance to the boundary of class {self.positive} (negative inside)")
+        ax.set_ylabel(f"probability of class {self.positive}")
+        ax.set_ylim(-0.03, 1.03)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,187 @@
+"""Distance-based kernel probabilities (Alvarez, Bernard and Deffuant 2007)."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from keeptree._kernels.density import normalise_shares
+from keeptree.geometry.boundary import Boundary
+from keeptree.geometry.metric import Metric
+from keeptree.probability.base import ProbabilityModel, check_finite
+from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
+from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+
+_FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
+
+
+class DistanceKernelClassifier(ProbabilityModel):
+    """Class probabilities from the distance to the kept tree's decision boundary.
+
+    The algebraic distance h_c of a case to the boundary of class c (negative inside) is a single
+    feature on which a kernel estimate is easy: the probability of c is the share of class c among
+    the training cases, weighted by a kernel of their difference in h_c. With several classes each
+    is estimated against the rest and the estimates are normalised.
+
+    Parameters
+    ----------
+    estimator : estimator, Tree or None
+        A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
+        and fitted; None means ``DecisionTreeClassifier(min_samples_leaf=5)``.
+    scope : {"global", "separator", "leaf"}, default="global"
+        Which training cases are compared with a case: all; those that project on the same
+        separator, the test of the tree that defines the nearest piece of the boundary; or those
+        of the same leaf, which the paper advises against.
+    metric : {"standard", "minmax"} or Metric, default="standard"
+        How distances are measured.
+    bandwidth : float or "cv", default=0.1
+        Width of the kernel. ``"cv"`` takes the fraction of the range with the least leave-one-out
+        log-loss.
+    bandwidth_unit : {"range", "distance"}, default="range"
+        Whether ``bandwidth`` is a fraction of the range of h_c over the training sample, or a
+        distance in the metric.
+    kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}, default="gaussian"
+        The bandwidth is the standard deviation of the Gaussian and the half width of the others;
+        ``"uniform"`` is the Parzen window.
+    decide : {"tree", "probability"}, default="tree"
+        Whether ``predict`` is the tree's decision or the most probable class.
+    n_jobs : int or None, default=None
+        Threads that score blocks of rows.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The kept tree.
+    boundary_ : Boundary
+        Its decision boundary.
+    classes_ : ndarray
+        Class labels.
+    bandwidth_ : ndarray of shape (n_classes,)
+        Width of the kernel for each class, as a distance; NaN for a class without an estimate.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray
+        Their names, if X had some.
+
+    Notes
+    -----
+    A class that no leaf predicts has no boundary: its prior is used. A tree that predicts one
+    class only has no boundary at all: Laplace-smoothed leaves are used. A separator or leaf
+    without training cases falls back on all of them. Far from every case the nearest ones decide.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
+    >>> model = kt.DistanceKernelClassifier(clf).fit(X, y)
+    >>> model.predict_proba(X[:2]).round(3)
+    array([[0.985, 0.015],
+           [0.981, 0.019]])
+    """
+
+    _parameter_constraints = {
+        **ProbabilityModel._parameter_constraints,
+        "scope": [StrOptions({"global", "separator", "leaf"})],
+        "metric": [StrOptions({"standard", "minmax"}), Metric],
+        "bandwidth": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
+        "bandwidth_unit": [StrOptions({"range", "distance"})],
+        "kernel": [StrOptions(set(KERNELS))],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        scope="global",
+        *,
+        metric="standard",
+        bandwidth=0.1,
+        bandwidth_unit="range",
+        kernel="gaussian",
+        decide="tree",
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.scope = scope
+        self.metric = metric
+        self.bandwidth = bandwidth
+        self.bandwidth_unit = bandwidth_unit
+        self.kernel = kernel
+        self.decide = decide
+        self.n_jobs = n_jobs
+
+    def _learn(self, X, y, weight):
+        n_classes = len(self.classes_)
+        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(self.tree_, X, y, weight)
+        self.bandwidth_ = np.full(n_classes, np.nan)
+        self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
+        self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
+        self._tables = None
+        self._estimated = np.unique(self.boundary_.program_.regions.label)
+        if len(self._estimated) < 2:
+            return
+        if n_classes == 2:
+            self._estimated = self._estimated[:1]  # h_1 = -h_0: one estimate is one minus the other
+        present = weight > 0
+        X, y, weight = X[present], y[present], weight[present]
+        h = self.boundary_._signed(X)
+        cases, starts = self._group(X)
+        h = h[cases][:, self._estimated]
+        in_class = (weight[:, None] * (y[:, None] == self._estimated))[cases]
+        width = [
+            self._choose_width(h[:, j], in_class[:, j], weight[cases], starts)
+            for j in range(len(self._estimated))
+        ]
+        self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
+        column = np.reshape(width, (-1, 1))
+        self._tables = kernel_tables(h, in_class, weight[cases], starts, column, self.kernel)
+
+    def _group(self, X):
+        """The training cases of each curve: all of them first, then group by group.
+
+        Sets ``_curve``, the curve of each node that can be a group; curve 0 has all cases.
+        """
+        self._curve = np.zeros(self.tree_.n_nodes + 1, dtype=np.int64)
+        everything = np.arange(len(X))
+        if self.scope == "global":
+            return everything, np.array([0, len(X)])
+        node = self._group_node(X)
+        groups, sizes = np.unique(node, return_counts=True)
+        self._curve[groups] = np.arange(1, len(groups) + 1)
+        self._curve[-1] = 0  # no separator
+        starts = np.concatenate([[0], np.cumsum([len(X), *sizes])])
+        return np.concatenate([everything, np.argsort(node, kind="stable")]), starts
+
+    def _group_node(self, X):
+        """Node that names the group of each row: its separator (-1 for none) or its leaf."""
+        if self.scope == "leaf":
+            return self.tree_._route(X)
+        return self.boundary_._nearest_separators(X)[1]
+
+    def _choose_width(self, h, in_class, weight, starts):
+        """Bandwidth of one class as a distance."""
+        spread = float(np.ptp(h)) or 1.0
+        if self.bandwidth != "cv":
+            return self.bandwidth * (1.0 if self.bandwidth_unit == "distance" else spread)
+        # The groups are what is used, if there are some; else the one curve of all cases.
+        used = starts[min(1, len(starts) - 2) :]
+        return choose_bandwidth(h, in_class, weight, used, _FRACTIONS * spread, self.kernel)
+
+    def _probability(self, X):
+        if self._tables is None:
+            return leaf_average(self.tree_, check_finite(X), self._leaf_probability)
+        h = self.boundary_._signed(X)
+        if self.scope == "global":
+            curve = np.zeros(len(X), dtype=np.int64)
+        else:
+            curve = self._curve[self._group_node(X)]
+        p = np.empty((len(X), len(self.classes_)))
+        if len(self.classes_) == 2:
+            p[:, :1] = self._tables.lookup_columns(curve, h)
+            np.subtract(1, p[:, 0], out=p[:, 1])
+        else:
+            share = self._tables.lookup_columns(curve, h[:, self._estimated])
+            normalise_shares(share, self._estimated, self._prior, p)
+        return p

@@ -1,0 +1,215 @@
+"""Smoothed leaf probabilities: Laplace, m-estimate, hierarchical shrinkage."""
+
+import warnings
+from numbers import Real
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from keeptree.probability.base import ProbabilityModel, _learner, check_finite
+
+_STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)  # tried by strength="cv"
+_DEFAULT_STRENGTH = 10.0
+
+
+def raw(tree, m, strength):
+    """Class proportions of each node."""
+    return tree.proportions
+
+
+def laplace(tree, m, strength):
+    """(k + 1) / (n + C) for k cases of a class among n in a node with C classes."""
+    return tree.filled_counts + 1
+
+
+def m_estimate(tree, m, strength):
+    """(k + m p) / (n + m) for a prior p; ``"auto"``: m p = 10 for the rarest class.
+
+    Zadrozny and Elkan (2001) choose m so that m times the prior of the class of interest is 10.
+    """
+    prior = tree.proportions[0]
+    m = 10 / prior[prior > 0].min() if m == "auto" else m
+    return tree.filled_counts + m * prior
+
+
+def shrinkage(tree, m, strength):
+    """Hierarchical shrinkage (Agarwal et al. 2022) of each node towards its ancestors.
+
+    From the root down, each step to a child is divided by ``1 + strength / n(parent)``.
+    """
+    shrunk = tree.proportions.copy()
+    for nodes in tree.levels[1:]:
+        up = tree.parent[nodes]
+        step = tree.proportions[nodes] - tree.proportions[up]
+        weight = tree.filled_counts[up].sum(axis=1, keepdims=True)
+        shrunk[nodes] = shrunk[up] + step * weight / (weight + strength)
+    return shrunk
+
+
+_SMOOTHINGS = {"raw": raw, "laplace": laplace, "m-estimate": m_estimate, "shrinkage": shrinkage}
+
+
+def smoothed_nodes(tree, smoothing="laplace", m="auto", strength=_DEFAULT_STRENGTH):
+    """Return smoothed class probabilities of every node, from the counts the tree carries.
+
+    Parameters
+    ----------
+    tree : Tree
+        A classification tree.
+    smoothing : {"raw", "laplace", "m-estimate", "shrinkage"}
+        How.
+    m : "auto" or float
+        Of the m-estimate.
+    strength : float
+        Of the shrinkage.
+
+    Returns
+    -------
+    p : ndarray of shape (n_nodes, n_classes)
+    """
+    p = _SMOOTHINGS[smoothing](tree, m, strength)
+    return p / p.sum(axis=1, keepdims=True)
+
+
+class SmoothedTreeClassifier(ProbabilityModel):
+    """The kept tree with smoothed leaf probabilities.
+
+    Smoothing moves the biased proportions of small leaves towards the prior. The probabilities
+    stay constant over each leaf.
+
+    Parameters
+    ----------
+    estimator : estimator, Tree or None
+        A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
+        and fitted; None means ``DecisionTreeClassifier(min_samples_leaf=5)``.
+    smoothing : {"laplace", "m-estimate", "shrinkage", "raw"}, default="laplace"
+        ``"laplace"`` is (k + 1) / (n + C). ``"m-estimate"`` is (k + m p) / (n + m) with the prior
+        p. ``"shrinkage"`` pulls each node towards its ancestors (Agarwal et al. 2022). ``"raw"``
+        is the tree's own k / n.
+    m : "auto" or float, default="auto"
+        Weight of the prior in the m-estimate; ``"auto"`` makes m p = 10 for the rarest class
+        (Zadrozny and Elkan 2001).
+    strength : float or "cv", default=10.0
+        Strength of the shrinkage. ``"cv"`` chooses it by the out-of-fold log-loss of trees that
+        the same learner grows on five folds of the training sample.
+    decide : {"tree", "probability"}, default="tree"
+        Whether ``predict`` is the tree's decision or the most probable class.
+    n_jobs : int or None, default=None
+        Threads that score blocks of rows.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The kept tree.
+    classes_ : ndarray
+        Class labels.
+    strength_ : float
+        Strength used by the shrinkage.
+    node_probabilities_ : ndarray of shape (n_nodes, n_classes)
+        Smoothed probabilities of every node.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray
+        Their names, if X had some.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
+    >>> model = kt.SmoothedTreeClassifier(clf).fit(X, y)
+    >>> model.predict_proba(X[:1]).round(3)
+    array([[0.978, 0.022]])
+    """
+
+    _parameter_constraints = {
+        **ProbabilityModel._parameter_constraints,
+        "smoothing": [StrOptions(set(_SMOOTHINGS))],
+        "m": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "strength": [StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        smoothing="laplace",
+        *,
+        m="auto",
+        strength=_DEFAULT_STRENGTH,
+        decide="tree",
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.smoothing = smoothing
+        self.m = m
+        self.strength = strength
+        self.decide = decide
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+        super().fit(X, y, sample_weight)
+        if self.smoothing == "shrinkage" and self.strength == "cv":
+            self.strength_ = _choose_strength(_learner(self.estimator), X, y, sample_weight)
+        else:
+            self.strength_ = _DEFAULT_STRENGTH if self.strength == "cv" else float(self.strength)
+        self.node_probabilities_ = smoothed_nodes(
+            self.tree_, self.smoothing, m=self.m, strength=self.strength_
+        )
+        return self
+
+    def _learn(self, X, y, weight):
+        """Nothing to measure: smoothing uses the counts the tree carries."""
+
+    def _probability(self, X):
+        return leaf_average(self.tree_, check_finite(X), self.node_probabilities_)
+
+
+def leaf_average(tree, X, values, normalise=True):
+    """Value of each row's leaf, averaged by share where a missing value is shared."""
+    shared = tree._shared_rows(X)
+    result = values[tree._route(X)]
+    if len(shared):
+        mixed = tree._leaf_weights(X[shared]) @ values
+        result[shared] = mixed / mixed.sum(axis=1, keepdims=True) if normalise else mixed
+    return result
+
+
+def _choose_strength(learner, X, y, sample_weight):
+    """Strength with the least out-of-fold log-loss over trees grown by the same learner."""
+    y = np.asarray(y)
+    labels, members = np.unique(y, return_counts=True)
+    folds = min(5, members.min())
+    if learner is None or folds < 2 or len(labels) < 2:
+        reason = "a Tree came without its learner" if learner is None else "a class has one member"
+        warnings.warn(
+            f'strength="cv" needs trees refitted on folds, but {reason}; '
+            f"{_DEFAULT_STRENGTH:g} is used.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return _DEFAULT_STRENGTH
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    losses = np.zeros(len(_STRENGTHS))
+    for grow, hold in StratifiedKFold(folds, shuffle=True, random_state=0).split(
+        np.zeros(len(y)), y
+    ):
+        part = None if sample_weight is None else weight[grow]
+        losses += _fold_losses(learner, X, y, weight, grow, hold, part)
+    return _STRENGTHS[int(np.argmin(losses))]
+
+
+def _fold_losses(learner, X, y, weight, grow, hold, part):
+    """Log-loss of each strength on the held-out rows."""
+    model = SmoothedTreeClassifier(learner, "shrinkage")
+    model.fit(_safe_indexing(X, grow), y[grow], part)
+    held, column = _safe_indexing(X, hold), np.searchsorted(model.classes_, y[hold])
+    losses = []
+    for strength in _STRENGTHS:
+        model.node_probabilities_ = smoothed_nodes(model.tree_, "shrinkage", strength=strength)
+        p = model.predict_proba(held)[np.arange(len(hold)), column]
+        losses.append(-(weight[hold] * np.log(np.maximum(p, 1e-15))).sum())
+    return np.array(losses)

@@ -1,0 +1,1 @@
+"""Reports: ``collect`` turns models and held-out data into a dict, ``render`` draws the dict."""

@@ -1,0 +1,106 @@
+"""Text from a data set made fit to print: cleaned, cut to a width, numbers in few digits."""
+
+import re
+import unicodedata
+
+# What XML 1.0 cannot hold, and marks that would reorder the text after them.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
+_ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
+_TITLE_LENGTH = 300  # a tooltip nobody could read is no help
+
+# Widths in em of a broad sans-serif (DejaVu, Verdana): narrower fonts only leave more air.
+_WIDTHS = {
+    **dict.fromkeys(" .,:;|!'ijlI", 0.32),
+    **dict.fromkeys("()[]{}ftr/\\-", 0.41),
+    **dict.fromkeys("ckszvxy", 0.57),
+    **dict.fromkeys("mwMW%@…—", 1.0),
+    **dict.fromkeys("≤≥<>=+−←→", 0.84),
+}
+
+
+def xml_safe(text):
+    """Return text with the characters replaced that XML cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def clean(value):
+    r"""Return a label as one line of text that cannot disturb its surroundings.
+
+    Control characters and direction marks go; right-to-left text is isolated, so that it does not
+    reorder the numbers beside it. An empty label is said to be one.
+
+    Examples
+    --------
+    >>> clean("two\nlines\x00")
+    'two lines\ufffd'
+    """
+    text = xml_safe(_REORDERING.sub("", " ".join(str(value).split()))) or "(no name)"
+    if any(unicodedata.bidirectional(char) in ("R", "AL", "AN") for char in text):
+        return f"{_ISOLATE}{text}{_END_ISOLATE}"
+    return text
+
+
+def text_width(text, size):
+    """Estimate the width in pixels of text set in ``size`` pixels."""
+    return size * sum(map(_em, text))
+
+
+def shorten(text, width, size):
+    """Return text cut to ``width`` pixels at ``size`` pixels, with an ellipsis where it was cut.
+
+    Examples
+    --------
+    >>> shorten("worst concave points", 80, 13)
+    'worst co…'
+    """
+    room = width / size - 1e-9
+    used = 0.0
+    for position, char in enumerate(text):
+        used += _em(char)
+        if used > room:
+            return _cut(text[:position], room)
+    return text
+
+
+def shorten_title(text):
+    """Return text cut to a length that a tooltip can show."""
+    return text if len(text) <= _TITLE_LENGTH else text[: _TITLE_LENGTH - 1] + "…"
+
+
+def plain_number(value, digits=4):
+    """Return a number with at most ``digits`` significant digits, whole numbers in full.
+
+    Examples
+    --------
+    >>> plain_number(16.795000076), plain_number(12345.0), plain_number(-1.5e-7)
+    ('16.8', '12345', '−1.5e−7')
+    """
+    text = str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.{digits}g}"
+    text = re.sub(r"e([+-])0*", lambda match: "e" + match[1].replace("+", ""), text)
+    return text.replace("-", "−")
+
+
+def plural(number, one, many=None):
+    """Return ``3 leaves`` or ``1 leaf``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _cut(text, room):
+    room -= _em("…")
+    used = sum(map(_em, text))
+    while text and used > room:
+        used -= _em(text[-1])
+        text = text[:-1]
+    closing = _END_ISOLATE if text.startswith(_ISOLATE) else ""
+    return f"{text.rstrip()}…{closing}"
+
+
+def _em(char):
+    if unicodedata.combining(char) or unicodedata.category(char) == "Cf":
+        return 0.0
+    if char in _WIDTHS:
+        return _WIDTHS[char]
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.0
+    return 0.75 if char.isupper() else 0.64

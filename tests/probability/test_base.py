@@ -1,0 +1,284 @@
+"""What all post-hoc classifiers promise: the tree is kept, X is read as given, errors are clear."""
+
+import pickle
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import keeptree as kt
+from tests.test_tree import mixed_tree
+
+PROBABILITY = [
+    kt.SmoothedTreeClassifier(),
+    kt.SmoothedTreeClassifier(smoothing="shrinkage"),
+    kt.DistanceKernelClassifier(),
+    kt.DistanceKernelClassifier(scope="separator", bandwidth=0.05),
+    kt.DistanceKernelClassifier(scope="leaf", kernel="triangular"),
+]
+ALL = [*PROBABILITY, kt.GeometricRankClassifier(), kt.GeometricRankClassifier(scope="local")]
+
+
+def named(model):
+    return f"{type(model).__name__}-{getattr(model, 'scope', getattr(model, 'smoothing', ''))}"
+
+
+every_model = pytest.mark.parametrize("model", ALL, ids=named)
+every_probability = pytest.mark.parametrize("model", PROBABILITY, ids=named)
+
+
+def output(model, X):
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X)
+
+
+def with_estimator(model, estimator, **params):
+    return clone(model).set_params(estimator=estimator, **params)
+
+
+@every_model
+def test_the_kept_model_is_the_same_to_the_byte_and_decides(model, cancer, cancer_tree):
+    X, y = cancer
+    before = pickle.dumps(cancer_tree)
+    fitted = with_estimator(model, FrozenEstimator(cancer_tree)).fit(X, y)
+    output(fitted, X)
+    np.testing.assert_array_equal(fitted.predict(X), cancer_tree.predict(X))
+    assert pickle.dumps(cancer_tree) == before
+
+
+@every_model
+def test_a_fitted_tree_a_frozen_one_and_a_tree_object_give_the_same(model, cancer, cancer_tree):
+    X, y = cancer
+    expected = None
+    for kept in (FrozenEstimator(cancer_tree), kt.keep(cancer_tree)):
+        fitted = with_estimator(model, kept).fit(X, y)
+        result = output(fitted, X)
+        expected = result if expected is None else expected
+        np.testing.assert_array_equal(result, expected)
+    # A fitted tree itself is not cloned by the constructor.
+    direct = type(model)(
+        cancer_tree, **{k: v for k, v in model.get_params(deep=False).items() if k != "estimator"}
+    )
+    np.testing.assert_array_equal(output(direct.fit(X, y), X), expected)
+    assert direct.tree_.to_dict() == kt.keep(cancer_tree).to_dict()
+
+
+def test_cross_validation_grows_a_learner_anew_and_keeps_a_tree(cancer, cancer_tree):
+    X, y = cancer
+    grown = []
+
+    class Spy(DecisionTreeClassifier):
+        def fit(self, X, y, **options):
+            grown.append(len(y))
+            return super().fit(X, y, **options)
+
+    cross_val_score(kt.SmoothedTreeClassifier(Spy(max_depth=2)), X, y, cv=3)
+    assert len(grown) == 3
+    scores = cross_val_score(kt.SmoothedTreeClassifier(kt.keep(cancer_tree)), X, y, cv=3)
+    folds_of_the_kept_tree = cancer_tree.score(X, y)
+    assert abs(scores.mean() - folds_of_the_kept_tree) < 0.01
+
+
+@every_probability
+def test_probabilities_are_probabilities_wherever_the_row_is(model, iris, iris_tree):
+    X, y = iris
+    fitted = with_estimator(model, kt.keep(iris_tree)).fit(X, y)
+    thresholds = iris_tree.tree_.threshold[iris_tree.tree_.feature >= 0]
+    rows = np.vstack(
+        [
+            X,
+            np.full((1, 4), 1e300),
+            np.full((1, 4), -1e300),
+            np.zeros((1, 4)),
+            np.full((1, 4), 1e-300),
+        ]
+        + [np.full((1, 4), t) for t in thresholds]
+        + [X[:3] * [1, -1e10, 1e300, 1]]
+    )
+    p = fitted.predict_proba(rows)
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
+    assert (p <= 1).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+
+
+@every_model
+def test_block_size_threads_and_layout_change_no_bit(model, cancer, cancer_tree):
+    X = np.vstack([cancer[0] * scale for scale in np.linspace(0.5, 1.5, 40)])
+    fitted = with_estimator(model, kt.keep(cancer_tree)).fit(*cancer)
+    expected = output(fitted, X)
+    for rows in (np.asfortranarray(X), X[::-1][::-1], np.vstack([X, X])[::2][: len(X)]):
+        reference = output(fitted, np.ascontiguousarray(rows))
+        np.testing.assert_array_equal(output(fitted, rows), reference)
+    np.testing.assert_array_equal(output(fitted.set_params(n_jobs=3), X), expected)
+    one_by_one = np.concatenate([output(fitted, X[i : i + 1]) for i in range(300)])
+    np.testing.assert_array_equal(one_by_one, expected[:300])
+
+
+@every_model
+def test_concurrent_calls_are_safe(model, cancer, cancer_tree):
+    X = np.vstack([cancer[0]] * 20)
+    fitted = with_estimator(model, kt.keep(cancer_tree), n_jobs=2).fit(*cancer)
+    expected = output(fitted, X)
+    with ThreadPoolExecutor(6) as pool:
+        for result in pool.map(lambda _: output(fitted, X), range(24)):
+            np.testing.assert_array_equal(result, expected)
+
+
+@every_model
+def test_pandas_polars_and_float32_are_read_like_an_array(model, cancer):
+    X, y = cancer
+    X = X.astype(np.float32).astype(np.float64)
+    names = [f"a{j}" for j in range(X.shape[1])]
+    learner = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)
+    expected = output(with_estimator(model, learner).fit(X, y), X)
+    labels = np.array(["benign", "malignant"])[y]
+    for frame in (
+        pd.DataFrame(X, columns=names),
+        pl.DataFrame(X, schema=names),
+        X.astype(np.float32),
+    ):
+        fitted = with_estimator(model, learner).fit(frame, labels)
+        np.testing.assert_array_equal(output(fitted, frame), expected)
+        assert set(fitted.predict(frame)) == {"benign", "malignant"}
+    assert fitted.n_features_in_ == 30
+
+
+@every_model
+def test_the_steps_before_the_tree_go_on_transforming(model):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "colour": rng.choice(["red", "blue"], 200)})
+    y = np.where((frame["x"] > 0) ^ (frame["colour"] == "red"), "yes", "no")
+    columns = make_column_transformer((OneHotEncoder(), ["colour"]), (StandardScaler(), ["x"]))
+    pipe = make_pipeline(columns, DecisionTreeClassifier(max_depth=3, random_state=0)).fit(frame, y)
+    kept = with_estimator(model, FrozenEstimator(pipe)).fit(frame, y)
+    np.testing.assert_array_equal(kept.predict(frame), pipe.predict(frame))
+    inside = with_estimator(model, kt.keep(pipe)).fit(pipe[:-1].transform(frame), y)
+    np.testing.assert_array_equal(output(kept, frame), output(inside, pipe[:-1].transform(frame)))
+    grown = with_estimator(model, clone(pipe)).fit(frame, y, sample_weight=np.ones(200))
+    np.testing.assert_array_equal(output(grown, frame), output(kept, frame))
+
+
+@every_probability
+def test_nominal_attributes_and_missing_values_are_scored(model):
+    frame = pd.DataFrame(
+        {
+            "size": [0.0, 0.5, 1.5, 2.0, np.nan, 1.2, 0.7, 3.0],
+            "colour": ["red", "blue", "green", None, "blue", "purple", "red", "red"],
+        }
+    )
+    y = np.array(["bad", "bad", "good", "good", "good", "good", "bad", "bad"])
+    fitted = with_estimator(model, mixed_tree()).fit(frame, y)
+    p = fitted.predict_proba(frame)
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_array_equal(fitted.predict(frame), mixed_tree().predict(frame))
+
+
+@every_model
+def test_a_weight_of_zero_is_an_absent_row_and_of_two_a_repeated_one(model, iris, iris_tree):
+    X, y = iris
+    kept = kt.keep(iris_tree)
+    weight = np.random.default_rng(0).integers(0, 3, size=len(y))
+    weighted = with_estimator(model, kept).fit(X, y, sample_weight=weight)
+    repeated = with_estimator(model, kept).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(output(weighted, X), output(repeated, X), atol=1e-5)
+
+
+@every_probability
+def test_decide_by_probability_takes_the_most_probable_class(model, iris, iris_tree):
+    X, y = iris
+    fitted = with_estimator(model, kt.keep(iris_tree), decide="probability").fit(X, y)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.predict_proba(X).argmax(axis=1))
+
+
+@every_model
+def test_trees_with_one_leaf_one_class_or_an_unpredicted_class_give_finite_answers(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] > 0, "a", "b").astype(object)
+    y[:3] = "rare"
+    one_leaf = DecisionTreeClassifier(max_depth=1, min_samples_leaf=60).fit(X, y)
+    one_class = DecisionTreeClassifier().fit(X, np.full(60, "a"))
+    unpredicted = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    for tree, labels in ((one_leaf, y), (one_class, np.full(60, "a")), (unpredicted, y)):
+        fitted = with_estimator(model, kt.keep(tree)).fit(X, labels)
+        result = output(fitted, X)
+        assert not np.isnan(result).any()
+        if hasattr(fitted, "predict_proba"):
+            assert np.isfinite(result).all()
+            np.testing.assert_allclose(result.sum(axis=1), 1)
+    # The class no leaf predicts keeps about its prior.
+    if hasattr(fitted, "predict_proba"):
+        rare = result[:, list(fitted.classes_).index("rare")]
+        assert 0 < rare.mean() < 0.2
+
+
+@every_model
+def test_scoring_many_rows_needs_little_memory(model, cancer, cancer_tree):
+    X, y = cancer
+    fitted = with_estimator(model, kt.keep(cancer_tree)).fit(X, y)
+    output(fitted, X)
+    rows = np.tile(X, (600, 1)).astype(np.float32)  # 341 400 rows: 82 MB as float64
+    tracemalloc.start()
+    result = output(fitted, rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # 600 copies; what is needed beyond the output must not grow with the number of rows.
+    assert peak < 3 * result.nbytes + 20e6
+
+
+@every_model
+def test_what_is_wrong_is_said_in_one_sentence(model, cancer, cancer_tree):
+    X, y = cancer
+    kept = kt.keep(cancer_tree)
+    fitted = with_estimator(model, kept).fit(X, y)
+    with pytest.raises(NotFittedError):
+        output(with_estimator(model, kept), X)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 30 features"):
+        output(fitted, X[:, :2])
+    with pytest.raises(ValueError, match="infinity"):
+        output(fitted, np.where(np.arange(30) == 27, np.inf, X[:1]))
+    with pytest.raises(ValueError, match="infinity"):
+        with_estimator(model, kept).fit(np.where(np.arange(30) == 3, np.inf, X), y)
+    with pytest.raises(ValueError, match="0 sample"):
+        output(fitted, X[:0])
+    with pytest.raises(
+        ValueError, match=r"does not know the labels \[7\]; its classes are \[0, 1\]"
+    ):
+        with_estimator(model, kept).fit(X, np.where(y == 0, 7, y))
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        with_estimator(model, kept).fit(X, y, sample_weight=-np.ones(len(y)))
+    with pytest.raises(ValueError, match=r"[Ss]ample weights"):
+        with_estimator(model, kept).fit(X, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="regression tree"):
+        with_estimator(model, kt.keep(DecisionTreeRegressor(max_depth=2).fit(X, y))).fit(X, y)
+    two = DecisionTreeClassifier(max_depth=2).fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="2 outputs"):
+        with_estimator(model, FrozenEstimator(two)).fit(X, y)
+    frame = pd.DataFrame(X, columns=[f"a{j}" for j in range(30)])
+    by_name = with_estimator(model, DecisionTreeClassifier(max_depth=2)).fit(frame, y)
+    with pytest.raises(ValueError, match="feature names"):
+        output(by_name, frame.rename(columns={"a3": "b3"}))
+
+
+def test_a_missing_value_without_a_rule_is_named(cancer, cancer_tree):
+    X, y = cancer
+    data = {**kt.keep(cancer_tree).to_dict(), "missing": [-2] * kt.keep(cancer_tree).n_nodes}
+    strict = kt.Tree.from_dict(data)
+    for model in ALL:
+        fitted = with_estimator(model, strict).fit(X, y)
+        with pytest.raises(ValueError, match=r"has no value for"):
+            output(fitted, np.full((2, 30), np.nan))
+        with pytest.raises(ValueError, match=r"NaN|has no value for"):
+            with_estimator(model, strict).fit(np.full_like(X, np.nan), y)

@@ -1,0 +1,196 @@
+"""Distance kernel probabilities against exact kernel sums, and the paper's two-subset example."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+
+
+def exact_probabilities(h_train, y, h, width, n_classes, weight=None):
+    """Ratio of Gaussian kernel sums, class against rest, normalised (Alvarez 2007, eq. 2)."""
+    weight = np.ones(len(y)) if weight is None else weight
+    p = np.empty((len(h), n_classes))
+    for c in range(n_classes):
+        log_kernel = -0.5 * ((h[:, c, None] - h_train[None, :, c]) / width[c]) ** 2
+        total = logsumexp(log_kernel, axis=1, b=weight)
+        p[:, c] = np.exp(logsumexp(log_kernel, axis=1, b=weight * (y == c)) - total)
+    return p / p.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("bandwidth", [0.02, 0.05, 0.1, 0.15])
+@pytest.mark.parametrize("metric", ["standard", "minmax"])
+def test_global_estimates_are_the_exact_kernel_sums(cancer, cancer_tree, bandwidth, metric):
+    X, y = cancer
+    model = kt.DistanceKernelClassifier(cancer_tree, metric=metric, bandwidth=bandwidth).fit(X, y)
+    boundary = kt.Boundary(cancer_tree, metric).fit(X)
+    h_train = boundary.signed_distance(X)
+    np.testing.assert_allclose(model.bandwidth_, bandwidth * np.ptp(h_train, axis=0), rtol=1e-5)
+    rng = np.random.default_rng(0)
+    rows = np.vstack([X, X * rng.uniform(0, 3, size=X.shape), X[:20] * 1e6])
+    expected = exact_probabilities(h_train, y, boundary.signed_distance(rows), model.bandwidth_, 2)
+    np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-4)
+
+
+def test_several_classes_are_estimated_against_the_rest_and_normalised(iris, iris_tree):
+    X, y = iris
+    model = kt.DistanceKernelClassifier(iris_tree).fit(X, y)
+    h = kt.Boundary(iris_tree).fit(X).signed_distance(X)
+    expected = exact_probabilities(h, y, h, 0.1 * np.ptp(h, axis=0), 3)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("scope", ["separator", "leaf"])
+def test_local_estimates_use_the_cases_of_the_same_group_and_the_range_of_all(
+    cancer, cancer_tree, scope
+):
+    X, y = cancer
+    model = kt.DistanceKernelClassifier(cancer_tree, scope, bandwidth=0.05).fit(X, y)
+    boundary = kt.Boundary(cancer_tree).fit(X)
+    h, near = boundary.signed_distance(X), boundary.nearest(X)
+    group = near.separator if scope == "separator" else cancer_tree.apply(X)
+    width = 0.05 * np.ptp(h, axis=0)
+    p = model.predict_proba(X)
+    assert len(np.unique(group)) > 2
+    for g in np.unique(group):
+        rows = group == g
+        expected = exact_probabilities(h[rows], y[rows], h[rows], width, 2)
+        np.testing.assert_allclose(p[rows], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("scope", ["separator", "leaf"])
+def test_a_group_without_training_cases_falls_back_on_all_of_them(cancer, cancer_tree, scope):
+    X, y = cancer
+    boundary = kt.Boundary(cancer_tree).fit(X)
+    group = boundary.nearest(X).separator if scope == "separator" else cancer_tree.apply(X)
+    lone = np.unique(group)[0]
+    kept = group != lone
+    fixed = kt.Metric(scales=X.std(axis=0))  # the same metric with and without the lone group
+    tree = kt.keep(cancer_tree)
+    local = kt.DistanceKernelClassifier(tree, scope, metric=fixed).fit(X[kept], y[kept])
+    everywhere = kt.DistanceKernelClassifier(tree, metric=fixed).fit(X[kept], y[kept])
+    np.testing.assert_allclose(
+        local.predict_proba(X[~kept]), everywhere.predict_proba(X[~kept]), atol=1e-6
+    )
+
+
+def test_weights_enter_the_sums(cancer, cancer_tree):
+    X, y = cancer
+    weight = np.random.default_rng(0).random(len(y))
+    tree = kt.keep(cancer_tree)
+    model = kt.DistanceKernelClassifier(tree).fit(X, y, sample_weight=weight)
+    h = kt.Boundary(tree).fit(X, sample_weight=weight).signed_distance(X)
+    expected = exact_probabilities(h, y, h, model.bandwidth_, 2, weight)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
+
+
+def test_a_bandwidth_can_be_a_distance(cancer, cancer_tree):
+    X, y = cancer
+    model = kt.DistanceKernelClassifier(cancer_tree, bandwidth=0.3, bandwidth_unit="distance")
+    np.testing.assert_allclose(model.fit(X, y).bandwidth_, 0.3)
+
+
+def test_cross_validation_prefers_a_narrow_kernel_for_a_sharp_boundary():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(2000, 1))
+    widths = {}
+    for blur in (0.01, 0.6):
+        y = (X[:, 0] + blur * rng.normal(size=2000) > 0).astype(int)
+        tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
+        model = kt.DistanceKernelClassifier(tree, bandwidth="cv").fit(X, y)
+        widths[blur] = model.bandwidth_[0]
+    assert widths[0.01] < widths[0.6]
+
+
+@pytest.mark.parametrize("scope", ["global", "separator"])
+def test_the_estimate_varies_inside_a_leaf_and_ranks_better_than_the_tree(cancer, scope):
+    X, y = cancer
+    gains = []
+    for seed in range(10):
+        parts = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
+        X_train, X_test, y_train, y_test = parts
+        clf = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X_train, y_train)
+        model = kt.DistanceKernelClassifier(clf, scope).fit(X_train, y_train)
+        ours, raw = model.predict_proba(X_test)[:, 1], clf.predict_proba(X_test)[:, 1]
+        assert len(np.unique(ours)) > 100 > len(np.unique(raw))
+        gains.append(roc_auc_score(y_test, ours) - roc_auc_score(y_test, raw))
+    assert np.mean(gains) > 0.01
+
+
+def test_far_outside_the_nearest_training_cases_decide(cancer, cancer_tree):
+    X, y = cancer
+    model = kt.DistanceKernelClassifier(cancer_tree, bandwidth=0.02).fit(X, y)
+    h = kt.Boundary(cancer_tree).fit(X).signed_distance(X)[:, 1]
+    deepest = {True: y[h.argmin()], False: y[h.argmax()]}
+    rows = np.vstack([X * -1e12, X * 1e12])
+    inside = model.predict(rows) == 1
+    p = model.predict_proba(rows)[:, 1]
+    np.testing.assert_allclose(p, np.where(inside, deepest[True], deepest[False]), atol=1e-6)
+
+
+def two_slopes(n, seed):
+    """Section 5.2: P(class 1) depends on x only, with a blurred edge and a sharp one."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-0.5, 0.5, size=(n, 2))
+    return X, (rng.random(n) < true_probability(X[:, 0])).astype(int)
+
+
+def true_probability(x):
+    blurred = 0.1 + 0.8 / (1 + np.exp(-(x + 0.25) / 0.05))
+    sharp = 1 / (1 + np.exp((x - 0.25) / 0.01))
+    return np.where(x < 0, blurred, sharp)
+
+
+def test_separators_follow_the_true_probability_where_leaves_do_not():
+    X, y = two_slopes(20_000, 0)
+    # The paper's tree: two separations, three leaves.
+    tree = kt.Tree(
+        kind=[1, 0, 1, 0, 0],
+        feature=[0, -1, 0, -1, -1],
+        threshold=[-0.25, np.nan, 0.25, np.nan, np.nan],
+        child_start=[0, 2, 2, 4, 4, 4],
+        child=[1, 2, 3, 4],
+        missing=[-2] * 5,
+        counts=[[2, 1], [1, 0], [1, 1], [0, 1], [1, 0]],
+        classes=[0, 1],
+        n_features=2,
+    )
+    grid = np.column_stack([np.linspace(-0.49, 0.49, 197), np.zeros(197)])
+    truth = true_probability(grid[:, 0])
+    error = {}
+    for scope in ("separator", "leaf"):
+        model = kt.DistanceKernelClassifier(
+            tree, scope, kernel="uniform", bandwidth=0.05, bandwidth_unit="distance",
+            metric=kt.Metric(scales=[1, 1]),
+        ).fit(X, y)  # fmt: skip
+        error[scope] = np.abs(model.predict_proba(grid)[:, 1] - truth)
+    # Elsewhere: a window of 0.05 blurs the sharp edge itself, and at 0 the separators meet.
+    away = (np.abs(grid[:, 0] - 0.25) > 0.08) & (np.abs(grid[:, 0]) > 0.01)
+    assert error["separator"][away].max() < 0.04
+    # The border of the leaf shows (side effect), and its blurred and sharp sides look alike.
+    assert error["leaf"][away].max() > 0.2
+    assert error["leaf"][away].mean() > 3 * error["separator"][away].mean()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"bandwidth": 0},
+        {"bandwidth": -0.1},
+        {"scope": "galaxy"},
+        {"kernel": "cosine"},
+        {"metric": "l1"},
+    ],
+)
+def test_parameters_out_of_range_are_refused(iris, params):
+    with pytest.raises(ValueError, match=f"'{next(iter(params))}' parameter"):
+        kt.DistanceKernelClassifier(**params).fit(*iris)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan])
+def test_a_metric_with_a_scale_that_is_not_positive_is_refused(iris, scale):
+    with pytest.raises(ValueError, match="scale"):
+        kt.DistanceKernelClassifier(metric=kt.Metric(scales=[1, 1, 1, scale])).fit(*iris)

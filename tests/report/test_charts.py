@@ -1,0 +1,144 @@
+"""The charts are valid, escaped SVG that draws the data it was given."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from keeptree.report.charts import class_sample, distance_chart, line_sample, roc_chart
+from keeptree.report.svg import Scale, Svg, el, label, marker
+from keeptree.report.tree_chart import MAX_LEAVES, outline_bar, tree_drawing
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def stump(name="age", relation="≤ 3", first="no", second="yes"):
+    """A tree of one question and its classes, as ``collect`` gives them."""
+    shared = {"relation_exact": f"{name} {relation}"}
+    nodes = [
+        {"id": 0, "parent": None, "depth": 0, "name": name, "relation": "", "relation_exact": "",
+         "cases": 10.0, "counts": [6.0, 4.0], "class": 0, "errors": 4.0},
+        {"id": 1, "parent": 0, "depth": 1, "name": None, "relation": relation, **shared,
+         "cases": 7.0, "counts": [6.0, 1.0], "class": 0, "errors": 1.0},
+        {"id": 2, "parent": 0, "depth": 1, "name": None, "relation": "> 3", **shared,
+         "cases": 3.0, "counts": [0.0, 3.0], "class": 1, "errors": 0.0},
+    ]  # fmt: skip
+    classes = [{"label": first, "slot": 1, "cases": 6}, {"label": second, "slot": 2, "cases": 4}]
+    return {"nodes": nodes}, classes
+
+
+def distances():
+    cases = [
+        {"row": k, "h": h, "kernel": p, "laplace": 0.8 if h < 0 else 0.1, "truth": truth,
+         "decision": int(h < 0), "error": truth != int(h < 0)}
+        for k, (h, p, truth) in enumerate([(-1.0, 0.9, 1), (-0.2, 0.6, 0), (0.5, 0.2, 0)])
+    ]  # fmt: skip
+    curve = {"h": [-1.0, -0.2, 0.5], "p": [0.9, 0.6, 0.2]}
+    steps = [{"h": [-1.0, -0.2], "p": 0.8}, {"h": [0.5, 0.5], "p": 0.1}]
+    return {"positive": 1, "cases": cases, "curve": curve, "steps": steps}
+
+
+def parse(svg):
+    root = ElementTree.fromstring(svg)
+    assert not root.findall(f".//{SPACE}script")
+    return root
+
+
+def texts(root):
+    """What is shown: text without tooltips."""
+    return ["".join([e.text or "", *(c.tail or "" for c in e)]) for e in root.iter(f"{SPACE}text")]
+
+
+def test_elements_escape_text_and_attributes_but_not_elements():
+    inner = el("b", "<i>")
+    assert el("a", inner, "&", title='"') == '<a title="&quot;"><b>&lt;i&gt;</b>&amp;</a>'
+    assert isinstance(inner, Svg)
+
+
+def test_hostile_names_stay_text_in_the_tree(hostile):
+    root = parse(tree_drawing(*stump(hostile, hostile, hostile, hostile)))
+    assert float(root.get("width")) < 1000  # long names are cut
+
+
+def test_hostile_labels_stay_text_in_the_charts(hostile):
+    _, classes = stump(first=hostile, second=hostile)
+    parse(distance_chart(distances(), classes))
+    parse(roc_chart([{"label": hostile, "line": "kernel", "fpr": [0, 1], "tpr": [0, 1]}]))
+    parse(f'<svg xmlns="http://www.w3.org/2000/svg">{label(hostile, 1, 2, width=50)}</svg>')
+
+
+def test_what_was_cut_is_in_the_tooltip():
+    drawn = label("a rather long label", 0, 0, width=40)
+    assert "<title>a rather long label</title>" in drawn
+
+
+def test_the_tree_shows_question_branches_decisions_and_counts():
+    root = parse(tree_drawing(*stump()))
+    assert root.get("role") == "img"
+    assert root.find(f"{SPACE}title").text == "The tree: 2 leaves, root on the left"
+    assert root.find(f"{SPACE}desc").text
+    shown = texts(root)
+    for text in ("age", "10 cases", "≤ 3", "> 3", "no", "yes", "7", "3"):
+        assert text in shown
+
+
+def test_edges_are_as_wide_as_their_cases_are_many():
+    root = parse(tree_drawing(*stump()))
+    widths = [float(e.get("stroke-width")) for e in root.iter(f"{SPACE}path")]
+    assert widths == [1 + 10 * 0.7, 1 + 10 * 0.3]
+
+
+def test_a_tree_with_too_many_leaves_is_left_to_the_outline():
+    tree, classes = stump()
+    leaves = [{**tree["nodes"][1], "id": k + 1} for k in range(MAX_LEAVES + 1)]
+    assert tree_drawing({"nodes": [tree["nodes"][0], *leaves]}, classes) is None
+
+
+def test_class_bars_are_in_proportion():
+    root = ElementTree.fromstring(outline_bar([6.0, 2.0], stump()[1]))
+    widths = [float(e.get("width")) for e in root.iter("rect")]
+    assert widths == [28, 21, 7]
+
+
+def test_a_leaf_without_cases_has_an_empty_bar():
+    assert outline_bar([0.0, 0.0], stump()[1]).count("<rect") == 1
+
+
+def test_the_tree_s_errors_stand_out_by_shape_as_well_as_colour():
+    root = parse(distance_chart(distances(), stump()[1]))
+    errors = [g for g in root.iter(f"{SPACE}g") if g.get("class") == "error"]
+    assert len(errors) == 1
+    assert errors[0].find(f"{SPACE}title").text.startswith("truly no: kernel 0.60, Laplace 0.80")
+    assert errors[0].findall(f"{SPACE}circle")
+
+
+def test_the_narrow_distance_chart_is_narrow():
+    assert parse(distance_chart(distances(), stump()[1], 380, 420)).get("viewBox") == "0 0 380 420"
+
+
+def test_one_case_on_the_boundary_can_be_drawn():
+    only = {**distances(), "steps": [], "curve": {"h": [0.0], "p": [0.5]}}
+    only["cases"] = [{**only["cases"][0], "h": 0.0}]
+    parse(distance_chart(only, stump()[1]))
+
+
+def test_samples_are_hidden_from_screen_readers():
+    assert 'aria-hidden="true"' in line_sample("kernel")
+    assert 'aria-hidden="true"' in class_sample(2)
+
+
+@pytest.mark.parametrize("slot", range(7))
+def test_every_class_has_a_marker(slot):
+    ElementTree.fromstring(marker(slot, 5, 5))
+
+
+def test_the_markers_have_different_shapes():
+    assert len({marker(slot, 5, 5).split("class")[0] for slot in range(7)}) == 7
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-2.8, 0.8), (1e-9, 3e-9), (-1e6, 1e7)])
+def test_ticks_are_few_and_inside_the_range(low, high):
+    ticks = Scale(low, high, 0, 100).ticks(6)
+    assert 2 <= len(ticks) <= 7
+    span = high - low
+    assert min(ticks) >= low - 1e-9 * span
+    assert max(ticks) <= high + 1e-9 * span

@@ -1,0 +1,90 @@
+"""The folder listing tells the truth: imports point one way, and the public names are settled."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import keeptree
+
+SOURCE = Path(keeptree.__file__).parent
+
+# A file may import from its own layer and from those before it.
+LAYERS = [
+    {"_kernels"},
+    {"tree", "table", "tree_check", "tree_json", "tree_text", "blocks"},
+    {"importers", "learners", "geometry"},
+    {"probability", "explain"},
+    {"evaluation", "report", "engines"},
+    {"papers", "cli", "__main__"},
+]
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def layer_of(part):
+    return next((level for level, names in enumerate(LAYERS) if part in names), None)
+
+
+def imported_modules(path):
+    """Modules a file imports, at module level or inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imported_parts(path):
+    """Top-level parts of keeptree that a file imports."""
+    names = [name.split(".") for name in imported_modules(path)]
+    return [name[1] for name in names if name[0] == "keeptree"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path):
+    part = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if part == "__init__":
+        assert imported_parts(path) == []
+        return
+    assert layer_of(part) is not None, f"{part} has no place in the architecture"
+    for other in imported_parts(path):
+        if other == "__version__":
+            continue
+        assert layer_of(other) is not None, f"{path.name} imports keeptree.{other}"
+        assert layer_of(other) <= layer_of(part), f"{path.name} imports keeptree.{other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_numba_lives_in_the_kernels_only(path):
+    if "_kernels" not in path.parts:
+        assert not any(name.split(".")[0] == "numba" for name in imported_modules(path))
+
+
+KERNEL_FILES = [p for p in FILES if p.parent.name == "_kernels"]
+
+
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda p: p.name)
+def test_a_kernel_file_calls_no_kernel_of_another_file(path):
+    # numba's cache notices changes in a kernel's own file only.
+    for name in imported_modules(path):
+        if name.startswith("keeptree."):
+            assert name.startswith("keeptree._kernels.jit.")
+
+
+def test_the_public_names_are_sorted_and_all_there():
+    assert keeptree.__all__ == sorted(keeptree.__all__)
+    for name in keeptree.__all__:
+        assert getattr(keeptree, name).__name__ == name
+    assert set(dir(keeptree)) == {*keeptree.__all__, "__version__"}
+    with pytest.raises(AttributeError, match="no attribute 'Forest'"):
+        keeptree.Forest  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = ("numpy", "sklearn", "numba")
+    code = f"import sys, keeptree; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

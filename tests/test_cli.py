@@ -1,0 +1,147 @@
+"""The command line from outside: what it prints, what it writes, how it fails."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from keeptree import __version__, cli
+
+SOURCE = str(Path(cli.__file__).parents[1])  # whatever the current folder
+
+
+def keeptree(*arguments, cwd=None, code=0):
+    """Run the command in a process of its own and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "keeptree", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": SOURCE},
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_the_demo_prints_a_table_and_says_where_the_page_is(tmp_path):
+    done = keeptree("demo", cwd=tmp_path)
+    page = tmp_path / "keeptree-demo.html"
+    assert list(tmp_path.iterdir()) == [page]
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert f"Page: {page}" in done.stdout
+    for word in ("AUC", "Brier", "Log-loss", "Laplace", "Shrinkage", "Distance kernel, separator"):
+        assert word in done.stdout
+    assert done.stderr == ""
+
+
+def test_json_prints_the_figures_and_nothing_else(tmp_path, capsys):
+    out = tmp_path / "page.html"
+    assert cli.main(["demo", "--json", "--out", str(out)]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["page"] == str(out)
+    assert out.exists()
+    assert {row["key"] for row in figures["methods"]} > {"raw", "laplace", "kernel-global"}
+    page = out.read_text(encoding="utf-8")
+    for row in figures["methods"]:
+        assert f"{row['auc']:.3f}" in page
+
+
+def test_help_and_version_import_nothing_heavy():
+    code = (
+        "import sys, keeptree.cli\n"
+        "try: keeptree.cli.main([sys.argv[1]])\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "heavy = ('numpy', 'scipy', 'sklearn', 'numba', 'jinja2', 'rich')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    for option in ("--help", "--version"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, option], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"keeptree {__version__}\n"
+
+
+def test_every_command_has_help(capsys):
+    for command in cli.COMMANDS:
+        with pytest.raises(SystemExit, match="0"):
+            cli.main([command.name, "--help"])
+        assert f"usage: keeptree {command.name}" in capsys.readouterr().out
+
+
+def test_no_command_shows_the_help(capsys):
+    assert cli.main([]) == 0
+    assert "demo" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["dmo"], "invalid choice: 'dmo'"),
+        (["demo", "--bogus"], "unrecognized arguments: --bogus"),
+        (["demo", "--out"], "argument --out: expected one argument"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence_and_code_2(arguments, sentence, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(arguments)
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+
+
+def test_a_folder_that_does_not_exist_is_one_sentence_and_code_2(tmp_path, capsys):
+    missing = tmp_path / "missing"
+    assert cli.main(["demo", "--out", str(missing / "page.html")]) == 2
+    printed = capsys.readouterr()
+    assert printed.err == (
+        f"keeptree demo: The folder {missing} does not exist; "
+        "create it or choose another place for the file.\n"
+    )
+    assert printed.out == ""
+    assert not missing.exists()
+
+
+@pytest.mark.parametrize("library", ["jinja2", "rich"])
+def test_a_missing_library_is_one_sentence_with_the_command(library, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, library, None)  # Python's way to say: not installed
+    assert cli.main(["demo", "--out", str(tmp_path / "page.html")]) == 2
+    printed = capsys.readouterr()
+    assert printed.err == (
+        f"keeptree demo: This needs {library}, which is not installed; "
+        'run: pip install "keeptree[report]"\n'
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_where_an_error_arose(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        cli.main(["--debug", "demo", "--out", str(tmp_path / "missing" / "page.html")])
+
+
+def test_an_error_of_ours_is_not_mistaken_for_bad_input(monkeypatch):
+    def broken(options):
+        raise KeyError("a bug")
+
+    command = cli.Command("broken", "fail", lambda parser: None, broken)
+    monkeypatch.setattr(cli, "COMMANDS", [command])
+    with pytest.raises(KeyError):
+        cli.main(["broken"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
+def test_a_reader_that_stops_early_is_no_error():
+    command = f"{sys.executable} -m keeptree --help | head -n 1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.startswith("usage")

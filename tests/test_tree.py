@@ -1,0 +1,381 @@
+"""Tree: what it accepts, how it routes, and that it comes back whole from JSON."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import keeptree as kt
+
+NAN = np.nan
+
+
+def stump(**changes):
+    """age <= 2.5: no, else yes; a missing age is an error."""
+    fields = {
+        "kind": [1, 0, 0],
+        "feature": [0, -1, -1],
+        "threshold": [2.5, NAN, NAN],
+        "child_start": [0, 2, 2, 2],
+        "child": [1, 2],
+        "missing": [-2, -2, -2],
+        "counts": [[5, 4], [5, 0], [0, 4]],
+        "classes": ["no", "yes"],
+        "n_features": 1,
+        "feature_names": ["age"],
+    }
+    return kt.Tree(**{**fields, **changes})
+
+
+def mixed_tree():
+    """colour: red -> leaf 1, the others -> size <= 1: leaf 3, else leaf 4; missing is shared."""
+    return kt.Tree(
+        kind=[2, 0, 1, 0, 0],
+        feature=[1, -1, 0, -1, -1],
+        threshold=[NAN, NAN, 1.0, NAN, NAN],
+        child_start=[0, 2, 2, 4, 4, 4],
+        child=[1, 2, 3, 4],
+        category_start=[0, 3, 3, 3, 3, 3],
+        category_child=[1, 2, 2],
+        missing=[-1] * 5,
+        counts=[[6, 6], [4, 0], [2, 6], [2, 2], [0, 4]],
+        classes=["bad", "good"],
+        n_features=2,
+        feature_names=["size", "colour"],
+        categories=[None, ["red", "green", "blue"]],
+    )
+
+
+def regression_stump():
+    return kt.Tree(
+        kind=[1, 0, 0],
+        feature=[0, -1, -1],
+        threshold=[0.0, NAN, NAN],
+        child_start=[0, 2, 2, 2],
+        child=[1, 2],
+        missing=[-1, -2, -2],
+        counts=[[4.0], [1.0], [3.0]],
+        mean=[2.5, 1.0, 3.0],
+        variance=[1.0, 0.0, NAN],
+        n_features=1,
+    )
+
+
+def test_a_value_on_the_threshold_goes_to_the_first_child():
+    above = np.nextafter(2.5, 3)
+    assert stump().apply([[2.5], [above], [-1e300], [1e300]]).tolist() == [1, 2, 1, 2]
+
+
+def test_float32_trees_compare_after_rounding():
+    just_above = 2.5 + 1e-9  # rounds to 2.5 in float32
+    assert stump().apply([[just_above]]).tolist() == [2]
+    assert stump(compare_dtype="float32").apply([[just_above]]).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"size": [0.0, 0.5, 1.5], "colour": ["red", "blue", "green"]}),
+        pd.DataFrame({"size": [0.0, 0.5, 1.5], "colour": pd.Categorical(["red", "blue", "green"])}),
+        pl.DataFrame({"size": [0.0, 0.5, 1.5], "colour": ["red", "blue", "green"]}),
+        np.array([[0.0, "red"], [0.5, "blue"], [1.5, "green"]], dtype=object),
+        [[0.0, "red"], [0.5, "blue"], [1.5, "green"]],
+    ],
+    ids=["pandas", "pandas-categorical", "polars", "object-array", "list"],
+)
+def test_nominal_columns_are_read_by_label_from_any_container(frame):
+    assert mixed_tree().apply(frame).tolist() == [1, 3, 4]
+
+
+@pytest.mark.parametrize("missing", [None, NAN, pd.NA, "purple"])
+def test_a_missing_or_undeclared_category_is_shared_by_the_weights_of_the_branches(missing):
+    tree = mixed_tree()
+    row = np.array([[2.0, missing]], dtype=object)
+    shares = tree.leaf_weights(row).toarray()[0]
+    assert shares.tolist() == [0, 4 / 12, 0, 0, 8 / 12]
+    # 1/3 of the leaf (1, 0) and 2/3 of the leaf (0, 1)
+    np.testing.assert_allclose(tree.predict_proba(row), [[1 / 3, 2 / 3]])
+    assert tree.predict(row).tolist() == ["good"]
+    assert tree.decision_path(row).toarray().tolist() == [[1, 1, 1, 0, 1]]
+    assert tree.apply(row).tolist() == [4], "apply follows the heaviest branch"
+
+
+def test_shares_multiply_where_two_values_are_missing():
+    shares = mixed_tree().leaf_weights([[NAN, None]]).toarray()[0]
+    np.testing.assert_allclose(shares, [0, 1 / 3, 0, 1 / 3, 1 / 3])
+
+
+def test_rows_without_missing_values_are_not_disturbed_by_rows_with_them():
+    tree = mixed_tree()
+    rows = [[0.0, "red"], [NAN, "blue"], [1.5, "green"]]
+    assert tree.predict(rows).tolist() == ["bad", "good", "good"]
+    np.testing.assert_allclose(tree.predict_proba(rows), [[1, 0], [0.25, 0.75], [0, 1]])
+
+
+def test_a_missing_value_without_a_rule_is_an_error_that_names_row_and_column():
+    with pytest.raises(ValueError, match=r"Row 1 has no value for 'age'"):
+        stump().apply([[1.0], [NAN]])
+
+
+def test_a_node_without_training_weight_answers_as_its_parent():
+    tree = stump(counts=[[5, 4], [5, 4], [0, 0]])
+    np.testing.assert_allclose(tree.predict_proba([[3.0]]), [[5 / 9, 4 / 9]])
+
+
+def test_the_label_decides_even_against_the_counts():
+    tree = stump(label=[1, 1, 1])
+    assert tree.predict([[0.0]]).tolist() == ["yes"]
+
+
+def test_a_regression_tree_predicts_means_and_has_no_probabilities():
+    tree = regression_stump()
+    assert tree.predict([[0.0], [1.0]]).tolist() == [1.0, 3.0]
+    assert tree.predict([[NAN]]).tolist() == [2.5], "shared 1 to 3"
+    with pytest.raises(ValueError, match="no class probabilities"):
+        tree.predict_proba([[0.0]])
+
+
+def test_text_shows_tests_weights_and_errors():
+    assert mixed_tree().to_text() == (
+        "colour = red: bad (4)\n"
+        "colour in {green, blue}\n"
+        "|   size <= 1: bad (4/2)\n"
+        "|   size > 1: good (4)"
+    )
+    single = kt.Tree(
+        kind=[0], feature=[-1], threshold=[NAN], child_start=[0, 0], child=[], missing=[-2],
+        counts=[[3, 1]], classes=[0, 1], n_features=2,
+    )  # fmt: skip
+    assert single.to_text() == ": 0 (4/1)"
+    assert regression_stump().to_text() == "x[0] <= 0: 1 (1)\nx[0] > 0: 3 (3)"
+
+
+def test_shape_of_the_tree():
+    tree = mixed_tree()
+    assert (tree.n_nodes, tree.n_leaves, tree.max_depth) == (5, 3, 2)
+    assert tree.depth.tolist() == [0, 1, 1, 2, 2]
+    assert tree.parent.tolist() == [-1, 0, 0, 2, 2]
+    assert tree.preorder.tolist() == [0, 1, 2, 3, 4]
+    assert tree.path(4) == [0, 2, 4]
+    assert repr(tree) == "Tree(3 leaves, depth 2, 2 classes, 2 features)"
+
+
+def test_nothing_of_a_tree_can_be_changed():
+    tree = mixed_tree()
+    with pytest.raises(AttributeError):
+        tree.n_features = 3
+    for name in ("kind", "threshold", "counts", "classes", "proportions", "preorder"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(tree, name)[0] = 1
+
+
+def test_a_tree_does_not_follow_changes_of_the_arrays_it_was_made_from():
+    counts = np.array([[5.0, 4.0], [5.0, 0.0], [0.0, 4.0]])
+    tree = stump(counts=counts)
+    counts[:] = 0
+    assert tree.counts[0].tolist() == [5, 4]
+
+
+def test_copies_are_the_tree_itself_and_pickles_are_equal():
+    tree = mixed_tree()
+    assert copy.copy(tree) is tree
+    assert copy.deepcopy(tree) is tree
+    again = pickle.loads(pickle.dumps(tree))
+    assert again.to_dict() == tree.to_dict()
+    assert not again.counts.flags.writeable
+
+
+LABELS = [
+    np.array(["no", "yes"]),
+    np.array([0, 1]),
+    np.array([-1.5, 2.5], dtype=np.float32),
+    np.array([False, True]),
+    np.array(["a", 7], dtype=object),
+    np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"),
+]
+
+
+@pytest.mark.parametrize("classes", LABELS, ids=lambda labels: labels.dtype.str)
+def test_json_brings_back_every_array_and_label_to_the_bit(tmp_path, classes):
+    tree = stump(classes=classes, threshold=[0.1 + 0.2, NAN, NAN], source={"model": "CART"})
+    tree.save(tmp_path / "tree.json")
+    again = kt.Tree.load(tmp_path / "tree.json")
+    assert again.classes.dtype == classes.dtype
+    assert again.classes.tolist() == classes.tolist()
+    assert again.threshold[0] == 0.1 + 0.2
+    assert again.to_dict() == tree.to_dict()
+
+
+@pytest.mark.parametrize("make", [mixed_tree, regression_stump])
+def test_json_is_strict_and_round_trips_all_kinds_of_trees(tmp_path, make):
+    tree = make()
+    tree.save(tmp_path / "tree.json")
+    document = json.loads(
+        (tmp_path / "tree.json").read_text(), parse_constant=lambda name: pytest.fail(name)
+    )
+    assert document == tree.to_dict()
+    assert kt.Tree.from_dict(document).to_text() == tree.to_text()
+
+
+def test_saving_replaces_a_file_only_once_it_is_complete(tmp_path):
+    path = tmp_path / "tree.json"
+    stump().save(path)
+    before = path.read_text()
+    unsavable = stump(classes=np.array([("a",), ("b",)], dtype=[("x", "U1")])["x"].astype(object))
+    unsavable.save(path)  # text inside an object array is fine
+    odd = np.empty(2, dtype=object)
+    odd[:] = [("a",), ("b",)]
+    with pytest.raises(ValueError, match="cannot be saved"):
+        stump(classes=odd).save(path)
+    assert json.loads(path.read_text())["classes"]["values"] == ["a", "b"]
+    assert before != path.read_text()
+    assert [p.name for p in tmp_path.iterdir()] == ["tree.json"], "no temporary file stays"
+
+
+BROKEN = {
+    "no node": {"kind": [], "feature": [], "threshold": [], "missing": [], "counts": []},
+    "cycle": {
+        "kind": [0, 1, 0, 1, 0],
+        "feature": [-1, 0, -1, 0, -1],
+        "threshold": [NAN, 0.0, NAN, 0.0, NAN],
+        "child_start": [0, 0, 2, 2, 4, 4],
+        "child": [3, 2, 1, 4],
+        "missing": [-2] * 5,
+        "counts": [[1, 1]] * 5,
+    },
+    "child of two": {"child": [1, 1]},
+    "child out of range": {"child": [1, 7]},
+    "root as a child": {"child": [1, 0]},
+    "leaf with children": {"kind": [1, 0, 0], "child_start": [0, 1, 2, 2]},
+    "three children": {"child_start": [0, 3, 3, 3]},
+    "decreasing starts": {"child_start": [0, 2, 1, 2]},
+    "infinite threshold": {"threshold": [np.inf, NAN, NAN]},
+    "NaN threshold": {"threshold": [NAN, NAN, NAN]},
+    "unknown kind": {"kind": [3, 0, 0]},
+    "column out of range": {"feature": [1, -1, -1]},
+    "negative column": {"feature": [-1, -1, -1]},
+    "nominal test of a numeric column": {"kind": [2, 0, 0]},
+    "counts do not add up": {"counts": [[5, 4], [5, 0], [0, 3]]},
+    "negative counts": {"counts": [[4, 4], [5, 0], [-1, 4]]},
+    "NaN counts": {"counts": [[NAN, 4], [5, 0], [0, 4]]},
+    "wrong number of classes": {"classes": ["no"]},
+    "same label twice": {"classes": ["no", "no"]},
+    "label out of range": {"label": [0, 0, 2]},
+    "missing goes nowhere": {"missing": [0, -2, -2]},
+    "missing code": {"missing": [-3, -2, -2]},
+    "names": {"feature_names": ["a", "b"]},
+    "dtype": {"compare_dtype": "float16"},
+    "fractional children": {"child": [1.5, 2]},
+    "too large for its type": {"child": [1, 2**40]},
+    "no columns": {"n_features": 0, "feature_names": []},
+}
+
+
+@pytest.mark.parametrize("changes", BROKEN.values(), ids=BROKEN.keys())
+def test_arrays_that_form_no_tree_are_a_clear_error(changes):
+    with pytest.raises(ValueError, match=r"Not a tree: .+\."):
+        stump(**changes)
+
+
+NOMINAL_BROKEN = {
+    "a category without a child": {"category_start": [0, 2, 2, 2, 2, 2], "category_child": [1, 2]},
+    "a category to a stranger": {"category_child": [1, 2, 3]},
+    "a child without a category": {"category_child": [1, 1, 1]},
+    "same category twice": {"categories": [None, ["red", "red", "blue"]]},
+    "categories of a leaf": {"category_start": [0, 2, 3, 3, 3, 3]},
+}
+
+
+@pytest.mark.parametrize("changes", NOMINAL_BROKEN.values(), ids=NOMINAL_BROKEN.keys())
+def test_nominal_tests_that_do_not_fit_are_a_clear_error(changes):
+    data = mixed_tree().to_dict()
+    data.update(changes)
+    with pytest.raises(ValueError, match=r"Not a tree: .+\."):
+        kt.Tree.from_dict(data)
+
+
+HOSTILE = [
+    "",
+    "{",
+    "[]",
+    "null",
+    "3",
+    '{"format": "keeptree.Tree"}',
+    '{"format": "keeptree.Tree", "version": 2}',
+    '{"format": "other", "version": 1}',
+    "[" * 100_000,
+    '{"format": "keeptree.Tree", "version": 1, "kind": ' + "9" * 5000 + "}",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_file_that_is_no_tree_is_a_value_error(tmp_path, text):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ValueError, match=r"Not a tree|not a KeepTree file"):
+        kt.Tree.load(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize("name", sorted(set(stump().to_dict()) - {"format", "version"}))
+@pytest.mark.parametrize(
+    "junk", [7, "x", [], [[[]]], {"a": 1}, True, [None], 1e308, [10**400], 10**12]
+)
+def test_a_field_of_another_type_is_a_value_error_or_harmless(name, junk):
+    data = {**stump().to_dict(), name: junk}
+    try:
+        tree = kt.Tree.from_dict(data)
+    except ValueError:
+        return
+    # What is accepted must work: e.g. a source without known keys, or n_features = True.
+    assert tree.predict([[1.0]]).shape == (1,)
+
+
+def test_a_truncated_file_is_a_value_error_at_every_length(tmp_path):
+    mixed_tree().save(tmp_path / "whole.json")
+    text = (tmp_path / "whole.json").read_text()
+    for length in range(0, len(text), 37):
+        (tmp_path / "cut.json").write_text(text[:length])
+        with pytest.raises(ValueError, match="KeepTree file"):
+            kt.Tree.load(tmp_path / "cut.json")
+
+
+def test_wrong_columns_are_named():
+    with pytest.raises(ValueError, match=r"X has 2 columns, but the tree expects 1"):
+        stump().apply([[1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"Missing: \['age'\]; not expected: \['agee'\]"):
+        stump().apply(pd.DataFrame({"agee": [1.0]}))
+    with pytest.raises(ValueError, match="same order"):
+        mixed_tree().apply(pd.DataFrame({"colour": ["red"], "size": [1.0]}))
+    with pytest.raises(ValueError, match="0 sample"):
+        stump().apply(np.empty((0, 1)))
+    with pytest.raises(ValueError, match="no row"):
+        mixed_tree().apply(np.empty((0, 2), dtype=object))
+
+
+def test_a_chain_of_ten_thousand_tests_breaks_nothing(tmp_path):
+    n = 10_000
+    inner = np.arange(0, 2 * n, 2)  # inner node 2i has the leaf 2i + 1 and the next inner node
+    kind = np.zeros(2 * n + 1, dtype=int)
+    kind[inner] = 1
+    counts = np.ones((2 * n + 1, 2))
+    counts[inner] = np.arange(n, 0, -1)[:, None] + 1
+    tree = kt.Tree(
+        kind=kind,
+        feature=np.where(kind, 0, -1),
+        threshold=np.where(kind, np.arange(2 * n + 1) / 2, NAN),
+        child_start=np.concatenate([[0], np.cumsum(2 * kind)]),
+        child=np.column_stack([inner + 1, inner + 2]).ravel(),
+        missing=np.full(2 * n + 1, -2),
+        counts=counts,
+        classes=[0, 1],
+        n_features=1,
+    )
+    assert tree.max_depth == n
+    assert tree.apply([[n + 1.0]]).tolist() == [2 * n]
+    assert tree.decision_path([[n + 1.0]]).nnz == n + 1
+    assert len(tree.to_text().splitlines()) == 2 * n
+    tree.save(tmp_path / "chain.json")
+    assert kt.Tree.load(tmp_path / "chain.json").n_leaves == n + 1
