@@ -319,6 +319,44 @@ def add_node(tests, numbers, node, measured, depth, options):
     return differ and heavy and variance > epsilon and depth < max_depth
 
 
+@kernel
+def start_work(target, weight, key, n_categories):
+    """(pool of all rows, spare pool, work space of the search, branch and places of entries)."""
+    n_rows = len(target)
+    widest = int64(2)
+    for f in range(len(n_categories)):
+        widest = max(widest, n_categories[f])
+    pool = (np.empty(n_rows, dtype=np.int32), np.empty((n_rows, 2)), key)
+    spare = (np.empty(n_rows, dtype=np.int32), np.empty((n_rows, 2)), np.empty_like(key))
+    for i in range(n_rows):
+        pool[0][i], pool[1][i, 0], pool[1][i, 1] = i, weight[i], target[i]
+    rank, child_of = np.empty(widest, dtype=np.int64), np.empty(widest, dtype=np.int32)
+    work = (np.empty(widest), np.empty(widest), rank, child_of)
+    return pool, spare, work, np.zeros(n_rows, dtype=np.int8), np.empty((n_rows, 2), dtype=np.int32)
+
+
+@kernel
+def add_pending(pending, n_pending, node, first, number, depth, known):
+    """Put a node on the list of those to be grown; returns the list, longer if need be."""
+    if n_pending == len(pending):
+        pending = lengthen(pending, 2 * len(pending))
+    pending[n_pending, 0], pending[n_pending, 1] = node, first
+    pending[n_pending, 2], pending[n_pending, 3] = number, depth
+    for s in range(len(known)):
+        pending[n_pending, 4 + s] = known[s]
+    return pending
+
+
+@kernel
+def add_mapping(categories, n_mapped, child_of, number):
+    """Write the branches of the categories of a test; returns the list, longer if need be."""
+    if n_mapped + number > len(categories):
+        categories = lengthen(categories, 2 * len(categories) + number)
+    for k in range(number):
+        categories[n_mapped + k, 0] = child_of[k]
+    return categories
+
+
 @kernel(
     (
         readonly(float64, 1, "C"),
@@ -352,32 +390,18 @@ def grow_squares(
     """
     data = (code, slot, n_categories)
     options = (min_leaf, min_split, epsilon, max_depth)
+    pool, spare, work, goes, place = start_work(target, weight, key, n_categories)
     n_rows, n_numeric = len(target), len(key)
-    widest = int64(2)
-    for f in range(len(slot)):
-        widest = max(widest, n_categories[f])
-    child_of = np.empty(widest, dtype=np.int32)
-    work = (np.empty(widest), np.empty(widest), np.empty(widest, dtype=np.int64), child_of)
-    pool = (np.empty(n_rows, dtype=np.int32), np.empty((n_rows, 2)), key)
-    spare = (np.empty(n_rows, dtype=np.int32), np.empty((n_rows, 2)), np.empty_like(key))
-    goes = np.zeros(n_rows, dtype=np.int8)
-    place = np.empty((n_rows, 2), dtype=np.int32)
-    for i in range(n_rows):
-        pool[0][i], pool[1][i, 0], pool[1][i, 1] = i, weight[i], target[i]
-    tests, numbers = np.empty((66, 3), dtype=np.int32), np.empty((66, 4))
-    categories = np.empty((256 + widest, 1), dtype=np.int32)
-
+    tests, numbers = np.empty((64, 3), dtype=np.int32), np.empty((64, 4))
+    categories = np.empty((64, 1), dtype=np.int32)
     # Nodes still to be grown: node, first entry, number of entries, depth, known values by column.
     pending = np.empty((64, 4 + n_numeric), dtype=np.int64)
-    known_rows = np.empty(n_numeric, dtype=np.int64)
-    child_known = np.empty((2, n_numeric), dtype=np.int64)
+    known_rows, child_known = n_known.copy(), np.empty((2, n_numeric), dtype=np.int64)
     grows = np.empty(2, dtype=np.bool_)
     whole = measure_branch(pool[1], 0, n_rows, goes, 0, 1.0)
     n_nodes, n_mapped, n_pending = 1, 0, 0
     if add_node(tests, numbers, 0, whole, 0, options):
-        pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
-        for s in range(n_numeric):
-            pending[0, 4 + s] = n_known[s]
+        pending = add_pending(pending, 0, 0, 0, n_rows, 0, known_rows)
         n_pending = 1
     while n_pending > 0:
         n_pending -= 1
@@ -397,13 +421,10 @@ def grow_squares(
             numbers[node, 0] = cut_value(pool[2], level, level_start, slot[chosen], a, cut)
         else:
             map_categories(pool, data, chosen, cut, a, m, mean, work)
-            if n_mapped + widest > len(categories):
-                categories = lengthen(categories, 2 * len(categories) + widest)
+            categories = add_mapping(categories, n_mapped, work[3], n_categories[chosen])
             tests[node, 2] = n_mapped
-            for k in range(n_categories[chosen]):
-                categories[n_mapped + k, 0] = child_of[k]
             n_mapped += n_categories[chosen]
-        share = assign_branches(pool, data, chosen, cut, a, m, known_rows, child_of, goes)
+        share = assign_branches(pool, data, chosen, cut, a, m, known_rows, work[3], goes)
         for side in range(2):
             part = share if side == 0 else 1.0 - share
             measured = measure_branch(pool[1], a, m, goes, side, part)
@@ -415,15 +436,18 @@ def grow_squares(
             divide_keys(pool[2], spare[2], a, known_rows, place, size, child_known)
             pool = make_room(pool, a, a + size[0] + size[1])
             copy_pool(spare, size[0] + size[1], pool, a)
-            if n_pending + 2 > len(pending):
-                pending = lengthen(pending, 2 * len(pending))
             first = a
             for side in (1, 0):  # the left branch lies last in the pool and is grown first
                 if grows[side]:
-                    pending[n_pending, 0], pending[n_pending, 1] = n_nodes + side, first
-                    pending[n_pending, 2], pending[n_pending, 3] = size[side], depth
-                    for s in range(n_numeric):
-                        pending[n_pending, 4 + s] = child_known[side, s]
+                    pending = add_pending(
+                        pending,
+                        n_pending,
+                        n_nodes + side,
+                        first,
+                        size[side],
+                        depth,
+                        child_known[side],
+                    )
                     n_pending += 1
                     first += size[side]
         n_nodes += 2

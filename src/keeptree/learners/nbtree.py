@@ -83,8 +83,8 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
     >>> model = kt.NBTreeClassifier(random_state=0).fit(X, y)
     >>> model.predict_proba(X[:1]).round(3)
     array([[1., 0., 0.]])
-    >>> cross_val_score(model, X, y).mean() > 0.95
-    True
+    >>> print(f"{cross_val_score(model, X, y).mean():.2f}")
+    0.96
     """
 
     _parameter_constraints = {
@@ -175,7 +175,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
-        from keeptree._kernels.naive_bayes import answer_rows
+        from keeptree._kernels.bayes_answer import answer_rows
 
         X = self._read_rows(X)
         reached = self.tree_._leaf_weights(X)

@@ -57,8 +57,8 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     The test of a node maximises |D| Var(D) - |L| Var(L) - |R| Var(R) over the cases with a value;
     as in C4.5, this is the reduction per case times the share of those cases. Equal reductions
     (within 1e-10 of one another) go to the first column and the lowest cut. Categories are ordered
-    by the mean of their targets, and the best cut of this order is the best of all two sets
-    (Breiman et al. 1984, section 8.8). A category without cases in the node joins the heavier
+    by the mean of their targets, and the best cut of this order is the best of all two sets, if
+    none is too light for ``min_samples_leaf`` (Breiman et al. 1984, section 8.8). A category without cases in the node joins the heavier
     branch. A test that gains nothing is accepted as long as the targets differ: two tests together
     may gain where none does alone.
 
@@ -78,11 +78,11 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     >>> model = kt.TreeRegressor(max_depth=2).fit(X, y)
     >>> print(model.tree_.to_text(precision=3))
     s5 <= -0.00376
-    |   bmi <= 0.00673: 96.3 (171)
-    |   bmi > 0.00673: 160 (47)
+    |   bmi <= 0.00619: 96.3 (171)
+    |   bmi > 0.00619: 160 (47)
     s5 > -0.00376
-    |   bmi <= 0.0148: 163 (118)
-    |   bmi > 0.0148: 225 (106)
+    |   bmi <= 0.0148: 163 (116)
+    |   bmi > 0.0148: 226 (108)
     """
 
     _parameter_constraints = {
