@@ -1,5 +1,7 @@
 """Scoring rows: probabilities, distances and nearest points, beside the peers."""
 
+import time
+
 import numpy as np
 from imodels import HSTreeClassifierCV
 from sklearn.base import clone
@@ -28,8 +30,7 @@ def probabilities():
             kt.DistanceKernelClassifier(tree, "separator").fit(X, y),
             kt.SmoothedTreeClassifier(tree).fit(X, y),
         ]
-        calls = [lambda m=m: m.predict_proba(new) for m in (tree, *models)]
-        base, *times = best_times(calls)
+        base, *times = best_times([(m.predict_proba, new) for m in (tree, *models)])
         ratios = [f"{t / base:.2f}" for t in times]
         rows.append((f"{leaves} leaves, K = {classes}", ratios[0], f"{limit}", *ratios[1:]))
     columns = ("predict_proba, 1 thread, d = 30", "kernel global", "limit", "separator", "smoothed")
@@ -41,13 +42,10 @@ def geometry():
     for leaves, classes in ((30, 2), (100, 2), (1000, 2), (100, 3), (10_000, 2)):
         tree, X, _, new = grown_tree(leaves, classes)
         b = kt.Boundary(tree).fit(X)
-        calls = [
-            lambda t=tree: t.predict_proba(new),
-            lambda b=b: b.distance(new),
-            lambda b=b: b.signed_distance(new),
-            lambda b=b: b.nearest(new),
-        ]
-        base, *times = best_times(calls, repeats=3 if leaves > 1000 else 7)
+        calls = [tree.predict_proba, b.distance, b.signed_distance, b.nearest]
+        base, *times = best_times(
+            [(call, new) for call in calls], repeats=3 if leaves > 1000 else 7
+        )
         limit = "2" if leaves == 100 else ""
         ratios = [f"{t / base:.2f}" for t in times]
         rows.append((f"{leaves} leaves, K = {classes}", *ratios, limit))
@@ -62,7 +60,8 @@ def threads():
     both = [clone(model).set_params(n_jobs=n) for n in (1, 2)]
     for m in both:
         m.set_params(estimator=FrozenEstimator(tree)).fit(X, y)
-    one, two = best_times([lambda m=m: m.predict_proba(new) for m in both], repeats=5)
+    calls = [(m.predict_proba, new) for m in both]
+    one, two = best_times(calls, repeats=5, clock=time.perf_counter)
     print_table(
         "Two threads on 1e6 rows, 100 leaves",
         ("", "faster than one", "at least"),
@@ -79,7 +78,7 @@ def peers():
         five = CalibratedClassifierCV(clone(tree), method="isotonic", cv=5).fit(X, y)
         shrunk = HSTreeClassifierCV(estimator_=clone(tree), max_leaf_nodes=leaves).fit(X, y)
         models = [tree, kt.DistanceKernelClassifier(tree).fit(X, y), shrunk, isotonic, five]
-        base, *times = best_times([lambda m=m: m.predict_proba(new) for m in models], repeats=5)
+        base, *times = best_times([(m.predict_proba, new) for m in models], repeats=5)
         rows.append((f"{leaves} leaves, K = 2", *(f"{t / base:.2f}" for t in times)))
     columns = ("peers", "kernel global", "imodels HSTree", "isotonic", "isotonic, cv = 5")
     print_table("Ratio to scikit-learn's predict_proba", columns, rows)

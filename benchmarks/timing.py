@@ -11,16 +11,19 @@ from sklearn.tree import DecisionTreeClassifier
 console = Console(width=100)
 
 
-def best_times(functions, repeats=7):
-    """Shortest time of each function over rounds in which each is called once."""
-    times = np.empty((repeats, len(functions)))
-    for function in functions:
-        function()  # compile, allocate
+def best_times(calls, repeats=7, clock=time.process_time):
+    """Shortest time of each (function, *arguments) over rounds in which each is called once.
+
+    CPU time by default: what other programs do on the machine counts less.
+    """
+    times = np.empty((repeats, len(calls)))
+    for function, *arguments in calls:
+        function(*arguments)  # compile, allocate
     for row in times:
-        for j, function in enumerate(functions):
-            start = time.perf_counter()
-            function()
-            row[j] = time.perf_counter() - start
+        for j, (function, *arguments) in enumerate(calls):
+            start = clock()
+            function(*arguments)
+            row[j] = clock() - start
     return times.min(axis=0)
 
 

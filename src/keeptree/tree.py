@@ -317,7 +317,18 @@ class Tree:
 
     def _route(self, X):
         """Leaf of each row of an encoded matrix."""
-        from keeptree._kernels.route import route_rows  # numba loads when it is first needed
+        from keeptree._kernels.route import route_numeric_rows  # numba loads when first needed
+
+        if (self.kind == NOMINAL).any():
+            return self._route_any(X)
+        leaf = np.empty(len(X), dtype=np.int64)
+        route_numeric_rows(X, *self._numeric_steps, self.compare_dtype == "float32", leaf)
+        if len(leaf) and leaf.max() == self.n_nodes:
+            return self._route_any(X)  # it says which row and test
+        return leaf
+
+    def _route_any(self, X):
+        from keeptree._kernels.route import route_rows
 
         leaf = np.empty(len(X), dtype=np.int64)
         route_rows(
@@ -341,6 +352,18 @@ class Tree:
                 "values there; fill it in before."
             )
         return leaf
+
+    @cached_property
+    def _numeric_steps(self):
+        """Feature, threshold and the nodes that follow each test, for ``route_numeric_rows``."""
+        inner = np.flatnonzero(self.kind != LEAF)
+        following = np.zeros((self.n_nodes + 1, 3), dtype=np.int64)
+        following[inner, 0] = self.child[self.child_start[inner]]
+        following[inner, 1] = self.child[self.child_start[inner] + 1]
+        missing = self._missing_child[inner]
+        following[inner, 2] = np.where(missing < 0, self.n_nodes, missing)
+        feature = np.append(self.feature, -1).astype(np.int64)
+        return _frozen(feature), self.threshold, _frozen(following)
 
     def _shared_rows(self, X):
         """Rows of an encoded matrix that have a missing value where a test shares it."""

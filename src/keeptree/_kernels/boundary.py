@@ -18,87 +18,118 @@ inlined = partial(inner, forceinline=True)  # constant arguments make a loop of 
 
 BLOCK = 256  # rows; the used columns and the slots of a block stay in the nearest caches
 
+TILE = 1024  # numbers that are read at once
+
 # Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
 BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
 SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
 
-LARGEST_SINGLE = 3.4028234663852886e38
+LARGEST, LARGEST_SINGLE = 1.7976931348623157e308, 3.4028234663852886e38
 
 
 @inner
-def _load(flat, row_step, column_step, first, m, columns, frame, single, limit, block):
-    """Copy rows into ``block`` column by column, scaled; whether one is beyond ``limit`` or NaN."""
-    suspect = 0
-    for k in range(len(columns)):
-        at = first * row_step + columns[k, 0] * column_step
-        c, a = frame[k, 0], frame[k, 1]
-        if single:
-            for j in range(m):
-                value = block.dtype.type((float64(np.float32(flat[at + j * row_step])) - c) * a)
-                suspect |= not (abs(value) <= limit)
-                block[k, j] = value
-        else:
-            for j in range(m):
-                value = block.dtype.type((flat[at + j * row_step] - c) * a)
-                suspect |= not (abs(value) <= limit)
-                block[k, j] = value
-        for j in range(m, BLOCK):
-            block[k, j] = 0
+def _tile(columns, frame, width, tile):
+    """Centres and factors of whole rows, repeated to the length of a tile; unused columns get 0.
+
+    Times 0, a finite number is 0 and anything else NaN: the check of all columns is one.
+    """
+    center, factor = np.zeros(tile), np.zeros(tile)
+    for at in range(0, tile, width):
+        for k in range(len(columns)):
+            center[at + columns[k, 0]] = frame[k, 0]
+            factor[at + columns[k, 0]] = frame[k, 1]
+    return center, factor
+
+
+# numba lets an index be negative unless it is plainly the counter of a loop, and the compiler then
+# gives up on vector loads: hence the slices below.
+
+
+@inner
+def _scale(values, center, factor, single, out):
+    """Centre and scale contiguous numbers, rounded as the model compares them."""
+    if single:
+        for i in range(len(values)):
+            out[i] = (float64(np.float32(values[i])) - center[i]) * factor[i]
+    else:
+        for i in range(len(values)):
+            out[i] = (values[i] - center[i]) * factor[i]
+
+
+@inner
+def _exceeds(values, limit):
+    """Whether a number is missing or beyond ``limit``."""
+    exceeds = 0
+    for i in range(len(values)):
+        exceeds |= not (abs(values[i]) <= limit)
+    return exceeds != 0
+
+
+@inner
+def _load_rows(rows, m, width, columns, center, factor, single, limit, tile, block):
+    """Copy m rows that lie one after the other into the columns of ``block``, scaled.
+
+    A tile of rows is scaled where it is read, in long loops over contiguous memory, and turned
+    around from the nearest cache. Returns whether a value is missing or beyond ``limit``.
+    """
+    suspect = False
+    flat_tile = tile.reshape(-1)
+    for first in range(0, m, len(tile)):
+        here = min(len(tile), m - first)
+        part = flat_tile[: here * width]
+        _scale(rows[first * width : (first + here) * width], center, factor, single, part)
+        suspect |= _exceeds(part, limit)
+        target = block[:, first : first + here]
+        for k in range(len(columns)):
+            c = columns[k, 0]
+            for j in range(here):
+                target[k, j] = tile[j, c]
     return suspect
 
 
 @inner
-def _load_carefully(flat, row_step, column_step, first, m, columns, frame, single, block):
-    """As ``_load``, for a block with a missing, infinite or huge value; the flags of what it saw.
+def _load_columns(flat, at, m, height, columns, rest, frame, single, limit, block):
+    """The same where columns lie one after the other, ``height`` numbers each."""
+    suspect = False
+    ones = np.ones(m)
+    for k in range(len(columns)):
+        start = at + columns[k, 0] * height
+        center, factor = ones * frame[k, 0], ones * frame[k, 1]
+        _scale(flat[start : start + m], center, factor, single, block[k])
+        suspect |= _exceeds(block[k, :m], limit)
+    for k in range(len(rest)):
+        start = at + rest[k] * height
+        suspect |= _exceeds(flat[start : start + m], LARGEST)
+    return suspect
+
+
+@inner
+def _load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, single, block):
+    """Once more, for a block with a missing, infinite or huge value; the flags of what it saw.
 
     A missing nominal value gets the code after the last, a missing number stays NaN, and anything
     beyond its column's limit is clamped so that no square overflows.
     """
     seen = 0
     for k in range(len(columns)):
-        at, n_codes = first * row_step + columns[k, 0] * column_step, columns[k, 1]
+        start, n_codes = at + columns[k, 0] * column_step, columns[k, 1]
         center, factor, limit = frame[k, 0], frame[k, 1], frame[k, 2]
         for j in range(m):
-            value = flat[at + j * row_step]
+            value = flat[start + j * row_step]
+            if np.isnan(value):
+                seen |= SAW_NAN
+                block[k, j] = value if n_codes == 0 else float64(n_codes)
+                continue
             if np.isinf(value):
                 seen |= SAW_INF
             if single:
-                value = (
-                    min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE) if value == value else value
-                )
-                value = float64(np.float32(value))
-            if np.isnan(value):
-                seen |= SAW_NAN
-                if n_codes > 0:
-                    value = float64(n_codes)
-            else:
-                value = min(max((value - center) * factor, -limit), limit)
-            block[k, j] = value
-    return seen
-
-
-@inner
-def _check_rest(flat, row_step, column_step, first, m, rest):
-    """Flags of what the columns the program does not use hold in a block of rows."""
-    suspect = 0
-    if len(rest) == 0:
-        return 0
-    if column_step == 1:  # the used columns lie between them: one contiguous sweep is faster
-        for i in range(first * row_step, (first + m) * row_step):
-            suspect |= not (abs(flat[i]) <= 1.7976931348623157e308)
-    else:
-        for k in range(len(rest)):
-            at = first * row_step + rest[k] * column_step
-            for j in range(m):
-                suspect |= not (abs(flat[at + j * row_step]) <= 1.7976931348623157e308)
-    if not suspect:
-        return 0
-    seen = 0
+                value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
+            block[k, j] = min(max((value - center) * factor, -limit), limit)
     for k in range(len(rest)):
-        at = first * row_step + rest[k] * column_step
+        start = at + rest[k] * column_step
         for j in range(m):
-            value = flat[at + j * row_step]
+            value = flat[start + j * row_step]
             if np.isnan(value):
                 seen |= SAW_NAN
             elif np.isinf(value):
@@ -209,12 +240,12 @@ def _run(steps, bounds, table, weighted, mask, block, slots, best):
 
 
 @inner
-def _fill_signed(best, n_classes, first, m, out):
+def _fill_signed(best, n_classes, m, out):
     """Algebraic distances of a block: of the first of two classes, or of all."""
     zero, infinite = best.dtype.type(0), best.dtype.type(np.inf)
     if n_classes == 2:
         for j in range(m):
-            out[first + j, 0] = np.sqrt(best[0, j]) - np.sqrt(best[1, j])
+            out[j] = np.sqrt(best[0, j]) - np.sqrt(best[1, j])
         return
     for j in range(m):
         nearest, second = infinite, infinite
@@ -226,7 +257,7 @@ def _fill_signed(best, n_classes, first, m, out):
         inside = zero - np.sqrt(second)
         for c in range(n_classes):
             d = best[c, j]
-            out[first + j, c] = np.sqrt(d) if d > zero else inside
+            out[j * n_classes + c] = np.sqrt(d) if d > zero else inside
 
 
 @inner
@@ -265,26 +296,38 @@ def _measure_rows(
 ):  # fmt: skip
     """Run a program on the rows start to stop; returns the flags of what it saw, NaN or infinite.
 
-    ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` has
-    rows it is filled with the class-algebraic distances: a column per class, or one, of the first,
-    if there are two. If ``region`` has rows it is filled with the nearest regions: squared
+    ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` is
+    not empty it is filled with the class-algebraic distances: row by row those to all classes, or
+    only to the first if there are two. If ``region`` is not empty it is filled with the nearest regions: squared
     distances are compared without the bits outside ``mask``, and of equal ones the region that is
     first in preorder is taken, however the program is ordered.
     """
-    block = np.empty((len(columns), BLOCK), dtype=out.dtype)
+    block = np.zeros((len(columns), BLOCK), dtype=out.dtype)
     slots = np.empty((n_slots, BLOCK), dtype=out.dtype)
     best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
+    width = len(columns) + len(rest)
+    tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
+    center, factor = _tile(columns, frame, width, tile.size)
     seen = 0
     for first in range(start, stop, BLOCK):
-        m = min(BLOCK, stop - first)
-        seen |= _check_rest(flat, row_step, column_step, first, m, rest)
-        if _load(flat, row_step, column_step, first, m, columns, frame, single, limit, block):
+        m, at = min(BLOCK, stop - first), first * row_step
+        if column_step == 1:
+            rows = flat[at : at + m * width]
+            suspect = _load_rows(
+                rows, m, width, columns, center, factor, single, limit, tile, block
+            )
+        else:
+            suspect = _load_columns(
+                flat, at, m, column_step, columns, rest, frame, single, limit, block
+            )
+        if suspect:
             seen |= _load_carefully(
-                flat, row_step, column_step, first, m, columns, frame, single, block
+                flat, row_step, column_step, at, m, columns, rest, frame, single, block
             )
         _run(steps, bounds, table, weighted, mask, block, slots, best)
         if len(out):
-            _fill_signed(best, n_classes, first - start, m, out)
+            per_row = 1 if n_classes == 2 else n_classes
+            _fill_signed(best, n_classes, m, out[(first - start) * per_row :])
         if mask is not None and len(region):
             _fill_nearest(best, n_classes, first - start, m, mask, own, wanted, region)
     return seen
@@ -303,5 +346,5 @@ def measure_rows(single):
         else [boolean, int64, int64[::1], readonly(int64, 1, "C"), int64[::1]]
     )
     program += [weighted, int64, int64, mask]
-    arguments = [*rows, *layout, boolean, dtype, *program, dtype[:, ::1], own, wanted, region]
+    arguments = [*rows, *layout, boolean, dtype, *program, dtype[::1], own, wanted, region]
     return kernel(int64(*arguments))(_measure_rows)

@@ -225,6 +225,22 @@ def lookup_curve(h, curve, axis, cell, piece, coefficient):
 
 
 @kernel
+def lookup_even(h, curve, axis, coefficient):
+    """Share at h by the short cut of the curve, or -1 where it has none."""
+    x = (h - axis[curve, 0]) * axis[curve, 1]
+    if not (x >= 0.0 and x < axis[curve, 5]):
+        return -1.0
+    y = x * axis[curve, 6]
+    j = np.uint32(np.int32(y))  # unsigned: no check for an index from the end
+    y -= j
+    j += np.uint32(np.int32(axis[curve, 7]))
+    p = coefficient[j, 2] + y * coefficient[j, 3]
+    p = coefficient[j, 0] + y * (coefficient[j, 1] + y * p)
+    p = p if p > 0.0 else 0.0
+    return p if p < 1.0 else 1.0
+
+
+@kernel
 def lookup_rows(curve, h, axis, cell, piece, coefficient, out):
     """Fill the share of each row from the curve it names; NaN stays NaN."""
     for row in range(len(h)):
@@ -235,26 +251,36 @@ def lookup_rows(curve, h, axis, cell, piece, coefficient, out):
 
 
 @kernel
-def lookup_columns(curve, h, step, axis, cell, piece, coefficient, out):
-    """Fill the shares of several columns; each column has its curves ``step`` after the last's."""
+def classify_two(curve, stride, h, axis, cell, piece, coefficient, out):
+    """Fill the probabilities of two classes; row i is on the curve ``curve[i * stride]``."""
     for row in range(h.shape[0]):
-        for j in range(h.shape[1]):
-            k = curve[row] + j * step
-            out[row, j] = lookup_curve(h[row, j], k, axis, cell, piece, coefficient)
+        k = curve[row * stride]
+        p = lookup_even(h[row, 0], k, axis, coefficient)
+        if p < 0.0:
+            p = lookup_curve(h[row, 0], k, axis, cell, piece, coefficient)
+        out[row, 0] = p
+        out[row, 1] = 1.0 - p
 
 
 @kernel
-def normalise_shares(share, estimated, prior, out):
-    """Fill class probabilities from class-against-rest shares; the other classes keep the prior.
+def classify_many(curve, stride, h, estimated, prior, axis, cell, piece, coefficient, out):
+    """Fill class probabilities: each estimated class against the rest, the others by prior.
 
-    A billionth of the prior keeps a row defined on which every share is zero.
+    Row i is on the curve ``curve[i * stride]`` of each estimated class; each class has its curves
+    after those of the class before. A billionth of the prior keeps a row defined on which every
+    share is zero.
     """
-    for row in range(share.shape[0]):
+    step = len(axis) // len(estimated)
+    for row in range(h.shape[0]):
         total = 0.0
         for c in range(len(prior)):
             out[row, c] = prior[c]
         for j in range(len(estimated)):
-            out[row, estimated[j]] = share[row, j] + 1e-9 * prior[estimated[j]]
+            k, c = curve[row * stride] + j * step, estimated[j]
+            p = lookup_even(h[row, c], k, axis, coefficient)
+            if p < 0.0:
+                p = lookup_curve(h[row, c], k, axis, cell, piece, coefficient)
+            out[row, c] = p + 1e-9 * prior[c]
         for c in range(len(prior)):
             total += out[row, c]
         for c in range(len(prior)):

@@ -281,9 +281,9 @@ def grow_numeric(
     goes_left = np.empty(n_rows, dtype=np.uint8)
     spare = np.empty(n_rows, dtype=np.uint64)
     pending = np.empty(len(feature), dtype=np.int64)
-    add_node(nodes, 0, 0, n_rows, 0)
-    n_nodes, n_pending = 1, 0
-    if not is_leaf(counts, 0, min_leaf, 0, max_depth):
+    add_node(nodes, int64(0), int64(0), n_rows, int64(0))
+    n_nodes, n_pending = int64(1), int64(0)
+    if not is_leaf(counts, int64(0), min_leaf, int64(0), max_depth):
         pending[0] = 0
         n_pending = 1
     while n_pending > 0:

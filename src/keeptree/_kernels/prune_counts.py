@@ -39,9 +39,14 @@ def collapse_nodes(first_child, n_children, counts, label, below):
 
 @kernel(
     void(
-        readonly(int32, 1), int32[::1], readonly(float64, 2), readonly(int32, 1), float64, float64[::1]
+        readonly(int32, 1),
+        int32[::1],
+        readonly(float64, 2),
+        readonly(int32, 1),
+        float64,
+        float64[::1],
     )
-)  # fmt: skip
+)
 def prune_pessimistic(first_child, n_children, counts, label, penalty, below):
     """Bottom-up: a leaf where errors + penalty is not larger than the sum over the leaves below."""
     for node in range(len(n_children) - 1, -1, -1):

@@ -58,3 +58,32 @@ def route_rows(
             else:
                 node = category_child[category_start[node] + int64(value)]
         leaf[i] = node
+
+
+@kernel(
+    void(
+        readonly(float64, 2),
+        readonly(int64, 1),
+        readonly(float64, 1),
+        readonly(int64, 2),
+        boolean,
+        int64[::1],
+    )
+)
+def route_numeric_rows(X, feature, threshold, following, single, leaf):
+    """``route_rows`` for a tree without nominal tests, at half the cost.
+
+    ``following[node]`` has the node after "not above", "above" and "missing"; where a missing
+    value has no rule, that is a last node past those of the tree. ``feature`` is -1 in leaves.
+    """
+    for i in range(X.shape[0]):
+        node = 0
+        f = feature[0]
+        while f >= 0:
+            value = X[i, f]
+            if single:
+                value = float64(np.float32(value))
+            at = threshold[node]
+            node = following[node, 0 if value <= at else (1 if value > at else 2)]
+            f = feature[node]
+        leaf[i] = node

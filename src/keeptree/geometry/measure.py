@@ -29,7 +29,7 @@ def fill_signed(program, tree, X, start, stop, out):
     nearest = (None,) * 4 if single else (-1, *(np.empty(0, dtype=np.int64),) * 3)
     mask, *nearest = nearest
     arguments = _arguments(program, tree, X, start, stop, single)
-    seen = measure_rows(single)(*arguments, mask, out, *nearest)
+    seen = measure_rows(single)(*arguments, mask, out.reshape(-1), *nearest)
     check_rows(tree, X, start, stop, seen)
 
 
@@ -130,7 +130,7 @@ def _run_nearest(program, tree, X, start, stop, own, wanted, region):
 
     bits = max(_ID_BITS, len(program.regions.node).bit_length())
     arguments = _arguments(program, tree, X, start, stop, False)
-    no_distances = np.empty((0, program.n_classes))
+    no_distances = np.empty(0)
     return measure_rows(False)(*arguments, -1 << bits, no_distances, own, wanted, region)
 
 

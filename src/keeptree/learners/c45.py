@@ -13,7 +13,8 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.learners.folds import pruning_fold
-from keeptree.learners.grow import CRITERIA, GrowOptions, grow, snap_thresholds
+from keeptree.learners.grow import grow, snap_thresholds
+from keeptree.learners.grow_options import CRITERIA, GrowOptions
 from keeptree.learners.nominal import has_nominal, read_table
 from keeptree.learners.prune import (
     collapse_shape,
@@ -73,8 +74,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         Weka's ``-A``.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         More nominal columns, as a mask, indices or names; their categories are the values seen in
-        ``fit``, sorted. In a data frame the columns of categorical dtype are nominal anyway, with
-        their declared categories, and so are columns of text.
+        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
+        are nominal anyway, with their declared categories, and so are columns of text and polars'
+        Categorical, with those seen.
     mdl_correction : bool, default=True
         Subtract the cost of choosing a cut, log2(candidates) / weight, from a numeric attribute's
         gain. False is Weka's ``-J``.
@@ -125,7 +127,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     |   petal width (cm) > 1.7: 2 (46/1)
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = {
         "criterion": [StrOptions(set(CRITERIA))],
         "pruning": [StrOptions({"error-based", "reduced-error", "pessimistic", "none"})],
         "confidence_factor": [Interval(Real, 0, 1, closed="right")],

@@ -1,30 +1,14 @@
 """From a coded table to the Shape of a grown tree: which kernel grows it, and where it cuts."""
 
-from typing import NamedTuple
-
 import numpy as np
 
+from keeptree.learners.grow_mixed import MixedGrower
+from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
 from keeptree.learners.shape import Shape
 
-CRITERIA = {"gain-ratio": 0, "information-gain": 1, "gini": 2}
-NOMINAL_TESTS = {"multiway": 0, "one-against-rest": 1, "subsets": 2}
-SMALL = 1e-6  # J48's tolerance
+__all__ = ["GrowOptions", "grow", "snap_thresholds"]
+
 LARGEST_TABLE = 2**28  # nodes x classes that the numeric kernel reserves at most
-
-
-class GrowOptions(NamedTuple):
-    """What the growing kernels need to know."""
-
-    criterion: str = "gain-ratio"
-    nominal_test: str = "multiway"
-    min_leaf: int = 2
-    max_depth: int | None = None
-    mdl: bool = True
-
-    @property
-    def deepest(self):
-        """Depth at which a node is a leaf in any case."""
-        return np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
 
 
 def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_mixed=False):
@@ -62,7 +46,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_
         return _grow_numeric(columns, label, n_classes, bits, options)
     weight = np.ones(len(X)) if weight is None else np.ascontiguousarray(weight)
     averaged = _averaged(n_categories, len(X) if n_all is None else n_all)
-    return _grow_mixed(columns, label, weight, n_categories, averaged, n_classes, options)
+    return MixedGrower(columns, label, weight, n_categories, averaged, n_classes, options).grow()
 
 
 def _key_bits(n_rows, n_classes):
@@ -70,12 +54,6 @@ def _key_bits(n_rows, n_classes):
     row_bits, class_bits = max(n_rows - 1, 1).bit_length(), max(n_classes - 1, 1).bit_length()
     group_bits = (2 * n_rows).bit_length()
     return (row_bits, class_bits) if group_bits + row_bits + class_bits <= 64 else None
-
-
-def _table(n, gini=False):
-    """Return x log2(x), or x^2, of 0 to n."""
-    numbers = np.arange(n + 1.0)
-    return numbers**2 if gini else numbers * np.log2(np.maximum(numbers, 1))
 
 
 def _grow_numeric(columns, label, n_classes, bits, options):
@@ -92,9 +70,9 @@ def _grow_numeric(columns, label, n_classes, bits, options):
         *bits,
         options.min_leaf,
         options.deepest,
-        CRITERIA[options.criterion],
+        options.criterion_code,
         options.mdl,
-        _table(len(label), options.criterion == "gini"),
+        table_of_terms(len(label), options.criterion == "gini"),
         *nodes,
     )
     feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in nodes)
@@ -122,46 +100,6 @@ def _room_for_nodes(n_rows, n_classes, min_leaf):
     )
 
 
-def _grow_mixed(columns, label, weight, n_categories, averaged, n_classes, options):
-    from keeptree._kernels.grow_mixed import grow_mixed
-
-    numeric = n_categories == 0
-    slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
-    values = np.ascontiguousarray(columns[numeric])
-    codes = np.nan_to_num(columns[~numeric], nan=-1).astype(np.int32)
-    known = np.count_nonzero(~np.isnan(values), axis=1)
-    order = np.argsort(values, axis=1, kind="stable").astype(np.int32)  # NaN come last
-    tests, weights, branches, n_nodes, n_mapped = grow_mixed(
-        label,
-        weight,
-        values,
-        codes,
-        slot,
-        n_categories,
-        order,
-        known,
-        averaged,
-        n_classes,
-        float(options.min_leaf),
-        options.deepest,
-        CRITERIA[options.criterion],
-        options.mdl,
-        NOMINAL_TESTS[options.nominal_test],
-        _table(len(label)),
-    )
-    feature, first_child, n_children, category_start = np.ascontiguousarray(tests[:n_nodes].T)
-    return Shape(
-        feature=feature,
-        threshold=weights[:n_nodes, n_classes].copy(),
-        first_child=first_child,
-        n_children=n_children,
-        category_start=category_start,
-        category_child=branches[:n_mapped, 0].copy(),
-        missing=np.full(n_nodes, -1, dtype=np.int32),
-        counts=weights[:n_nodes, :n_classes].copy(),
-    )
-
-
 def _averaged(n_categories, n_all):
     """J48 leaves nominal columns with very many categories out of the mean gain, unless all are."""
     many = (n_categories > 0) & ~(0.3 * n_all - n_categories > SMALL)
@@ -185,8 +123,7 @@ def snap_thresholds(shape, X, tolerant=False):
     for f in np.unique(shape.feature[numeric]):
         nodes = np.flatnonzero(numeric & (shape.feature == f))
         column = X[:, f]
-        column = column[~np.isnan(column)]
-        values = np.unique(column)
+        values = np.sort(column)  # NaN come last, above every midpoint
         middle = shape.threshold[nodes]
         if not tolerant:
             shape.threshold[nodes] = values[np.searchsorted(values, middle, side="right") - 1]

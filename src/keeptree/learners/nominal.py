@@ -5,6 +5,9 @@ from sklearn.utils import check_array
 
 from keeptree.table import column_names, encode_labels
 
+DECLARED = ("CategoricalDtype", "Enum")  # dtypes that list their categories
+OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # those that do not
+
 
 def read_table(X, nominal=None):
     """Return (matrix, categories) of a training table.
@@ -12,9 +15,9 @@ def read_table(X, nominal=None):
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
-        Nominal are the columns named by ``nominal`` and, in a data frame, those with a categorical
-        dtype (declared categories, in declared order) and those that hold text (observed
-        categories, sorted).
+        Nominal are the columns named by ``nominal`` and, in a data frame, those of pandas'
+        categorical or polars' Enum dtype (declared categories, in declared order) and those that
+        hold text or polars' Categorical (observed categories, sorted).
     nominal : None, "from_dtype", or array-like of bool, int or str
         More nominal columns, as a mask, indices or names: observed categories, sorted.
 
@@ -28,13 +31,15 @@ def read_table(X, nominal=None):
     is_frame = column_names(X) is not None
     columns = [X[name] for name in X.columns] if is_frame else list(np.asarray(X).T)
     chosen = _chosen_columns(nominal, len(columns), column_names(X))
-    matrix = np.empty((len(columns[0]), len(columns)))
+    if len(columns[0]) == 0:
+        raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
+    matrix = np.empty((len(columns[0]), len(columns)), order="F")
     categories = []
     for j, column in enumerate(columns):
-        declared = _declared(column) if is_frame else None
-        if declared is not None:
-            labels, matrix[:, j] = declared
-        elif chosen[j] or _holds_text(column):
+        kind = _kind(column.dtype) if is_frame else ""
+        if kind in DECLARED:
+            labels, matrix[:, j] = _DECLARED_CODES[kind](column)
+        elif chosen[j] or kind in OBSERVED:
             labels, matrix[:, j] = _observed(np.asarray(column))
         else:
             labels, matrix[:, j] = None, _numbers(column)
@@ -49,8 +54,7 @@ def has_nominal(X, nominal=None):
         return not _by_dtype(nominal) and _chosen_columns(nominal, _width(X), None).any()
     if _chosen_columns(nominal, len(names), names).any():
         return True
-    columns = [X[name] for name in X.columns]
-    return any(_is_declared(column) or _holds_text(column) for column in columns)
+    return any(_kind(dtype) in DECLARED + OBSERVED for dtype in X.dtypes)
 
 
 def _chosen_columns(nominal, width, names):
@@ -94,30 +98,26 @@ def _width(X):
     return shape[1]
 
 
-def _is_declared(column):
-    return type(column.dtype).__name__ in ("CategoricalDtype", "Categorical", "Enum")
+def _kind(dtype):
+    """Name of a dtype's class: no library is imported to ask."""
+    return type(dtype).__name__
 
 
-def _declared(column):
-    """(labels, codes) of a pandas or polars categorical column, else None."""
-    kind = type(column.dtype).__name__
-    if kind == "CategoricalDtype":
-        codes = column.cat.codes.to_numpy().astype(np.float64)
-        codes[codes < 0] = np.nan
-        return tuple(column.dtype.categories.tolist()), codes
-    if kind in ("Categorical", "Enum"):
-        declared = column.dtype.categories if kind == "Enum" else column.cat.get_categories()
-        labels = tuple(declared.to_list())
-        return labels, encode_labels(column.to_list(), labels)
-    return None
+def _pandas_codes(column):
+    codes = column.array.codes.astype(np.float64)
+    codes[codes < 0] = np.nan
+    return tuple(column.dtype.categories.tolist()), codes
 
 
-def _holds_text(column):
-    """Whether a data frame's column is of strings or objects; an array's is never."""
-    kind = type(column.dtype).__name__
-    if isinstance(column, np.ndarray):
-        return False
-    return kind in ("StringDtype", "String", "ObjectDType", "Object")
+def _polars_codes(column):
+    labels = tuple(column.dtype.categories.to_list())
+    return labels, encode_labels(column.to_list(), labels)
+
+
+_DECLARED_CODES = {
+    "CategoricalDtype": _pandas_codes,
+    "Enum": _polars_codes,
+}
 
 
 def _observed(values):

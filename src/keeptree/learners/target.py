@@ -35,14 +35,13 @@ def read_target(y):
 
 
 def _declared(y):
-    """(labels, codes with -1 for missing) of a pandas or polars categorical, else None."""
+    """(labels, codes with -1 for missing) of a pandas categorical or polars Enum, else None."""
     kind = type(getattr(y, "dtype", None)).__name__
     if kind == "CategoricalDtype":
         codes = y.codes if hasattr(y, "codes") else y.cat.codes.to_numpy()
         return np.asarray(y.dtype.categories), np.asarray(codes)
-    if kind in ("Categorical", "Enum"):
-        labels = y.dtype.categories if kind == "Enum" else y.cat.get_categories()
-        labels = labels.to_list()
+    if kind == "Enum":
+        labels = y.dtype.categories.to_list()
         position = {label: code for code, label in enumerate(labels)}
         return np.array(labels), np.array([position.get(value, -1) for value in y.to_list()])
     return None

@@ -73,8 +73,11 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        labels = self._map(X, lambda rows: self.tree_._labels(check_finite(rows)), (), np.int32)
-        return self.classes_[labels]
+
+        def decide(rows, labels):
+            labels[:] = self.tree_._labels(check_finite(rows))
+
+        return self.classes_[self._map(X, decide, (), np.int32)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -122,11 +125,11 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             )
         return matrix
 
-    def _map(self, X, function, shape, dtype=np.float64):
-        """Apply ``function`` to blocks of encoded rows and collect rows of ``shape``.
+    def _map(self, X, fill, shape, dtype=np.float64):
+        """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
 
         X is read block by block, so that what a frame or float32 array costs to convert does not
-        grow with the number of rows. ``function`` checks that its rows are finite.
+        grow with the number of rows. ``fill`` checks that its rows are finite.
         """
         if not hasattr(X, "shape"):
             X = np.asarray(X)
@@ -138,15 +141,15 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             X, read = self._read(X), np.asarray
         out = np.empty((X.shape[0], *shape), dtype=dtype)
 
-        def fill(start, stop):
-            out[start:stop] = function(read(take_rows(X, start, stop)))
+        def block(start, stop):
+            fill(read(take_rows(X, start, stop)), out[start:stop])
 
-        map_rows(fill, X.shape[0], n_jobs=self.n_jobs)
+        map_rows(block, X.shape[0], n_jobs=self.n_jobs)
         return out
 
 
 class ProbabilityModel(KeptTreeModel):
-    """Base of the classifiers that give probabilities: a subclass supplies ``_probability(X)``."""
+    """Base of the classifiers that give probabilities: a subclass has ``_probability(X, out)``."""
 
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,

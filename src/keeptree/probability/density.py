@@ -34,6 +34,7 @@ WINDOWS = {
 BUCKET_FROM = 20_000
 BUCKET = gaussian.RUN / 8  # in bandwidths
 MOST_CELLS = 1 << 16
+MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve stays in the cache
 LEAVE_OUT_CASES = 5000
 
 
@@ -49,9 +50,10 @@ class KernelTables:
 
     Attributes
     ----------
-    axis : ndarray of shape (n_curves, 5)
-        Origin, 1 / bandwidth, number of cells left of the origin, ``middle``, and the largest
-        number below that of all cells.
+    axis : ndarray of shape (n_curves, 8)
+        Origin, 1 / bandwidth, number of cells left of the origin, ``middle``, the largest number
+        below that of all cells; and where all cells in the middle have equally many pieces, a
+        short cut: ``middle`` again (else 0), that many, and the first of them.
     cell : int64 ndarray of shape (n_curves + 1,)
         First cell of each curve.
     piece : int64 ndarray of shape (n_cells + 1,)
@@ -84,15 +86,28 @@ class KernelTables:
         gaussian.lookup_rows(curve, h, self.axis, self.cell, self.piece, self.coefficient, out)
         return out
 
-    def lookup_columns(self, group, h):
-        """Class share at each h of shape (n, n_columns): column j has its own block of curves.
+    def classify(self, curve, h, estimated, prior, out):
+        """Fill class probabilities; the curves are those of the estimated classes in turn.
 
-        ``group`` is the curve of each row within each block. There is no check: rows are many.
+        Parameters
+        ----------
+        curve : int64 ndarray of shape (n,) or (1,)
+            Curve of each row, or of all rows, within those of a class. Not checked.
+        h : ndarray of shape (n, n_classes), or (n, 1) for two classes
+            Distances, not NaN.
+        estimated : int64 ndarray
+            Classes that have curves; the others keep their prior. Of two classes only the first.
+        prior : ndarray of shape (n_classes,)
+            Prior probabilities.
+        out : ndarray of shape (n, n_classes)
+            Filled with rows that sum to one.
         """
-        out = np.empty(h.shape)
-        table = (self.axis, self.cell, self.piece, self.coefficient)
-        gaussian.lookup_columns(group, h, len(self.axis) // h.shape[1], *table, out)
-        return out
+        table = (self.axis, self.cell, self.piece, self.coefficient, out)
+        stride = int(len(curve) > 1)
+        if len(prior) == 2:
+            gaussian.classify_two(curve, stride, h, *table)
+        else:
+            gaussian.classify_many(curve, stride, h, estimated, prior, *table)
 
 
 @dataclass(frozen=True)
@@ -129,11 +144,18 @@ class WindowTables:
         window.weigh_window_rows(curve, h, *sample, self.reach, self.coefficient, out)
         return out
 
-    def lookup_columns(self, group, h):
-        """Class share at each h of shape (n, n_columns); see `KernelTables.lookup_columns`."""
-        step = len(self.reach) // h.shape[1]
-        columns = [self.lookup(group + j * step, h[:, j]) for j in range(h.shape[1])]
-        return np.column_stack(columns)
+    def classify(self, curve, h, estimated, prior, out):
+        """Fill class probabilities; see `KernelTables.classify`."""
+        step = len(self.reach) // len(estimated)
+        curve = np.broadcast_to(curve, len(h))
+        out[:] = prior
+        for j, c in enumerate(estimated):
+            out[:, c] = self.lookup(curve + j * step, h[:, c])
+        if len(prior) == 2:
+            np.subtract(1, out[:, 0], out=out[:, 1])
+        else:
+            out[:, estimated] += 1e-9 * prior[estimated]  # as `gaussian.classify_many` does
+            out /= out.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -276,7 +298,7 @@ def _check_cases(h, in_class, weight):
     h, in_class, weight = (np.asarray(column, float) for column in (h, in_class, weight))
     if not (np.isfinite(h).all() and np.isfinite(weight).all()):
         raise ValueError("Distances and weights of training cases must be finite.")
-    if not ((in_class >= 0) & (in_class.T <= weight).T).all():
+    if not ((in_class >= 0) & (weight >= in_class.T).T).all():
         raise ValueError("in_class must lie between 0 and the weight of each case.")
     return h, in_class, weight
 
@@ -298,12 +320,43 @@ def _tabulate_gaussian(curves):
         left, middle, right = _measure_axis(runs, bandwidth)
         first = np.empty(left + middle + right + 1, np.int64)
         cubics = gaussian.tabulate_curve(runs, bandwidth, left, middle, right, first)
-        coefficient.append(cubics[: first[-1]])
-        axis.append((runs[0, 0], 1 / bandwidth, left, middle, np.nextafter(len(first) - 1, 0)))
+        first, cubics, even = _even_pieces(first, cubics[: first[-1]], left, middle)
+        short_cut = (middle, even, piece[-1][-1] + first[left]) if even else (0, 0, 0)
+        scale = (runs[0, 0], 1 / bandwidth, left, middle, np.nextafter(len(first) - 1, 0))
+        axis.append((*scale, *short_cut))
+        coefficient.append(cubics)
         cells.append(len(first) - 1)
         piece.append(first[1:] + piece[-1][-1])
     tables = (np.array(axis), np.cumsum(cells), np.concatenate(piece), np.concatenate(coefficient))
     return KernelTables(*tables)
+
+
+def _even_pieces(first, cubics, left, middle):
+    """Cut the cells in the middle into equally many pieces, the same cubics, if they stay few.
+
+    Returns the first piece of each cell, the pieces, and how many a cell in the middle has (0 if
+    they would be too many). Numbers of pieces are powers of two, so they divide each other.
+    """
+    number = np.diff(first)
+    even = int(number[left : left + middle].max())
+    if middle * even > MOST_EVEN:
+        return first, cubics, 0
+    parts = np.ones(len(number), np.int64)
+    parts[left : left + middle] = even // number[left : left + middle]
+    repeat = np.repeat(parts, number)
+    old = np.repeat(np.arange(len(cubics)), repeat)
+    c0, c1, c2, c3 = cubics[old].astype(float).T
+    width = 1 / repeat[old]
+    ends = np.cumsum(repeat)
+    y = (np.arange(len(old)) - np.repeat(ends - repeat, repeat)) * width
+    moved = (
+        c0 + y * (c1 + y * (c2 + y * c3)),
+        width * (c1 + y * (2 * c2 + 3 * y * c3)),
+        width**2 * (c2 + 3 * y * c3),
+        width**3 * c3,
+    )
+    first = np.concatenate([[0], np.cumsum(number * parts)])
+    return first, np.column_stack(moved).astype(np.float32), even
 
 
 def _gather_runs(h, in_class, weight, bandwidth):

@@ -5,7 +5,6 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree._kernels.density import normalise_shares
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel, check_finite
@@ -13,6 +12,7 @@ from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_table
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
+_ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
 
 
 class DistanceKernelClassifier(ProbabilityModel):
@@ -78,8 +78,8 @@ class DistanceKernelClassifier(ProbabilityModel):
     >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
     >>> model = kt.DistanceKernelClassifier(clf).fit(X, y)
     >>> model.predict_proba(X[:2]).round(3)
-    array([[0.985, 0.015],
-           [0.981, 0.019]])
+    array([[0.144, 0.856],
+           [0.756, 0.244]])
     """
 
     _parameter_constraints = {
@@ -169,19 +169,10 @@ class DistanceKernelClassifier(ProbabilityModel):
         used = starts[min(1, len(starts) - 2) :]
         return choose_bandwidth(h, in_class, weight, used, _FRACTIONS * spread, self.kernel)
 
-    def _probability(self, X):
+    def _probability(self, X, out):
         if self._tables is None:
-            return leaf_average(self.tree_, check_finite(X), self._leaf_probability)
+            out[:] = leaf_average(self.tree_, check_finite(X), self._leaf_probability)
+            return
+        curve = _ALL if self.scope == "global" else self._curve[self._group_node(X)]
         h = self.boundary_._signed(X)
-        if self.scope == "global":
-            curve = np.zeros(len(X), dtype=np.int64)
-        else:
-            curve = self._curve[self._group_node(X)]
-        p = np.empty((len(X), len(self.classes_)))
-        if len(self.classes_) == 2:
-            p[:, :1] = self._tables.lookup_columns(curve, h)
-            np.subtract(1, p[:, 0], out=p[:, 1])
-        else:
-            share = self._tables.lookup_columns(curve, h[:, self._estimated])
-            normalise_shares(share, self._estimated, self._prior, p)
-        return p
+        self._tables.classify(curve, h, self._estimated, self._prior, out)

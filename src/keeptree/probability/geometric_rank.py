@@ -64,7 +64,7 @@ class GeometricRankClassifier(KeptTreeModel):
     >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
     >>> rank = kt.GeometricRankClassifier(clf).fit(X, y)
     >>> rank.decision_function(X[:3]).round(2)
-    array([-1.77, -1.7 , -1.49])
+    array([ 0.42, -0.57, -0.92])
     """
 
     _parameter_constraints = {
@@ -141,17 +141,17 @@ class GeometricRankClassifier(KeptTreeModel):
         code = class_code(positive, self.classes_)
         return self._map(X, self._scores, (len(self.classes_),))[:, code]
 
-    def _scores(self, X):
-        geometric = self._geometric_scores(X)
+    def _scores(self, X, out):
+        out[:] = geometric = self._geometric_scores(X)
         if self.scope == "global":
-            return geometric
+            return
         # Within the leaf's half gap the order of the leaves stays as it is.
         p = leaf_average(self.tree_, X, self._leaf_probability)
         half_gap = leaf_average(self.tree_, X, self._half_gap, normalise=False)
         bounded = np.where(
             np.isinf(geometric), np.sign(geometric), geometric / (1 + np.abs(geometric))
         )
-        return p - 0.5 + half_gap * bounded
+        out[:] = p - 0.5 + half_gap * bounded
 
     def _geometric_scores(self, X):
         score = -class_distances(self.boundary_, X)

