@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
+from keeptree.learners.grow_options import table_of_terms
 from keeptree.learners.target import read_target
 
 
@@ -47,10 +48,4 @@ def mdl_cuts(x, y, sample_weight=None):
     present = ~np.isnan(x) & (weight > 0)
     x, label, weight = x[present], label[present], weight[present]
     order = np.argsort(x, kind="stable")
-    return find_column_cuts(x, label, weight, order, len(classes), xlog2x_table(len(x)))
-
-
-def xlog2x_table(n):
-    """Return x log2(x) of 0 to n, which whole counts look up."""
-    numbers = np.arange(n + 1.0)
-    return numbers * np.log2(np.maximum(numbers, 1))
+    return find_column_cuts(x, label, weight, order, len(classes), table_of_terms(len(x)))

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.learners.discretise import xlog2x_table
-from keeptree.learners.grow import GrowOptions, grow
+from keeptree.learners.grow import grow
+from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
 from keeptree.learners.shape import Shape
 
-SMALL = 1e-6  # J48's tolerance
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
 
 
@@ -83,7 +82,7 @@ class BayesTreeGrower:
         value = np.ascontiguousarray(X.T[numeric])
         code = np.ascontiguousarray(np.nan_to_num(X.T[~numeric], nan=-1).astype(np.int64))
         self.data = (label, value, code, slot.astype(np.int64), self.n_categories)
-        self.table = xlog2x_table(len(X))
+        self.table = table_of_terms(len(X))
 
     def grow(self):
         """Return (shape, models by node): a node without cases has None."""

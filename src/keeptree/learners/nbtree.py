@@ -38,8 +38,9 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         Largest number of tests on a path. Not in Weka.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         More nominal columns, as a mask, indices or names; their categories are the values seen in
-        ``fit``, sorted. In a data frame the columns of categorical dtype are nominal anyway, with
-        their declared categories, and so are columns of text.
+        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
+        are nominal anyway, with their declared categories, and so are columns of text and polars'
+        Categorical, with those seen.
     random_state : int, RandomState instance or None, default=None
         Shuffles the rows before they are dealt to folds; pass an int for the same tree every time.
 

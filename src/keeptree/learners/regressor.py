@@ -38,8 +38,9 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         tree keeps the means of the rows it was grown on. Default: all rows grow, nothing is pruned.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         More nominal columns, as a mask, indices or names; their categories are the values seen in
-        ``fit``, sorted. In a data frame the columns of categorical dtype are nominal anyway, with
-        their declared categories, and so are columns of text.
+        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
+        are nominal anyway, with their declared categories, and so are columns of text and polars'
+        Categorical, with those seen.
     random_state : int, RandomState instance or None, default=None
         Draws the rows held out; without ``validation_fraction`` nothing is drawn.
 
@@ -58,9 +59,9 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     as in C4.5, this is the reduction per case times the share of those cases. Equal reductions
     (within 1e-10 of one another) go to the first column and the lowest cut. Categories are ordered
     by the mean of their targets, and the best cut of this order is the best of all two sets, if
-    none is too light for ``min_samples_leaf`` (Breiman et al. 1984, section 8.8). A category without cases in the node joins the heavier
-    branch. A test that gains nothing is accepted as long as the targets differ: two tests together
-    may gain where none does alone.
+    none is too light for ``min_samples_leaf`` (Breiman et al. 1984, section 8.8). A category
+    without cases in the node joins the heavier branch. A test that gains nothing is accepted as
+    long as the targets differ: two tests together may gain where none does alone.
 
     With equal targets, with constant columns or with columns that have no value at all, the tree
     is, or ends in, a leaf. Rows of weight zero are as good as absent. A category that was not
