@@ -104,6 +104,17 @@ def test_polars_categorical_and_strings(weather):
     assert model.predict(frame).shape == (14,)
 
 
+def test_nullable_columns_beside_nominal_ones(weather):
+    X, y = weather
+    nullable = X.astype({"temperature": "Int64", "humidity": "Float64"})
+    nullable.loc[2, "humidity"] = pd.NA
+    plain = X.astype({"humidity": float})
+    plain.loc[2, "humidity"] = np.nan
+    model = C45Classifier().fit(nullable, y)
+    assert model.tree_.to_dict() == C45Classifier().fit(plain, y).tree_.to_dict()
+    np.testing.assert_array_equal(model.predict_proba(nullable), model.predict_proba(plain))
+
+
 def test_an_undeclared_category_is_a_missing_value(weather):
     X, y = weather
     model = C45Classifier().fit(X, y)

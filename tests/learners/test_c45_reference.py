@@ -88,6 +88,21 @@ def test_the_two_kernels_grow_one_tree(seed, criterion):
     assert fast.to_dict() == general.to_dict()
 
 
+@pytest.mark.parametrize("spread", [1e-3, 1e-9, 1e-13])
+def test_values_that_differ_in_their_last_bits_are_sorted(spread):
+    """Beside a large number all of them look alike; the fast sort sees only the high bits."""
+    random = np.random.default_rng(0)
+    n = 4000
+    column = np.where(random.random(n) < 0.5, -1, 1) * (1e6 + spread * random.normal(size=n) * 1e6)
+    column[: n // 4] = random.choice([0.0, -0.0, 5e-324, -5e-324], n // 4)
+    y = ((np.argsort(np.argsort(column)) // 200) % 2).astype(np.int64)
+    args = (column[:, None], y, None, [0], 2, GrowOptions())
+    about = {"n_features": 1, "classes": [0, 1], "categories": [None]}
+    fast = shape_to_tree(grow(*args), **about)
+    assert fast.n_leaves > 1
+    assert fast.to_dict() == shape_to_tree(grow(*args, always_mixed=True), **about).to_dict()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_pruning_fold_is_weka_s(seed):
     random = np.random.default_rng(seed)

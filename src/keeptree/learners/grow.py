@@ -57,11 +57,15 @@ def _key_bits(n_rows, n_classes):
 
 
 def _grow_numeric(columns, label, n_classes, bits, options):
-    from keeptree._kernels.grow_numeric import fill_keys, grow_numeric
+    from keeptree._kernels.grow_numeric import fill_keys, grow_numeric, pack_values
 
     keys = np.empty(columns.shape, dtype=np.uint64)
     for column, key in zip(columns, keys, strict=True):
-        fill_keys(column, np.argsort(column), label, *bits, key)
+        pack_values(column.view(np.uint64), bits[0], key)
+        key.sort()
+        if not fill_keys(column, label, *bits, key):
+            key[:] = np.argsort(column)
+            fill_keys(column, label, *bits, key)
     nodes = _room_for_nodes(len(label), n_classes, options.min_leaf)
     nodes[3][0] = np.bincount(label, minlength=n_classes)
     n_nodes = grow_numeric(
