@@ -157,6 +157,19 @@ def test_the_decision_is_naive_bayes_and_the_tree_is_the_segmentation():
     assert len(np.unique(p[:, 0])) > model.get_n_leaves()
 
 
+@pytest.mark.parametrize(
+    "method", [kt.SmoothedTreeClassifier, kt.GeometricRankClassifier, kt.DistanceKernelClassifier]
+)
+def test_the_tree_feeds_the_post_hoc_classifiers(method):
+    X, y = mixed_rows(0, n=300, n_classes=2)
+    table = as_table(X)
+    kept = kt.NBTreeClassifier(random_state=0).fit(table, y)
+    assert kept.get_n_leaves() > 1
+    model = method(kept).fit(table, y)
+    assert np.isfinite(model.decision_function(table)).all()
+    np.testing.assert_array_equal(model.predict(table), kept.tree_.predict(table))
+
+
 def test_rows_and_weights_that_mean_the_same_give_the_same_answers():
     X, y = mixed_rows(1, n=200, missing=0)
     table = as_table(X)

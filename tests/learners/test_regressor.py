@@ -248,6 +248,15 @@ def test_pruning_keeps_what_helps_rows_held_out(missing):
     assert model.get_n_leaves() == expected
 
 
+def test_one_far_target_does_not_hide_what_the_others_gain():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 1))
+    y = np.where(X[:, 0] > 0, 1.0, 0.0)
+    X[0], y[0] = 10, 1e5
+    model = kt.TreeRegressor(1, min_samples_split=2, validation_fraction=0.5, random_state=0)
+    np.testing.assert_array_equal(model.fit(X, y).predict([[-1.0], [1.0]]), [0.0, 1.0])
+
+
 def test_pruning_helps_where_there_is_noise():
     X, y = make_friedman1(1200, noise=3.0, random_state=0)
     train, test = slice(0, 800), slice(800, None)

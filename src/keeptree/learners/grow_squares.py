@@ -111,14 +111,17 @@ def prune_squares(grown, X, y, weight):
 
     shape, held = grown.shape, grown.shape.counts[:, 0].copy()
     weight = np.ones(len(y)) if weight is None else weight
-    middle, scale = y.mean(), np.abs(y - y.mean()).max()
-    # In units of the targets' spread: the kernel's tolerance is absolute.
-    y, mean = ((values - middle) / (scale or 1.0) for values in (y, grown.mean))
+    # In units of the spread, as squares overflow.
+    values = np.concatenate([y, grown.mean])
+    middle = values.min() / 2 + values.max() / 2
+    scale = np.abs(values - middle).max() or 1.0
+    y, mean = (y - middle) / scale, (grown.mean - middle) / scale
     label = np.zeros(len(y), dtype=np.int64)
     moments = [count_shape(shape, X, label, weight * y**power, held)[:, 0] for power in range(3)]
     squares = moments[2] - 2 * mean * moments[1] + mean**2 * moments[0]
-    errors = np.zeros((len(mean), 2))
-    errors[:, 1] = np.maximum(squares, 0)  # class 0 is right, so these are the errors of a leaf
+    errors = np.zeros((len(mean), 2))  # class 0 is right, so column 1 has the errors of a leaf
+    # The kernel counts differences below 1e-6 as none; they should be those of rounding only.
+    errors[:, 1] = np.maximum(squares, 0) / weight.sum() * 1e8
     prune_reduced_error(
         shape.first_child,
         shape.n_children,
