@@ -29,10 +29,6 @@ class Shape(NamedTuple):
         """The arrays that say where a row goes, as the kernels take them."""
         return self[:7]
 
-    def copy(self):
-        """A shape of its own arrays."""
-        return Shape(*(array.copy() for array in self))
-
 
 def label_shape(shape, by_share=False):
     """J48's class of each node (kernel ``label_nodes``)."""
@@ -45,7 +41,6 @@ def label_shape(shape, by_share=False):
 
 def tree_to_shape(tree):
     """Shape of a Tree, and the Tree's node behind each of its nodes."""
-    nodes = np.argsort(tree.depth, kind="stable")  # level by level, so siblings may be regrouped
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):
@@ -116,7 +111,8 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     n_categories = [0 if labels is None else len(labels) for labels in metadata["categories"]]
     sizes[nominal] = np.array(n_categories)[feature[nominal]]
     branches = shape.category_child[ranges(shape.category_start[kept][nominal], sizes[nominal])]
-    missing = np.where(inner, shape.missing[kept], SHARE)
+    missing = shape.missing[kept]
+    missing[~inner & (missing >= 0)] = SHARE
     goes = missing >= 0
     missing[goes] = number[first[goes] + missing[goes]]
     return Tree(
