@@ -126,29 +126,25 @@ def snap_thresholds(shape, X, tolerant=False):
     numeric = (shape.n_children > 0) & (shape.category_start < 0)
     for f in np.unique(shape.feature[numeric]):
         nodes = np.flatnonzero(numeric & (shape.feature == f))
-        column = X[:, f]
-        values = np.sort(column)  # NaN come last, above every midpoint
-        middle = shape.threshold[nodes]
-        if not tolerant:
-            shape.threshold[nodes] = values[np.searchsorted(values, middle, side="right") - 1]
-            continue
-        for node, t in zip(nodes, middle, strict=True):
-            end = np.searchsorted(values, t + 2 * SMALL)
-            while not (values[end - 1] <= t or values[end - 1] - t < SMALL):
-                end -= 1
-            shape.threshold[node] = _read_upward(column, values[:end])
+        snap = _snap_tolerantly if tolerant else _snap_exactly
+        shape.threshold[nodes] = snap(shape.threshold[nodes], X[:, f])
 
 
-def _read_upward(column, values):
-    """What Weka 3.6 holds after reading ``column``, of which only ``values`` (sorted) count."""
-    first = len(values) - 1
-    while first > 0 and values[first] - values[first - 1] <= SMALL:
-        first -= 1
-    # Values below a gap of more than 1e-6 are overtaken by whatever comes above it.
-    held = -np.inf
-    if first == len(values) - 1:
-        return values[-1]
-    for v in column[(column >= values[first]) & (column <= values[-1])]:
-        if v - held > SMALL:
-            held = v
-    return held
+def _snap_exactly(middle, column):
+    values = np.sort(column)  # NaN come last, above every midpoint
+    return values[np.searchsorted(values, middle, side="right") - 1]
+
+
+def _snap_tolerantly(middle, column):
+    from keeptree._kernels.grow_snap import read_upward
+
+    values = np.unique(column[~np.isnan(column)])
+    # Where no other value is within 1e-6 below the largest, the order of the rows does not matter.
+    alone = np.diff(values, prepend=-np.inf) > SMALL
+    snapped = np.empty_like(middle)
+    for i, t in enumerate(middle):
+        last = np.searchsorted(values, t + 2 * SMALL) - 1
+        while not (values[last] <= t or values[last] - t < SMALL):
+            last -= 1
+        snapped[i] = values[last] if alone[last] else read_upward(column, values[last])
+    return snapped
