@@ -39,6 +39,16 @@ def test_arff_keeps_declared_categories_in_declared_order_and_question_marks_mis
     assert frame["play"].cat.categories.tolist() == ["yes", "no"]
 
 
+def test_arff_quotes_strings_and_sparse_rows_are_read(tmp_path):
+    text = ARFF.replace("{sunny, overcast, rainy}", "{sunny, 'dark clouds', rainy}")
+    text = text.replace("sunny, 3.5", "'dark clouds', 3.5").replace(
+        "'wind speed' numeric", "w string"
+    )
+    frame = read_frame(write(tmp_path, "q.arff", text))
+    assert frame["outlook"].tolist()[0] == "dark clouds"
+    assert frame["w"].cat.categories.tolist() == ["2", "3.5"]
+
+
 def test_csv_text_is_nominal_and_numbers_are_numbers(tmp_path):
     path = write(tmp_path, "d.csv", "a,b,y\n1.5,red,0\n?,blue,1\n2,?,1\n")
     frame = read_frame(path)
@@ -57,7 +67,7 @@ def test_parquet_keeps_declared_categories(tmp_path):
 BROKEN = {
     "lies.arff": (ARFF.replace("rainy, ?", "stormy, ?"), "stormy"),
     "cut.arff": (ARFF[:60], "cannot be read as ARFF"),
-    "string.arff": (ARFF.replace("numeric", "string"), "cannot be read as ARFF"),
+    "renamed.arff": ("just some text", "cannot be read as ARFF"),
     "empty.csv": ("", "cannot be read as CSV"),
     "header.csv": ("a,b\n", "has no rows"),
     "rows.csv": ("a,b\n1,2\n1,2,3,4\n", "cannot be read as CSV"),

@@ -104,6 +104,22 @@ def test_a_missing_or_undeclared_category_is_shared_by_the_weights_of_the_branch
     assert tree.apply(row).tolist() == [4], "apply follows the heaviest branch"
 
 
+def test_decoding_brings_the_labels_back():
+    tree = mixed_tree()
+    rows = np.array([[0.0, "red"], [np.nan, "blue"], [1.5, None]], dtype=object)
+    again = tree.decode(tree.encode(rows))
+    assert again[:, 1].tolist() == ["red", "blue", None]
+    np.testing.assert_array_equal(tree.encode(again), tree.encode(rows))
+    numbers = np.array([[1.0]])
+    assert stump().decode(numbers) is numbers
+
+
+def test_text_never_cuts_whole_digits():
+    assert stump(threshold=[20230115.5, NAN, NAN]).to_text().startswith("age <= 20230115.5:")
+    assert stump(threshold=[1.25e-7, NAN, NAN]).to_text().startswith("age <= 1.25e-07:")
+    assert stump(threshold=[1 / 3, NAN, NAN]).to_text(3).startswith("age <= 0.333:")
+
+
 def test_shares_multiply_where_two_values_are_missing():
     shares = mixed_tree().leaf_weights([[NAN, None]]).toarray()[0]
     np.testing.assert_allclose(shares, [0, 1 / 3, 0, 1 / 3, 1 / 3])

@@ -135,7 +135,7 @@ def _grow_arguments(parser):
 def _grow(options):
     from keeptree.report.output import check_writable, require
 
-    require("pandas", "pyarrow", extra="files")
+    require("arff", "pandas", "pyarrow", extra="files")
     check_writable(options.out)
     from keeptree.learners.c45 import C45Classifier
     from keeptree.learners.from_file import grow_file

@@ -14,14 +14,14 @@ def read_frame(path):
     Parameters
     ----------
     path : str or Path
-        ``.csv``, ``.arff`` or ``.parquet`` (needs the extra ``files``: pandas and pyarrow).
+        ``.csv``, ``.arff`` or ``.parquet`` (needs the extra ``files``: pandas, pyarrow, liac-arff).
 
     Returns
     -------
     frame : pandas.DataFrame
         Numbers as they are; nominal attributes categorical: with the declared categories in
         declared order from ARFF and from categorical Parquet columns, else with the values seen,
-        sorted. ``?`` is missing.
+        sorted. Missing are ``?``, and in CSV also an empty cell, NA, NaN, nan, null and None.
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -78,21 +78,20 @@ def _read_parquet(path):
 
 
 def _read_arff(path):
+    import arff
     import pandas as pd
-    from scipy.io import arff
 
-    with path.open(encoding="utf-8", errors="strict") as file:
-        records, header = arff.loadarff(file)
+    with path.open(encoding="utf-8") as file:
+        document = arff.load(file)
     columns = {}
-    for name in header.names():
-        kind, labels = header[name]
-        if kind == "nominal":
-            values = [value.decode() for value in records[name]]
-            columns[name] = pd.Categorical(
-                [None if value == "?" else value for value in values], categories=list(labels)
-            )
+    rows = list(zip(*document["data"], strict=True)) or [()] * len(document["attributes"])
+    for (name, kind), values in zip(document["attributes"], rows, strict=True):
+        if isinstance(kind, list):
+            columns[name] = pd.Categorical(values, categories=kind)
+        elif kind.upper() == "STRING":
+            columns[name] = list(values)
         else:
-            columns[name] = np.asarray(records[name], dtype=float)
+            columns[name] = np.array(values, dtype=float)  # None becomes NaN
     return pd.DataFrame(columns)
 
 

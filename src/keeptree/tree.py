@@ -215,11 +215,32 @@ class Tree:
         """Return X as the float64 matrix the tree compares: nominal codes, NaN where missing."""
         names = column_names(X)
         if names is not None and self.feature_names and names != self.feature_names:
-            raise ValueError(_names_differ(names, self.feature_names))
+            raise ValueError(names_differ(names, self.feature_names))
         X = as_matrix(X, self.categories)
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} columns, but the tree expects {self.n_features}.")
         return X
+
+    def decode(self, X):
+        """Return an encoded matrix with the labels of nominal columns: the inverse of ``encode``.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_features)
+            As ``encode`` returns it, for instance ``Boundary.nearest(X).point``.
+
+        Returns
+        -------
+        rows : ndarray of shape (n, n_features)
+            Of objects if there is a nominal column, None where a label is missing.
+        """
+        if not self.has_nominal:
+            return X
+        rows = X.astype(object)
+        for j, labels in enumerate(self.categories):
+            if labels is not None:
+                rows[:, j] = [None if np.isnan(code) else labels[int(code)] for code in X[:, j]]
+        return rows
 
     def apply(self, X):
         """Return the leaf of each row.
@@ -422,7 +443,7 @@ class Tree:
         Parameters
         ----------
         precision : int, default=6
-            Significant digits of thresholds and weights.
+            Decimals of thresholds and weights; significant digits of those below 0.001.
         """
         return tree_to_text(self, precision)
 
@@ -539,7 +560,8 @@ def _plural(number, one, many=None):
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _names_differ(names, expected):
+def names_differ(names, expected):
+    """One sentence on how the column names of X are not those of the tree."""
     missing = [name for name in expected if name not in names]
     unseen = [name for name in names if name not in expected]
     if missing or unseen:

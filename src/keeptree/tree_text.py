@@ -21,7 +21,7 @@ def branch_text(tree, node, child, precision=6):
     name = tree.feature_name(feature)
     if tree.kind[node] == 1:
         sign = "<=" if child == tree.children(node)[0] else ">"
-        return f"{name} {sign} {tree.threshold[node]:.{precision}g}"
+        return f"{name} {sign} {number_text(tree.threshold[node], precision)}"
     labels = tree.categories[feature]
     first = tree.category_start[node]
     taken = [
@@ -30,11 +30,21 @@ def branch_text(tree, node, child, precision=6):
     return f"{name} = {taken[0]}" if len(taken) == 1 else f"{name} in {{{', '.join(taken)}}}"
 
 
+def number_text(value, precision=6):
+    """A number with ``precision`` decimals at most; small ones with as many significant digits.
+
+    Whole digits are never cut: who reads 20230115.5 must be able to decide as the tree does.
+    """
+    if value == 0 or not 1e-3 <= abs(value) < 1e15:
+        return f"{value:.{precision}g}"
+    return f"{value:.{precision}f}".rstrip("0").rstrip(".")
+
+
 def _leaf_text(tree, node, precision):
     weight = tree.weight[node]
     if tree.classes is None:
-        return f"{tree.mean[node]:.{precision}g} ({weight:.{precision}g})"
+        return f"{number_text(tree.mean[node], precision)} ({number_text(weight, precision)})"
     label = tree.label[node]
     errors = weight - tree.counts[node, label]
-    tail = f"/{errors:.{precision}g}" if errors > 1e-9 * max(weight, 1) else ""
-    return f"{tree.classes[label]} ({weight:.{precision}g}{tail})"
+    tail = f"/{number_text(errors, precision)}" if errors > 1e-9 * max(weight, 1) else ""
+    return f"{tree.classes[label]} ({number_text(weight, precision)}{tail})"

@@ -62,9 +62,10 @@ def differences(model, truth, unseen):
     leaves = truth.kind == weka.LEAF
     if not np.array_equal(tree.label[leaves], truth.label[leaves]):
         found.append("labels")
-    if not np.allclose(model.predict_proba(unseen), truth.proba, rtol=0, atol=1e-9):
+    declared = np.argsort(np.argsort(tree.classes))  # Weka's order; ours is sorted
+    if not np.allclose(model.predict_proba(unseen)[:, declared], truth.proba, rtol=0, atol=1e-9):
         found.append("probabilities")
-    if not np.array_equal(model.predict(unseen), model.classes_[truth.predicted]):
+    if not np.array_equal(model.predict(unseen), tree.classes[truth.predicted]):
         found.append("predictions")
     return found
 

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -159,7 +162,12 @@ def test_the_steps_before_the_tree_go_on_transforming(model):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=200), "colour": rng.choice(["red", "blue"], 200)})
     y = np.where((frame["x"] > 0) ^ (frame["colour"] == "red"), "yes", "no")
-    columns = make_column_transformer((OneHotEncoder(), ["colour"]), (StandardScaler(), ["x"]))
+    one_hot = OneHotEncoder()  # sparse, its default
+    columns = make_column_transformer((one_hot, ["colour"]), sparse_threshold=1)
+    only_colour = make_pipeline(columns, DecisionTreeClassifier(max_depth=1)).fit(frame, y)
+    sparse = with_estimator(model, FrozenEstimator(only_colour)).fit(frame, y)
+    np.testing.assert_array_equal(sparse.predict(frame), only_colour.predict(frame))
+    columns = make_column_transformer((one_hot, ["colour"]), (StandardScaler(), ["x"]))
     pipe = make_pipeline(columns, DecisionTreeClassifier(max_depth=3, random_state=0)).fit(frame, y)
     kept = with_estimator(model, FrozenEstimator(pipe)).fit(frame, y)
     np.testing.assert_array_equal(kept.predict(frame), pipe.predict(frame))
@@ -281,3 +289,111 @@ def test_a_missing_value_without_a_rule_is_named(cancer, cancer_tree):
             output(fitted, np.full((2, 30), np.nan))
         with pytest.raises(ValueError, match=r"NaN|has no value for"):
             with_estimator(model, strict).fit(np.full_like(X, np.nan), y)
+
+
+@every_model
+def test_the_columns_of_a_kept_model_must_be_those_of_x(model):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    clf = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    for kept in (FrozenEstimator(clf), kt.keep(clf)):
+        with pytest.raises(ValueError, match="same order"):
+            with_estimator(model, kept).fit(X[X.columns[::-1]], y)
+        with pytest.raises(ValueError, match=r"not expected: .'petals'"):
+            with_estimator(model, kept).fit(X.rename(columns={X.columns[3]: "petals"}), y)
+
+
+@every_model
+@pytest.mark.parametrize("labels", [["sick", "healthy"], ["c", "a", "b"]])
+def test_classes_in_declared_order_do_not_mislead_scorers(model, labels, iris, cancer):
+    X, y = cancer if len(labels) == 2 else iris
+    named_y = pd.Categorical(np.array(labels)[y], categories=labels)
+    learner = kt.C45Classifier(min_samples_leaf=10).fit(X, named_y)
+    assert learner.tree_.classes.tolist() == labels
+    fitted = with_estimator(model, kt.keep(learner)).fit(X, named_y)
+    assert fitted.classes_.tolist() == sorted(labels) == learner.classes_.tolist()
+    assert fitted.score(X, np.asarray(named_y)) > 0.8
+    scorer = get_scorer("roc_auc" if len(labels) == 2 else "neg_log_loss")
+    if len(labels) == 2 or hasattr(fitted, "predict_proba"):
+        assert scorer(fitted, X, np.asarray(named_y)) > (0.9 if len(labels) == 2 else -1)
+    assert get_scorer("neg_log_loss")(learner, X, np.asarray(named_y)) > -1
+
+
+@every_model
+def test_our_own_estimators_around_a_pipeline_keep_its_steps(model, iris):
+    X, y = iris
+    pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
+    inner = kt.SmoothedTreeClassifier(pipe).fit(X, y)
+    fitted = with_estimator(model, FrozenEstimator(inner)).fit(X, y)
+    np.testing.assert_array_equal(fitted.predict(X), inner.predict(X))
+
+
+@every_model
+def test_fitting_a_kept_pipeline_again_changes_nothing(model, iris):
+    X, y = iris
+    pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
+    pipe.fit(X, y)
+    fitted = with_estimator(model, FrozenEstimator(pipe)).fit(X, y)
+    before = output(fitted, X)
+    pipe.fit(X * 7 + 3, y)
+    np.testing.assert_array_equal(output(fitted, X), before)
+
+
+@every_model
+def test_lists_of_mixed_values_are_read_like_frames(model):
+    rows = [[0.0, "red"], [0.5, "blue"], [1.5, "green"], [2.0, "red"]]
+    fitted = with_estimator(model, mixed_tree()).fit(rows, ["bad", "bad", "good", "bad"])
+    frame = pd.DataFrame(rows, columns=["size", "colour"])
+    np.testing.assert_array_equal(fitted.predict(rows), mixed_tree().predict(frame))
+
+
+@every_model
+def test_an_error_names_the_row_of_x_and_not_of_a_block(model, cancer, cancer_tree):
+    X, y = cancer
+    tree = kt.keep(cancer_tree)
+    strict = kt.Tree.from_dict({**tree.to_dict(), "missing": [-2] * tree.n_nodes})
+    fitted = with_estimator(model, strict).fit(X, y)
+    rows = np.tile(X, (40, 1))
+    rows[20_000] = np.nan
+    with pytest.raises(ValueError, match="Row 20000 has no value"):
+        output(fitted, rows)
+    rows[20_000] = np.inf
+    with pytest.raises(ValueError, match="infinity: row 20000"):
+        output(fitted, rows)
+
+
+def test_a_class_reached_by_missing_values_only_has_the_sign_of_the_decision():
+    X = np.array([[1.0], [2.0], [3.0], [np.nan], [np.nan], [np.nan]])
+    clf = DecisionTreeClassifier().fit(X, [0, 0, 0, 1, 1, 1])
+    rank = kt.GeometricRankClassifier(clf).fit(X, [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(rank.decision_function(X) > 0, clf.predict(X) == 1)
+
+
+@every_model
+def test_smaller_mistakes_are_said_in_one_sentence_too(model, cancer, cancer_tree):
+    X, y = cancer
+    kept = kt.keep(cancer_tree)
+    fitted = with_estimator(model, kept, n_jobs=np.int64(2)).fit(X, y)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        output(fitted, scipy.sparse.coo_matrix(X))
+    with pytest.raises(ValueError, match="no label in row 0"):
+        with_estimator(model, kept).fit(X, np.where(np.arange(len(y)) == 0, None, y))
+    with pytest.raises(ValueError, match="positive, finite sum"):
+        with_estimator(model, kept).fit(X, y, sample_weight=np.full(len(y), 1e307))
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), DecisionTreeClassifier()),
+        {"decisiontreeclassifier__max_depth": [2]},
+        cv=2,
+    )
+    weighted = with_estimator(model, search).fit(X, y, sample_weight=np.ones(len(y)))
+    assert weighted.score(X, y) > 0.8
+
+
+def test_a_cold_tree_is_safe_in_many_threads(cancer, cancer_tree):
+    X, y = cancer
+    fitted = kt.DistanceKernelClassifier(kt.keep(cancer_tree), "separator").fit(X, y)
+    expected = fitted.predict_proba(X)
+    for _ in range(5):
+        cold = pickle.loads(pickle.dumps(fitted))
+        with ThreadPoolExecutor(8) as pool:
+            for result in pool.map(lambda _, m=cold: m.predict_proba(X), range(8)):
+                np.testing.assert_array_equal(result, expected)

@@ -27,5 +27,18 @@ def test_given_values_are_drawn_on_given_axes():
     ax = figure.subplots()
     display = kt.DistanceKernelDisplay.from_predictions([-1.0, 1.0], [0.9, 0.2], [0, 1], ax=ax)
     assert display.ax_ is ax
-    with pytest.raises(ValueError, match="2, 1, 2"):
+    with pytest.raises(ValueError, match="'probability': 1"):
         kt.DistanceKernelDisplay.from_predictions([-1.0, 1.0], [0.9], [0, 1])
+    kt.DistanceKernelDisplay.from_predictions([-1.0, 1.0], [0.9, 0.1], [0, 1], laplace=[0.8, 0.2])
+
+
+def test_what_cannot_be_drawn_is_said(cancer):
+    X, y = cancer
+    with pytest.raises(ValueError, match="not a fitted DistanceKernelClassifier"):
+        kt.DistanceKernelDisplay.from_estimator(kt.DistanceKernelClassifier(), X, y)
+    stump = kt.DistanceKernelClassifier(kt.C45Classifier(max_depth=0)).fit(X, y)
+    with pytest.raises(ValueError, match="one class only"):
+        kt.DistanceKernelDisplay.from_estimator(stump, X, y)
+    model = kt.DistanceKernelClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"lengths|broadcast|shape"):
+        kt.DistanceKernelDisplay.from_estimator(model, X, y[:5])

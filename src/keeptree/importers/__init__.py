@@ -10,10 +10,18 @@ _IMPORTERS = {
     "sklearn.tree._classes.DecisionTreeClassifier": "scikit_learn:classifier_tree",
     "sklearn.tree._classes.DecisionTreeRegressor": "scikit_learn:regressor_tree",
 }
+
+
+def _best_estimator(search):
+    if not hasattr(search, "best_estimator_"):
+        raise ValueError("The search has no best estimator; give it refit=True.")
+    return search.best_estimator_
+
+
 # Qualified name of a class around a model -> how to see the model inside.
 _WRAPPERS = {
     "sklearn.frozen._frozen.FrozenEstimator": lambda model: model.estimator,
-    "sklearn.model_selection._search.BaseSearchCV": lambda model: model.best_estimator_,
+    "sklearn.model_selection._search.BaseSearchCV": _best_estimator,
 }
 _PIPELINE = "sklearn.pipeline.Pipeline"
 
@@ -58,7 +66,7 @@ def keep(model):
     address = _lookup(inner, _IMPORTERS)
     if address is None:
         raise TypeError(
-            f"Cannot keep a {type(inner).__name__}: expected a fitted DecisionTreeClassifier, "
+            f"Cannot keep {_describe(inner)}: expected a fitted DecisionTreeClassifier, "
             "ExtraTreeClassifier, DecisionTreeRegressor or ExtraTreeRegressor of scikit-learn, one "
             "inside a FrozenEstimator, search or Pipeline, a keeptree estimator, or a Tree."
         )
@@ -80,7 +88,8 @@ def unwrap(model):
                 transformers.append(model[:-1])
             model = model.steps[-1][1]
         else:
-            return model, transformers
+            # One of our classifiers around a pipeline has its steps.
+            return model, transformers + getattr(model, "_transformers", [])
 
 
 def _lookup(model, registry):
@@ -89,6 +98,14 @@ def _lookup(model, registry):
         if found is not None:
             return found
     return None
+
+
+def _describe(model):
+    """What a model is, for an error: two of our users' models are called Tree."""
+    if isinstance(model, type):
+        return f"the class {model.__name__}, which is not fitted"
+    module = type(model).__module__.split(".")[0]
+    return f"a {type(model).__name__}" + (f" of {module}" if module != "builtins" else "")
 
 
 def _check_fitted(model):

@@ -42,6 +42,10 @@ class TreeLearner(BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    def _in_order(self, values):
+        """Columns of the tree's classes in the order of ``classes_``."""
+        return values if self._columns is None else values[:, self._columns]
+
     def _read_training_table(self, X):
         """(matrix, categories) of a training table; checks what scikit-learn checks."""
         if has_nominal(X, self.categorical_features):

@@ -18,7 +18,7 @@ from keeptree.learners.prune import (
     prune_reduced,
 )
 from keeptree.learners.shape import label_shape, shape_to_tree
-from keeptree.learners.target import read_target
+from keeptree.learners.target import read_target, sort_classes
 from keeptree.table import column_names
 
 WEKA_36_TOLERANCE = 1e-6
@@ -87,7 +87,8 @@ class C45Classifier(ClassifierMixin, TreeLearner):
     tree_ : Tree
         The tree.
     classes_ : array of shape (n_classes,)
-        Labels; of a categorical ``y`` those declared, in declared order, as Weka takes them.
+        Labels, sorted: the columns of ``predict_proba``. ``tree_.classes`` has those of a
+        categorical ``y`` in declared order, as Weka takes them.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -199,7 +200,8 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         """
         names = column_names(X)
         X, categories = self._read_training_table(X)
-        self.classes_, label = read_target(y)
+        classes, label = read_target(y)
+        self.classes_, self._columns = sort_classes(classes)
         check_consistent_length(X, label)
         X, label, weight = drop_absent(X, label, sample_weight)
         self._check_splits()
@@ -208,7 +210,7 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         self.tree_ = shape_to_tree(
             shape,
             n_features=X.shape[1],
-            classes=self.classes_,
+            classes=classes,
             feature_names=names,
             categories=categories,
             source={"model": type(self).__name__},
@@ -228,7 +230,7 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         labels : array of shape (n,)
         """
         X = self._read_rows(X)
-        return self.classes_[self.tree_._labels(X)]
+        return self.tree_.classes[self.tree_._labels(X)]
 
     def predict_proba(self, X):
         """Return the class shares of the leaves, mixed over the branches of missing values.
@@ -244,8 +246,10 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         """
         X = self._read_rows(X)
         if self.laplace:
-            return self.tree_._leaf_weights(X) @ _laplace_shares(self.tree_)
-        return self.tree_._predict_proba(X)
+            probability = self.tree_._leaf_weights(X) @ _laplace_shares(self.tree_)
+        else:
+            probability = self.tree_._predict_proba(X)
+        return self._in_order(probability)
 
     def _check_splits(self):
         if self.binary_splits and self.subset_splits:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 from keeptree.learners.base import TreeLearner, drop_absent
 from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, pack_models
 from keeptree.learners.shape import list_kept, shape_to_tree
-from keeptree.learners.target import read_target
+from keeptree.learners.target import read_target, sort_classes
 from keeptree.table import column_names
 
 
@@ -50,7 +50,8 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         The tests, and the class weights of every node: how the cases are divided. Its own decision
         is the majority of a leaf; that of the classifier is naive Bayes'.
     classes_ : array of shape (n_classes,)
-        Labels; of a categorical ``y`` those declared, in declared order.
+        Labels, sorted: the columns of ``predict_proba``. ``tree_.classes`` has those of a
+        categorical ``y`` in declared order.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -133,7 +134,8 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         """
         names = column_names(X)
         X, categories = self._read_training_table(X)
-        self.classes_, label = read_target(y)
+        classes, label = read_target(y)
+        self.classes_, self._columns = sort_classes(classes)
         check_consistent_length(X, label)
         X, label, weight = drop_absent(X, label, sample_weight)
         n_categories = [0 if labels is None else len(labels) for labels in categories]
@@ -142,7 +144,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         self.tree_ = shape_to_tree(
             shape,
             n_features=X.shape[1],
-            classes=self.classes_,
+            classes=classes,
             feature_names=names,
             categories=categories,
             source={"model": type(self).__name__},
@@ -191,7 +193,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
             *self._models,
             probability,
         )
-        return probability
+        return self._in_order(probability)
 
     def predict_log_proba(self, X):
         """Return the logarithm of :meth:`predict_proba`."""

@@ -5,6 +5,7 @@ from scipy.special import ndtri
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
+from keeptree.importers import keep
 from keeptree.learners.shape import label_shape, shape_to_tree, tree_to_shape
 from keeptree.tree import ERROR, LEAF, SHARE
 
@@ -14,8 +15,8 @@ def prune(tree, method, X=None, y=None, sample_weight=None, **options):
 
     Parameters
     ----------
-    tree : Tree
-        A classification tree, grown here or kept from elsewhere.
+    tree : Tree or model
+        A classification tree, or anything :func:`keeptree.keep` accepts.
     method : {"error-based", "reduced-error", "pessimistic", "redundant"}
         - ``"error-based"``: C4.5's and J48's: a node becomes a leaf, or is replaced by its largest
           branch, where the upper confidence limit of the training errors says so. X and y are the
@@ -52,6 +53,7 @@ def prune(tree, method, X=None, y=None, sample_weight=None, **options):
     >>> kt.prune(grown, "pessimistic", penalty=2).n_leaves
     3
     """
+    tree = keep(tree)
     if method not in _METHODS:
         raise ValueError(f"method must be one of {sorted(_METHODS)}, got {method!r}.")
     if tree.classes is None:

@@ -1,24 +1,28 @@
 """What the post-hoc classifiers share: resolve the tree, read X and y, decide as the tree does."""
 
+from copy import deepcopy
+from numbers import Integral
+
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import assert_all_finite, check_array, get_tags
+from sklearn.utils import check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
 from keeptree.blocks import map_rows
+from keeptree.geometry.measure import check_finite
 from keeptree.importers import keep, unwrap
 from keeptree.learners.c45 import C45Classifier
-from keeptree.table import as_matrix, take_rows
-from keeptree.tree import ERROR, LEAF, Tree
+from keeptree.learners.target import read_target, sort_classes
+from keeptree.table import as_matrix, column_names, take_rows
+from keeptree.tree import ERROR, LEAF, Tree, names_differ
 
 
 class KeptTreeModel(ClassifierMixin, BaseEstimator):
@@ -30,7 +34,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
-        "n_jobs": [int, None],
+        "n_jobs": [Integral, None],
     }
 
     def fit(self, X, y, sample_weight=None):
@@ -51,13 +55,13 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        y = self._read_target(X, y)
+        labels = self._read_target(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        if not weight.sum() > 0:
-            raise ValueError("All sample weights are zero; at least one must be positive.")
+        if not 0 < weight.sum() < np.inf:
+            raise ValueError("The sample weights must have a positive, finite sum.")
         self._resolve(X, y, sample_weight)
-        matrix = check_finite(self._read(X))
-        self._learn(matrix, _class_codes(y, self.classes_), weight)
+        matrix = self._check_finite(self._read(X))
+        self._learn(matrix, class_codes(labels, self.tree_.classes), weight)
         return self
 
     def predict(self, X):
@@ -75,9 +79,9 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
 
         def decide(rows, labels):
-            labels[:] = self.tree_._labels(check_finite(rows))
+            labels[:] = self.tree_._labels(self._check_finite(rows))
 
-        return self.classes_[self._map(X, decide, (), np.int32)]
+        return self.tree_.classes[self._map(X, decide, (), np.int32)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -85,7 +89,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         return tags
 
     def _read_target(self, X, y):
-        """Check X and y as scikit-learn does and return y as a 1-D array."""
+        """Check X and y as scikit-learn does and return the labels of y as an array."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -95,28 +99,32 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         else:
             finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
             validate_data(self, X, dtype=np.float64, ensure_all_finite=finite)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        check_classification_targets(y)
-        return y
+        classes, codes = read_target(y)
+        check_consistent_length(X, codes)
+        return classes[codes]
 
     def _resolve(self, X, y, sample_weight):
         """Set ``tree_``, ``classes_`` and the transformers before the tree."""
         model = self.estimator
-        if not _is_kept(model):
+        if _is_kept(model):
+            _check_names(X, model)
+        else:
             model = _fit_learner(_learner(model), X, y, sample_weight)
         self.tree_ = keep(model)
         if self.tree_.classes is None:
             raise ValueError(
                 "The tree is a regression tree, which has no classes; keep a classification tree."
             )
-        self._transformers = [] if isinstance(model, Tree) else unwrap(model)[1]
-        self.classes_ = self.tree_.classes
+        # A copy: whoever fits the pipeline again must not change what is kept.
+        self._transformers = [] if isinstance(model, Tree) else deepcopy(unwrap(model)[1])
+        self.classes_, self._columns = sort_classes(self.tree_.classes)
 
     def _read(self, X):
         """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
         for transformer in self._transformers:
             X = transformer.transform(X)
+        if self._transformers and issparse(X):
+            X = X.toarray()  # OneHotEncoder's default; the user's own X was not sparse
         matrix = as_matrix(X, self.tree_.categories)
         if matrix.shape[1] != self.tree_.n_features:
             raise ValueError(
@@ -125,15 +133,22 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             )
         return matrix
 
+    def _check_finite(self, matrix):
+        """Return the matrix; infinite values are a ValueError, missing ones the tree's business."""
+        check_finite(matrix, self.tree_)
+        return matrix
+
     def _map(self, X, fill, shape, dtype=np.float64):
         """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
 
         X is read block by block, so that what a frame or float32 array costs to convert does not
-        grow with the number of rows. ``fill`` checks that its rows are finite.
+        grow with the number of rows. ``fill`` checks that its rows are finite. Classes are in the
+        order of the tree; :meth:`_in_order` has them in that of ``classes_``.
         """
         if not hasattr(X, "shape"):
-            X = np.asarray(X)
-        if len(X.shape) != 2 or X.shape[0] == 0:
+            mixed = self._transformers or self.tree_.has_nominal
+            X = np.asarray(X, dtype=object if mixed else None)
+        if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
             check_array(X)  # says what is wrong
         validate_data(self, X, reset=False, skip_check_array=True)
         read = self._read
@@ -144,8 +159,17 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         def block(start, stop):
             fill(read(take_rows(X, start, stop)), out[start:stop])
 
-        map_rows(block, X.shape[0], n_jobs=self.n_jobs)
+        try:
+            map_rows(block, X.shape[0], n_jobs=self.n_jobs)
+        except ValueError:
+            # The same complaint, with the number of the row in X.
+            self.tree_._route(self._check_finite(read(X)))
+            raise
         return out
+
+    def _in_order(self, values):
+        """Columns of the tree's classes in the order of ``classes_``."""
+        return values if self._columns is None else values[:, self._columns]
 
 
 class ProbabilityModel(KeptTreeModel):
@@ -170,7 +194,7 @@ class ProbabilityModel(KeptTreeModel):
             Finite, between 0 and 1, rows sum to 1; columns in the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._map(X, self._probability, (len(self.classes_),))
+        return self._in_order(self._map(X, self._probability, (len(self.classes_),)))
 
     def predict_log_proba(self, X):
         """Return the logarithm of :meth:`predict_proba`."""
@@ -213,33 +237,21 @@ class ProbabilityModel(KeptTreeModel):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def check_finite(matrix):
-    """Return the matrix; infinite values are a ValueError, missing ones the tree's business."""
-    assert_all_finite(matrix, allow_nan=True, input_name="X")
-    return matrix
-
-
 def binary_or_all(scores):
     """Scores as scikit-learn expects them: with two classes only those of the second."""
     return scores[:, 1] if scores.shape[1] == 2 else scores
 
 
-def class_distances(boundary, X):
-    """Algebraic distance of each row of an encoded matrix to each class."""
-    h = boundary._signed(X, np.float64)
-    return np.column_stack([h, 0.0 - h]) if h.shape[1] < len(boundary.tree_.classes) else h
-
-
 def class_code(label, classes):
     """Position of a class label; an unknown one is a ValueError."""
-    return int(_class_codes(np.array([label]), classes)[0])
+    return int(class_codes(np.array([label]), classes)[0])
 
 
 def _reads_any_column(estimator):
     """Whether X may hold what is no number: a pipeline's first step or a nominal tree reads it."""
     if isinstance(estimator, Tree):
         return estimator.has_nominal
-    inside = getattr(estimator, "estimator", estimator)
+    inside = _inside(estimator)
     if inside is None or hasattr(inside, "steps"):
         return True
     return get_tags(inside).input_tags.categorical
@@ -265,19 +277,30 @@ def _learner(model):
     if model is None:
         return C45Classifier()
     # Cloning a FrozenEstimator keeps it fitted; its inside is the learner.
-    return clone(getattr(model, "estimator", model) if _frozen(model) else model)
+    return clone(model.estimator if type(model).__name__ == "FrozenEstimator" else model)
 
 
-def _frozen(model):
-    return type(model).__name__ == "FrozenEstimator"
+def _inside(model):
+    """The estimator inside a search or a FrozenEstimator, else the model."""
+    return getattr(model, "estimator", model)
 
 
 def _fit_learner(learner, X, y, sample_weight):
     if sample_weight is None:
         return learner.fit(X, y)
-    if hasattr(learner, "steps"):
-        return learner.fit(X, y, **{f"{learner.steps[-1][0]}__sample_weight": sample_weight})
-    return learner.fit(X, y, sample_weight=sample_weight)
+    steps = getattr(_inside(learner), "steps", None)
+    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+    return learner.fit(X, y, **{name: sample_weight})
+
+
+def _check_names(X, model):
+    """The columns of a kept model have names and an order; those of X must be the same."""
+    names = column_names(X)
+    source = model.feature_names if isinstance(model, Tree) else None
+    expected = getattr(model, "feature_names_in_", source)
+    if names is None or expected is None or tuple(expected) == names:
+        return
+    raise ValueError(names_differ(names, tuple(expected)))
 
 
 def _allows_missing(estimator):
@@ -286,7 +309,7 @@ def _allows_missing(estimator):
     return get_tags(_learner(None) if estimator is None else estimator).input_tags.allow_nan
 
 
-def _class_codes(y, classes):
+def class_codes(y, classes):
     """Position of each label among the classes of the tree."""
     position = {_plain(label): code for code, label in enumerate(classes)}
     labels, inverse = np.unique(y, return_inverse=True)

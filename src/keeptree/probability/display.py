@@ -1,9 +1,8 @@
 """The paper's Figure 1: probability against the distance to the boundary."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from keeptree.probability.base import class_code, class_distances
+from keeptree.probability.base import class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 
@@ -68,18 +67,24 @@ class DistanceKernelDisplay:
         -------
         display : DistanceKernelDisplay
         """
-        check_is_fitted(estimator)
+        if not hasattr(estimator, "boundary_") or not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"{type(estimator).__name__} is not a fitted DistanceKernelClassifier; fit one."
+            )
         positive = estimator.classes_[-1] if positive is None else positive
-        code = class_code(positive, estimator.classes_)
+        tree = estimator.tree_
+        code = class_code(positive, tree.classes)
+        column = class_code(positive, estimator.classes_)
+        probability = estimator.predict_proba(X)[:, column]  # checks X
         matrix = estimator._read(X)
-        leaves = leaf_average(estimator.tree_, matrix, smoothed_nodes(estimator.tree_, "laplace"))
-        return cls(
-            distance=class_distances(estimator.boundary_, matrix)[:, code],
-            probability=estimator.predict_proba(X)[:, code],
-            laplace=leaves[:, code],
-            error=estimator.classes_[estimator.tree_._labels(matrix)] != np.asarray(y),
+        return cls.from_predictions(
+            estimator.boundary_._signed_distance(matrix)[:, code],
+            probability,
+            estimator.predict(X) != np.asarray(y),
+            laplace=leaf_average(tree, matrix, smoothed_nodes(tree, "laplace"))[:, code],
             positive=positive,
-        ).plot(ax)
+            ax=ax,
+        )
 
     @classmethod
     def from_predictions(
@@ -91,21 +96,17 @@ class DistanceKernelDisplay:
         -------
         display : DistanceKernelDisplay
         """
-        arrays = [np.asarray(values) for values in (distance, probability, error)]
-        if len({len(values) for values in arrays}) != 1:
-            raise ValueError(
-                "distance, probability and error must have one entry per case, but have "
-                f"{', '.join(str(len(values)) for values in arrays)}."
-            )
-        distance, probability, error = arrays
-        display = cls(
-            distance=distance,
-            probability=probability,
-            error=error.astype(bool),
-            laplace=laplace,
-            positive=positive,
-        )
-        return display.plot(ax)
+        given = {"distance": distance, "probability": probability, "error": error}
+        if laplace is not None:
+            given["laplace"] = laplace
+        given = {name: np.atleast_1d(np.asarray(values)) for name, values in given.items()}
+        lengths = {name: len(values) for name, values in given.items()}
+        if len(set(lengths.values())) != 1:
+            raise ValueError(f"Each must have one entry per case, but the lengths are {lengths}.")
+        if not np.isfinite(given["distance"]).all():
+            raise ValueError("The tree predicts one class only, so no case has a distance to draw.")
+        given["error"] = given["error"].astype(bool)
+        return cls(**given, positive=positive).plot(ax)
 
     def plot(self, ax=None):
         """Draw on ``ax``, or on new axes.

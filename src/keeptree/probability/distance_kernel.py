@@ -7,7 +7,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
-from keeptree.probability.base import ProbabilityModel, check_finite
+from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
@@ -36,7 +36,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         How distances are measured.
     bandwidth : float or "cv", default=0.1
         Width of the kernel. ``"cv"`` takes the fraction of the range with the least leave-one-out
-        log-loss.
+        log-loss. A Gaussian narrower than 1/65536 of the range is refused.
     bandwidth_unit : {"range", "distance"}, default="range"
         Whether ``bandwidth`` is a fraction of the range of h_c over the training sample, or a
         distance in the metric.
@@ -119,7 +119,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
         self._tables = None
-        self._estimated = np.unique(self.boundary_.program_.regions.label)
+        self._estimated = self.boundary_.region_classes_
         if len(self._estimated) < 2:
             return
         if n_classes == 2:
@@ -135,6 +135,8 @@ class DistanceKernelClassifier(ProbabilityModel):
             for j in range(len(self._estimated))
         ]
         self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
+        if self._columns is not None:
+            self.bandwidth_ = self.bandwidth_[self._columns]
         column = np.reshape(width, (-1, 1))
         self._tables = kernel_tables(h, in_class, weight[cases], starts, column, self.kernel)
 
@@ -171,7 +173,7 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     def _probability(self, X, out):
         if self._tables is None:
-            out[:] = leaf_average(self.tree_, check_finite(X), self._leaf_probability)
+            out[:] = leaf_average(self.tree_, self._check_finite(X), self._leaf_probability)
             return
         curve = _ALL if self.scope == "global" else self._curve[self._group_node(X)]
         h = self.boundary_._signed(X)

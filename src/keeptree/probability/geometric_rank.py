@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
-from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code, class_distances
+from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
@@ -122,7 +122,8 @@ class GeometricRankClassifier(KeptTreeModel):
             of the leaf exceeds one half).
         """
         check_is_fitted(self)
-        return binary_or_all(self._map(X, self._scores, (len(self.classes_),)))
+        scores = self._map(X, self._scores, (len(self.classes_),))
+        return binary_or_all(self._in_order(scores))
 
     def rank_score(self, X, positive):
         """Return the score of each case for a chosen positive class.
@@ -139,7 +140,7 @@ class GeometricRankClassifier(KeptTreeModel):
         score : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        code = class_code(positive, self.classes_)
+        code = class_code(positive, self.tree_.classes)
         return self._map(X, self._scores, (len(self.classes_),))[:, code]
 
     def _scores(self, X, out):
@@ -154,14 +155,14 @@ class GeometricRankClassifier(KeptTreeModel):
 
     def _geometric_scores(self, X):
         # A class without a region is infinitely far; scores stay finite for whoever averages them.
-        score = np.clip(-class_distances(self.boundary_, X), -_MOST, _MOST)
-        on_boundary = np.flatnonzero((score == 0).any(axis=1))
-        if len(on_boundary):
-            # A distance of zero has no sign: the tree's decision gives it one.
-            own = self.tree_._labels(X[on_boundary])
-            near = np.minimum(score[on_boundary], -_LEAST)
-            near[np.arange(len(own)), own] = _LEAST
-            score[on_boundary] = near
+        score = np.clip(-self.boundary_._signed_distance(X), -_MOST, _MOST)
+        unsigned = np.flatnonzero((score == 0).any(axis=1) | np.isnan(X).any(axis=1))
+        if len(unsigned):
+            # On the boundary, or with a missing value, the tree's decision gives the sign.
+            own = (np.arange(len(unsigned)), self.tree_._labels(X[unsigned]))
+            near = np.minimum(score[unsigned], -_LEAST)
+            near[own] = np.maximum(score[unsigned][own], _LEAST)
+            score[unsigned] = near
         if self.boundary == "whole" and len(self.classes_) > 2:
             score = np.sign(score) * np.abs(score).min(axis=1, keepdims=True)
         return score

@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.probability.base import ProbabilityModel, _learner, check_finite
+from keeptree.probability.base import ProbabilityModel, _learner, class_codes
 
 _STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)  # tried by strength="cv"
 _DEFAULT_STRENGTH = 10.0
@@ -108,7 +108,7 @@ class SmoothedTreeClassifier(ProbabilityModel):
     strength_ : float
         Strength used by the shrinkage.
     node_probabilities_ : ndarray of shape (n_nodes, n_classes)
-        Smoothed probabilities of every node.
+        Smoothed probabilities of every node; columns in the order of ``tree_.classes``.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
@@ -165,7 +165,7 @@ class SmoothedTreeClassifier(ProbabilityModel):
         """Nothing to measure: smoothing uses the counts the tree carries."""
 
     def _probability(self, X, out):
-        out[:] = leaf_average(self.tree_, check_finite(X), self.node_probabilities_)
+        out[:] = leaf_average(self.tree_, self._check_finite(X), self.node_probabilities_)
 
 
 def leaf_average(tree, X, values, normalise=True):
@@ -184,7 +184,7 @@ def _choose_strength(learner, X, y, sample_weight):
     labels, members = np.unique(y, return_counts=True)
     folds = min(5, members.min())
     if learner is None or folds < 2 or len(labels) < 2:
-        reason = "a Tree came without its learner" if learner is None else "a class has one member"
+        reason = "a Tree came without its learner" if learner is None else "y has too few cases"
         warnings.warn(
             f'strength="cv" needs trees refitted on folds, but {reason}; '
             f"{_DEFAULT_STRENGTH:g} is used.",
@@ -206,7 +206,7 @@ def _fold_losses(learner, X, y, weight, grow, hold, part):
     """Log-loss of each strength on the held-out rows."""
     model = SmoothedTreeClassifier(learner, "shrinkage")
     model.fit(_safe_indexing(X, grow), y[grow], part)
-    held, column = _safe_indexing(X, hold), np.searchsorted(model.classes_, y[hold])
+    held, column = _safe_indexing(X, hold), class_codes(y[hold], model.classes_)
     losses = []
     for strength in _STRENGTHS:
         model.node_probabilities_ = smoothed_nodes(model.tree_, "shrinkage", strength=strength)
