@@ -6,6 +6,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Boundary": "geometry.boundary",
+    "ConfDTreeClassifier": "probability.confdtree",
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",
