@@ -257,7 +257,7 @@ class ConfDTreeClassifier(ProbabilityModel):
             else smoothed_nodes(tree, self.smoothing, strength=self.strength)
         )
         self._route_weight = route_weights(statistics, self, class_weight)
-        self._characteristic = characteristic_categories(tree, statistics, self)
+        self._characteristic = characteristic_categories(tree, statistics, intervals, self)
         bounds = [intervals.low[0], intervals.high[0], intervals.low[1], intervals.high[1]]
         program = (
             _steps(tree, intervals.takes_part),

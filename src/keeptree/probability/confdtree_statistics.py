@@ -188,7 +188,7 @@ def confidence_intervals(tree, statistics, options):
     return Intervals(low, high, normal & has & ~nominal, takes_part)
 
 
-def characteristic_categories(tree, statistics, options):
+def characteristic_categories(tree, statistics, intervals, options):
     """Which categories are usual in a class: bit 0 for the assigned class, bit 1 for the others.
 
     The most frequent categories of the class in the node that together reach the coverage of the
@@ -201,14 +201,14 @@ def characteristic_categories(tree, statistics, options):
         coverage = 2 * ndtr([options.z_assigned, options.z_other]) - 1
     for node in np.flatnonzero(tree.kind == NOMINAL):
         part = slice(tree.category_start[node], tree.category_start[node + 1])
-        for c in np.flatnonzero(statistics.count[node]):
+        for c in np.flatnonzero(~np.isnan(intervals.low[0, node])):
             count = statistics.category_count[part, c]
             ascending = np.sort(count)
             more = np.append(np.cumsum(ascending[::-1])[::-1], 0.0)
             # Share of the strictly more frequent categories.
-            before = more[np.searchsorted(ascending, count, side="right")] / more[0]
+            before = more[np.searchsorted(ascending, count + _ROUNDING, side="right")] / more[0]
             for bit, level in enumerate(coverage):
-                found[part, c] |= ((before < level) & (count > 0)).astype(np.uint8) << bit
+                found[part, c] |= ((before < level - _ROUNDING) & (count > 0)).astype(np.uint8) << bit
     return found
 
 
