@@ -6,6 +6,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Boundary": "geometry.boundary",
+    "C45Classifier": "learners.c45",
     "ConfDTreeClassifier": "probability.confdtree",
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
@@ -14,6 +15,7 @@ _HOME = {
     "SmoothedTreeClassifier": "probability.smoothing",
     "Tree": "tree",
     "keep": "importers",
+    "prune": "learners.prune",
 }
 
 __all__ = sorted(_HOME)

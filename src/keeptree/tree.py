@@ -257,7 +257,7 @@ class Tree:
         """Class index of each row of an encoded matrix."""
         shared, labels = self._shared_rows(X), self.label[self._route(X)]
         if len(shared):
-            labels[shared] = self._predict_proba(X[shared]).argmax(axis=1)
+            labels[shared] = _first_largest(self._predict_proba(X[shared]))
         return labels
 
     def _predict_proba(self, X):
@@ -514,6 +514,18 @@ def _categories(categories, n_features):
 def _frozen(array):
     array.flags.writeable = False
     return array
+
+
+def _first_largest(shares):
+    """Class of the largest share; a later one must be 1e-6 larger, as in J48.
+
+    Mixed shares that are equal on paper differ in their last bits.
+    """
+    best, chosen = np.zeros(len(shares)), np.zeros(len(shares), dtype=np.int64)
+    for c, share in enumerate(shares.T):
+        larger = share - best > 1e-6
+        best[larger], chosen[larger] = share[larger], c
+    return chosen
 
 
 def _ranges(first, last):

@@ -92,12 +92,18 @@ def _check_categories(tree):
         _require(distinct, "the categories of a column must be distinct labels")
     width = np.diff(tree.category_start)
     _require((width[tree.kind != 2] == 0).all(), "only a nominal test has categories")
-    for node in np.flatnonzero(tree.kind == 2):
-        declared = len(tree.categories[tree.feature[node]])
-        _require(width[node] == declared, "a nominal test must name a child for every category")
-        chosen = set(tree.category_child[tree.category_start[node] : tree.category_start[node + 1]])
-        own = set(tree.child[tree.child_start[node] : tree.child_start[node + 1]])
-        _require(chosen == own, "a nominal test must send its categories to its own children")
+    nominal = np.flatnonzero(tree.kind == 2)
+    sizes = np.array([0 if labels is None else len(labels) for labels in tree.categories])
+    fits = (width[nominal] == sizes[tree.feature[nominal]]).all()
+    _require(fits, "a nominal test must name a child for every category")
+    parent = np.full(len(tree.kind), -1)
+    parent[tree.child] = np.repeat(np.arange(len(tree.kind)), np.diff(tree.child_start))
+    chosen = tree.category_child
+    own = ((chosen >= 0) & (chosen < len(tree.kind))).all() and np.array_equal(
+        parent[chosen], np.repeat(np.arange(len(tree.kind)), width)
+    )
+    every = len(np.unique(chosen)) == np.diff(tree.child_start)[nominal].sum()
+    _require(own and every, "a nominal test must send its categories to its own children")
 
 
 def _check_missing(tree):

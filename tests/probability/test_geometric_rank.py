@@ -78,6 +78,16 @@ def test_several_classes_have_one_score_each_from_their_own_or_the_whole_boundar
     np.testing.assert_allclose(whole, expected)
 
 
+def test_a_case_on_the_boundary_has_the_sign_of_the_decision(iris):
+    X, y = iris
+    # C4.5 cuts at values of the sample, so that some cases lie on a threshold.
+    rank = kt.GeometricRankClassifier(kt.C45Classifier()).fit(X, y)
+    score = rank.decision_function(X)
+    assert (rank.boundary_.distance(X) == 0).any()
+    np.testing.assert_array_equal(score.argmax(axis=1), rank.predict(X))
+    assert ((score > 0).sum(axis=1) == 1).all()
+
+
 def test_the_local_ranking_beats_smoothing_on_average(cancer):
     X, y = cancer
     gains = []

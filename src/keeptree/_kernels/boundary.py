@@ -25,6 +25,7 @@ BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
 SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
 
+LARGEST_MOVE = 1e150  # as in keeptree.geometry.program: its square is finite
 LARGEST, LARGEST_SINGLE = 1.7976931348623157e308, 3.4028234663852886e38
 
 
@@ -105,9 +106,7 @@ def _load_columns(flat, at, m, height, columns, rest, frame, single, limit, bloc
 
 
 @inner
-def _load_carefully(
-    flat, row_step, column_step, at, m, columns, rest, frame, single, block
-):
+def _load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, single, block):
     """Once more, for a block with a missing, infinite or huge value; the flags of what it saw.
 
     A missing nominal value gets the code after the last, a missing number stays NaN, and anything
@@ -262,45 +261,173 @@ def _fill_signed(best, n_classes, m, out):
             out[j * n_classes + c] = np.sqrt(d) if d > zero else inside
 
 
-@inner
-def _fill_nearest(best, n_classes, first, m, mask, own, wanted, region):
-    """Nearest region of the wanted class (any but the row's own if negative), or -1 for none.
+@inlined
+def _choose(best, n_classes, j, mask, own, wanted):
+    """A row's own class and its nearest region of the wanted class, any other if that is negative.
 
-    ``own`` is filled in where it is negative and the row touches the regions of one class only;
-    a row that touches several and wants any other stays undecided: both are -1.
+    A negative ``own`` is found if the row touches the regions of one class only; if it touches
+    several and wants any other it stays undecided. Region -1: there is none, or none is needed.
     """
+    if own < 0:
+        touched = 0
+        for c in range(n_classes):
+            touches = np.float64(best[c, j]).view(np.int64) & mask == 0
+            touched += touches
+            own = c if touches else own
+        own = own if touched == 1 else -1
+    nearest = np.inf
+    if wanted >= 0:
+        nearest = np.inf if wanted == own else best[wanted, j]
+    elif own >= 0:
+        for c in range(n_classes):
+            other = np.inf if c == own else best[c, j]
+            nearest = other if other < nearest else nearest
+    region = np.float64(nearest).view(np.int64) & ~mask if nearest < np.inf else int64(-1)
+    return own, region
+
+
+@inlined
+def _sizes(flat, at, column_step, first, n, nodes, bounds, single, sizes):
+    """How far each of n coordinates of a row lies outside a box, NaN for a nominal or missing one.
+
+    Which coordinates do is different for every row, hence a loop without a branch.
+    """
+    for q in range(n):
+        e = np.uint64(first + q)
+        value = flat[np.uint64(at + nodes[e, 0] * column_step)]
+        if single:
+            value = float64(np.float32(value))
+        above, below = value - bounds[e, 1], bounds[e, 0] - value
+        sizes[q] = (above if above > below else below) * bounds[e, 4]
+
+
+@inlined
+def _largest(sizes, n):
+    """Sum of the squares of what is not negative, the largest and the first that is that large."""
+    total, largest, chosen = 0.0, -1.0, 0
+    for q in range(n):
+        size = 0.0 if sizes[q] < 0.0 else sizes[q]
+        total += size * size
+        if sizes[q] > largest:
+            largest, chosen = sizes[q], q
+    return total, largest, chosen
+
+
+@inner
+def _move(value, e, nodes, bounds, cost, category, test, fill, single):
+    """Move of one coordinate into a box: size, test that asks for it, new value.
+
+    A negative size: it stays where it is. A missing value is given a place only if ``fill``.
+    """
+    table = nodes[e, 3]
+    if np.isnan(value):
+        if not fill:
+            return -1.0, int64(-1), value
+        if table >= 0:
+            code = table + nodes[e, 1]
+            return 0.0, test[code], float64(category[code])
+        if bounds[e, 1] < np.inf:
+            return 0.0, nodes[e, 2], bounds[e, 3]
+        return 0.0, nodes[e, 1], bounds[e, 2]
+    if table >= 0:
+        code = table + int64(value)
+        if category[code] == int64(value):
+            return -1.0, int64(-1), value
+        return cost[code], test[code], float64(category[code])
+    if single:
+        value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
+    if value > bounds[e, 1]:
+        return min((value - bounds[e, 1]) * bounds[e, 4], LARGEST_MOVE), nodes[e, 2], bounds[e, 3]
+    if value <= bounds[e, 0]:
+        return min((bounds[e, 0] - value) * bounds[e, 4], LARGEST_MOVE), nodes[e, 1], bounds[e, 2]
+    return -1.0, int64(-1), value
+
+
+@inner
+def _project_carefully(
+    flat, at, column_step, first, n, nodes, bounds, cost, category, test, fill, single, i, point
+):
+    """``_project`` for a row with nominal, missing or huge values, or one that touches the box."""
+    total, largest, separator = 0.0, -1.0, int64(-1)
+    for e in range(first, first + n):
+        value = flat[at + nodes[e, 0] * column_step]
+        size, node, place = _move(value, e, nodes, bounds, cost, category, test, fill, single)
+        if size >= 0.0:
+            total += size * size
+            if size > largest:
+                largest, separator = size, node
+            if point.shape[1]:
+                point[i, nodes[e, 0]] = place
+    return total, separator
+
+
+@inlined
+def _project(flat, at, column_step, first, n, nodes, bounds, single, sizes, i, point):
+    """Project the row at ``at`` on the box of n entries from ``first``; row i of ``point`` moves.
+
+    Returns whether all of it is plain (else nothing is done), the squared distance and the
+    separator: the binding test of the coordinate that moves most, the lowest of ties.
+    """
+    _sizes(flat, at, column_step, first, n, nodes, bounds, single, sizes)
+    total, largest, chosen = _largest(sizes, n)
+    if not (total <= LARGEST_MOVE**2 and largest > 0.0):
+        return False, 0.0, int64(-1)
+    for q in range(n if point.shape[1] else 0):
+        if sizes[q] >= 0.0:
+            e, f = first + q, nodes[first + q, 0]
+            value = flat[at + f * column_step]
+            if single:
+                value = float64(np.float32(value))
+            if value > bounds[e, 1]:
+                point[i, f] = bounds[e, 3]
+            elif value <= bounds[e, 0]:
+                point[i, f] = bounds[e, 2]
+    e = first + chosen
+    high = flat[at + nodes[e, 0] * column_step] > bounds[e, 0]
+    return True, total, nodes[e, 1 + int64(high)]  # an index: a branch would be a toss-up
+
+
+@inner
+def _fill_nearest(
+    best, n_classes, first, m, mask, flat, at, row_step, column_step, boxes, fill, single, sizes,
+    nearest,
+):  # fmt: skip
+    """Nearest regions of a block of rows: exact distances and separators; points move, if any."""
+    # Taken out of their tuples once: for each row it would cost more than the work itself.
+    start, nodes, bounds, cost, category, test = boxes
+    own, wanted, region, distance, separator, point = nearest
     for j in range(m):
-        i = first + j
-        if own[i] < 0:
-            touched = 0
-            for c in range(n_classes):
-                if np.float64(best[c, j]).view(np.int64) & mask == 0:
-                    touched += 1
-                    own[i] = c
-            if touched != 1:
-                own[i] = -1
-        chosen = np.inf
-        if wanted[i] >= 0:
-            chosen = best[wanted[i], j]
-        elif own[i] >= 0:
-            for c in range(n_classes):
-                if c != own[i] and best[c, j] < chosen:
-                    chosen = best[c, j]
-        if chosen < np.inf:
-            region[i] = np.float64(chosen).view(np.int64) & ~mask
-        else:
-            region[i] = -1
+        i, row = first + j, at + j * row_step
+        own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
+        if region[i] >= 0:
+            entry, n = start[region[i]], start[region[i] + 1] - start[region[i]]
+            plain, squared, separator[i] = _project(
+                flat, row, column_step, entry, n, nodes, bounds, single, sizes, i, point
+            )
+            if not plain:
+                squared, separator[i] = _project_carefully(
+                    flat, row, column_step, entry, n, nodes, bounds, cost, category, test,
+                    fill, single, i, point,
+                )  # fmt: skip
+            distance[i] = np.sqrt(squared)
+            continue
+        separator[i] = -1
+        stays = wanted[i] >= 0 and wanted[i] == own[i]
+        distance[i] = 0.0 if stays else np.inf
+        if not stays:
+            point[i, :] = np.nan
 
 
 def _measure_rows(
     flat, row_step, column_step, start, stop, columns, frame, rest, single, limit,
-    steps, bounds, table, weighted, n_slots, n_classes, mask, out, own, wanted, region,
+    steps, bounds, table, weighted, n_slots, n_classes, mask, out, boxes, fill, nearest,
 ):  # fmt: skip
     """Run a program on the rows start to stop; returns the flags of what it saw, NaN or infinite.
 
     ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` is
     not empty it is filled with the class-algebraic distances: row by row those to all classes, or
-    only to the first if there are two. If ``region`` is not empty it is filled with the nearest regions: squared
+    only to the first if there are two. Otherwise ``nearest`` is filled: own class, region,
+    distance, separator and point for the class wanted, from ``boxes`` (``Regions``). Squared
     distances are compared without the bits outside ``mask``, and of equal ones the region that is
     first in preorder is taken, however the program is ordered.
     """
@@ -310,6 +437,7 @@ def _measure_rows(
     width = len(columns) + len(rest)
     tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
     center, factor = _tile(columns, frame, width, tile.size)
+    sizes = np.empty(width)  # of a region's coordinates
     seen = 0
     for first in range(start, stop, BLOCK):
         m, at = min(BLOCK, stop - first), first * row_step
@@ -330,23 +458,28 @@ def _measure_rows(
         if len(out):
             per_row = 1 if n_classes == 2 else n_classes
             _fill_signed(best, n_classes, m, out[(first - start) * per_row :])
-        if mask is not None and len(region):
-            _fill_nearest(best, n_classes, first - start, m, mask, own, wanted, region)
+        elif nearest is not None:
+            _fill_nearest(
+                best, n_classes, first - start, m, mask,
+                flat, at, row_step, column_step, boxes, fill, single, sizes, nearest,
+            )  # fmt: skip
     return seen
 
 
 @cache
 def measure_rows(single):
-    """The compiled ``_measure_rows``: float32 (no scale at a step, no regions) or float64."""
+    """The compiled ``_measure_rows``: float32 (distances only, no scale at a step) or float64."""
     dtype = float32 if single else float64
-    rows = [readonly(float64, 1, "C"), int64, int64, int64, int64]
-    layout = [readonly(int64, 2, "C"), readonly(float64, 2, "C"), readonly(int64, 1, "C")]
+    whole, real = readonly(int64, 1, "C"), readonly(float64, 1, "C")
+    rows = [real, int64, int64, int64, int64]
+    layout = [readonly(int64, 2, "C"), readonly(float64, 2, "C"), whole, boolean, dtype]
     program = [readonly(int64, 2, "C"), readonly(dtype, 2, "C"), readonly(dtype, 1, "C")]
-    weighted, mask, own, wanted, region = (
-        [types.none] * 5
-        if single
-        else [boolean, int64, int64[::1], readonly(int64, 1, "C"), int64[::1]]
-    )
+    weighted, mask, boxes, fill, nearest = [types.none] * 5
+    if not single:
+        weighted, mask, fill = boolean, int64, boolean
+        entries = (readonly(int64, 2, "C"), readonly(float64, 2, "C"))
+        boxes = types.Tuple((whole, *entries, real, whole, whole))
+        outputs = (int64[::1], whole, int64[::1], float64[::1], int64[::1], float64[:, ::1])
+        nearest = types.Tuple(outputs)
     program += [weighted, int64, int64, mask]
-    arguments = [*rows, *layout, boolean, dtype, *program, dtype[::1], own, wanted, region]
-    return kernel(int64(*arguments))(_measure_rows)
+    return kernel(int64(*rows, *layout, *program, dtype[::1], boxes, fill, nearest))(_measure_rows)

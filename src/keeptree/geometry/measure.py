@@ -23,13 +23,9 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
-    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
-
-    single = out.dtype == np.float32
-    nearest = (None,) * 4 if single else (-1, *(np.empty(0, dtype=np.int64),) * 3)
-    mask, *nearest = nearest
-    arguments = _arguments(program, tree, X, start, stop, single)
-    seen = measure_rows(single)(*arguments, mask, out.reshape(-1), *nearest)
+    single, n = out.dtype == np.float32, 0
+    nearest = None if single else _outputs(np.full(n, -1), np.full(n, -1), np.empty((n, 0)))
+    seen = _measure(program, tree, X, start, stop, out.reshape(-1), nearest)
     check_rows(tree, X, start, stop, seen)
 
 
@@ -38,33 +34,40 @@ def find_nearest(program, tree, X, start, stop, wanted=None, point=None):
 
     ``point`` is filled with the projections; without it nothing is routed and no leaf returned.
     """
-    rows, regions = X[start:stop], program.regions
-    wanted = np.full(len(rows), -1) if wanted is None else wanted
-    own, region, missing = _nearest_regions(program, tree, X, start, stop, wanted)
-    stay = (wanted >= 0) & (own == wanted)
-    region[stay] = -1
-    found = region >= 0
-    label = np.where(found, regions.label[region], own)
-    distance = np.where(stay, 0.0, np.inf)
-    separator = np.full(len(rows), -1)
+    rows, regions, n = X[start:stop], program.regions, stop - start
+    wanted = np.full(n, -1) if wanted is None else wanted
+    fill = point is None
+    if fill:
+        found = _outputs(np.full(n, -1), wanted, np.empty((n, 0)))
+    else:
+        point[:] = rows
+        found = _outputs(np.full(n, -1), wanted, point)
+    seen = _measure(program, tree, X, start, stop, np.empty(0), found, fill)
+    check_rows(tree, X, start, stop, seen)
+    missing = np.empty(0, dtype=np.int64)
+    if seen & _SAW_NAN:
+        missing = np.flatnonzero(np.isnan(rows).any(axis=1))
+        found.own[missing] = -1
+    # On a threshold, or where a value is missing, several classes touch: the tree itself decides.
+    undecided = np.flatnonzero(found.own < 0)
+    if len(undecided):
+        own = _classes_of(tree, rows[undecided])
+        _measure_again(program, tree, rows, undecided, own, found, fill)
+    inside = found.region >= 0
+    label = np.where(inside, regions.label[found.region], found.own)
     if point is None:
-        project = np.empty((len(rows), 0))
-        _project(regions, tree, rows, region, True, distance, separator, project)
-        return Found(distance, separator, None, label)
-    point[:] = rows
-    _project(regions, tree, rows, region, False, distance, separator, point)
+        return Found(found.distance, found.separator, None, label)
     # A missing value may send the projection elsewhere: then it is given a place inside too.
-    lost = missing[found[missing]]
-    lost = lost[_classes_of(tree, point[lost]) != label[lost]]
+    lost = _strays(tree, point, label, missing[inside[missing]])
     if len(lost):
-        again = distance[lost], separator[lost], point[lost]
-        _project(regions, tree, rows[lost], region[lost], True, *again)
-        distance[lost], separator[lost], point[lost] = again
-    point[~found & ~stay] = np.nan
-    leaf = np.where(found, regions.leaf[region], -1)
-    inside = np.flatnonzero((leaf < 0) & (found | stay))
-    leaf[inside] = _leaves_of(tree, point[inside])
-    return Found(distance, separator, leaf, label)
+        _measure_again(program, tree, rows, lost, found.own[lost], found, True)
+        lost = _strays(tree, point, label, lost)
+        point[lost] = np.nan_to_num(point[lost])  # the region does not care, but a test inside does
+    leaf = np.where(inside, regions.leaf[found.region], -1)
+    leaf[missing] = -1
+    ask = np.flatnonzero((leaf < 0) & np.isfinite(found.distance))
+    leaf[ask] = _leaves_of(tree, point[ask])
+    return Found(found.distance, found.separator, leaf, label)
 
 
 def check_rows(tree, X, start, stop, seen):
@@ -93,54 +96,59 @@ def check_finite(X, tree, first=0):
         )
 
 
-def _arguments(program, tree, X, start, stop, single):
-    """What both kernels of ``keeptree._kernels.boundary`` take first."""
+class _Outputs(NamedTuple):
+    """What the kernel fills for nearest regions; ``point`` comes in as a copy of the rows."""
+
+    own: np.ndarray
+    wanted: np.ndarray
+    region: np.ndarray
+    distance: np.ndarray
+    separator: np.ndarray
+    point: np.ndarray
+
+
+def _outputs(own, wanted, point):
+    n = len(own)
+    region, separator = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    return _Outputs(own, wanted, region, np.empty(n), separator, point)
+
+
+def _measure(program, tree, X, start, stop, out, nearest, fill=False):
+    """Call the kernel: algebraic distances into ``out``, or nearest regions if that is empty."""
+    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
+
     if X.flags.c_contiguous:
         rows = (X.reshape(-1), X.shape[1], 1, start, stop)
     elif X.flags.f_contiguous:
         rows = (X.T.reshape(-1), 1, len(X), start, stop)
     else:
         rows = (X[start:stop].ravel(), X.shape[1], 1, 0, stop - start)
-    numbers = program.single if single else program.double
+    single = out.dtype == np.float32
+    numbers, regions = program.single if single else program.double, program.regions
     layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
     steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
-    return (*rows, *layout, *steps, None if single else True, program.n_slots, program.n_classes)
+    size = (program.n_slots, program.n_classes)
+    if single:
+        return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None, None, None)
+    bits = 0 if len(out) else max(_ID_BITS, len(regions.node).bit_length())
+    boxes = (regions.start, regions.nodes, regions.bounds)
+    boxes += (regions.cost, regions.category, regions.test)
+    more = (-1 << bits, out, boxes, fill, tuple(nearest))
+    return measure_rows(False)(*rows, *layout, *steps, True, *size, *more)
 
 
-def _nearest_regions(program, tree, X, start, stop, wanted):
-    """Own class and nearest region of each row, and the rows with a missing value."""
-    rows, n = X[start:stop], stop - start
-    own, region, missing = np.full(n, -1), np.empty(n, dtype=np.int64), np.empty(0, dtype=np.int64)
-    seen = _run_nearest(program, tree, X, start, stop, own, wanted, region)
-    check_rows(tree, X, start, stop, seen)
-    if seen & _SAW_NAN:
-        missing = np.flatnonzero(np.isnan(rows).any(axis=1))
-        own[missing] = -1
-    # On a threshold, or where a value is missing, several classes touch: the tree itself decides.
-    open_ = np.flatnonzero(own < 0)
-    if len(open_):
-        again = (_classes_of(tree, rows[open_]), wanted[open_], region[open_])
-        _run_nearest(program, tree, rows[open_], 0, len(open_), *again)
-        own[open_], region[open_] = again[0], again[2]
-    return own, region, missing
+def _measure_again(program, tree, rows, chosen, own, found, fill):
+    """Nearest regions of some rows once more, with their own class given."""
+    point = rows[chosen][:, : found.point.shape[1]].copy()
+    again = _outputs(own, found.wanted[chosen], point)
+    _measure(program, tree, rows[chosen], 0, len(chosen), np.empty(0), again, fill)
+    for whole, part in zip(found, again, strict=True):
+        whole[chosen] = part
 
 
-def _run_nearest(program, tree, X, start, stop, own, wanted, region):
-    from keeptree._kernels.boundary import measure_rows
-
-    bits = max(_ID_BITS, len(program.regions.node).bit_length())
-    arguments = _arguments(program, tree, X, start, stop, False)
-    no_distances = np.empty(0)
-    return measure_rows(False)(*arguments, -1 << bits, no_distances, own, wanted, region)
-
-
-def _project(regions, tree, rows, region, fill, distance, separator, point):
-    from keeptree._kernels.boundary_project import project_rows
-
-    box = (regions.start, regions.nodes, regions.bounds)
-    tables = (regions.cost, regions.category, regions.test)
-    single = tree.compare_dtype == "float32"
-    project_rows(rows, region, *box, *tables, single, fill, distance, separator, point)
+def _strays(tree, point, label, rows):
+    """Those of the rows whose point does not have the class it should have."""
+    return rows[_classes_of(tree, point[rows]) != label[rows]]
 
 
 def _classes_of(tree, X):
@@ -159,7 +167,7 @@ def _leaves_of(tree, X):
     """Leaf of each row; a missing value without a rule goes to the first child."""
     from keeptree._kernels.route import route_rows
 
-    first = tree.child[np.minimum(tree.child_start[:-1], len(tree.child) - 1)]
+    first = np.append(tree.child, 0)[tree.child_start[:-1]]
     following = np.where(tree._missing_child >= 0, tree._missing_child, first).astype(np.int32)
     leaf = np.empty(len(X), dtype=np.int64)
     route_rows(

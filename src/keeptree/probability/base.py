@@ -3,7 +3,6 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,6 +16,7 @@ from sklearn.utils.validation import (
 
 from keeptree.blocks import map_rows
 from keeptree.importers import keep, unwrap
+from keeptree.learners.c45 import C45Classifier
 from keeptree.table import as_matrix, take_rows
 from keeptree.tree import ERROR, LEAF, Tree
 
@@ -240,9 +240,9 @@ def _reads_any_column(estimator):
     if isinstance(estimator, Tree):
         return estimator.has_nominal
     inside = getattr(estimator, "estimator", estimator)
-    if hasattr(inside, "steps"):
+    if inside is None or hasattr(inside, "steps"):
         return True
-    return estimator is not None and get_tags(estimator).input_tags.categorical
+    return get_tags(inside).input_tags.categorical
 
 
 def _is_kept(model):
@@ -263,7 +263,7 @@ def _learner(model):
     if isinstance(model, Tree):
         return None
     if model is None:
-        return DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
+        return C45Classifier()
     # Cloning a FrozenEstimator keeps it fitted; its inside is the learner.
     return clone(getattr(model, "estimator", model) if _frozen(model) else model)
 

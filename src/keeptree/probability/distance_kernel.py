@@ -27,7 +27,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     ----------
     estimator : estimator, Tree or None
         A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
-        and fitted; None means ``DecisionTreeClassifier(min_samples_leaf=5)``.
+        and fitted; None means :class:`~keeptree.C45Classifier`.
     scope : {"global", "separator", "leaf"}, default="global"
         Which training cases are compared with a case: all; those that project on the same
         separator, the test of the tree that defines the nearest piece of the boundary; or those

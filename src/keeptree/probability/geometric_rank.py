@@ -12,6 +12,7 @@ from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code, 
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
+_LEAST, _MOST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 
 class GeometricRankClassifier(KeptTreeModel):
@@ -27,7 +28,7 @@ class GeometricRankClassifier(KeptTreeModel):
     ----------
     estimator : estimator, Tree or None
         A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
-        and fitted; None means ``DecisionTreeClassifier(min_samples_leaf=5)``.
+        and fitted; None means :class:`~keeptree.C45Classifier`.
     scope : {"global", "local"}, default="global"
         Ranking over all cases, or leaf by leaf.
     metric : {"standard", "minmax"} or Metric, default="standard"
@@ -148,16 +149,21 @@ class GeometricRankClassifier(KeptTreeModel):
         # Within the leaf's half gap the order of the leaves stays as it is.
         p = leaf_average(self.tree_, X, self._leaf_probability)
         half_gap = leaf_average(self.tree_, X, self._half_gap, normalise=False)
-        bounded = np.where(
-            np.isinf(geometric), np.sign(geometric), geometric / (1 + np.abs(geometric))
-        )
+        bounded = geometric / (1 + np.abs(geometric))
         out[:] = p - 0.5 + half_gap * bounded
 
     def _geometric_scores(self, X):
-        score = -class_distances(self.boundary_, X)
+        # A class without a region is infinitely far; scores stay finite for whoever averages them.
+        score = np.clip(-class_distances(self.boundary_, X), -_MOST, _MOST)
+        on_boundary = np.flatnonzero((score == 0).any(axis=1))
+        if len(on_boundary):
+            # A distance of zero has no sign: the tree's decision gives it one.
+            own = self.tree_._labels(X[on_boundary])
+            near = np.minimum(score[on_boundary], -_LEAST)
+            near[np.arange(len(own)), own] = _LEAST
+            score[on_boundary] = near
         if self.boundary == "whole" and len(self.classes_) > 2:
-            inside = score >= 0
-            score = np.where(inside, 1, -1) * np.abs(score).min(axis=1, keepdims=True)
+            score = np.sign(score) * np.abs(score).min(axis=1, keepdims=True)
         return score
 
 

@@ -83,7 +83,7 @@ class SmoothedTreeClassifier(ProbabilityModel):
     ----------
     estimator : estimator, Tree or None
         A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
-        and fitted; None means ``DecisionTreeClassifier(min_samples_leaf=5)``.
+        and fitted; None means :class:`~keeptree.C45Classifier`.
     smoothing : {"laplace", "m-estimate", "shrinkage", "raw"}, default="laplace"
         ``"laplace"`` is (k + 1) / (n + C). ``"m-estimate"`` is (k + m p) / (n + m) with the prior
         p. ``"shrinkage"`` pulls each node towards its ancestors (Agarwal et al. 2022). ``"raw"``

@@ -1,0 +1,387 @@
+"""C4.5 as Weka's J48 grows it, tree for tree."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from keeptree.learners.folds import pruning_fold
+from keeptree.learners.grow import CRITERIA, GrowOptions, grow, snap_thresholds
+from keeptree.learners.nominal import has_nominal, read_table
+from keeptree.learners.prune import (
+    collapse_shape,
+    prune_errors,
+    prune_pessimistic,
+    prune_reduced,
+)
+from keeptree.learners.shape import label_shape, shape_to_tree
+from keeptree.learners.target import read_target
+from keeptree.table import column_names
+
+WEKA_36_TOLERANCE = 1e-6
+
+
+class C45Classifier(ClassifierMixin, BaseEstimator):
+    """C4.5 decision tree, identical to Weka's J48 (3.8 and later).
+
+    Nominal attributes are split into one branch per declared category; a missing value sends a
+    fraction of its case down every branch, when the tree grows, is pruned and answers.
+
+    Parameters
+    ----------
+    criterion : {"gain-ratio", "information-gain", "gini"}, default="gain-ratio"
+        What chooses the test of a node. ``"gain-ratio"`` is C4.5: the cut of a numeric attribute by
+        information gain, the attribute by gain ratio among those of at least average gain.
+        ``"information-gain"`` (ID3) chooses the attribute by the gain itself; ``"gini"`` (CART) is
+        the same with the decrease of the Gini index in place of the gain, and without
+        ``mdl_correction``, which is in bits. Everything else stays as in C4.5.
+    pruning : {"error-based", "reduced-error", "pessimistic", "none"}, default="error-based"
+        ``"error-based"`` is C4.5's (Weka's default). ``"reduced-error"`` is Weka's ``-R``: the last
+        of ``n_folds`` stratified folds prunes what the others grew. ``"pessimistic"`` adds half
+        an error per leaf and makes a leaf where this does not increase the sum. ``"none"`` is
+        Weka's ``-U``, which still collapses (see ``collapse``).
+    confidence_factor : float in (0, 1], default=0.25
+        Of error-based pruning, smaller prunes more; above 0.5 the training errors themselves are
+        compared. Weka's ``-C``. Single precision, as there.
+    subtree_raising : bool, default=True
+        Whether error-based pruning may replace a node by its largest branch. Weka: ``-S`` for no.
+    n_folds : int, default=3
+        Of reduced-error pruning. Weka's ``-N``.
+    collapse : bool, default=True
+        Remove splits that save no training error before pruning; not with reduced-error pruning.
+        False is Weka's ``-O``.
+    min_samples_leaf : int, default=2
+        Least weight of two branches of a split. Weka's ``-M``.
+    binary_splits : bool, default=False
+        Split nominal attributes into one category against the rest. Weka's ``-B``.
+    subset_splits : bool, default=False
+        Split nominal attributes into two sets of categories: ordered by the share of the second
+        class, cut where the gain is largest, which is optimal for two classes (Breiman et al.
+        1984, section 4.2.2). A category without cases in the node joins the heavier branch. Not in
+        Weka; two classes only.
+    max_depth : int, optional
+        Largest number of tests on a path. Not in Weka.
+    laplace : bool, default=False
+        Let ``predict_proba`` add one case of every class to a leaf; ``predict`` does not change.
+        Weka's ``-A``.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str
+        More nominal columns, as a mask, indices or names; their categories are the values seen in
+        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
+        are nominal anyway, with their declared categories, and so are columns of text and polars'
+        Categorical, with those seen.
+    mdl_correction : bool, default=True
+        Subtract the cost of choosing a cut, log2(candidates) / weight, from a numeric attribute's
+        gain. False is Weka's ``-J``.
+    snap_thresholds : bool, "exact" or "tolerant", default=True
+        Lower each threshold from the midpoint to the next value of the training set. False is
+        Weka's ``-doNotMakeSplitPointActualValue``. ``"exact"`` compares as Weka 3.8 and later;
+        ``"tolerant"`` as Weka 3.6, whose threshold depends on the order of the rows if values lie
+        within 1e-6 of one another. True is ``"exact"``, but ``"tolerant"`` for reduced-error
+        pruning, which only Weka 3.6 has.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    classes_ : array of shape (n_classes,)
+        Labels; of a categorical ``y`` those declared, in declared order, as Weka takes them.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Column names, if X had any that are all strings.
+
+    Notes
+    -----
+    With one class, with constant columns or with columns that have no value at all, the tree is, or
+    ends in, a leaf: no test divides anything. Rows of weight zero are as good as absent. A category
+    that was not declared in ``fit`` is a missing value in ``predict``.
+
+    The order of labels matters in ties, where the first class wins; a categorical ``y`` keeps it.
+
+    References
+    ----------
+    Quinlan, C4.5: Programs for Machine Learning, 1993; Witten, Frank and Hall, Data Mining, 2011.
+
+    Examples
+    --------
+    >>> import keeptree as kt
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.C45Classifier().fit(X, y)
+    >>> print(model.tree_.to_text())
+    petal width (cm) <= 0.6: 0 (50)
+    petal width (cm) > 0.6
+    |   petal width (cm) <= 1.7
+    |   |   petal length (cm) <= 4.9: 1 (48/1)
+    |   |   petal length (cm) > 4.9
+    |   |   |   petal width (cm) <= 1.5: 2 (3)
+    |   |   |   petal width (cm) > 1.5: 1 (3/1)
+    |   petal width (cm) > 1.7: 2 (46/1)
+    """
+
+    _parameter_constraints = {
+        "criterion": [StrOptions(set(CRITERIA))],
+        "pruning": [StrOptions({"error-based", "reduced-error", "pessimistic", "none"})],
+        "confidence_factor": [Interval(Real, 0, 1, closed="right")],
+        "subtree_raising": ["boolean"],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "collapse": ["boolean"],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "binary_splits": ["boolean"],
+        "subset_splits": ["boolean"],
+        "max_depth": [None, Interval(Integral, 0, None, closed="left")],
+        "laplace": ["boolean"],
+        "categorical_features": [None, StrOptions({"from_dtype"}), "array-like"],
+        "mdl_correction": ["boolean"],
+        "snap_thresholds": ["boolean", StrOptions({"exact", "tolerant"})],
+    }
+
+    def __init__(
+        self,
+        criterion="gain-ratio",
+        *,
+        pruning="error-based",
+        confidence_factor=0.25,
+        subtree_raising=True,
+        n_folds=3,
+        collapse=True,
+        min_samples_leaf=2,
+        binary_splits=False,
+        subset_splits=False,
+        max_depth=None,
+        laplace=False,
+        categorical_features=None,
+        mdl_correction=True,
+        snap_thresholds=True,
+    ):
+        self.criterion = criterion
+        self.pruning = pruning
+        self.confidence_factor = confidence_factor
+        self.subtree_raising = subtree_raising
+        self.n_folds = n_folds
+        self.collapse = collapse
+        self.min_samples_leaf = min_samples_leaf
+        self.binary_splits = binary_splits
+        self.subset_splits = subset_splits
+        self.max_depth = max_depth
+        self.laplace = laplace
+        self.categorical_features = categorical_features
+        self.mdl_correction = mdl_correction
+        self.snap_thresholds = snap_thresholds
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Grow and prune the tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Numbers and categories; NaN or None is missing, infinite values are an error.
+        y : array-like of shape (n,)
+            Classes. A categorical one keeps its declared labels and their order.
+        sample_weight : array-like of shape (n,), optional
+            Weights, not negative; rows of weight zero count as absent.
+
+        Returns
+        -------
+        self
+        """
+        names = column_names(X)
+        X, categories = self._read_training_table(X)
+        self.classes_, label = read_target(y)
+        check_consistent_length(X, label)
+        X, label, weight = _drop_absent(X, label, sample_weight)
+        self._check_splits()
+        grower = _PRUNED_GROWTH[self.pruning]
+        shape = grower(self, X, label, weight, categories)
+        self.tree_ = shape_to_tree(
+            shape,
+            n_features=X.shape[1],
+            classes=self.classes_,
+            feature_names=names,
+            categories=categories,
+            source={"model": type(self).__name__},
+        )
+        return self
+
+    def predict(self, X):
+        """Return the class of each row; with missing values the class of the largest mixed share.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        labels : array of shape (n,)
+        """
+        X = self._read_rows(X)
+        return self.tree_.predict(X)
+
+    def predict_proba(self, X):
+        """Return the class shares of the leaves, mixed over the branches of missing values.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        probability : array of shape (n, n_classes)
+        """
+        X = self._read_rows(X)
+        if self.laplace:
+            return self.tree_.leaf_weights(X) @ _laplace_shares(self.tree_)
+        return self.tree_.predict_proba(X)
+
+    def apply(self, X):
+        """Return the leaf (node number in ``tree_``) of each row, of the heaviest branch if shared.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        leaf : array of shape (n,)
+        """
+        X = self._read_rows(X)
+        return self.tree_.apply(X)
+
+    def get_depth(self):
+        """Return the number of tests on the longest path."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self):
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _read_training_table(self, X):
+        if has_nominal(X, self.categorical_features):
+            validate_data(self, X, skip_check_array=True)
+            return read_table(X, self.categorical_features)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        return X, (None,) * X.shape[1]
+
+    def _read_rows(self, X):
+        check_is_fitted(self)
+        if self.tree_.has_nominal:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+
+    def _check_splits(self):
+        if self.binary_splits and self.subset_splits:
+            raise ValueError("binary_splits and subset_splits exclude each other.")
+        if self.subset_splits and len(self.classes_) > 2:
+            raise ValueError(
+                f"subset_splits orders categories by the share of the second of two classes; y has "
+                f"{len(self.classes_)} classes."
+            )
+
+    def _grow(self, X, label, weight, categories, n_all):
+        nominal_test = "one-against-rest" if self.binary_splits else "multiway"
+        options = GrowOptions(
+            criterion=self.criterion,
+            nominal_test="subsets" if self.subset_splits else nominal_test,
+            min_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth,
+            mdl=self.mdl_correction,
+        )
+        n_categories = [0 if labels is None else len(labels) for labels in categories]
+        return grow(X, label, weight, n_categories, len(self.classes_), options, n_all)
+
+    @property
+    def _tolerance(self):
+        """How far above a threshold a value may be and still be sent to the left."""
+        wanted = self.snap_thresholds
+        if wanted is True:
+            wanted = "tolerant" if self.pruning == "reduced-error" else "exact"
+        return WEKA_36_TOLERANCE if wanted == "tolerant" else 0.0
+
+    def _snap(self, shape, X):
+        if self.snap_thresholds:
+            snap_thresholds(shape, X, tolerant=self._tolerance > 0)
+
+
+def _laplace_shares(tree):
+    """Class shares of each node with one case of every class added; an empty one as its parent."""
+    source = np.arange(tree.n_nodes)
+    while (empty := (tree.weight[source] == 0) & (source > 0)).any():
+        source[empty] = tree.parent[source[empty]]
+    counts = tree.counts[source] + 1
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _drop_absent(X, label, sample_weight):
+    """Rows with weight, and their weights (None for ones)."""
+    if sample_weight is None:
+        return X, label, None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    present = weight > 0
+    if not present.any():
+        raise ValueError("Every sample weight is zero; at least one row must have weight.")
+    if not present.all():
+        X, label, weight = X[present], label[present], weight[present]
+    return X, label, None if (weight == 1).all() else weight
+
+
+def _grow_whole(model, X, label, weight, categories):
+    """Grow on all rows, collapse; what follows is up to the pruning."""
+    shape = model._grow(X, label, weight, categories, len(X))
+    model._snap(shape, X)
+    if model.collapse:
+        collapse_shape(shape)
+    return shape
+
+
+def _error_based(model, X, label, weight, categories):
+    shape = _grow_whole(model, X, label, weight, categories)
+    weight = np.ones(len(X)) if weight is None else weight
+    options = (model.confidence_factor, model.subtree_raising, model._tolerance)
+    prune_errors(shape, X, label, weight, *options)
+    return shape
+
+
+def _pessimistic(model, X, label, weight, categories):
+    shape = _grow_whole(model, X, label, weight, categories)
+    prune_pessimistic(shape, label_shape(shape))
+    return shape
+
+
+def _reduced_error(model, X, label, weight, categories):
+    if len(X) < model.n_folds:
+        raise ValueError(f"{len(X)} rows cannot be divided into n_folds={model.n_folds} folds.")
+    growing, held_out = pruning_fold(label, model.n_folds)
+    part = None if weight is None else weight[growing]
+    shape = model._grow(X[growing], label[growing], part, categories, len(X))
+    model._snap(shape, X)
+    part = np.ones(len(held_out)) if weight is None else weight[held_out]
+    prune_reduced(shape, X[held_out], label[held_out], part, label_shape(shape), model._tolerance)
+    return shape
+
+
+_PRUNED_GROWTH = {
+    "error-based": _error_based,
+    "reduced-error": _reduced_error,
+    "pessimistic": _pessimistic,
+    "none": _grow_whole,
+}

@@ -1,0 +1,25 @@
+"""The rows Weka's reduced-error pruning grows on, and those it prunes with."""
+
+import numpy as np
+
+
+def pruning_fold(label, n_folds):
+    """Return (growing rows, pruning rows): Weka's last stratified fold, a function of row order.
+
+    Weka groups the rows by class with swaps, deals them to the folds in turn, and cuts the dealt
+    list into ``n_folds`` parts, the first ones longer by a row if the number does not divide.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> growing, pruning = pruning_fold(np.array([0, 1, 0, 1, 0, 1]), n_folds=3)
+    >>> growing.tolist(), pruning.tolist()
+    ([0, 3, 2, 1], [4, 5])
+    """
+    from keeptree._kernels.grow_folds import group_by_class
+
+    order = np.arange(len(label))
+    group_by_class(np.ascontiguousarray(label, dtype=np.int64), order)
+    dealt = np.concatenate([order[first::n_folds] for first in range(n_folds)])
+    n_growing = len(label) - len(label) // n_folds
+    return dealt[:n_growing], dealt[n_growing:]

@@ -1,0 +1,205 @@
+"""Prune any kept tree: error-based (C4.5), reduced-error, pessimistic, or redundant leaves only."""
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
+
+from keeptree.learners.shape import label_shape, shape_to_tree, tree_to_shape
+from keeptree.tree import ERROR, LEAF, SHARE
+
+
+def prune(tree, method, X=None, y=None, sample_weight=None, **options):
+    """Return a smaller tree; the given one stays as it is.
+
+    Parameters
+    ----------
+    tree : Tree
+        A classification tree, grown here or kept from elsewhere.
+    method : {"error-based", "reduced-error", "pessimistic", "redundant"}
+        - ``"error-based"``: C4.5's and J48's: a node becomes a leaf, or is replaced by its largest
+          branch, where the upper confidence limit of the training errors says so. X and y are the
+          training rows; the new tree has their counts. Options: ``confidence_factor=0.25``,
+          ``subtree_raising=True`` (False needs no X: the tree's own counts do).
+        - ``"reduced-error"``: a node becomes a leaf where that makes no more errors on X and y,
+          rows the tree was not grown on. The tree keeps its counts.
+        - ``"pessimistic"``: training errors and half an error for every leaf; a node becomes a leaf
+          where this sum does not grow. Without X and y the tree's own counts are used. Option:
+          ``penalty=0.5``.
+        - ``"redundant"``: leaves of one parent that assign the same class are merged, again and
+          again. The decisions stay the same. Needs no data.
+    X : array-like or data frame of shape (n, d), optional
+        Rows, as the tree takes them.
+    y : array-like of shape (n,), optional
+        Their classes.
+    sample_weight : array-like of shape (n,), optional
+        Their weights.
+    **options
+        See ``method``.
+
+    Returns
+    -------
+    pruned : Tree
+
+    Examples
+    --------
+    >>> import keeptree as kt
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grown = kt.C45Classifier(pruning="none", collapse=False).fit(X, y).tree_
+    >>> grown.n_leaves, kt.prune(grown, "error-based", X, y).n_leaves
+    (7, 5)
+    >>> kt.prune(grown, "pessimistic", penalty=2).n_leaves
+    3
+    """
+    if method not in _METHODS:
+        raise ValueError(f"method must be one of {sorted(_METHODS)}, got {method!r}.")
+    if tree.classes is None:
+        raise ValueError("A regression tree has no classes to prune by.")
+    return _METHODS[method](tree, _read_rows(tree, X, y, sample_weight), **options)
+
+
+def quantile(confidence_factor):
+    """J48's CF in single precision, and the normal quantile of its complement."""
+    factor = np.float32(confidence_factor)
+    return float(factor), float(ndtri(float(np.float32(1) - factor)))
+
+
+def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
+    """Error-based pruning of a shape, in place; its counts are those of the rows."""
+    from keeptree._kernels.prune_error import prune_error_based
+
+    tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
+    complete = not np.isnan(X[:, tested]).any()
+    factor, z = quantile(confidence_factor)
+    prune_error_based(
+        *shape, X, label, weight, factor, z, tolerance, bool(subtree_raising), bool(complete)
+    )
+
+
+def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
+    """Reduced-error pruning of a shape, in place, by rows it was not grown on."""
+    from keeptree._kernels.prune_counts import prune_reduced_error
+
+    grown = shape.counts.sum(axis=1)
+    tested = count_shape(shape, X, label, weight, grown, tolerance)
+    prune_reduced_error(
+        shape.first_child, shape.n_children, tested, grown, classes_of_nodes, np.empty(len(grown))
+    )
+
+
+def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
+    """Class weights that the rows give each node; ``grown`` has the weights that divide them."""
+    from keeptree._kernels.prune_error import count_rows
+
+    counts = np.zeros_like(shape.counts)
+    grown = np.zeros(len(shape.feature)) if grown is None else grown
+    count_rows(*shape.tests, X, label, weight, tolerance, grown, counts)
+    return counts
+
+
+def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
+    """Pessimistic pruning of a shape, in place (the lecture's half an error per leaf)."""
+    from keeptree._kernels import prune_counts
+
+    prune_counts.prune_pessimistic(
+        shape.first_child,
+        shape.n_children,
+        shape.counts,
+        classes_of_nodes,
+        float(penalty),
+        np.empty(len(shape.feature)),
+    )
+
+
+def collapse_shape(shape):
+    """J48's collapse of a shape, in place: splits that save no training error go."""
+    from keeptree._kernels.prune_counts import collapse_nodes
+
+    spare = np.empty(len(shape.feature))
+    collapse_nodes(shape.first_child, shape.n_children, shape.counts, label_shape(shape), spare)
+
+
+def _error_based(tree, rows, confidence_factor=0.25, subtree_raising=True):
+    if not 0 < confidence_factor <= 1:
+        raise ValueError(f"confidence_factor must be in (0, 1], got {confidence_factor!r}.")
+    shape, _ = tree_to_shape(tree)
+    if rows is None:
+        if subtree_raising:
+            raise ValueError(
+                "Subtree raising sends the training rows down other branches: pass X and y, or "
+                "subtree_raising=False."
+            )
+        X, label, weight = np.zeros((0, tree.n_features)), np.zeros(0, dtype=np.int64), np.zeros(0)
+    else:
+        X, label, weight = rows
+        shape = shape._replace(counts=count_shape(shape, X, label, weight))
+    prune_errors(shape, X, label, weight, confidence_factor, subtree_raising)
+    return shape_to_tree(shape, **_metadata(tree))
+
+
+def _reduced_error(tree, rows):
+    if rows is None:
+        raise ValueError("Reduced-error pruning needs X and y: rows the tree was not grown on.")
+    shape, nodes = tree_to_shape(tree)
+    label = tree.label[nodes]
+    prune_reduced(shape, *rows, label)
+    return shape_to_tree(shape, label, **_metadata(tree))
+
+
+def _pessimistic(tree, rows, penalty=0.5):
+    if not penalty >= 0:
+        raise ValueError(f"penalty must not be negative, got {penalty!r}.")
+    shape, nodes = tree_to_shape(tree)
+    label = tree.label[nodes]
+    kept_counts = shape.counts
+    if rows is not None:
+        shape = shape._replace(counts=count_shape(shape, *rows))
+    prune_pessimistic(shape, label, penalty)
+    return shape_to_tree(shape._replace(counts=kept_counts), label, **_metadata(tree))
+
+
+def _redundant(tree, rows):
+    from keeptree._kernels.prune_counts import merge_same_answers
+
+    shape, nodes = tree_to_shape(tree)
+    label = tree.label[nodes]
+    merge_same_answers(shape.first_child, shape.n_children, label)
+    return shape_to_tree(shape, label, **_metadata(tree))
+
+
+_METHODS = {
+    "error-based": _error_based,
+    "reduced-error": _reduced_error,
+    "pessimistic": _pessimistic,
+    "redundant": _redundant,
+}
+
+
+def _metadata(tree):
+    names = ("n_features", "classes", "feature_names", "categories", "compare_dtype")
+    return {name: getattr(tree, name) for name in names} | {"source": dict(tree.source)}
+
+
+def _read_rows(tree, X, y, sample_weight):
+    """(X, class codes, weights) as the kernels take them, or None without data."""
+    if X is None and y is None:
+        return None
+    if X is None or y is None:
+        raise ValueError("Pass both X and y, or neither.")
+    X = tree.encode(X)
+    if tree.compare_dtype == "float32":
+        X = X.astype(np.float32).astype(np.float64)
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    position = {label: code for code, label in enumerate(tree.classes.tolist())}
+    label = np.array([position.get(value, -1) for value in y.tolist()], dtype=np.int64)
+    if (label < 0).any():
+        unknown = y[np.argmax(label < 0)]
+        raise ValueError(f"y has the class {unknown!r}, which the tree does not know.")
+    refuses = np.unique(tree.feature[(tree.kind != LEAF) & (tree.missing == ERROR)])
+    if np.isnan(X[:, refuses]).any():
+        raise ValueError("X has missing values where the tree has no rule for them; fill them in.")
+    present = weight > 0
+    return X[present], label[present], weight[present]

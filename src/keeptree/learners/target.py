@@ -1,0 +1,51 @@
+"""Classes of a target, coded."""
+
+import numpy as np
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def read_target(y):
+    """Return (classes, codes); a categorical y keeps its declared labels, used or not, in order.
+
+    Examples
+    --------
+    >>> classes, codes = read_target(["b", "a", "b"])
+    >>> classes.tolist(), codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
+    declared = _declared(y)
+    if declared is not None:
+        classes, codes = declared
+        if (codes < 0).any():
+            raise ValueError(_missing_label(int(np.argmax(codes < 0))))
+        return classes, codes.astype(np.int64)
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "O":
+        missing = [value is None or value != value for value in y.tolist()]
+        if any(missing):
+            raise ValueError(_missing_label(missing.index(True)))
+    elif y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.astype(np.int64)
+
+
+def _declared(y):
+    """(labels, codes with -1 for missing) of a pandas categorical or polars Enum, else None."""
+    kind = type(getattr(y, "dtype", None)).__name__
+    if kind == "CategoricalDtype":
+        codes = y.codes if hasattr(y, "codes") else y.cat.codes.to_numpy()
+        return np.asarray(y.dtype.categories), np.asarray(codes)
+    if kind == "Enum":
+        labels = y.dtype.categories.to_list()
+        position = {label: code for code, label in enumerate(labels)}
+        return np.array(labels), np.array([position.get(value, -1) for value in y.to_list()])
+    return None
+
+
+def _missing_label(row):
+    return f"y has no label in row {row}; drop the rows without one."

@@ -1,0 +1,109 @@
+"""Metric: scales, costs and what it refuses."""
+
+import numpy as np
+import pytest
+
+from keeptree import Boundary, Metric
+from tests.strategies import random_tree
+
+TREE = random_tree(0, n_leaves=12, n_features=4, n_nominal=1)
+N_CATEGORIES = len(TREE.categories[3])
+
+
+def rows(n=60):
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, [1, 10, 1e6, 1], size=(n, 4))
+    X[:, 3] = np.arange(n) % N_CATEGORIES
+    return X
+
+
+def test_the_standard_scale_is_the_weighted_deviation_of_what_is_there():
+    X, weight = rows(), np.arange(60) % 3.0
+    X[::7, 1] = np.nan
+    repeated = np.repeat(X, weight.astype(int), axis=0)
+    metric = Metric().fit(X, TREE, sample_weight=weight)
+    np.testing.assert_allclose(metric.scale_[:3], np.nanstd(repeated[:, :3], axis=0))
+    np.testing.assert_allclose(metric.center_[:3], np.nanmean(repeated[:, :3], axis=0))
+
+
+def test_the_minmax_scale_is_the_range_of_rows_that_count():
+    X, weight = rows(), np.ones(60)
+    X[5], weight[5] = 1e9, 0.0
+    X[5, 3] = 0
+    metric = Metric("minmax").fit(X, TREE, sample_weight=weight)
+    kept = np.delete(X, 5, axis=0)[:, :3]
+    np.testing.assert_allclose(metric.scale_[:3], np.ptp(kept, axis=0))
+
+
+def test_constant_and_missing_attributes_have_scale_one():
+    X = rows()
+    X[:, 0], X[:, 1] = 0.1, np.nan
+    for kind in ("standard", "minmax"):
+        np.testing.assert_array_equal(Metric(kind).fit(X, TREE).scale_[[0, 1]], [1.0, 1.0])
+
+
+def test_very_large_numbers_do_not_overflow():
+    X = rows()
+    X[:, 0] *= 1e290
+    scale = Metric().fit(X, TREE).scale_
+    assert scale[0] == pytest.approx(1e290 * rows()[:, 0].std())
+
+
+def test_own_scales_and_costs_go_by_name_or_position_and_nothing_is_changed():
+    costs = {1: 3.0}
+    metric = Metric(scales=[1, 2, 4, 1], costs=costs)
+    fitted = Boundary(TREE, metric)._fit_encoded(TREE, rows()).metric_
+    np.testing.assert_allclose(fitted.factor_, [1, 1.5, 0.25, 1])
+    assert costs == {1: 3.0}
+    assert not hasattr(metric, "factor_")  # the one passed in stays as it was
+
+
+def test_nominal_costs_are_overlap_times_the_attributes_cost():
+    metric = Metric(costs={3: 2.5}).fit(rows(), TREE)
+    expected = 2.5 * (1 - np.eye(N_CATEGORIES))
+    np.testing.assert_array_equal(metric.category_costs_[3], expected)
+    assert metric.category_costs_[0] is None
+
+
+def test_value_difference_is_the_distance_of_class_proportions():
+    X = rows(8)
+    X[:, 3] = [0, 0, 0, 0, 1, 1, 1, 1]
+    y = np.array(list("aabbabbb"))
+    matrix = Metric(nominal="value-difference").fit(X, TREE, y).category_costs_[3]
+    assert matrix[0, 1] == pytest.approx(np.hypot(0.5 - 0.25, 0.5 - 0.75))
+    if N_CATEGORIES > 2:  # never seen: the proportions of the sample, 3/8 and 5/8
+        assert matrix[0, 2] == pytest.approx(np.hypot(0.125, 0.125))
+    with pytest.raises(ValueError, match="needs y"):
+        Metric(nominal="value-difference").fit(X, TREE)
+
+
+def test_a_matrix_of_ones_own_is_taken_from_row_to_column():
+    own = np.arange(N_CATEGORIES**2, dtype=float).reshape(N_CATEGORIES, -1)
+    np.fill_diagonal(own, 0)
+    metric = Metric(nominal={3: own}).fit(rows(), TREE)
+    np.testing.assert_array_equal(metric.category_costs_[3], own)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("what", ["scales", "costs"])
+def test_a_scale_or_cost_must_be_positive_and_finite(what, value):
+    with pytest.raises(ValueError, match=rf"{what} is .* for 'x\[1\]', but must be a positive"):
+        Metric(**{what: {1: value}}).fit(rows(), TREE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "euclid"}, "is not a metric"),
+        ({"scales": [1, 2]}, "but the tree has 4 columns"),
+        ({"scales": {"height": 1}}, "not a column of the tree"),
+        ({"costs": {9: 1}}, "not a column of the tree"),
+        ({"nominal": "hamming"}, "is not known"),
+        ({"nominal": {0: [[0]]}}, "which is numeric"),
+        ({"nominal": {3: [[0, 1], [1, 1]]}}, "cost matrix"),
+        ({"nominal": {3: -np.ones((N_CATEGORIES, N_CATEGORIES))}}, "cost matrix"),
+    ],
+)
+def test_what_makes_no_metric_is_refused_in_one_sentence(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Metric(**arguments).fit(rows(), TREE)
