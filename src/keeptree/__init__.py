@@ -8,6 +8,7 @@ _HOME = {
     "Boundary": "geometry.boundary",
     "C45Classifier": "learners.c45",
     "ConfDTreeClassifier": "probability.confdtree",
+    "ConfDTreeForestClassifier": "probability.confdtree_forest",
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",

@@ -1,5 +1,6 @@
 """scikit-learn's own checks for all our classifiers."""
 
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CHECKS
@@ -30,11 +31,17 @@ MODELS = [
     kt.DistanceKernelClassifier(cart(), scope="separator"),
     kt.DistanceKernelClassifier(cart(), scope="leaf", kernel="epanechnikov", n_jobs=2),
     kt.DistanceKernelClassifier(cart(), decide="probability", metric="minmax"),
+    kt.ConfDTreeClassifier(),
+    kt.ConfDTreeClassifier(cart(), "t", minimum="class", n_jobs=2),
+    kt.ConfDTreeClassifier(cart(), "normal", smoothing="laplace", balance=True),
+    kt.ConfDTreeClassifier(cart(), t_for="individual", decide="probability"),
+    kt.ConfDTreeForestClassifier(RandomForestClassifier(5, bootstrap=False, random_state=0)),
 ]
+BY_TREE = (kt.DistanceKernelClassifier, kt.ConfDTreeClassifier, kt.ConfDTreeForestClassifier)
 
 
 def expected_failures(model):
-    by_tree = isinstance(model, kt.DistanceKernelClassifier) and model.decide == "tree"
+    by_tree = isinstance(model, BY_TREE) and model.decide != "probability"
     return TREE_DECIDES if by_tree else {}
 
 

@@ -37,7 +37,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     ----------
     estimator : estimator, Tree or None
         A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
-        and fitted; None means ``DecisionTreeClassifier(min_samples_leaf=5)``.
+        and fitted; None means :class:`~keeptree.C45Classifier`.
     interval : {"combined", "normal", "t"}, default="combined"
         ``"normal"``: mean ± z sd, in nodes that pass a test of normality. ``"t"``: mean ± t sd /
         sqrt(n), in all. ``"combined"``: normal where a node passes, t elsewhere.

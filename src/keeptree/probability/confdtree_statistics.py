@@ -208,7 +208,9 @@ def characteristic_categories(tree, statistics, intervals, options):
             # Share of the strictly more frequent categories.
             before = more[np.searchsorted(ascending, count + _ROUNDING, side="right")] / more[0]
             for bit, level in enumerate(coverage):
-                found[part, c] |= ((before < level - _ROUNDING) & (count > 0)).astype(np.uint8) << bit
+                found[part, c] |= ((before < level - _ROUNDING) & (count > 0)).astype(
+                    np.uint8
+                ) << bit
     return found
 
 
