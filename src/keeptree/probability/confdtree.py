@@ -228,7 +228,8 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     def _learn(self, X, y, weight):
         tree = self.tree_
-        self.statistics_ = node_statistics(tree, X, y, weight, self.interval != "t")
+        tested = None if self.interval == "t" else self.significance
+        self.statistics_ = node_statistics(tree, X, y, weight, tested)
         self.intervals_ = confidence_intervals(tree, self.statistics_, self)
         self._program = self._make_program()
         if not self.intervals_.takes_part.any():

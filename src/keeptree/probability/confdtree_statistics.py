@@ -3,12 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import kolmogorov, ndtr
 from scipy.stats import kstwo, t
 
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 _ROUNDING = 1e-9  # fractional shares of missing values add up to whole cases only nearly
+_STEPHENS_ERROR = 0.04  # more than Stephens' formula is ever off, two cases included
 
 
 class NodeStatistics(NamedTuple):
@@ -17,7 +18,8 @@ class NodeStatistics(NamedTuple):
     All are of shape (n_nodes, n_classes), weights counting as repeated cases: ``reached``, the
     cases in the node; ``count``, those of them with a value of the split attribute; ``mean`` and
     ``sd`` (divisor n - 1) of that value, NaN where unknown; ``normality``, the p-value of a
-    Kolmogorov-Smirnov test against the normal with that mean and sd (0 where sd is 0).
+    Kolmogorov-Smirnov test against the normal with that mean and sd (0 where sd is 0), exact
+    where it decides, by Stephens' formula (off by 0.035 at most) elsewhere.
     ``category_count`` has the cases of each category of the nominal tests.
     """
 
@@ -42,10 +44,11 @@ class Intervals(NamedTuple):
     takes_part: np.ndarray
 
 
-def node_statistics(tree, X, y, weight, test_normality=True):
+def node_statistics(tree, X, y, weight, significance=None):
     """Statistics of an encoded training sample sent down the tree, level by level.
 
-    A case with a missing value is shared among the children where the tree shares it.
+    A case with a missing value is shared among the children where the tree shares it. Normality is
+    tested if there is a ``significance`` to compare it with.
     """
     tree._route(X)  # says which row has no value for a test without a rule
     shape = (tree.n_nodes, len(tree.classes))
@@ -63,7 +66,7 @@ def node_statistics(tree, X, y, weight, test_normality=True):
         level = node[known], y[row[known]], value[known], (weight[row] * share)[known]
         nominal = tree.kind[level[0]] == NOMINAL
         _add_categories(tree, count, category_count, *(part[nominal] for part in level))
-        place, *found = _groups(*(part[~nominal] for part in level), shape[1], test_normality)
+        place, *found = _groups(*(part[~nominal] for part in level), shape[1], significance)
         for table, values in zip((count, mean, sd, normality), found, strict=True):
             table.flat[place] = values
         row, node, share = tree._descend(X, row, node, share)
@@ -84,7 +87,7 @@ def _add_categories(tree, count, category_count, node, y, code, weight):
     np.add.at(category_count, (position, y), weight)
 
 
-def _groups(node, y, value, weight, n_classes, test_normality):
+def _groups(node, y, value, weight, n_classes, significance):
     """Flat position of each (node, class) that occurs, its weight, mean, sd and normality."""
     group = node * n_classes + y
     order = np.lexsort((value, group))
@@ -102,10 +105,10 @@ def _groups(node, y, value, weight, n_classes, test_normality):
         sd = np.sqrt(np.add.reduceat(weight * centred**2, first) / (count - 1))
         sd[count <= 1 + _ROUNDING] = np.nan
     normality = np.zeros(len(first))
-    tested = np.flatnonzero((sd > 0) & np.isfinite(sd)) if test_normality else []
+    tested = np.flatnonzero((sd > 0) & np.isfinite(sd)) if significance is not None else []
     if len(tested):
         distance = _distance_from_normal(centred, weight, first, sizes, count, sd)
-        normality[tested] = kstwo.sf(distance[tested], np.rint(count[tested]))
+        normality[tested] = _p_value(distance[tested], np.rint(count[tested]), significance)
     return group[first], count, mean, sd, normality
 
 
@@ -118,6 +121,18 @@ def _distance_from_normal(centred, weight, first, sizes, count, sd):
         cdf = ndtr(centred / np.repeat(sd, sizes))
     distance = np.maximum(cumulated / n - cdf, cdf - (cumulated - weight) / n)
     return np.maximum.reduceat(distance, first)
+
+
+def _p_value(distance, n, significance):
+    """p-value of the Kolmogorov-Smirnov test, on the right side of ``significance`` for certain.
+
+    scipy's exact value takes milliseconds; Stephens (1970) tells most cases at once.
+    """
+    root = np.sqrt(n)
+    p = kolmogorov((root + 0.12 + 0.11 / root) * distance)
+    close = np.abs(p - significance) < _STEPHENS_ERROR
+    p[close] = kstwo.sf(distance[close], n[close])
+    return p
 
 
 def _every_class(count, present, m):
