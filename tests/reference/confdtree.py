@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 from scipy import stats
 
+from keeptree import Tree
+
 DEFAULTS = {
     "interval": "combined",
     "z_assigned": 2.0,
@@ -34,6 +36,7 @@ class NaiveConfDTree:
         self.leaf_value = tree.proportions if leaf_value is None else leaf_value
         weight = np.ones(len(y)) if weight is None else weight
         self.cases = {node: [] for node in range(tree.n_nodes)}
+        self.numbers = {}
         for row, label, w in zip(X, y, weight, strict=True):
             if w > 0:
                 self.place(0, row, label, w)
@@ -65,7 +68,10 @@ class NaiveConfDTree:
                     self.place(child, row, label, w * self.tree.shares[child])
 
     def number(self, node, c):
-        return sum(w for _, label, w in self.cases[node] if label == c)
+        if (node, c) not in self.numbers:
+            cases = self.cases[node]
+            self.numbers[node, c] = sum(w for _, label, w in cases if label == c)
+        return self.numbers[node, c]
 
     def sample(self, node, c):
         pairs = [(self.value(node, row), w) for row, label, w in self.cases[node] if label == c]
@@ -212,3 +218,35 @@ def is_normal(values, weights, significance):
         distance = max(distance, cdf - below / n, (below + w) / n - cdf)
         below += w
     return stats.kstwo.sf(distance, round(n)) > significance
+
+
+def paper_example(missing=-2):
+    """The paper's Figures 1 to 5: a tree on X and Y, and a sample with its class counts.
+
+    The root asks X <= 10: 100 cases of A, 100 of B and 30 of C on the left, where Y <= 7.2 tells A
+    from the rest, 70 of C on the right. Y of class A has the interval 3 to 6.5, as in Figure 1.
+    """
+
+    def normal(n, mean, sd):
+        z = stats.norm.ppf((np.arange(n) + 0.5) / n)
+        return mean + sd * z / z.std(ddof=1)
+
+    x = np.concatenate([normal(100, 4, 1.2), normal(100, 6, 1.0), normal(100, 10.52, 1.0)])
+    y = np.concatenate(
+        [normal(100, 4.75, 0.875), normal(100, 10, 0.9), normal(30, 11, 0.9), normal(70, 8, 1.5)]
+    )
+    tree = Tree(
+        kind=[1, 1, 0, 0, 0],
+        feature=[0, 1, -1, -1, -1],
+        threshold=[10.0, 7.2, np.nan, np.nan, np.nan],
+        child_start=[0, 2, 4, 4, 4, 4],
+        child=[1, 4, 2, 3],
+        missing=[missing, missing, -2, -2, -2],
+        counts=[[100, 100, 100], [100, 100, 30], [100, 0, 0], [0, 100, 30], [0, 0, 70]],
+        classes=["A", "B", "C"],
+        n_features=2,
+        feature_names=["X", "Y"],
+    )
+    # A's Y in shuffled order: X and Y are not to depend on each other inside a class.
+    y[:100] = y[np.random.default_rng(0).permutation(100)]
+    return tree, np.column_stack([x, y]), np.repeat(["A", "B", "C"], 100)

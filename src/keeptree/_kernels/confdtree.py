@@ -24,11 +24,13 @@ NUMERIC = 1  # keeptree.tree.NUMERIC: a kernel file stands on its own
 ONE, ONE_MISSING, SHARED, ALTERNATIVES = range(4)  # how the children of a node are followed
 TIE = 1e-12  # equal probabilities that were added up in another order stay equal
 
-# Called from walk_rows only, so that Python needs no way in.
+# Called from walk_rows only, so that Python needs no way in. What is called at every node is
+# inlined: numba counts references of all arrays at each call.
 part = partial(kernel, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inlined = partial(part, inline="always")
 
 
-@part
+@inlined
 def leading_class(p):
     """Index of the largest probability, the lowest of ties."""
     largest = p[0]
@@ -40,7 +42,7 @@ def leading_class(p):
     return 0
 
 
-@part
+@inlined
 def judge_node(value, node, leader, steps, rules, characteristic, alternative, depth):
     """What the intervals of a node say of a value; marks the ``alternative`` classes.
 
@@ -110,7 +112,7 @@ def next_child(at, depth, path, steps, links, shape, rules, alternative):
     return at
 
 
-@part
+@inlined
 def add_prediction(p, weight, mixture, depth):
     """Add a child's prediction to the mixture of its parent; the last column has the weights."""
     for c in range(len(p)):
@@ -151,7 +153,7 @@ def go_down(X, i, node, depth, off, steps, links, shape, rules, single, path, mi
     return node, depth, off
 
 
-@part
+@inlined
 def check_node(
     X, i, p, leader, depth, steps, links, shape, rules, characteristic, single, path, mixture,
     alternative,
@@ -191,7 +193,7 @@ def follow_sibling(p, depth, steps, links, shape, rules, path, mixture, alternat
     return -1
 
 
-@part
+@inlined
 def write_record(record, node, did, leader, p):
     """Note what happened at a node, if there is a place to."""
     if len(record):
