@@ -112,15 +112,24 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> import keeptree as kt
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
-    >>> model = kt.ConfDTreeClassifier(clf, "normal", normal_by="class").fit(X, y)
-    >>> odd = X.iloc[[106]]
-    >>> clf.predict_proba(odd).round(3), model.predict_proba(odd).round(3)
-    >>> print(model.trace(odd)[0])
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> clf = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+    >>> model = kt.ConfDTreeClassifier(clf).fit(X, y)
+    >>> int(model.affected(X).sum())
+    4
+    >>> odd = X.iloc[[101]]
+    >>> clf.predict_proba(odd).round(3)
+    array([[0.015, 0.985]])
+    >>> model.predict_proba(odd).round(3)
+    array([[0.202, 0.798]])
+    >>> print(model.trace(odd)[0])  # doctest: +ELLIPSIS
+    Leaf 3 says 0 0.015, 1 0.985.
+    Node 1, worst concave points = 0: outside 0.002288 to 0.1441, usual for class 1 (normal)...
+    Node 0, worst radius = 7.93: outside 9.417 to 17.34, usual for class 1 (normal)...
+    Result: 0 0.202, 1 0.798.
     """
 
     _parameter_constraints = {

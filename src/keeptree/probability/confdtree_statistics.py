@@ -181,8 +181,7 @@ def confidence_intervals(tree, statistics, options):
     has &= np.isfinite(statistics.sd) | nominal
     normal = statistics.normality > options.significance
     if options.normal_by == "node":
-        normal = normal | np.zeros_like(has)
-        normal[:] = (normal | ~has).all(axis=1, keepdims=True)
+        normal = np.broadcast_to((normal | ~has).all(axis=1, keepdims=True), has.shape)
     if options.interval == "t":
         normal = np.zeros_like(has)
     elif options.interval == "normal":
@@ -197,8 +196,8 @@ def confidence_intervals(tree, statistics, options):
             wide = np.where(normal, z, quantile * T_SCALE[options.t_for](statistics.count))
             half = np.where(nominal, 0.0, wide * statistics.sd)
             middle = np.where(nominal, 0.0, statistics.mean)
-            bounds.append((np.where(has, middle - half, np.nan), middle + half))
-    low, high = (np.stack(side) for side in zip(*bounds, strict=True))
+            bounds.append(np.where(has, [middle - half, middle + half], np.nan))
+    low, high = np.stack(bounds, axis=1)
     takes_part = has.any(axis=1) & (present.sum(axis=1) >= 2)
     return Intervals(low, high, normal & has & ~nominal, takes_part)
 
@@ -223,9 +222,8 @@ def characteristic_categories(tree, statistics, intervals, options):
             # Share of the strictly more frequent categories.
             before = more[np.searchsorted(ascending, count + _ROUNDING, side="right")] / more[0]
             for bit, level in enumerate(coverage):
-                found[part, c] |= ((before < level - _ROUNDING) & (count > 0)).astype(
-                    np.uint8
-                ) << bit
+                usual = (before < level - _ROUNDING) & (count > 0)
+                found[part, c] |= usual.astype(np.uint8) << bit
     return found
 
 
