@@ -13,8 +13,10 @@ _HOME = {
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",
     "Metric": "geometry.metric",
+    "NBTreeClassifier": "learners.nbtree",
     "SmoothedTreeClassifier": "probability.smoothing",
     "Tree": "tree",
+    "TreeRegressor": "learners.regressor",
     "keep": "importers",
     "prune": "learners.prune",
 }

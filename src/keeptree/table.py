@@ -45,9 +45,20 @@ def as_matrix(X, categories=None):
         if labels is not None:
             matrix[:, j] = encode_labels(column, labels)
         else:
-            numbers = check_array(column.reshape(-1, 1), dtype=np.float64, ensure_all_finite=False)
-            matrix[:, j] = numbers[:, 0]
+            matrix[:, j] = as_numbers(column)
     return matrix
+
+
+def as_numbers(column, ensure_all_finite=False):
+    """A numeric column as float64; pandas' NA and None are NaN."""
+    values = np.asarray(column)
+    if values.dtype.kind == "O":
+        # NA has no number and no truth value, and NumPy refuses both.
+        values = np.array([np.nan if _is_none(value) else value for value in values], dtype=object)
+    values = values.reshape(-1, 1)
+    return check_array(
+        values, dtype=np.float64, ensure_all_finite=ensure_all_finite, input_name="X"
+    )[:, 0]
 
 
 def encode_labels(column, labels):
@@ -58,6 +69,10 @@ def encode_labels(column, labels):
     >>> encode_labels(["red", "blue", None, "pink"], ("blue", "red"))
     array([ 1.,  0., nan, nan])
     """
+    if type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype":
+        # One look-up per category; -1, pandas' code of a missing value, takes the last: NaN.
+        known = encode_labels([*column.dtype.categories, None], labels)
+        return known[column.array.codes]
     position = {label: float(code) for code, label in enumerate(labels)}
     return np.array([position.get(_plain(value), np.nan) for value in column])
 
@@ -67,10 +82,14 @@ def _plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _is_none(value):
+    return value is None or type(value).__name__ == "NAType"
+
+
 def _columns(X):
-    """The columns of X as 1-D object or number arrays."""
+    """The columns of X: those of a data frame, or 1-D arrays."""
     if column_names(X) is not None:
-        return [np.asarray(X[name]) for name in X.columns]
+        return [X[name] for name in X.columns]
     matrix = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
     if matrix.ndim != 2:
         raise ValueError(f"Expected a 2D array: X has {matrix.ndim} dimension(s), not 2.")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from keeptree import Boundary, Metric, Tree, keep
+from keeptree.geometry import measure as measure_module
 from tests.reference import boundary as reference
 from tests.strategies import decode, random_rows, random_tree, trees
 
@@ -240,6 +241,25 @@ def fitted_again(boundary, n_jobs):
 
 def equal(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, monkeypatch):
+    tree = make(case, missing="mixed")
+    X = random_rows(tree, 13, n=300, missing=0.05)
+    boundary = fitted(tree, X)
+    rows, wanted = decode(tree, X), tree.classes[np.arange(len(X)) % len(tree.classes)]
+
+    def everything():
+        target = boundary.nearest(rows, target=wanted)
+        return [*results(boundary, X), *boundary.nearest(rows), *target]
+
+    monkeypatch.setattr(measure_module, "_MANY", {"float32": (10**9,) * 2, "float64": (10**9,) * 2})
+    run = everything()
+    monkeypatch.setattr(measure_module, "_MANY", {"float32": (-1, -1), "float64": (-1, -1)})
+    searched = everything()
+    for a, b in zip(run, searched, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_concurrent_calls_return_what_serial_ones_do():

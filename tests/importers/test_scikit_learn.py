@@ -179,6 +179,9 @@ def test_wrappers_and_pipelines_lead_to_the_tree_inside(cancer):
     assert kt.keep(make_pipeline(FrozenEstimator(plain)).fit(X, y)).to_dict() == expected
     tree = kt.keep(plain)
     assert kt.keep(tree) is tree
+    assert kt.keep(kt.SmoothedTreeClassifier(tree).fit(X, y)) is tree
+    learner = kt.C45Classifier().fit(X, y)
+    assert kt.keep(learner) is learner.tree_
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -204,6 +207,8 @@ def test_an_unsupported_model_is_a_type_error_that_lists_what_is_supported(cance
         DecisionTreeClassifier(),
         FrozenEstimator(DecisionTreeClassifier()),
         make_pipeline(StandardScaler(), DecisionTreeClassifier()),
+        kt.C45Classifier(),
+        kt.SmoothedTreeClassifier(),
     ],
 )
 def test_a_model_that_is_not_fitted_says_so(model):

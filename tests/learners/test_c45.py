@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from keeptree.learners import C45Classifier
+from keeptree.learners import C45Classifier, prune
 from tests.learners.random_data import as_labels, random_table
 
 
@@ -102,6 +102,17 @@ def test_polars_categorical_and_strings(weather):
     assert set(model.tree_.categories[0]) == {"sunny", "overcast", "rainy"}
     assert model.tree_.categories[1] == ("0", "1")
     assert model.predict(frame).shape == (14,)
+
+
+def test_nullable_columns_beside_nominal_ones(weather):
+    X, y = weather
+    nullable = X.astype({"temperature": "Int64", "humidity": "Float64"})
+    nullable.loc[2, "humidity"] = pd.NA
+    plain = X.astype({"humidity": float})
+    plain.loc[2, "humidity"] = np.nan
+    model = C45Classifier().fit(nullable, y)
+    assert model.tree_.to_dict() == C45Classifier().fit(plain, y).tree_.to_dict()
+    np.testing.assert_array_equal(model.predict_proba(nullable), model.predict_proba(plain))
 
 
 def test_an_undeclared_category_is_a_missing_value(weather):
@@ -217,14 +228,16 @@ def test_a_chain_of_ten_thousand_nodes(value):
     n = 5001
     X = np.column_stack([np.arange(n), np.full(n, value)])
     y = pd.Categorical.from_codes(np.arange(n) % 2, range(n // 10 + 1))
-    model = C45Classifier("information-gain", mdl_correction=False, min_samples_leaf=1)
-    unpruned = clone(model).set_params(pruning="none", collapse=False).fit(X, y)
-    assert unpruned.tree_.n_nodes == 2 * n - 1
-    assert unpruned.get_depth() == n - 1
-    assert unpruned.predict(X[-5:]).tolist() == list(y[-5:])
-    for pruning in ("error-based", "pessimistic", "reduced-error"):
-        pruned = clone(model).set_params(pruning=pruning, collapse=False).fit(X, y)
-        assert pruned.tree_.n_nodes < 2 * n - 1
+    model = C45Classifier(
+        "information-gain", pruning="none", collapse=False, mdl_correction=False, min_samples_leaf=1
+    ).fit(X, y)
+    assert model.tree_.n_nodes == 2 * n - 1
+    assert model.get_depth() == n - 1
+    assert model.predict(X[-5:]).tolist() == list(y[-5:])
+    for method in ("error-based", "pessimistic"):
+        assert prune(model.tree_, method, X, y).n_nodes == 1
+    assert prune(model.tree_, "reduced-error", X, y).n_nodes == 2 * n - 1
+    assert prune(model.tree_, "redundant").n_nodes == 2 * n - 1
 
 
 def test_unfitted_and_cloned():

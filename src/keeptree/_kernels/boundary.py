@@ -240,6 +240,71 @@ def _run(steps, bounds, table, weighted, mask, block, slots, best):
                 best[left, j] = _nearer(squared, mask, region, best[left, j])
 
 
+@inlined
+def _floor(squared, mask):
+    """The least that a region at this squared distance can have in ``best``."""
+    if mask is None:
+        return squared
+    return np.int64(np.float64(squared).view(np.int64) & mask).view(np.float64)
+
+
+@inlined
+def _farthest(best, j, classes, foreign):
+    """From where on nothing matters to row j: the farthest class, or the nearest but its own."""
+    nearest = farthest = best[classes[0], j]
+    second = best.dtype.type(np.inf)
+    for c in range(1, len(classes)):
+        d = best[classes[c], j]
+        farthest = d if d > farthest else farthest
+        larger = d if d > nearest else nearest
+        second = larger if larger < second else second
+        nearest = d if d < nearest else nearest
+    return second if foreign else farthest
+
+
+@inner
+def _search(steps, bounds, table, links, classes, foreign, weighted, mask, block, stack, due, best):
+    """The same as ``_run``, row by row, without the sub-trees that lie too far: for large trees.
+
+    A squared distance only grows on the way down, so below a node that is farther than the nearest
+    regions found nothing can change: the result is that of ``_run`` to the last bit. ``links`` has
+    for each step those of its children (a nominal step: of its child, and the next one of the same
+    test), -1 for a region or none. ``foreign``: only the nearest region of another class is asked
+    for.
+    """
+    zero = block.dtype.type(0)
+    best[:, :] = np.inf
+    for j in range(BLOCK):
+        far = block.dtype.type(np.inf)
+        stack[0], due[0], n = 0, zero, 1
+        while n > 0:
+            n -= 1
+            e, d = stack[n], due[n]
+            while e >= 0 and _floor(d, mask) < far:
+                code, k, left, right = steps[e, 0], steps[e, 1], steps[e, 3], steps[e, 4]
+                s = None if weighted is None else bounds[e, 3]
+                if code & NOMINAL:
+                    above, below = d + table[steps[e, 7] + int64(block[k, j])], d
+                else:
+                    gap = block[k, j] - bounds[e, 0]
+                    above = d + _add_above(gap, bounds[e, 1], s, True, zero)
+                    below = d + _add_below(gap, bounds[e, 2], s, True, zero)
+                if code & LEFT_REGION:
+                    best[left, j] = _nearer(above, mask, steps[e, 5], best[left, j])
+                if code & RIGHT_REGION:
+                    best[right, j] = _nearer(below, mask, steps[e, 6], best[right, j])
+                if code & (LEFT_REGION | RIGHT_REGION):
+                    far = _farthest(best, j, classes, foreign)
+                near, other = links[e, 0], links[e, 1]
+                d, later = above, below
+                if near < 0 or (other >= 0 and below < above):
+                    near, other, d, later = other, near, below, above
+                if other >= 0 and _floor(later, mask) < far:
+                    stack[n], due[n] = other, later
+                    n += 1
+                e = near
+
+
 @inner
 def _fill_signed(best, n_classes, m, out):
     """Algebraic distances of a block: of the first of two classes, or of all."""
@@ -282,7 +347,8 @@ def _choose(best, n_classes, j, mask, own, wanted):
         for c in range(n_classes):
             other = np.inf if c == own else best[c, j]
             nearest = other if other < nearest else nearest
-    region = np.float64(nearest).view(np.int64) & ~mask if nearest < np.inf else int64(-1)
+    # Numbers begin at 1, so that 0 is less than any region that a row touches.
+    region = (np.float64(nearest).view(np.int64) & ~mask) - 1 if nearest < np.inf else int64(-1)
     return own, region
 
 
@@ -420,7 +486,8 @@ def _fill_nearest(
 
 def _measure_rows(
     flat, row_step, column_step, start, stop, columns, frame, rest, single, limit,
-    steps, bounds, table, weighted, n_slots, n_classes, mask, out, boxes, fill, nearest,
+    steps, bounds, table, links, classes, foreign, weighted, n_slots, n_classes, mask,
+    out, boxes, fill, nearest,
 ):  # fmt: skip
     """Run a program on the rows start to stop; returns the flags of what it saw, NaN or infinite.
 
@@ -429,7 +496,9 @@ def _measure_rows(
     only to the first if there are two. Otherwise ``nearest`` is filled: own class, region,
     distance, separator and point for the class wanted, from ``boxes`` (``Regions``). Squared
     distances are compared without the bits outside ``mask``, and of equal ones the region that is
-    first in preorder is taken, however the program is ordered.
+    first in preorder is taken, however the program is ordered. ``links``, if there are some, are
+    searched instead of running every step, if ``foreign`` only for the nearest region of another
+    class; ``classes`` are those that have a region.
     """
     block = np.zeros((len(columns), BLOCK), dtype=out.dtype)
     slots = np.empty((n_slots, BLOCK), dtype=out.dtype)
@@ -438,6 +507,7 @@ def _measure_rows(
     tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
     center, factor = _tile(columns, frame, width, tile.size)
     sizes = np.empty(width)  # of a region's coordinates
+    stack, due = np.empty(len(links) + 1, dtype=np.int64), np.empty(len(links) + 1, dtype=out.dtype)
     seen = 0
     for first in range(start, stop, BLOCK):
         m, at = min(BLOCK, stop - first), first * row_step
@@ -454,7 +524,23 @@ def _measure_rows(
             seen |= _load_carefully(
                 flat, row_step, column_step, at, m, columns, rest, frame, single, block
             )
-        _run(steps, bounds, table, weighted, mask, block, slots, best)
+        if len(links):
+            _search(
+                steps,
+                bounds,
+                table,
+                links,
+                classes,
+                foreign,
+                weighted,
+                mask,
+                block,
+                stack,
+                due,
+                best,
+            )
+        else:
+            _run(steps, bounds, table, weighted, mask, block, slots, best)
         if len(out):
             per_row = 1 if n_classes == 2 else n_classes
             _fill_signed(best, n_classes, m, out[(first - start) * per_row :])
@@ -474,6 +560,7 @@ def measure_rows(single):
     rows = [real, int64, int64, int64, int64]
     layout = [readonly(int64, 2, "C"), readonly(float64, 2, "C"), whole, boolean, dtype]
     program = [readonly(int64, 2, "C"), readonly(dtype, 2, "C"), readonly(dtype, 1, "C")]
+    program += [readonly(int64, 2, "C"), whole, boolean]
     weighted, mask, boxes, fill, nearest = [types.none] * 5
     if not single:
         weighted, mask, fill = boolean, int64, boolean

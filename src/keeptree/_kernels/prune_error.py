@@ -263,6 +263,20 @@ def find_largest(tree, node, counts):
 
 
 @kernel
+def push_children(tree, node, frames, depth, first, end, room):
+    """Frames of the children on top of ``depth`` frames, the first child last; see the caller."""
+    n_branches = tree[3][node]
+    if depth + n_branches > len(frames):
+        frames = longer_table(frames, depth, 2 * len(frames) + n_branches)
+    for k in range(n_branches - 1, -1, -1):
+        frames[depth, 0], frames[depth, 1] = tree[2][node] + k, first
+        first += room[1][k]
+        frames[depth, 2], frames[depth, 3], frames[depth, 4] = first, end, 0
+        depth += 1
+    return frames
+
+
+@kernel
 def take_over(tree, node, child):
     """Give a node the test and the children of one of its children."""
     feature, threshold, first_child, n_children, category_start, _, missing = tree
@@ -311,8 +325,8 @@ def prune_error_based(
     extra = np.zeros((n_nodes if complete else 1, counts.shape[1]))
     touched = np.empty(n_nodes, dtype=np.int64)
     below = np.zeros(n_nodes)  # pessimistic errors of the leaves below
-    frames = np.empty((64, 5), dtype=np.int64)  # node, entries from, to, end of pool, children done
-    frames[0, 0], frames[0, 1], frames[0, 2], frames[0, 3], frames[0, 4] = 0, 0, n_rows, n_rows, 0
+    frames = np.zeros((64, 5), dtype=np.int64)  # node, entries from, to, end of pool, children done
+    frames[0, 2], frames[0, 3] = n_rows, n_rows
     depth = int64(1)
     while depth > 0:
         top = depth - 1
@@ -327,14 +341,8 @@ def prune_error_based(
             row, weight, first, number = divide_entries(
                 tree, node, X, row, weight, a, b, tolerance, grown, end, room
             )
-            if depth + n_children[node] > len(frames):
-                frames = longer_table(frames, depth, 2 * len(frames) + n_children[node])
-            end = max(end, first + number)
-            for k in range(n_children[node] - 1, -1, -1):
-                frames[depth, 0], frames[depth, 1] = first_child[node] + k, first
-                first += room[1][k]
-                frames[depth, 2], frames[depth, 3], frames[depth, 4] = first, end, 0
-                depth += 1
+            frames = push_children(tree, node, frames, depth, first, max(end, first + number), room)
+            depth += n_children[node]
             continue
         kept = 0.0
         for child in range(first_child[node], first_child[node] + n_children[node]):
@@ -357,21 +365,9 @@ def prune_error_based(
         elif raised - (kept + 0.1) < SMALL:
             take_over(tree, node, largest)
             send_down(
-                tree,
-                node,
-                row,
-                weight,
-                a,
-                b,
-                X,
-                label,
-                tolerance,
-                grown,
-                factor,
-                z,
-                boolean(True),
-                counts,
-            )
+                tree, node, row, weight, a, b, X, label, tolerance, grown, factor, z,
+                boolean(True), counts,
+            )  # fmt: skip
             frames[top, 4] = 0
         else:
             below[node] = kept

@@ -5,6 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 _SAW_NAN, _SAW_INF = 1, 2  # as in keeptree._kernels.boundary
+# Steps from which on it is faster to search a program for each row than to run all of it: where
+# the regions of all of many classes are asked for, and where those of one are (by measurement).
+_MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
+
 _ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; more if needed
 
 
@@ -85,8 +89,9 @@ def check_rows(tree, X, start, stop, seen):
 
 def check_finite(X, tree, first=0):
     """Raise if X, the rows from ``first`` on, has an infinite value."""
-    if np.isfinite(X.sum()):  # cheap, and without a temporary
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):  # cheap, and without a temporary
+            return
     infinite = np.isinf(X)
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
@@ -127,10 +132,16 @@ def _measure(program, tree, X, start, stop, out, nearest, fill=False):
     numbers, regions = program.single if single else program.double, program.regions
     layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
     steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
+    foreign = not len(out) and bool((nearest.wanted < 0).all())
+    search = (
+        len(program.steps)
+        > _MANY["float32" if single else "float64"][foreign or program.n_classes == 2]
+    )
+    steps += (program.links if search else program.links[:0], program.classes, foreign)
     size = (program.n_slots, program.n_classes)
     if single:
         return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None, None, None)
-    bits = 0 if len(out) else max(_ID_BITS, len(regions.node).bit_length())
+    bits = 0 if len(out) else max(_ID_BITS, (len(regions.node) + 1).bit_length())
     boxes = (regions.start, regions.nodes, regions.bounds)
     boxes += (regions.cost, regions.category, regions.test)
     more = (-1 << bits, out, boxes, fill, tuple(nearest))

@@ -34,12 +34,16 @@ class Program:
     """Steps in an order that needs few slots; see ``keeptree._kernels.boundary``.
 
     ``steps`` has for each the code, the used column, the parent's slot, the slot or class of the
-    left and the right child, their regions, and where the table of a nominal one begins (it has
-    one child). ``columns`` has for each used column its number in the tree and its number of
+    left and the right child, the numbers of their regions plus 1, and where the table of a nominal
+    one begins (it has one child). ``links`` has the steps of the children of each (of a nominal
+    one: of its child and the next of the same test), -1 for none; ``classes`` are those that have
+    a region. ``columns`` has for each used column its number in the tree and its number of
     categories, 0 for a numeric one; ``rest`` are the others.
     """
 
     steps: np.ndarray
+    links: np.ndarray
+    classes: np.ndarray
     columns: np.ndarray
     rest: np.ndarray
     n_slots: int
@@ -57,6 +61,8 @@ def compile_program(tree, metric):
     raw = np.array(order.bounds)
     return Program(
         steps=np.array(order.steps, dtype=np.int64),
+        links=np.array(order.links, dtype=np.int64),
+        classes=np.unique(regions.label),
         columns=columns.astype(np.int64),
         rest=np.setdiff1d(np.arange(tree.n_features), columns[:, 0]).astype(np.int64),
         n_slots=order.n_slots,
@@ -104,13 +110,14 @@ class _Order:
     def __init__(self, regions, n_classes):
         self.regions, self.n_classes = regions, n_classes
         self.number = {int(node): r for r, node in enumerate(regions.node)}
-        self.steps, self.bounds, self.free, self.n_slots = [], [], [], 1
+        self.steps, self.bounds, self.links, self.free, self.n_slots = [], [], [], [], 1
         root = _first(0, regions)
         if root in self.number:  # one region: everything lies inside
             self.used = [0]
-            inside = (int(regions.label[0]), n_classes, 0, 0)
+            inside = (int(regions.label[0]), n_classes, 1, 0)
             self.steps.append((_LEFT_REGION | _RIGHT_REGION, 0, 0, *inside, 0))
             self.bounds.append((np.inf, np.inf, -np.inf))
+            self.links.append([-1, -1])
             return
         self.children = _branching(root, regions)
         self.need = self._needs()
@@ -119,28 +126,42 @@ class _Order:
         self._emit(root)
 
     def _emit(self, root):
-        tasks = [(root, None, 0, False)]  # node, nominal edge yet to be taken from slot, the last
+        # A task: a node, its slot and the link that leads to it; or, with the parent's slot and the
+        # chain of its steps, a nominal edge yet to be taken, and whether it is the last.
+        tasks = [(root, 0, None, None, False)]
         while tasks:
-            node, edge, slot, last = tasks.pop()
+            node, slot, link, edge, last = tasks.pop()
             if edge is not None:
                 parent, slot = slot, self._take()
-                self._nominal(edge, parent, slot, -1)
+                link = self._nominal(edge, parent, slot, -1, link)
                 if last:
                     self.free.append(parent)
             below = self.children[node]
-            if below[0][1].table >= 0:
-                for child, edge in below:
-                    if child in self.number:
-                        r = self.number[child]
-                        self._nominal(edge, slot, int(self.regions.label[r]), r)
-                inner = self._by_need(below)
-                tasks.extend((*item, slot, k == 0) for k, item in enumerate(inner))
-                if not inner:
-                    self.free.append(slot)
-            else:
-                slots = self._numeric(below, slot)
-                inner = self._by_need(below)
-                tasks.extend((child, None, slots[child], False) for child, _ in inner)
+            inner = self._by_need(below)
+            if below[0][1].table < 0:
+                slots, step = self._numeric(below, slot), self._follow(link)
+                for child, edge in inner:
+                    tasks.append((child, slots[child], (step, int(edge.lower)), None, False))
+                continue
+            chain = [link]
+            for child, edge in below:
+                if child in self.number:
+                    r = self.number[child]
+                    label = int(self.regions.label[r])
+                    self._nominal(edge, slot, label, r, chain)
+            tasks.extend(
+                (child, slot, chain, edge, k == 0) for k, (child, edge) in enumerate(inner)
+            )
+            if not inner:
+                self.free.append(slot)
+
+    def _follow(self, link):
+        """Note that ``link``, a step and a side, leads to the step emitted last; its number."""
+        step = len(self.steps) - 1
+        self.links.append([-1, -1])
+        if link is not None:
+            self.links[link[0]][link[1]] = step
+        return step
 
     def _by_need(self, below):
         """The children that are tested further; on a stack the one that needs least comes last."""
@@ -152,11 +173,18 @@ class _Order:
         self.n_slots = max(self.n_slots, slot + 1)
         return slot
 
-    def _nominal(self, edge, source, target, region):
+    def _nominal(self, edge, source, target, region, chain):
+        """Step to one child of a nominal test; returns the link to the child's own step.
+
+        ``chain`` holds the link that leads here, and then the one to the test's next step.
+        """
         code = _NOMINAL | _LEFT_REGION * (region >= 0)
         column = self.column[edge.feature]
-        self.steps.append((code, column, source, target, 0, max(region, 0), 0, edge.table))
+        self.steps.append((code, column, source, target, 0, region + 1, 0, edge.table))
         self.bounds.append((np.nan, np.nan, np.nan))
+        step = self._follow(chain[0])
+        chain[0] = (step, 1)
+        return step, 0
 
     def _numeric(self, below, source):
         """Step to both children; a side nothing reaches competes for a class that is not there."""
@@ -166,8 +194,8 @@ class _Order:
             side = int(edge.lower)
             olds[side] = edge.old
             if child in self.number:
-                region[side] = self.number[child]
-                target[side] = int(self.regions.label[region[side]])
+                region[side] = self.number[child] + 1
+                target[side] = int(self.regions.label[self.number[child]])
             else:
                 code ^= _RIGHT_REGION if side else _LEFT_REGION
                 target[side] = slots[child] = self._take()

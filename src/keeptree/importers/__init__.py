@@ -51,6 +51,8 @@ def keep(model):
     if isinstance(model, Tree):
         return model
     inner, _ = unwrap(model)
+    if type(inner).__module__.startswith("keeptree."):
+        _check_fitted(inner)
     if isinstance(getattr(inner, "tree_", None), Tree):
         return inner.tree_
     address = _lookup(inner, _IMPORTERS)

@@ -1,6 +1,8 @@
 """Learners that grow a Tree and prunings that make one smaller."""
 
 from keeptree.learners.c45 import C45Classifier
+from keeptree.learners.nbtree import NBTreeClassifier
 from keeptree.learners.prune import prune
+from keeptree.learners.regressor import TreeRegressor
 
-__all__ = ["C45Classifier", "prune"]
+__all__ = ["C45Classifier", "NBTreeClassifier", "TreeRegressor", "prune"]

@@ -1,9 +1,8 @@
 """Which columns are nominal, their categories, and the table as codes."""
 
 import numpy as np
-from sklearn.utils import check_array
 
-from keeptree.table import column_names, encode_labels
+from keeptree.table import as_numbers, column_names, encode_labels
 
 DECLARED = ("CategoricalDtype", "Enum")  # dtypes that list their categories
 OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # those that do not
@@ -42,7 +41,7 @@ def read_table(X, nominal=None):
         elif chosen[j] or kind in OBSERVED:
             labels, matrix[:, j] = _observed(np.asarray(column))
         else:
-            labels, matrix[:, j] = None, _numbers(column)
+            labels, matrix[:, j] = None, as_numbers(column, "allow-nan")
         categories.append(labels)
     return matrix, tuple(categories)
 
@@ -135,12 +134,3 @@ def _observed(values):
 def _is_missing(value):
     # pandas' NA has no truth value, and no NaN equals itself.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
-
-
-def _numbers(column):
-    values = np.asarray(column)
-    if values.dtype.kind == "O" and hasattr(column, "to_numpy"):
-        values = np.array([np.nan if _is_missing(v) else v for v in values.tolist()], dtype=object)
-    return check_array(
-        values.reshape(-1, 1), dtype=np.float64, ensure_all_finite="allow-nan", input_name="X"
-    )[:, 0]

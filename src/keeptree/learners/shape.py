@@ -29,10 +29,6 @@ class Shape(NamedTuple):
         """The arrays that say where a row goes, as the kernels take them."""
         return self[:7]
 
-    def copy(self):
-        """A shape of its own arrays."""
-        return Shape(*(array.copy() for array in self))
-
 
 def label_shape(shape, by_share=False):
     """J48's class of each node (kernel ``label_nodes``)."""
@@ -45,7 +41,6 @@ def label_shape(shape, by_share=False):
 
 def tree_to_shape(tree):
     """Shape of a Tree, and the Tree's node behind each of its nodes."""
-    nodes = np.argsort(tree.depth, kind="stable")  # level by level, so siblings may be regrouped
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):
@@ -77,7 +72,15 @@ def _children(tree, level):
     return np.concatenate(parts) if parts else level
 
 
-def shape_to_tree(shape, label=None, **metadata):
+def list_kept(shape):
+    """Nodes the root still reaches, in preorder."""
+    from keeptree._kernels.prune_counts import list_nodes
+
+    kept = np.empty(len(shape.feature), dtype=np.int32)
+    return kept[: list_nodes(shape.first_child, shape.n_children, kept)]
+
+
+def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     """Tree of the nodes the root reaches, numbered in preorder.
 
     Parameters
@@ -86,16 +89,17 @@ def shape_to_tree(shape, label=None, **metadata):
         Its counts are tidied in place: leaves with less than 1e-6 weight count as empty.
     label : array, optional
         Class of each node of the shape. Default: J48's.
+    mean, variance : arrays, optional
+        Of a regression tree, which has no classes: of the cases of each node of the shape.
     **metadata
         The other arguments of :class:`keeptree.Tree`.
     """
-    from keeptree._kernels.prune_counts import add_up, list_nodes
+    from keeptree._kernels.prune_counts import add_up
 
     add_up(shape.first_child, shape.n_children, shape.counts)
-    if label is None:
+    if label is None and mean is None:
         label = label_shape(shape, by_share=True)
-    kept = np.empty(len(shape.feature), dtype=np.int32)
-    kept = kept[: list_nodes(shape.first_child, shape.n_children, kept)]
+    kept = list_kept(shape)
     number = np.zeros(len(shape.feature), dtype=np.int32)
     number[kept] = np.arange(len(kept))
     width = shape.n_children[kept]
@@ -107,7 +111,8 @@ def shape_to_tree(shape, label=None, **metadata):
     n_categories = [0 if labels is None else len(labels) for labels in metadata["categories"]]
     sizes[nominal] = np.array(n_categories)[feature[nominal]]
     branches = shape.category_child[ranges(shape.category_start[kept][nominal], sizes[nominal])]
-    missing = np.where(inner, shape.missing[kept], SHARE)
+    missing = shape.missing[kept]
+    missing[~inner & (missing >= 0)] = SHARE
     goes = missing >= 0
     missing[goes] = number[first[goes] + missing[goes]]
     return Tree(
@@ -120,7 +125,9 @@ def shape_to_tree(shape, label=None, **metadata):
         category_child=number[np.repeat(first[nominal], sizes[nominal]) + branches],
         missing=missing,
         counts=shape.counts[kept],
-        label=label[kept],
+        label=None if label is None else label[kept],
+        mean=None if mean is None else mean[kept],
+        variance=None if variance is None else variance[kept],
         **metadata,
     )
 

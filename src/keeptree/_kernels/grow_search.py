@@ -1,9 +1,8 @@
-"""Grow a J48 tree on any data: nominal columns, missing values, weights.
+"""Search the best test of nodes with any data: nominal columns, missing values, weights.
 
-A node holds *entries*: a row and the part of its weight that came here. A row whose value is
-missing becomes one entry in every branch. The entries of the nodes still to be grown lie behind
-one another in one pool; the node being grown is the last, and its children replace it. For every
-numeric column the entries with a value are kept in the order of the values, so only the root sorts.
+A node holds *entries*: a row and the part of its weight that came here; the entries of node i are
+``start[i]:start[i] + size[i]``. For every numeric column the entries with a value are listed in the
+order of the values (``sorted_entry``, as distances from the node's start), so only the root sorts.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from keeptree._kernels.jit import kernel, readonly
 SMALL = 1e-6  # J48's tolerance
 NEVER_CUT = 1e-5  # neighbours closer than this are not separated
 GAIN_RATIO, GINI = 0, 2  # criterion: 1 is the information gain
-MULTIWAY, ONE_AGAINST_REST, SUBSETS = 0, 1, 2  # what a nominal test looks like
+MULTIWAY, ONE_AGAINST_REST = 0, 1  # nominal tests: 2 is subsets
 
 
 @kernel(
@@ -264,7 +263,7 @@ def search_subsets(n_categories, cells, in_category, in_class, known, total, opt
 
 
 @kernel
-def search_node(entries, data, a, m, known_rows, total, options, nominal, averaged, work):
+def search_node(entries, data, a, m, known_rows, options, nominal, averaged, work):
     """Column of the best test (-1 for none); ``detail`` says where each column would be cut.
 
     ``known_rows[s]`` is the number of entries with a value in line s of the numeric columns.
@@ -272,6 +271,9 @@ def search_node(entries, data, a, m, known_rows, total, options, nominal, averag
     row, weight, sorted_entry = entries
     label, value, cell, slot, n_categories = data
     gain, ratio, detail, cells, held, rank, in_class, left, right = work
+    total = 0.0
+    for e in range(a, a + m):
+        total += weight[e]
     sum_gain, n_valid = 0.0, 0
     for f in range(len(slot)):
         s, n = slot[f], n_categories[f]
@@ -308,169 +310,8 @@ def search_node(entries, data, a, m, known_rows, total, options, nominal, averag
 
 
 @kernel
-def map_categories(data, chosen, entries, a, m, options, nominal, work, child_of):
-    """Fill the branch of each category of a chosen nominal column; returns how many there are."""
-    row, weight, _ = entries
-    _, _, cell, slot, n_categories = data
-    _, _, detail, cells, held, rank, in_class, _, _ = work
-    n, cut = n_categories[chosen], detail[chosen]
-    if nominal != SUBSETS:
-        for k in range(n):
-            child_of[k] = k if nominal == MULTIWAY else int64(k != cut)
-        return n if nominal == MULTIWAY else int64(2)
-    known = fill_cells(row, weight, cell, slot[chosen], a, m, n, cells, held, in_class)
-    search_subsets(n, cells, held, in_class, known, known, options, rank)
-    weight_left = 0.0
-    for i in range(n):
-        child_of[rank[i]] = int64(i >= cut)
-        if i < cut:
-            weight_left += held[rank[i]]
-    # A category nobody has here follows the heavier branch.
-    for k in range(n):
-        if held[k] <= 0:
-            child_of[k] = int64(2 * weight_left < known)
-    return int64(2)
-
-
-@kernel
-def assign_branches(entries, data, n_classes, chosen, a, m, known_rows, cut, child_of, branch):
-    """Fill the branch of each entry, ``-1 - i`` for the i-th one without a value; count those."""
-    row, _, sorted_entry = entries
-    _, _, cell, slot, n_categories = data
-    s = slot[chosen]
-    numeric = n_categories[chosen] == 0
-    for e in range(m):
-        at = -1 if numeric else cell[s, row[a + e]]
-        branch[e] = child_of[at // n_classes] if at >= 0 else -1
-    if numeric:
-        for i in range(known_rows[s]):
-            branch[sorted_entry[s, a + i]] = 0 if i < cut else 1
-    unknown = 0
-    for e in range(m):
-        if branch[e] < 0:
-            branch[e] = -1 - unknown
-            unknown += 1
-    return unknown
-
-
-@kernel
-def weigh_branches(entries, label, a, m, branch, n_unknown, counts, first, share, size):
-    """Fill share and number of entries of each branch and the class weights of its node."""
-    row, weight, _ = entries
-    known = 0.0
-    for e in range(m):
-        b = branch[e]
-        if b >= 0:
-            w = weight[a + e]
-            share[b] += w
-            known += w
-            size[b] += 1
-            counts[first + b, label[row[a + e]]] += w
-    for b in range(len(share)):
-        share[b] = share[b] / known if known >= SMALL else 1.0 / len(share)
-        if share[b] > SMALL:
-            size[b] += n_unknown
-    if n_unknown > 0:
-        for e in range(m):
-            if branch[e] < 0:
-                for b in range(len(share)):
-                    if share[b] > SMALL:
-                        counts[first + b, label[row[a + e]]] += weight[a + e] * share[b]
-
-
-@kernel
-def divide_entries(entries, spare, a, m, known_rows, branch, n_unknown, share, start, child_known):
-    """Copy the entries into ``spare``, branch b from ``start[b]`` on (nothing if negative)."""
-    row, weight, sorted_entry = entries
-    new_row, new_weight, new_sorted = spare
-    n_branches = len(start)
-    copies = np.empty((n_unknown, n_branches), dtype=np.int32)
-    place = np.empty(m, dtype=np.int32)
-    filled = np.empty(n_branches, dtype=np.int32)
-    for j in range(n_branches):
-        filled[j] = 0
-    for e in range(m):
-        b = branch[e]
-        if b >= 0:
-            if start[b] >= 0:
-                place[e] = filled[b]
-                new_row[start[b] + filled[b]] = row[a + e]
-                new_weight[start[b] + filled[b]] = weight[a + e]
-                filled[b] += 1
-            continue
-        for j in range(n_branches):
-            if start[j] >= 0 and share[j] > SMALL:
-                copies[-1 - b, j] = filled[j]
-                new_row[start[j] + filled[j]] = row[a + e]
-                new_weight[start[j] + filled[j]] = weight[a + e] * share[j]
-                filled[j] += 1
-    for s in range(len(sorted_entry)):
-        for j in range(n_branches):
-            filled[j] = 0
-        for i in range(known_rows[s]):
-            e = sorted_entry[s, a + i]
-            b = branch[e]
-            if b >= 0:
-                if start[b] >= 0:
-                    new_sorted[s, start[b] + filled[b]] = place[e]
-                    filled[b] += 1
-                continue
-            for j in range(n_branches):
-                if start[j] >= 0 and share[j] > SMALL:
-                    new_sorted[s, start[j] + filled[j]] = copies[-1 - b, j]
-                    filled[j] += 1
-        for j in range(n_branches):
-            child_known[j, s] = filled[j]
-
-
-@kernel
-def is_leaf(counts, node, n_classes, min_leaf, level, max_depth):
-    """Whether J48 does not split: too light, one class only, or deep enough."""
-    total, largest = 0.0, 0.0
-    for c in range(n_classes):
-        total += counts[node, c]
-        largest = max(largest, counts[node, c])
-    return 2 * min_leaf - total > SMALL or abs(total - largest) < SMALL or level >= max_depth
-
-
-@kernel
-def lengthen(matrix, size):
-    """A copy with more lines."""
-    longer = np.empty((size, matrix.shape[1]), dtype=matrix.dtype)
-    for i in range(matrix.shape[0]):
-        for j in range(matrix.shape[1]):
-            longer[i, j] = matrix[i, j]
-    return longer
-
-
-@kernel
-def make_room(entries, used, size):
-    """Entries with at least ``size`` places, of which ``used`` are kept."""
-    sorted_entry = entries[2]
-    if size <= len(entries[0]):
-        return entries
-    size = max(size, 2 * len(entries[0]))
-    new_row, new_weight = np.empty(size, dtype=np.int32), np.empty(size)
-    new_sorted = np.empty((len(sorted_entry), size), dtype=np.int32)
-    copy_entries(entries, used, (new_row, new_weight, new_sorted), int64(0))
-    return new_row, new_weight, new_sorted
-
-
-@kernel
-def copy_entries(entries, number, target, at):
-    """Copy the first entries to the place ``at`` of ``target``."""
-    for e in range(number):
-        target[0][at + e] = entries[0][e]
-        target[1][at + e] = entries[1][e]
-    for s in range(len(entries[2])):
-        for e in range(number):
-            target[2][s, at + e] = entries[2][s, e]
-
-
-@kernel
-def cut_value(entries, value, slot, a, cut):
+def cut_value(row, sorted_entry, value, slot, a, cut):
     """J48's threshold of the cut before the entry ``cut`` of a numeric column."""
-    row, _, sorted_entry = entries
     lower = value[slot, row[a + sorted_entry[slot, a + cut - 1]]]
     upper = value[slot, row[a + sorted_entry[slot, a + cut]]]
     middle = (lower + upper) / 2
@@ -478,62 +319,74 @@ def cut_value(entries, value, slot, a, cut):
 
 
 @kernel
-def add_leaves(tests, weights, first, number):
-    """Start new nodes as leaves without weight."""
-    for node in range(first, first + number):
-        tests[node, 0], tests[node, 1], tests[node, 2], tests[node, 3] = -1, 0, 0, -1
-        for c in range(weights.shape[1]):
-            weights[node, c] = 0.0
-        weights[node, weights.shape[1] - 1] = np.nan
+def map_subsets(entries, data, chosen, a, m, options, work, subset_of, node):
+    """Fill the side of each category of a column that was chosen to be cut in two subsets."""
+    row, weight, _ = entries
+    _, _, cell, slot, n_categories = data
+    _, _, detail, cells, held, rank, in_class, _, _ = work
+    n, cut = n_categories[chosen], detail[chosen]
+    known = fill_cells(row, weight, cell, slot[chosen], a, m, n, cells, held, in_class)
+    search_subsets(n, cells, held, in_class, known, known, options, rank)
+    weight_left = 0.0
+    for i in range(n):
+        subset_of[node, rank[i]] = 0 if i < cut else 1
+        if i < cut:
+            weight_left += held[rank[i]]
+    # A category nobody has here follows the heavier branch.
+    for k in range(n):
+        if held[k] <= 0:
+            subset_of[node, k] = 0 if 2 * weight_left >= known else 1
 
 
 @kernel(
-    (
+    void(
         readonly(int64, 1, "C"),
+        readonly(int64, 1, "C"),
+        readonly(int32, 2),
+        readonly(int32, 1, "C"),
         readonly(float64, 1, "C"),
+        readonly(int32, 2),
+        readonly(int64, 1, "C"),
         readonly(float64, 2, "C"),
         readonly(int32, 2, "C"),
         readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        int32[:, ::1],
         readonly(int64, 1, "C"),
         readonly(boolean, 1, "C"),
         int64,
         float64,
         int64,
-        int64,
         boolean,
         int64,
         readonly(float64, 1, "C"),
+        int64[:, ::1],
+        float64[::1],
+        int32[:, ::1],
     )
 )
-def grow_mixed(
-    label, row_weight, value, cell, slot, n_categories, order, n_known, averaged,
-    n_classes, min_leaf, max_depth, criterion, mdl, nominal, table,
+def search_nodes(
+    start, size, known_rows, row, weight, sorted_entry, label, value, cell, slot, n_categories,
+    averaged, n_classes, min_leaf, criterion, mdl, nominal, table, test, threshold, subset_of,
 ):  # fmt: skip
-    """Grow the tree.
+    """Fill the best test of each node.
 
     ``value`` (numeric columns x rows) and ``cell`` (nominal columns x rows: category x n_classes +
     class, -1 where missing) hold column f in line ``slot[f]``; ``n_categories[f]`` is 0 for a
-    numeric one. ``order`` lists the
-    rows by value, ``n_known`` of them, and is used up. ``averaged`` marks the columns that enter
-    the mean gain.
+    numeric one. ``averaged`` marks the columns that enter the mean gain.
 
-    Returns three matrices and their used lengths. A line of the first is feature (-1 in a leaf),
-    first_child, n_children and category_start (-1 if not nominal); of the second the class weights
-    and the threshold (the midpoint); of the third the branch of each category of nominal nodes.
-    The children of a node follow one another behind it.
+    The lines of ``test`` are: column (-1 for none); number of entries on the left, or category
+    tested against the rest; number of branches; number of categories. ``threshold`` is the midpoint
+    of a numeric cut; ``subset_of`` has the sides of the categories where there are two subsets.
     """
+    entries = (row, weight, sorted_entry)
     data = (label, value, cell, slot, n_categories)
     options = (min_leaf, criterion, mdl, table)
-    n_rows, n_columns, n_numeric = len(label), len(slot), len(value)
-    widest = int64(2)
-    for f in range(n_columns):
+    widest = int64(1)
+    for f in range(len(slot)):
         widest = max(widest, n_categories[f])
     work = (
-        np.empty(n_columns),
-        np.empty(n_columns),
-        np.empty(n_columns, dtype=np.int64),
+        np.empty(len(slot)),
+        np.empty(len(slot)),
+        np.empty(len(slot), dtype=np.int64),
         np.empty(widest * n_classes),
         np.empty(widest),
         np.empty(widest, dtype=np.int64),
@@ -541,89 +394,17 @@ def grow_mixed(
         np.empty(n_classes),
         np.empty(n_classes),
     )
-    entries = (np.empty(n_rows, dtype=np.int32), np.empty(n_rows), order)
-    spare = (np.empty(n_rows, dtype=np.int32), np.empty(n_rows), np.empty_like(order))
-    branch = np.empty(n_rows, dtype=np.int32)
-    child_of = np.empty(widest, dtype=np.int32)
-    tests = np.empty((64 + widest, 4), dtype=np.int32)
-    weights = np.empty((64 + widest, n_classes + 1))
-    categories = np.empty((256 + widest, 1), dtype=np.int32)
-    add_leaves(tests, weights, int64(0), int64(1))
-    for i in range(n_rows):
-        entries[0][i], entries[1][i] = i, row_weight[i]
-        weights[0, label[i]] += row_weight[i]
-
-    # Nodes still to be grown: node, first entry, number of entries, depth, known values by column.
-    pending = np.empty((64, 4 + n_numeric), dtype=np.int64)
-    known_rows = np.empty(n_numeric, dtype=np.int64)
-    pending[0, 0], pending[0, 1], pending[0, 2], pending[0, 3] = 0, 0, n_rows, 0
-    for s in range(n_numeric):
-        pending[0, 4 + s] = n_known[s]
-    n_nodes, n_mapped = int64(1), int64(0)
-    n_pending = 0 if is_leaf(weights, int64(0), n_classes, min_leaf, int64(0), max_depth) else 1
-    while n_pending > 0:
-        n_pending -= 1
-        node, a, m = pending[n_pending, 0], pending[n_pending, 1], pending[n_pending, 2]
-        level = pending[n_pending, 3] + 1
-        for s in range(n_numeric):
-            known_rows[s] = pending[n_pending, 4 + s]
-        total = 0.0
-        for c in range(n_classes):
-            total += weights[node, c]
-        chosen = search_node(
-            entries, data, a, m, known_rows, total, options, nominal, averaged, work
-        )
+    for i in range(len(start)):
+        a, m = start[i], size[i]
+        chosen = search_node(entries, data, a, m, known_rows[i], options, nominal, averaged, work)
+        test[0, i], test[1, i], test[2, i], test[3, i] = chosen, 0, 0, 0
+        threshold[i] = np.nan
         if chosen < 0:
             continue
-        n_branches = int64(2)
-        if n_categories[chosen] > 0:
-            n_branches = map_categories(
-                data, chosen, entries, a, m, options, nominal, work, child_of
-            )
-        if n_nodes + n_branches > len(tests):
-            tests = lengthen(tests, 2 * len(tests) + n_branches)
-            weights = lengthen(weights, len(tests))
-        if n_mapped + widest > len(categories):
-            categories = lengthen(categories, 2 * len(categories) + widest)
-        add_leaves(tests, weights, n_nodes, n_branches)
-        tests[node, 0], tests[node, 1], tests[node, 2] = chosen, n_nodes, n_branches
-        if n_categories[chosen] == 0:
-            weights[node, n_classes] = cut_value(entries, value, slot[chosen], a, work[2][chosen])
-        else:
-            tests[node, 3] = n_mapped
-            for k in range(n_categories[chosen]):
-                categories[n_mapped + k, 0] = child_of[k]
-            n_mapped += n_categories[chosen]
-        if len(branch) < m:
-            branch = np.empty(2 * m, dtype=np.int32)
-        n_unknown = assign_branches(
-            entries, data, n_classes, chosen, a, m, known_rows, work[2][chosen], child_of, branch
-        )
-        share, size = np.zeros(n_branches), np.zeros(n_branches, dtype=np.int64)
-        weigh_branches(entries, label, a, m, branch, n_unknown, weights, n_nodes, share, size)
-        start = np.empty(n_branches, dtype=np.int64)
-        filled = int64(0)
-        for j in range(n_branches - 1, -1, -1):
-            start[j] = -1
-            if not is_leaf(weights, n_nodes + j, n_classes, min_leaf, level, max_depth):
-                start[j] = filled
-                filled += size[j]
-        if filled > 0:
-            spare = make_room(spare, int64(0), filled)
-            child_known = np.empty((n_branches, n_numeric), dtype=np.int64)
-            divide_entries(
-                entries, spare, a, m, known_rows, branch, n_unknown, share, start, child_known
-            )
-            entries = make_room(entries, a, a + filled)
-            copy_entries(spare, filled, entries, a)
-            if n_pending + n_branches > len(pending):
-                pending = lengthen(pending, 2 * len(pending) + n_branches)
-            for j in range(n_branches - 1, -1, -1):
-                if start[j] >= 0:
-                    pending[n_pending, 0], pending[n_pending, 1] = n_nodes + j, a + start[j]
-                    pending[n_pending, 2], pending[n_pending, 3] = size[j], level
-                    for s in range(n_numeric):
-                        pending[n_pending, 4 + s] = child_known[j, s]
-                    n_pending += 1
-        n_nodes += n_branches
-    return tests, weights, categories, n_nodes, n_mapped
+        cut, n_values = work[2][chosen], n_categories[chosen]
+        test[1, i], test[3, i] = cut, n_values
+        test[2, i] = n_values if n_values > 0 and nominal == MULTIWAY else 2
+        if n_values == 0:
+            threshold[i] = cut_value(row, sorted_entry, value, slot[chosen], a, cut)
+        elif nominal > ONE_AGAINST_REST:
+            map_subsets(entries, data, chosen, a, m, options, work, subset_of, i)

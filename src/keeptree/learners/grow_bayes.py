@@ -1,0 +1,239 @@
+"""Grow an NBTree: a test is worth what naive Bayes gains by it in cross-validation."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from keeptree.learners.grow import grow
+from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
+from keeptree.learners.shape import Shape
+
+LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
+
+
+class BayesOptions(NamedTuple):
+    """When a node is divided."""
+
+    n_folds: int = 5
+    min_weight: float = 30
+    min_reduction: float = 0.05
+    max_depth: int | None = None
+
+
+class Entries(NamedTuple):
+    """Cases of a node, and for each numeric column those with a value in the order of values."""
+
+    row: np.ndarray
+    weight: np.ndarray
+    sorted_entry: np.ndarray
+    known: np.ndarray
+
+    @property
+    def arrays(self):
+        """What the kernels take."""
+        return self[:3]
+
+
+class Split(NamedTuple):
+    """A test: branch of each entry (-1 without a value), and the branches' shares."""
+
+    feature: int
+    threshold: float
+    branch: np.ndarray
+    share: np.ndarray
+
+
+class Models(NamedTuple):
+    """Naive Bayes of the leaves as flat arrays, see the kernel ``answer_rows``."""
+
+    model_of: np.ndarray
+    cuts: np.ndarray
+    cut_start: np.ndarray
+    cells: np.ndarray
+    cell_start: np.ndarray
+    prior: np.ndarray
+
+
+class BayesTreeGrower:
+    """Grows a tree on coded rows; :meth:`grow` returns its Shape and the model of each node.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), float64
+        Nominal columns hold codes; NaN is missing. The order of the rows decides the folds.
+    label : array of shape (n,), int64
+        Class codes.
+    weight : array of shape (n,)
+        Weights.
+    n_categories : sequence of d int
+        0 for a numeric column.
+    n_classes : int
+        Number of classes, those without rows included.
+    options : BayesOptions
+        When a node is divided.
+    """
+
+    def __init__(self, X, label, weight, n_categories, n_classes, options):
+        self.X, self.label, self.weight = X, label, weight
+        self.n_categories = np.array(n_categories, dtype=np.int64)
+        self.n_classes, self.options = n_classes, options
+        numeric = self.n_categories == 0
+        slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
+        value = np.ascontiguousarray(X.T[numeric])
+        code = np.ascontiguousarray(np.nan_to_num(X.T[~numeric], nan=-1).astype(np.int64))
+        self.data = (label, value, code, slot.astype(np.int64), self.n_categories)
+        self.table = table_of_terms(len(X))
+
+    def grow(self):
+        """Return (shape, models by node): a node without cases has None."""
+        root = self._all_entries()
+        nodes, mapping = [self._leaf(root)], []
+        models = [None]
+        pending = [(0, 0, root)]
+        while pending:
+            number, depth, entries = pending.pop()
+            split = self._choose(entries, nodes[number]["counts"], depth)
+            parts = [] if split is None else self._divide(entries, split)
+            if split is None or any(len(part.row) == 0 for part in parts):
+                models[number] = self._fit(entries)
+            if split is None:
+                continue
+            nodes[number].update(
+                feature=split.feature,
+                threshold=split.threshold,
+                first_child=len(nodes),
+                n_children=len(parts),
+            )
+            if self.n_categories[split.feature]:
+                nodes[number]["category_start"] = sum(map(len, mapping))
+                mapping.append(np.arange(len(parts), dtype=np.int32))
+            for part in parts:
+                if len(part.row):
+                    pending.append((len(nodes), depth + 1, part))
+                nodes.append(self._leaf(part))
+                models.append(models[number] if len(part.row) == 0 else None)
+        return _as_shape(nodes, mapping), models
+
+    def _all_entries(self):
+        value = self.data[1]
+        return Entries(
+            row=np.arange(len(self.label)),
+            weight=self.weight,
+            sorted_entry=np.argsort(value, axis=1, kind="stable"),  # NaN come last
+            known=np.count_nonzero(~np.isnan(value), axis=1),
+        )
+
+    def _leaf(self, entries):
+        counts = np.bincount(self.label[entries.row], entries.weight, minlength=self.n_classes)
+        return {
+            "feature": -1,
+            "threshold": np.nan,
+            "first_child": 0,
+            "n_children": 0,
+            "category_start": -1,
+            "counts": counts,
+        }
+
+    def _choose(self, entries, counts, depth):
+        """The test after which naive Bayes errs least, None if that is not much better."""
+        options = self.options
+        deep = options.max_depth is not None and depth >= options.max_depth
+        light = options.min_weight - counts.sum() > SMALL or len(entries.row) < options.n_folds
+        if deep or light or counts.sum() - counts.max() < SMALL:
+            return None
+        whole = np.zeros(len(entries.row), dtype=np.int64)
+        own, _ = self._errors(entries, Split(-1, np.nan, whole, np.ones(1)))
+        if own < SMALL:
+            return None
+        best, fewest = None, np.inf
+        for f in range(len(self.n_categories)):
+            split = self._split(f, entries)
+            if split is None:
+                continue
+            errors, n_large = self._errors(entries, split)
+            if n_large >= 2 and fewest - errors > SMALL:
+                best, fewest = split, errors
+        return best if (own - fewest) / own >= options.min_reduction else None
+
+    def _errors(self, entries, split):
+        from keeptree._kernels.naive_bayes import branch_errors, divide_entries
+
+        divided = divide_entries(entries.arrays, entries.known, split.branch, split.share)
+        return branch_errors(self.data, *divided, self.n_classes, self.options.n_folds, self.table)
+
+    def _split(self, f, entries):
+        """C4.5's test of a column, None where it divides nothing; it need not gain anything."""
+        column = self.X[entries.row, f]
+        missing = np.isnan(column)
+        threshold, n_branches = np.nan, self.n_categories[f]
+        if n_branches == 0:
+            threshold, n_branches = self._cut(column, entries), 2
+            if np.isnan(threshold):
+                return None
+        side = column if np.isnan(threshold) else column > threshold
+        branch = np.where(missing, -1, side).astype(np.int64)
+        held = np.bincount(branch[~missing], entries.weight[~missing], minlength=n_branches)
+        if np.count_nonzero(LEAST_BRANCH - held < SMALL) < 2:
+            return None
+        return Split(f, threshold, branch, held / held.sum())
+
+    def _cut(self, column, entries):
+        """C4.5's threshold of a numeric column, NaN for none: a tree of one test finds it."""
+        options = GrowOptions(min_leaf=LEAST_BRANCH, max_depth=1)
+        label = self.label[entries.row]
+        whole = (entries.weight == 1).all()
+        weight = None if whole else entries.weight
+        stump = grow(column[:, None], label, weight, [0], self.n_classes, options)
+        return stump.threshold[0]
+
+    def _divide(self, entries, split):
+        from keeptree._kernels.naive_bayes import divide_entries
+
+        (row, weight, sorted_entry), first, known = divide_entries(
+            entries.arrays, entries.known, split.branch, split.share
+        )
+        return [
+            Entries(row[a:b], weight[a:b], np.ascontiguousarray(sorted_entry[:, a:b]), k)
+            for a, b, k in zip(first[:-1], first[1:], known, strict=True)
+        ]
+
+    def _fit(self, entries):
+        from keeptree._kernels.naive_bayes import fit_bayes
+
+        return fit_bayes(self.data, entries.arrays, entries.known, self.n_classes, self.table)
+
+
+def pack_models(models, kept, n_categories):
+    """Flat arrays of the models of the nodes ``kept``, in this order; -1 for a node without one."""
+    used = {id(models[node]): models[node] for node in kept if models[node] is not None}
+    position = {key: k for k, key in enumerate(used)}
+    cuts, n_bins, cells, prior = zip(*used.values(), strict=True)
+    n_cuts = [np.where(np.array(n_categories) == 0, bins - 1, 0) for bins in n_bins]
+    return Models(
+        model_of=np.array([position.get(id(models[node]), -1) for node in kept]),
+        cuts=np.concatenate(cuts),
+        cut_start=_starts(n_cuts),
+        cells=np.concatenate(cells),
+        cell_start=_starts(n_bins),
+        prior=np.array(prior),
+    )
+
+
+def _starts(widths):
+    return np.concatenate([[0], np.cumsum(np.concatenate(widths))])
+
+
+def _as_shape(nodes, mapping):
+    def column(name, dtype):
+        return np.array([node[name] for node in nodes], dtype=dtype)
+
+    return Shape(
+        feature=column("feature", np.int32),
+        threshold=column("threshold", np.float64),
+        first_child=column("first_child", np.int32),
+        n_children=column("n_children", np.int32),
+        category_start=column("category_start", np.int32),
+        category_child=np.concatenate([np.empty(0, dtype=np.int32), *mapping]),
+        missing=np.full(len(nodes), -1, dtype=np.int32),
+        counts=column("counts", np.float64),
+    )

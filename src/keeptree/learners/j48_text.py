@@ -1,0 +1,97 @@
+"""A Tree as Weka's J48 prints it, character for character."""
+
+import math
+from decimal import Decimal
+
+import numpy as np
+
+
+def j48_text(tree, *, unpruned=False, binary_splits=False):
+    """Return what J48 prints for a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        A classification tree.
+    unpruned : bool, default=False
+        Whether the title calls the tree unpruned (Weka's ``-U``).
+    binary_splits : bool, default=False
+        Whether nominal tests are one category against the rest (Weka's ``-B``, which also prints
+        thresholds in another way).
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> import keeptree as kt
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> print(j48_text(kt.C45Classifier(min_samples_leaf=10).fit(X[["petal width (cm)"]], y).tree_))
+    J48 pruned tree
+    ------------------
+    <BLANKLINE>
+    petal width (cm) <= 0.6: 0 (50.0)
+    petal width (cm) > 0.6
+    |   petal width (cm) <= 1.7: 1 (54.0/5.0)
+    |   petal width (cm) > 1.7: 2 (46.0/1.0)
+    <BLANKLINE>
+    Number of Leaves  : 	3
+    <BLANKLINE>
+    Size of the tree : 	5
+    <BLANKLINE>
+    """
+    lines = []
+    for node in tree.preorder[1:].tolist():
+        up = int(tree.parent[node])
+        line = "|   " * int(tree.depth[up]) + _branch(tree, up, node, binary_splits)
+        lines.append(line + (f": {_leaf(tree, node)}" if tree.kind[node] == 0 else ""))
+    body = "\n" + "\n".join(lines) if lines else f": {_leaf(tree, 0)}"
+    title = f"J48 {'un' if unpruned else ''}pruned tree\n------------------"
+    size = f"Number of Leaves  : \t{tree.n_leaves}\n\nSize of the tree : \t{tree.n_nodes}\n"
+    return f"{title}\n{body}\n\n{size}"
+
+
+def _branch(tree, node, child, binary_splits):
+    feature, first = tree.feature[node], child == tree.children(node)[0]
+    name = tree.feature_name(feature)
+    if tree.kind[node] == 1:
+        threshold = float(tree.threshold[node])
+        number = _java_double(threshold) if binary_splits else _six_decimals(threshold)
+        return f"{name} {'<=' if first else '>'} {number}"
+    labels, start = tree.categories[feature], tree.category_start[node]
+    goes = tree.category_child[start : start + len(labels)]
+    if binary_splits:
+        alone = labels[int(np.argmax(goes == tree.children(node)[0]))]
+        return f"{name} {'=' if first else '!='} {alone}"
+    taken = [str(labels[code]) for code in np.flatnonzero(goes == child)]
+    return f"{name} = {taken[0]}" if len(taken) == 1 else f"{name} in {{{', '.join(taken)}}}"
+
+
+def _leaf(tree, node):
+    weight, label = tree.weight[node], tree.label[node]
+    errors = weight - tree.counts[node, label]
+    tail = f"/{_java_double(_two_decimals(errors))}" if errors > 1e-6 else ""
+    return f"{tree.classes[label]} ({_java_double(_two_decimals(weight))}{tail})"
+
+
+def _two_decimals(value):
+    """Java's rounding: half up."""
+    return math.floor(value * 100 + 0.5) / 100
+
+
+def _six_decimals(value):
+    """At most six decimals, trailing zeros removed."""
+    text = f"{value:.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _java_double(value):
+    """Java's Double.toString: at least one decimal, powers of ten outside [0.001, 10^7)."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(float(value))
+    sign, digits, _ = Decimal(repr(float(value))).normalize().as_tuple()
+    first, *rest = map(str, digits)
+    power = Decimal(repr(float(value))).adjusted()
+    return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{power}"

@@ -1,0 +1,263 @@
+"""NBTreeClassifier: the method of rule 13, the quality of Weka's NBTree, honest about bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import TunedThresholdClassifierCV
+from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CHECKS
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import keeptree as kt
+from keeptree.learners.discretise import mdl_cuts
+from tests.fixtures import weka
+from tests.learners.test_c45_weka import as_frame
+from tests.reference.nbtree import NBTreeReference
+from tests.reference.nbtree import mdl_cuts as plain_mdl_cuts
+
+FOLDS_COUNT_ROWS = {
+    "check_sample_weight_equivalence_on_dense_data": "rows, not weights, are dealt to folds"
+}
+
+
+@parametrize_with_checks(
+    [kt.NBTreeClassifier(), kt.NBTreeClassifier(n_folds=3, min_samples_split=2, max_depth=2)],
+    expected_failed_checks=lambda _: FOLDS_COUNT_ROWS,
+)
+def test_scikit_learn_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("comparable", [TunedThresholdClassifierCV, RandomForestClassifier])
+def test_scikit_learn_expects_the_same_failure_of_comparable_estimators(comparable):
+    assert set(FOLDS_COUNT_ROWS) <= set(PER_ESTIMATOR_XFAIL_CHECKS[comparable])
+
+
+def weighted_auc(y, p):
+    """One-against-rest AUC weighted by the classes' shares, as in the fixtures."""
+    classes = [c for c in range(p.shape[1]) if 0 < (y == c).sum() < len(y)]
+    areas = [roc_auc_score(y == c, p[:, c]) for c in classes]
+    return np.average(areas, weights=[(y == c).sum() for c in classes])
+
+
+def test_quality_is_that_of_weka_s_nbtree():
+    # Both sides depend on how rows fall into folds. From seed to seed our mean over all 30 results
+    # has a standard deviation of 0.005 (accuracy) and 0.003 (AUC), that of the three splits of one
+    # data set up to 0.023 and 0.014; Weka's single run must be expected to vary as much.
+    ours, theirs = {}, {}
+    for result in weka.nbtree():
+        data = weka.load(result.name)
+        y = pd.Categorical.from_codes(data.y[result.train], list(data.classes))
+        X, unseen = as_frame(data, result.train), as_frame(data, result.test)
+        for seed in range(2):
+            model = kt.NBTreeClassifier(random_state=seed).fit(X, y)
+            p, truth = model.predict_proba(unseen), data.y[result.test]
+            scores = (p.argmax(axis=1) == truth).mean(), weighted_auc(truth, p)
+            ours.setdefault(result.name, []).append(scores)
+        theirs.setdefault(result.name, []).append((result.accuracy, result.auc))
+    assert len(ours) == 10
+    difference = np.array([np.mean(ours[name], 0) - np.mean(theirs[name], 0) for name in ours])
+    assert (difference.mean(axis=0) > [-0.01, -0.006]).all(), "worse than Weka's on average"
+    assert (difference > [-0.07, -0.04]).all(), "far worse than Weka's on some data set"
+
+
+def test_without_a_test_naive_bayes_is_weka_s_to_the_last_digit():
+    # A tree that is one leaf has nothing to do with folds.
+    compared = 0
+    for result in weka.nbtree():
+        if result.n_leaves > 1:
+            continue
+        data = weka.load(result.name)
+        y = pd.Categorical.from_codes(data.y[result.train], list(data.classes))
+        model = kt.NBTreeClassifier(max_depth=0).fit(as_frame(data, result.train), y)
+        p, truth = model.predict_proba(as_frame(data, result.test)), data.y[result.test]
+        assert (p.argmax(axis=1) == truth).mean() == pytest.approx(result.accuracy, abs=1e-9)
+        assert weighted_auc(truth, p) == pytest.approx(result.auc, abs=1e-9)
+        compared += 1
+    assert compared >= 5
+
+
+def mixed_rows(seed, n=90, missing=0.1, n_classes=3):
+    """Two numeric and two nominal columns in which naive Bayes needs a test: signs interact."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).round(1)
+    X[:, 2] = rng.integers(0, 3, n)  # of 4 declared categories: one is empty
+    X[:, 3] = rng.integers(0, 2, n)
+    y = ((X[:, 0] > 0) ^ (X[:, 3] == 1)).astype(int) + (n_classes > 2) * (X[:, 1] > 0.8)
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+def as_table(X):
+    table = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    for name, column, labels in (("c", X[:, 2], list("wxyz")), ("d", X[:, 3], ["no", "yes"])):
+        codes = np.nan_to_num(column, nan=-1).astype(int)
+        table[name] = pd.Categorical.from_codes(codes, labels)
+    return table
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tree_and_answers_are_those_of_the_plain_implementation(seed, weighted):
+    X, y = mixed_rows(seed)
+    weight = np.random.default_rng(seed).integers(1, 4, len(y)) / 2.0 if weighted else None
+    model = kt.NBTreeClassifier(random_state=seed).fit(as_table(X), y, weight)
+    order = np.random.RandomState(seed).permutation(len(y))
+    plain = NBTreeReference([0, 0, 4, 2], 3).fit(
+        X[order], y[order], None if weight is None else weight[order]
+    )
+    p = plain.predict_proba(X)
+    np.testing.assert_allclose(model.predict_proba(as_table(X)), p / p.sum(1, keepdims=True))
+
+
+def test_the_plain_implementation_does_split():
+    # Otherwise the comparison above compares naive Bayes with naive Bayes.
+    leaves = []
+    for seed in range(6):
+        X, y = mixed_rows(seed)
+        leaves.append(kt.NBTreeClassifier(random_state=seed).fit(as_table(X), y).get_n_leaves())
+    assert max(leaves) > 2
+
+
+def test_a_test_without_gain_is_found_where_naive_bayes_needs_it():
+    # Exclusive or: neither column says anything by itself, so C4.5 sees no gain at all.
+    X = np.array([[a, b] for a in (0, 1) for b in (0, 1)] * 20)
+    y = X[:, 0] ^ X[:, 1]
+    model = kt.NBTreeClassifier(categorical_features=[0, 1], random_state=0).fit(X, y)
+    assert model.get_n_leaves() == 2
+    assert model.score(X, y) == 1
+    assert kt.C45Classifier(categorical_features=[0, 1]).fit(X, y).get_n_leaves() == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cuts_are_those_of_the_plain_implementation(seed):
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(2, 120)), int(rng.integers(2, 5))
+    x = rng.normal(size=n).round(int(rng.integers(1, 4)))
+    y = (np.digitize(x, [-0.5, 0.5, 1]) + (rng.random(n) < 0.2)) % n_classes
+    x[rng.random(n) < 0.1] = np.nan
+    weight = rng.integers(1, 3, n) * 0.5 if seed % 2 else np.ones(n)
+    cuts = mdl_cuts(x, y, weight)
+    classes, codes = np.unique(y, return_inverse=True)
+    np.testing.assert_allclose(cuts, plain_mdl_cuts(x, codes, weight, len(classes)))
+
+
+def test_the_decision_is_naive_bayes_and_the_tree_is_the_segmentation():
+    X, y = mixed_rows(0, n=300)
+    table = as_table(X)
+    model = kt.NBTreeClassifier(random_state=0).fit(table, y)
+    p = model.predict_proba(table)
+    np.testing.assert_array_equal(model.predict(table), model.classes_[p.argmax(axis=1)])
+    assert kt.keep(model) is model.tree_
+    leaves = model.tree_.kind == 0
+    np.testing.assert_array_equal(model.tree_.label[leaves], model.tree_.counts[leaves].argmax(1))
+    np.testing.assert_allclose(model.tree_.counts[0], np.bincount(y))
+    # Inside a leaf naive Bayes tells cases apart; the tree's proportions cannot.
+    assert len(np.unique(p[:, 0])) > model.get_n_leaves()
+
+
+@pytest.mark.parametrize(
+    "method", [kt.SmoothedTreeClassifier, kt.GeometricRankClassifier, kt.DistanceKernelClassifier]
+)
+def test_the_tree_feeds_the_post_hoc_classifiers(method):
+    X, y = mixed_rows(0, n=300, n_classes=2)
+    table = as_table(X)
+    kept = kt.NBTreeClassifier(random_state=0).fit(table, y)
+    assert kept.get_n_leaves() > 1
+    model = method(kept).fit(table, y)
+    assert np.isfinite(model.decision_function(table)).all()
+    np.testing.assert_array_equal(model.predict(table), kept.tree_.predict(table))
+
+
+def test_rows_and_weights_that_mean_the_same_give_the_same_answers():
+    X, y = mixed_rows(1, n=200, missing=0)
+    table = as_table(X)
+    model = kt.NBTreeClassifier(random_state=0).fit(table, y)
+    weight = np.ones(len(y) + 20)
+    weight[len(y) :] = 0
+    longer = pd.concat([table, table[:20]], ignore_index=True)
+    absent = kt.NBTreeClassifier(random_state=0).fit(longer, np.r_[y, 2 - y[:20]], weight)
+    np.testing.assert_array_equal(model.predict_proba(table), absent.predict_proba(table))
+
+
+def test_the_same_seed_gives_the_same_tree():
+    X, y = mixed_rows(2, n=300)
+    first, second = (
+        kt.NBTreeClassifier(random_state=3).fit(as_table(X), y).tree_.to_dict() for _ in range(2)
+    )
+    assert first == second
+
+
+def test_an_unknown_category_is_a_missing_value():
+    X, y = mixed_rows(3, n=300, missing=0)
+    table = as_table(X).astype({"c": object, "d": object})
+    model = kt.NBTreeClassifier(random_state=0).fit(table, y)
+    pink, nothing = table.assign(d="pink"), table.assign(d=None)
+    np.testing.assert_array_equal(model.predict_proba(pink), model.predict_proba(nothing))
+
+
+def test_a_row_without_any_value_gets_the_mixture_of_the_leaves():
+    X, y = mixed_rows(4, n=300)
+    model = kt.NBTreeClassifier(random_state=0).fit(as_table(X), y)
+    p = model.predict_proba(as_table(np.full((1, 4), np.nan)))
+    assert np.isfinite(p).all()
+    assert p.sum() == pytest.approx(1)
+
+
+def test_one_class_and_constant_columns_give_a_leaf():
+    X = np.ones((50, 2))
+    assert kt.NBTreeClassifier().fit(X, np.zeros(50)).predict_proba(X).tolist() == [[1.0]] * 50
+    y = np.repeat([0, 1], [20, 30])
+    model = kt.NBTreeClassifier().fit(X, y)
+    assert model.get_n_leaves() == 1
+    np.testing.assert_allclose(model.predict_proba(X[:1]), [[21 / 52, 31 / 52]])
+
+
+def test_a_column_without_values_changes_nothing():
+    X, y = mixed_rows(5, n=200)
+    without = kt.NBTreeClassifier(random_state=0).fit(X[:, :2], y)
+    empty = np.column_stack([X[:, :2], np.full(len(X), np.nan)])
+    model = kt.NBTreeClassifier(random_state=0).fit(empty, y)
+    np.testing.assert_allclose(model.predict_proba(empty), without.predict_proba(X[:, :2]))
+
+
+def test_more_categories_than_rows():
+    rng = np.random.default_rng(0)
+    column = pd.Categorical.from_codes(rng.integers(0, 500, 60), [str(k) for k in range(500)])
+    table = pd.DataFrame({"id": column, "x": rng.normal(size=60)})
+    model = kt.NBTreeClassifier(random_state=0).fit(table, table["x"] > 0)
+    assert model.get_n_leaves() == 1  # every branch is smaller than the number of folds
+    assert np.isfinite(model.predict_proba(table)).all()
+
+
+def test_many_columns_and_classes_do_not_underflow():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 20
+    X = y[:, None] + rng.normal(size=(600, 300)) * 0.1
+    p = kt.NBTreeClassifier(random_state=0, max_depth=1).fit(X, y).predict_proba(X)
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sample_weight": np.zeros(40)}, "(?i)sample weight.*zero"),
+        ({"sample_weight": np.full(40, -1.0)}, "(?i)negative"),
+        ({"X": np.full((40, 2), np.inf)}, "infinity"),
+        ({"y": [None] * 40}, "no label in row 0"),
+    ],
+)
+def test_bad_input_is_a_clear_error(change, message):
+    rng = np.random.default_rng(0)
+    given = {"X": rng.normal(size=(40, 2)), "y": np.arange(40) % 2} | change
+    with pytest.raises(ValueError, match=message):
+        kt.NBTreeClassifier().fit(**given)
+
+
+def test_infinite_values_in_a_table_are_an_error_when_predicting_too():
+    X, y = mixed_rows(6)
+    model = kt.NBTreeClassifier(random_state=0).fit(as_table(X), y)
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(as_table(X).assign(a=np.inf))
