@@ -431,5 +431,5 @@ def test_huge_values_do_not_break_an_interval():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = kt.ConfDTreeClassifier(tree, "t").fit(X, y)
-    p = model.predict_proba(np.array([[9.9, 4.5], [1e300, -1e300]]))
+        p = model.predict_proba(np.array([[9.9, 4.5], [1e308, -1e308], [1e308, 1e308]]))
     assert np.isfinite(p).all()

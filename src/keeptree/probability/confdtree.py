@@ -19,6 +19,7 @@ from keeptree.probability.confdtree_statistics import (
 )
 from keeptree.probability.confdtree_trace import trace_rows
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.tree import ERROR, LEAF
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _LEVEL = Interval(Real, 0, 1, closed="neither")
@@ -241,6 +242,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         self.statistics_ = node_statistics(tree, X, y, weight, tested)
         self.intervals_ = confidence_intervals(tree, self.statistics_, self)
         self._program = self._make_program()
+        self._strict = bool((tree.missing[tree.kind != LEAF] == ERROR).any())
         if not self.intervals_.takes_part.any():
             warnings.warn(
                 f"No test of the tree can be checked with interval={self.interval!r}, "
@@ -296,7 +298,7 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     def _probability(self, X, out):
         check_finite(X)
-        if np.isnan(X.sum()):
+        if self._strict and np.isnan(X).any():
             self.tree_._route(X)  # says which row has no value for a test without a rule
         changes, _ = self._walk(X, out)
         shared = self.tree_._shared_rows(X)
@@ -315,7 +317,7 @@ class ConfDTreeClassifier(ProbabilityModel):
 
 
 def _steps(tree, takes_part):
-    """Kind, feature, first child, first category, rule for missing values and part taken."""
+    """What ``walk_rows`` asks of each node, in the order of its columns."""
     steps = np.zeros((tree.n_nodes + 1, 6), dtype=np.int64)
     steps[:-1, 0], steps[:-1, 1] = tree.kind, tree.feature
     steps[:, 2], steps[:, 3] = tree.child_start, len(tree.child) + tree.category_start
