@@ -135,8 +135,9 @@ def evaluate(name):
         tree = kt.keep(kt.C45Classifier().fit(X.iloc[train], codes[train]))
         into = np.ix_(test, tree.classes)
         scores["raw"][into] = tree.predict_proba(X.iloc[test])
-        smooth = kt.SmoothedTreeClassifier(tree).fit(X.iloc[train], codes[train])
-        scores["leaves laplace"][into] = smooth.predict_proba(X.iloc[test])
+        for smoothing in ("laplace", "shrinkage"):
+            leaves = kt.SmoothedTreeClassifier(tree, smoothing).fit(X.iloc[train], codes[train])
+            scores[f"leaves {smoothing}"][into] = leaves.predict_proba(X.iloc[test])
         for setting, options in SETTINGS.items():
             model = kt.ConfDTreeClassifier(tree, **options).fit(X.iloc[train], codes[train])
             scores[setting][into] = model.predict_proba(X.iloc[test])
@@ -216,7 +217,7 @@ def print_options(results):
     print("Laplace leaves, log-loss (probabilities below 0.001 count as 0.001)\n")
     print("| setting | sets | over raw | over Laplace | better than Laplace | log-loss |")
     print("|---|---|---|---|---|---|")
-    for setting in ("raw", "leaves laplace", *SETTINGS):
+    for setting in ("raw", "leaves laplace", "leaves shrinkage", *SETTINGS):
         option_row(results, setting, "raw", "leaves laplace")
     print("\nA forest of 20 trees, each corrected, against the forest itself\n")
     print("| setting | sets | over the forest | better than the forest | log-loss |")
