@@ -1,6 +1,6 @@
 """make bench: speed as ratios to scikit-learn's predict_proba on the same rows, in the same run."""
 
-from benchmarks import fitting, memory, scoring
+from benchmarks import confdtree, fitting, memory, scoring
 
-for part in (scoring, fitting, memory):
+for part in (scoring, confdtree, fitting, memory):
     part.main()

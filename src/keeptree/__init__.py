@@ -7,6 +7,8 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Boundary": "geometry.boundary",
     "C45Classifier": "learners.c45",
+    "ConfDTreeClassifier": "probability.confdtree",
+    "ConfDTreeForestClassifier": "probability.confdtree_forest",
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",

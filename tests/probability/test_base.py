@@ -29,12 +29,17 @@ PROBABILITY = [
     kt.DistanceKernelClassifier(),
     kt.DistanceKernelClassifier(scope="separator", bandwidth=0.05),
     kt.DistanceKernelClassifier(scope="leaf", kernel="triangular"),
+    kt.ConfDTreeClassifier(),
+    kt.ConfDTreeClassifier(interval="t", minimum="class", nominal=True, balance=True),
 ]
 ALL = [*PROBABILITY, kt.GeometricRankClassifier(), kt.GeometricRankClassifier(scope="local")]
 
 
 def named(model):
-    return f"{type(model).__name__}-{getattr(model, 'scope', getattr(model, 'smoothing', ''))}"
+    for name in ("scope", "interval", "smoothing"):
+        if hasattr(model, name):
+            return f"{type(model).__name__}-{getattr(model, name)}"
+    return type(model).__name__
 
 
 every_model = pytest.mark.parametrize("model", ALL, ids=named)

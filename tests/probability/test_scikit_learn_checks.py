@@ -1,5 +1,6 @@
 """scikit-learn's own checks for all our classifiers."""
 
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CHECKS
@@ -30,13 +31,20 @@ MODELS = [
     kt.DistanceKernelClassifier(cart(), scope="separator"),
     kt.DistanceKernelClassifier(cart(), scope="leaf", kernel="epanechnikov", n_jobs=2),
     kt.DistanceKernelClassifier(cart(), decide="probability", metric="minmax"),
+    kt.ConfDTreeClassifier(),
+    kt.ConfDTreeClassifier(cart(), "t", minimum="class", n_jobs=2),
+    kt.ConfDTreeClassifier(cart(), "normal", smoothing="laplace", balance=True),
+    kt.ConfDTreeClassifier(cart(), t_for="individual", decide="probability"),
+    kt.ConfDTreeForestClassifier(RandomForestClassifier(5, bootstrap=False, random_state=0)),
 ]
+BY_TREE = (kt.DistanceKernelClassifier, kt.ConfDTreeClassifier, kt.ConfDTreeForestClassifier)
 
 
 def expected_failures(model):
-    if not isinstance(model, kt.DistanceKernelClassifier) or model.decide == "probability":
+    if not isinstance(model, BY_TREE) or model.decide == "probability":
         return {}
-    return {} if model.scope == "leaf" else TREE_DECIDES  # inside a leaf they agree on these data
+    leaf = getattr(model, "scope", None) == "leaf"  # inside a leaf they agree on these data
+    return {} if leaf else TREE_DECIDES
 
 
 @parametrize_with_checks(MODELS, expected_failed_checks=expected_failures)

@@ -1,0 +1,157 @@
+"""ConfDTree inside a random forest: each tree corrected, then averaged (Katz et al. 2012, V)."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from keeptree.importers import keep
+from keeptree.probability.base import _is_kept, class_codes
+from keeptree.probability.confdtree import ConfDTreeClassifier
+
+
+class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
+    """A random forest whose trees are each corrected by confidence intervals, then averaged.
+
+    Parameters
+    ----------
+    estimator : RandomForestClassifier, ExtraTreesClassifier or None
+        A fitted forest is kept as it is; an unfitted one is cloned and fitted; None means
+        ``RandomForestClassifier(random_state=0)``.
+    correction : ConfDTreeClassifier or None
+        What is done to each tree; its ``estimator`` does not matter. None means the paper's
+        settings.
+    decide : {"forest", "probability"}, default="forest"
+        Whether ``predict`` is the forest's decision or the most probable class.
+
+    Attributes
+    ----------
+    forest_ : estimator
+        The forest.
+    trees_ : list of ConfDTreeClassifier
+        Its corrected trees. The intervals come from the whole training sample, not from the
+        bootstrap sample of each tree.
+    classes_ : ndarray
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> correction = kt.ConfDTreeClassifier(interval="normal")
+    >>> model = kt.ConfDTreeForestClassifier(forest, correction).fit(X, y)
+    >>> model.predict_proba(X[:2]).shape
+    (2, 2)
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "correction": [ConfDTreeClassifier, None],
+        "decide": [StrOptions({"forest", "probability"})],
+    }
+
+    def __init__(self, estimator=None, correction=None, *, decide="forest"):
+        self.estimator = estimator
+        self.correction = correction
+        self.decide = decide
+
+    def fit(self, X, y, sample_weight=None):
+        """Keep the forest, or grow one, and learn the intervals of all its trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The sample the forest was grown on.
+        y : array-like of shape (n_samples,)
+            True classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, not negative.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite())
+        check_classification_targets(y)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self.forest_ = self.estimator
+        if not _is_kept(self.estimator):
+            forest = self._learner()
+            self.forest_ = clone(forest).fit(X, y, sample_weight)
+        self.classes_ = self.forest_.classes_
+        codes = class_codes(y, self.classes_)
+        correction = ConfDTreeClassifier() if self.correction is None else self.correction
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "No test of the tree can be checked")
+            self.trees_ = [
+                clone(correction).set_params(estimator=keep(tree)).fit(X, codes, weight)
+                for tree in self.forest_.estimators_
+            ]
+        if not any(tree.intervals_.takes_part.any() for tree in self.trees_):
+            warnings.warn(
+                "No test of any tree can be checked; the probabilities are the forest's.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict_proba(self, X):
+        """Return the mean of the corrected probabilities of the trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+        """
+        X = self._check(X)
+        return sum(tree.predict_proba(X) for tree in self.trees_) / len(self.trees_)
+
+    def predict(self, X):
+        """Return the forest's decision, or with ``decide="probability"`` the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        if self.decide == "forest":
+            check_is_fitted(self)
+            return self.forest_.predict(self._check(X))
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def _check(self, X):
+        check_is_fitted(self)
+        return validate_data(
+            self, X, dtype=np.float64, reset=False, ensure_all_finite=self._finite()
+        )
+
+    def _finite(self):
+        return "allow-nan" if get_tags(self).input_tags.allow_nan else True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = get_tags(self._learner()).input_tags.allow_nan
+        return tags
+
+    def _learner(self):
+        if self.estimator is None:
+            return RandomForestClassifier(random_state=0)
+        return self.estimator

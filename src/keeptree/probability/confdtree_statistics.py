@@ -1,0 +1,234 @@
+"""What ConfDTree learns of each node and class: statistics, intervals and weights of routes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import kolmogorov, ndtr
+from scipy.stats import kstwo, t
+
+from keeptree.tree import LEAF, NOMINAL, NUMERIC
+
+_ROUNDING = 1e-9  # fractional shares of missing values add up to whole cases only nearly
+_STEPHENS_ERROR = 0.04  # more than Stephens' formula is ever off, two cases included
+
+
+class NodeStatistics(NamedTuple):
+    """Training cases of each class in each node, as the split attribute of the node sees them.
+
+    All are of shape (n_nodes, n_classes), weights counting as repeated cases: ``reached``, the
+    cases in the node; ``count``, those of them with a value of the split attribute; ``mean`` and
+    ``sd`` (divisor n - 1) of that value, NaN where unknown; ``normality``, the p-value of a
+    Kolmogorov-Smirnov test against the normal with that mean and sd (0 where sd is 0), exact
+    where it decides, by Stephens' formula (off by 0.035 at most) elsewhere.
+    ``category_count`` has the cases of each category of the nominal tests.
+    """
+
+    reached: np.ndarray
+    count: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    normality: np.ndarray
+    category_count: np.ndarray
+
+
+class Intervals(NamedTuple):
+    """Bounds of shape (2, n_nodes, n_classes), of the assigned class and of the others.
+
+    NaN where a class has no interval. ``normal`` says which intervals are normal, not t;
+    ``takes_part`` which nodes are checked at all.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    normal: np.ndarray
+    takes_part: np.ndarray
+
+
+def node_statistics(tree, X, y, weight, significance=None):
+    """Statistics of an encoded training sample sent down the tree, level by level.
+
+    A case with a missing value is shared among the children where the tree shares it. Normality is
+    tested if there is a ``significance`` to compare it with.
+    """
+    tree._route(X)  # says which row has no value for a test without a rule
+    shape = (tree.n_nodes, len(tree.classes))
+    reached, count = np.zeros(shape), np.zeros(shape)
+    mean, sd, normality = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape)
+    category_count = np.zeros((len(tree.category_child), shape[1]))
+    row = np.flatnonzero(weight > 0)
+    node, share = np.zeros(len(row), dtype=np.int64), np.ones(len(row))
+    while len(row):
+        np.add.at(reached, (node, y[row]), weight[row] * share)
+        inner = tree.kind[node] != LEAF
+        row, node, share = row[inner], node[inner], share[inner]
+        value = _compared(tree, X[row, tree.feature[node]])
+        known = ~np.isnan(value)
+        level = node[known], y[row[known]], value[known], (weight[row] * share)[known]
+        nominal = tree.kind[level[0]] == NOMINAL
+        _add_categories(tree, count, category_count, *(part[nominal] for part in level))
+        place, *found = _groups(*(part[~nominal] for part in level), shape[1], significance)
+        for table, values in zip((count, mean, sd, normality), found, strict=True):
+            table.flat[place] = values
+        row, node, share = tree._descend(X, row, node, share)
+    return NodeStatistics(reached, count, mean, sd, normality, category_count)
+
+
+def _compared(tree, value):
+    """Values as the tree compares them: scikit-learn's are rounded to float32."""
+    if tree.compare_dtype == "float32":
+        with np.errstate(over="ignore"):
+            return value.astype(np.float32).astype(np.float64)
+    return value
+
+
+def _add_categories(tree, count, category_count, node, y, code, weight):
+    np.add.at(count, (node, y), weight)
+    position = tree.category_start[node] + code.astype(np.int64)
+    np.add.at(category_count, (position, y), weight)
+
+
+def _groups(node, y, value, weight, n_classes, significance):
+    """Flat position of each (node, class) that occurs, its weight, mean, sd and normality."""
+    group = node * n_classes + y
+    order = np.lexsort((value, group))
+    group, value, weight = group[order], value[order], weight[order]
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    if len(first) == 0:
+        return first, *np.empty((4, 0))
+    sizes = np.diff(first, append=len(group))
+    count = np.add.reduceat(weight, first)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        # Differences from the smallest value: constant values have exactly their own mean, sd 0.
+        above = np.add.reduceat(weight * (value - np.repeat(value[first], sizes)), first)
+        mean = value[first] + above / count
+        centred = value - np.repeat(mean, sizes)
+        sd = np.sqrt(np.add.reduceat(weight * centred**2, first) / (count - 1))
+        sd[count <= 1 + _ROUNDING] = np.nan
+    normality = np.zeros(len(first))
+    tested = np.flatnonzero((sd > 0) & np.isfinite(sd)) if significance is not None else []
+    if len(tested):
+        distance = _distance_from_normal(centred, weight, first, sizes, count, sd)
+        normality[tested] = _p_value(distance[tested], np.rint(count[tested]), significance)
+    return group[first], count, mean, sd, normality
+
+
+def _distance_from_normal(centred, weight, first, sizes, count, sd):
+    """Kolmogorov-Smirnov statistic of each group of sorted values; weights are repeated cases."""
+    cumulated = np.cumsum(weight)
+    cumulated -= np.repeat(cumulated[first] - weight[first], sizes)
+    n = np.repeat(count, sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cdf = ndtr(centred / np.repeat(sd, sizes))
+    distance = np.maximum(cumulated / n - cdf, cdf - (cumulated - weight) / n)
+    return np.maximum.reduceat(distance, first)
+
+
+def _p_value(distance, n, significance):
+    """p-value of the Kolmogorov-Smirnov test, on the right side of ``significance`` for certain.
+
+    scipy's exact value takes milliseconds; Stephens (1970) tells most cases at once.
+    """
+    root = np.sqrt(n)
+    p = kolmogorov((root + 0.12 + 0.11 / root) * distance)
+    close = np.abs(p - significance) < _STEPHENS_ERROR
+    p[close] = kstwo.sf(distance[close], n[close])
+    return p
+
+
+def _every_class(count, present, m):
+    """Every class present has at least m cases (the prerequisite as the paper prints it)."""
+    enough = (count >= m) | ~present
+    return present & enough.all(axis=1, keepdims=True)
+
+
+def _each_class(count, present, m):
+    """Each class with at least m cases has an interval, whatever the others have."""
+    return count >= m
+
+
+def _whole_node(count, present, m):
+    """The node has at least m cases (Algorithm 1); two of a class are needed for its sd."""
+    return (count >= 2) & (count.sum(axis=1, keepdims=True) >= m)
+
+
+MINIMUM = {"every": _every_class, "class": _each_class, "node": _whole_node}
+
+# What the sd is multiplied by, beside t: an interval for the mean of a class, for an individual as
+# "mean +- t s", or for the next individual, the mean being estimated too.
+T_SCALE = {
+    "mean": lambda n: 1 / np.sqrt(n),
+    "individual": np.ones_like,
+    "prediction": lambda n: np.sqrt(1 + 1 / n),
+}
+
+# Weight of a child for one class, of which it has n cases among T.
+ROUTE_WEIGHT = {
+    "sqrt": lambda n, T: np.sqrt(n) * n / T,
+    "linear": lambda n, T: n * n / T,
+    "count": lambda n, T: n,
+}
+
+
+def confidence_intervals(tree, statistics, options):
+    """Intervals of each class in each node, at both confidence levels.
+
+    ``options`` has the parameters of :class:`~keeptree.ConfDTreeClassifier` as attributes.
+    """
+    count, present = statistics.count + _ROUNDING, statistics.reached > 0
+    checked = (tree.kind == NUMERIC) | ((tree.kind == NOMINAL) & options.nominal)
+    nominal = (tree.kind == NOMINAL)[:, None]
+    has = MINIMUM[options.minimum](count, present, options.m) & checked[:, None]
+    has &= np.isfinite(statistics.sd) | nominal
+    normal = statistics.normality > options.significance
+    if options.normal_by == "node":
+        normal = np.broadcast_to((normal | ~has).all(axis=1, keepdims=True), has.shape)
+    if options.interval == "t":
+        normal = np.zeros_like(has)
+    elif options.interval == "normal":
+        has &= normal | nominal
+    bounds = []
+    for z, level in (
+        (options.z_assigned, options.level_assigned),
+        (options.z_other, options.level_other),
+    ):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            quantile = t.ppf(1 - (1 - level) / options.tails, statistics.count - 1)
+            wide = np.where(normal, z, quantile * T_SCALE[options.t_for](statistics.count))
+            half = np.where(nominal, 0.0, wide * statistics.sd)
+            middle = np.where(nominal, 0.0, statistics.mean)
+            bounds.append(np.where(has, [middle - half, middle + half], np.nan))
+    low, high = np.stack(bounds, axis=1)
+    takes_part = has.any(axis=1) & (present.sum(axis=1) >= 2)
+    return Intervals(low, high, normal & has & ~nominal, takes_part)
+
+
+def characteristic_categories(tree, statistics, intervals, options):
+    """Which categories are usual in a class: bit 0 for the assigned class, bit 1 for the others.
+
+    The most frequent categories of the class in the node that together reach the coverage of the
+    interval, categories of equal frequency alike: what a confidence interval is to numbers.
+    """
+    found = np.zeros(statistics.category_count.shape, dtype=np.uint8)
+    if options.interval == "t":
+        coverage = options.level_assigned, options.level_other
+    else:
+        coverage = 2 * ndtr([options.z_assigned, options.z_other]) - 1
+    for node in np.flatnonzero(tree.kind == NOMINAL):
+        part = slice(tree.category_start[node], tree.category_start[node + 1])
+        for c in np.flatnonzero(~np.isnan(intervals.low[0, node])):
+            count = statistics.category_count[part, c]
+            ascending = np.sort(count)
+            more = np.append(np.cumsum(ascending[::-1])[::-1], 0.0)
+            # Share of the strictly more frequent categories.
+            before = more[np.searchsorted(ascending, count + _ROUNDING, side="right")] / more[0]
+            for bit, level in enumerate(coverage):
+                usual = (before < level - _ROUNDING) & (count > 0)
+                found[part, c] |= usual.astype(np.uint8) << bit
+    return found
+
+
+def route_weights(statistics, options, class_weight):
+    """Weight of each node, as a child, for each class: sqrt(n) n / T (Katz et al. 2012)."""
+    n = statistics.reached * class_weight
+    total = np.maximum(n.sum(axis=1, keepdims=True), 1e-300)
+    return ROUTE_WEIGHT[options.route_weight](n, total)
