@@ -234,7 +234,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         """
         check_is_fitted(self)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return trace_rows(self, check_finite(self._read(X)))
+        return trace_rows(self, self._check_finite(self._read(X)))
 
     def _learn(self, X, y, weight):
         tree = self.tree_
