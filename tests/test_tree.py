@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import io
 import json
 import os
 import pickle
@@ -273,8 +272,10 @@ def test_saving_replaces_a_file_only_once_it_is_complete(tmp_path, monkeypatch, 
     def full(*_):
         raise OSError(28, "No space left on device")
 
+    really_open = open
+
     def open_on_a_full_disk(*args, **kwargs):
-        file = io.open(*args, **kwargs)
+        file = really_open(*args, **kwargs)
         write = file.write
         disk = MagicMock(wraps=file)
         disk.__enter__.return_value = disk

@@ -175,18 +175,25 @@ def _labels_from_dict(data):
         raise TypeError("classes must have a plain dtype and a list of values")
     if not all(map(_is_scalar, values)):
         raise TypeError("a class must be a number or text")
-    if "U" in name:
-        # A damaged width must not ask for all the memory.
-        labels = np.array(values, dtype=str)
-        fits = labels.dtype.itemsize == np.dtype(name).itemsize
-    else:
-        labels = np.empty(len(values), dtype=name)
-        labels[:] = values
-        fits = True
+    labels = _filled(name, values)
     same = _label_values(labels) == values and all(
         isinstance(read, bool) == isinstance(value, bool)
         for read, value in zip(labels.tolist(), values, strict=True)
     )
-    if not (fits and same):
+    if not same:
+        raise TypeError(f"the classes do not fit their type {name}")
+    return labels
+
+
+def _filled(name, values):
+    try:
+        if "U" not in name:
+            labels = np.empty(len(values), dtype=name)
+            labels[:] = values
+            return labels
+        labels = np.array(values, dtype=str)  # a damaged width must not ask for all the memory
+    except ValueError as error:
+        raise TypeError(f"the classes do not fit their type {name}: {error}") from error
+    if labels.dtype.itemsize != np.dtype(name).itemsize:
         raise TypeError(f"the classes do not fit their type {name}")
     return labels
