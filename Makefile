@@ -12,12 +12,12 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks tools docs
+	$(BIN)/ruff format --check src tests benchmarks tools docs
 
 format: $(VENV)/.lint
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks tools docs
+	$(BIN)/ruff format src tests benchmarks tools docs
 
 bench: $(VENV)/.bench
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks

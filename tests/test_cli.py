@@ -139,6 +139,16 @@ def test_an_error_of_ours_is_not_mistaken_for_bad_input(monkeypatch):
         cli.main(["broken"])
 
 
+def test_a_grown_tree_is_saved_where_the_tilde_points(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{x},{'low' if x < 10 else 'high'}" for x in range(20)]
+    (tmp_path / "data.csv").write_text("\n".join(["x,class", *rows]))
+    assert cli.main(["grow", "data.csv", "--target", "class", "--out", "~/t.json"]) == 0
+    assert f"Saved as {tmp_path / 't.json'}." in capsys.readouterr().out
+    assert {p.name for p in tmp_path.iterdir()} == {"data.csv", "t.json"}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
 def test_a_reader_that_stops_early_is_no_error():
     command = f"{sys.executable} -m keeptree --help | head -n 1"

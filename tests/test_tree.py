@@ -1,8 +1,13 @@
 """Tree: what it accepts, how it routes, and that it comes back whole from JSON."""
 
 import copy
+import dataclasses
 import json
+import os
 import pickle
+import tracemalloc
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pandas as pd
@@ -189,6 +194,33 @@ def test_nothing_of_a_tree_can_be_changed():
             getattr(tree, name)[0] = 1
 
 
+CACHED = ("parent", "depth", "preorder", "weight", "proportions", "filled_counts", "shares")
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", 7]], ids=["text", "objects"])
+def test_no_array_of_a_tree_can_be_made_writeable_again(classes):
+    tree = stump(classes=classes)
+    arrays = [getattr(tree, field.name) for field in dataclasses.fields(tree)]
+    arrays += [getattr(tree, name) for name in CACHED] + [*tree.levels, tree.children(0)]
+    arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+    assert len(arrays) > 15
+    for array in arrays:
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+
+
+def test_the_source_is_read_only_and_comes_back_from_pickle_and_json():
+    given = {"model": "CART"}
+    tree = stump(source=given)
+    given["model"] = "changed"
+    with pytest.raises(TypeError):
+        tree.source["model"] = "changed"
+    assert tree.source == {"model": "CART"}
+    assert pickle.loads(pickle.dumps(tree)).source == {"model": "CART"}
+    assert json.loads(json.dumps(tree.to_dict()))["source"] == {"model": "CART"}
+    assert dataclasses.replace(tree, feature_names=["x"]).source == {"model": "CART"}
+
+
 def test_a_tree_does_not_follow_changes_of_the_arrays_it_was_made_from():
     counts = np.array([[5.0, 4.0], [5.0, 0.0], [0.0, 4.0]])
     tree = stump(counts=counts)
@@ -237,18 +269,45 @@ def test_json_is_strict_and_round_trips_all_kinds_of_trees(tmp_path, make):
     assert kt.Tree.from_dict(document).to_text() == tree.to_text()
 
 
-def test_saving_replaces_a_file_only_once_it_is_complete(tmp_path):
+def test_labels_that_json_cannot_hold_are_an_error_and_leave_the_old_file(tmp_path):
     path = tmp_path / "tree.json"
-    stump().save(path)
-    before = path.read_text()
-    unsavable = stump(classes=np.array([("a",), ("b",)], dtype=[("x", "U1")])["x"].astype(object))
-    unsavable.save(path)  # text inside an object array is fine
+    stump(classes=np.array(["a", "b"], dtype=object)).save(path)  # text in an object array is fine
     odd = np.empty(2, dtype=object)
     odd[:] = [("a",), ("b",)]
     with pytest.raises(ValueError, match="cannot be saved"):
         stump(classes=odd).save(path)
     assert json.loads(path.read_text())["classes"]["values"] == ["a", "b"]
-    assert before != path.read_text()
+
+
+@pytest.mark.parametrize("step", ["write", "replace"])
+def test_saving_replaces_a_file_only_once_it_is_complete(tmp_path, monkeypatch, step):
+    path = tmp_path / "tree.json"
+    stump().save(path)
+    before = path.read_text()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    really_open = open
+
+    def open_on_a_full_disk(*args, **kwargs):
+        file = really_open(*args, **kwargs)
+        write = file.write
+        disk = MagicMock(wraps=file)
+        disk.__enter__.return_value = disk
+        disk.__exit__.side_effect = lambda *_: file.close()
+        disk.write.side_effect = lambda text: (write(text[:20]), full())
+        return disk
+
+    if step == "write":
+        monkeypatch.setattr(Path, "open", open_on_a_full_disk)
+        monkeypatch.setattr("builtins.open", open_on_a_full_disk)
+    else:
+        monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="no space left"):
+        mixed_tree().save(path)
+    monkeypatch.undo()
+    assert path.read_text() == before
     assert [p.name for p in tmp_path.iterdir()] == ["tree.json"], "no temporary file stays"
 
 
@@ -287,6 +346,13 @@ BROKEN = {
     "dtype": {"compare_dtype": "float16"},
     "fractional children": {"child": [1.5, 2]},
     "too large for its type": {"child": [1, 2**40]},
+    "counts as text": {"counts": [["5", "4"], ["5", "0"], ["0", "4"]]},
+    "counts too large to add": {"counts": [[1e308, 1e308], [1e308, 0], [0, 1e308]]},
+    "threshold as text": {"threshold": ["2.5", "nan", "nan"]},
+    "threshold of a leaf": {"threshold": [2.5, 0.0, NAN]},
+    "no label": {"classes": ["no", None]},
+    "NaN as a label": {"classes": [NAN, float("nan")]},
+    "list as a label": {"classes": np.array([["a"], None], dtype=object)},
     "no columns": {"n_features": 0, "feature_names": []},
 }
 
@@ -302,6 +368,9 @@ NOMINAL_BROKEN = {
     "a category to a stranger": {"category_child": [1, 2, 3]},
     "a child without a category": {"category_child": [1, 1, 1]},
     "same category twice": {"categories": [None, ["red", "red", "blue"]]},
+    "a list as a category": {"categories": [None, [["red"], ["g"], ["b"]]]},
+    "a missing category": {"categories": [None, ["red", None, "blue"]]},
+    "a threshold of a nominal test": {"threshold": [0.5, None, 1.0, None, None]},
     "categories of a leaf": {"category_start": [0, 2, 3, 3, 3, 3]},
 }
 
@@ -335,18 +404,80 @@ def test_a_file_that_is_no_tree_is_a_value_error(tmp_path, text):
         kt.Tree.load(tmp_path / "x.json")
 
 
+VERSIONS = [True, 1.0, "1", None, [1]]
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=repr)
+def test_a_version_that_is_not_the_whole_number_is_a_value_error(version):
+    with pytest.raises(ValueError, match="Not a tree: version"):
+        kt.Tree.from_dict({**stump().to_dict(), "version": version})
+
+
+@pytest.mark.parametrize("variance", [[1.0, np.inf, 0.0], [-1.0, 0.0, 0.0], ["1", "0", "0"]])
+def test_a_variance_is_finite_and_not_negative_or_unknown(variance):
+    with pytest.raises(ValueError, match="Not a tree"):
+        kt.Tree.from_dict({**regression_stump().to_dict(), "variance": variance})
+
+
+ALTERED = {
+    "cut": {"dtype": "<U1", "values": ["bad", "good"]},
+    "too wide": {"dtype": "<U9", "values": ["bad", "good"]},
+    "numbers as text": {"dtype": "<U1", "values": [1, 2]},
+    "rounded": {"dtype": "<i8", "values": [1.5, 2]},
+    "wrapped": {"dtype": "|u1", "values": [1, 257]},
+    "rounded to float32": {"dtype": "<f4", "values": [0.1, 0.2]},
+    "truth of text": {"dtype": "|b1", "values": ["a", ""]},
+    "truth of numbers": {"dtype": "|b1", "values": [0, 1]},
+    "time of day lost": {"dtype": "<M8[D]", "values": ["2020-01-01T12", "2020-01-02"]},
+    "not a date": {"dtype": "<M8[D]", "values": ["x", "y"]},
+    "NaN": {"dtype": "<f8", "values": [NAN, NAN]},
+    "NaN objects": {"dtype": "|O", "values": [NAN, float("nan")]},
+    "not a dtype": {"dtype": "(1", "values": ["a", "b"]},
+}
+
+
+@pytest.mark.parametrize("classes", ALTERED.values(), ids=ALTERED.keys())
+def test_labels_that_their_type_would_alter_are_a_value_error(classes):
+    with pytest.raises(ValueError, match="Not a tree"):
+        kt.Tree.from_dict({**stump().to_dict(), "classes": classes})
+
+
+def test_a_huge_width_of_text_takes_no_memory():
+    classes = {"dtype": "<U10000000", "values": ["no", "yes"]}
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="do not fit"):
+        kt.Tree.from_dict({**stump().to_dict(), "classes": classes})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+def test_text_labels_wider_than_the_longest_survive_json():
+    tree = stump(classes=np.array(["no", "yes"], dtype="<U40"))
+    assert kt.Tree.from_dict(tree.to_dict()).to_dict() == tree.to_dict()
+
+
+TREES = {"stump": (stump(), [[1.0]]), "mixed": (mixed_tree(), [[1.0, "red"]])}
+
+
+@pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("name", sorted(set(stump().to_dict()) - {"format", "version"}))
 @pytest.mark.parametrize(
-    "junk", [7, "x", [], [[[]]], {"a": 1}, True, [None], 1e308, [10**400], 10**12]
+    "junk",
+    [
+        *(7, "x", [], [[[]]], {"a": 1}, True, [None], 1e308, [10**400], 10**12),
+        *([None, [["red"], ["g"], ["b"]]], [None, {"a": 1}], [NAN, "x"]),
+    ],
 )
-def test_a_field_of_another_type_is_a_value_error_or_harmless(name, junk):
-    data = {**stump().to_dict(), name: junk}
+def test_a_field_of_another_type_is_a_value_error_or_harmless(name, junk, tree):
+    tree, row = TREES[tree]
+    data = {**tree.to_dict(), name: junk}
     try:
         tree = kt.Tree.from_dict(data)
     except ValueError:
         return
     # What is accepted must work: e.g. a source without known keys, or n_features = True.
-    assert tree.predict([[1.0]]).shape == (1,)
+    assert tree.predict(row).shape == (1,)
 
 
 def test_a_truncated_file_is_a_value_error_at_every_length(tmp_path):
@@ -369,6 +500,20 @@ def test_wrong_columns_are_named():
         stump().apply(np.empty((0, 1)))
     with pytest.raises(ValueError, match="no row"):
         mixed_tree().apply(np.empty((0, 2), dtype=object))
+
+
+@pytest.mark.parametrize("names", [[0], [("a", "b")]], ids=["integer", "tuple"])
+def test_column_names_that_are_not_all_text_are_no_names(names):
+    frame = pd.DataFrame([[1.0], [3.0]])
+    frame.columns = pd.Index(names, tupleize_cols=False)
+    assert stump().apply(frame).tolist() == [1, 2]
+
+
+def test_a_tilde_is_the_home_folder_for_saving_and_loading(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    stump().save("~/tree.json")
+    assert kt.Tree.load("~/tree.json").to_dict() == stump().to_dict()
+    assert (tmp_path / "tree.json").exists()
 
 
 def test_a_chain_of_ten_thousand_tests_breaks_nothing(tmp_path):

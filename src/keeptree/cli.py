@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from keeptree import __version__
-from keeptree.report.output import MissingExtraError
+from keeptree.output import MissingExtraError
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _demo(options):
     from keeptree.report.demo import demo
 
     if not options.json:
-        from keeptree.report.output import require
+        from keeptree.output import require
 
         require("rich", extra="report")
         _say("Growing a tree and measuring; the first time takes a little longer ...")
@@ -133,10 +133,10 @@ def _grow_arguments(parser):
 
 
 def _grow(options):
-    from keeptree.report.output import check_writable, require
+    from keeptree.output import check_writable, require
 
     require("arff", "pandas", "pyarrow", extra="files")
-    check_writable(options.out)
+    out = check_writable(options.out)
     from keeptree.learners.c45 import C45Classifier
     from keeptree.learners.from_file import grow_file
     from keeptree.learners.j48_text import j48_text
@@ -153,13 +153,13 @@ def _grow(options):
         collapse=not options.no_collapse,
     )
     tree = grow_file(options.data, options.target, learner).tree_
-    tree.save(options.out)
+    tree.save(out)
     if options.json:
         print(json.dumps(tree.to_dict(), allow_nan=False))
         return
     unpruned = options.pruning == "none"
     print(j48_text(tree, unpruned=unpruned, binary_splits=options.binary_splits))
-    print(f"Saved as {options.out}.")
+    print(f"Saved as {out}.")
 
 
 COMMANDS = [

@@ -3,11 +3,21 @@
 import numpy as np
 from sklearn.utils import check_array
 
+from keeptree.labels import plain
+
 
 def column_names(X):
     """Column names of a data frame as a tuple of str, or None for anything without names."""
     columns = getattr(X, "columns", None)
     return None if columns is None else tuple(str(name) for name in columns)
+
+
+def comparable_names(X):
+    """Column names as scikit-learn counts them: None unless every one of them is a str."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return tuple(columns)
 
 
 def take_rows(X, start, stop):
@@ -74,12 +84,7 @@ def encode_labels(column, labels):
         known = encode_labels([*column.dtype.categories, None], labels)
         return known[column.array.codes]
     position = {label: float(code) for code, label in enumerate(labels)}
-    return np.array([position.get(_plain(value), np.nan) for value in column])
-
-
-def _plain(value):
-    """A hashable Python value: NumPy scalars compare equal to the labels read from JSON."""
-    return value.item() if isinstance(value, np.generic) else value
+    return np.array([position.get(plain(value), np.nan) for value in column])
 
 
 def _is_none(value):

@@ -3,11 +3,12 @@
 import operator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from keeptree.table import as_matrix, column_names
+from keeptree.table import as_matrix, comparable_names
 from keeptree.tree_check import check_tree
 from keeptree.tree_json import dict_to_fields, fields_to_dict, read_json, write_json
 from keeptree.tree_text import tree_to_text
@@ -38,7 +39,7 @@ class Tree:
 
     Node 0 is the root. A numeric test sends ``x <= threshold`` to its first child and the rest to
     its second; a nominal test sends each category to a child of its own choice (multiway splits
-    and subsets alike). Every array is checked on construction and is read-only.
+    and subsets alike). Every array is checked on construction and is read-only for good.
 
     Parameters
     ----------
@@ -126,7 +127,8 @@ class Tree:
         return self
 
     def __reduce__(self):
-        return _rebuild, ({f.name: getattr(self, f.name) for f in fields(self)},)
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _rebuild, ({**values, "source": dict(self.source)},)
 
     def __repr__(self):
         classes = "regression" if self.classes is None else f"{len(self.classes)} classes"
@@ -213,7 +215,7 @@ class Tree:
 
     def encode(self, X):
         """Return X as the float64 matrix the tree compares: nominal codes, NaN where missing."""
-        names = column_names(X)
+        names = comparable_names(X)
         if names is not None and self.feature_names and names != self.feature_names:
             raise ValueError(names_differ(names, self.feature_names))
         X = as_matrix(X, self.categories)
@@ -489,14 +491,14 @@ def _complete(values):
         if values["feature_names"] is not None:
             done["feature_names"] = tuple(str(name) for name in values["feature_names"])
         done["categories"] = _categories(values["categories"], done["n_features"])
-        done["source"] = dict(values["source"])
+        done["source"] = MappingProxyType(dict(values["source"]))
     except (TypeError, OverflowError, AttributeError) as error:
         raise ValueError(f"Not a tree: {error}.") from error
     return {name: _frozen(v) if isinstance(v, np.ndarray) else v for name, v in done.items()}
 
 
 def _count_features(number):
-    number = operator.index(number)
+    number = int(operator.index(number))
     if not 1 <= number <= _MOST_FEATURES:
         raise ValueError(f"Not a tree: n_features is {number}, not between 1 and {_MOST_FEATURES}.")
     return number
@@ -511,6 +513,8 @@ def _exact(values, dtype):
         limits = np.iinfo(dtype)
         if raw.size and (raw.min() < limits.min or raw.max() > limits.max):
             raise ValueError(f"Not a tree: a number does not fit {np.dtype(dtype)}.")
+    elif raw.dtype.kind not in "iuf":  # NumPy would read numbers from text
+        raise ValueError(f"Not a tree: expected numbers, got {raw.dtype}.")
     return np.array(raw, dtype=dtype)
 
 
@@ -533,8 +537,12 @@ def _categories(categories, n_features):
 
 
 def _frozen(array):
-    array.flags.writeable = False
-    return array
+    """A copy that nobody can make writeable again: its memory is not an array's own."""
+    if array.dtype.hasobject:
+        kept = array.copy()
+        kept.flags.writeable = False
+        return kept.view()
+    return np.ndarray(array.shape, array.dtype, buffer=array.tobytes())
 
 
 def _first_largest(shares):

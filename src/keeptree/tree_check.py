@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from keeptree.labels import is_missing, plain
+
 _TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
 
 
@@ -20,6 +22,17 @@ def _require(condition, sentence):
         raise ValueError(f"Not a tree: {sentence}.")
 
 
+def _none_missing(labels):
+    return not any(is_missing(label) for label in labels)
+
+
+def _distinct(labels):
+    try:
+        return len({plain(label) for label in labels}) == len(labels)
+    except TypeError:  # a list or a dictionary is no label
+        return False
+
+
 def _check_shapes(tree):
     n = len(tree.kind)
     _require(n > 0, "it has no node")
@@ -34,8 +47,8 @@ def _check_shapes(tree):
     columns = 1 if tree.classes is None else len(tree.classes)
     if tree.classes is not None:
         _require(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")
-        distinct = {label.item() if hasattr(label, "item") else label for label in tree.classes}
-        _require(len(distinct) == columns, "two classes have the same label")
+        _require(_none_missing(tree.classes), "a class has no label (None or NaN)")
+        _require(_distinct(tree.classes), "two classes have the same label, or one is a list")
     _require(tree.counts.shape == (n, columns), f"counts must have shape ({n}, {columns})")
     names = tree.feature_names
     _require(names is None or len(names) == tree.n_features, "feature_names must name every column")
@@ -81,6 +94,7 @@ def _check_tests(tree):
     _require(
         np.isfinite(tree.threshold[tree.kind == 1]).all(), "a threshold is not a finite number"
     )
+    _require(np.isnan(tree.threshold[tree.kind != 1]).all(), "only a numeric test has a threshold")
     nominal = np.array([labels is not None for labels in tree.categories])
     fits = (nominal[feature] == (tree.kind[inner] == 2)).all()
     _require(fits, "a numeric test needs a numeric column and a nominal test one with categories")
@@ -88,8 +102,9 @@ def _check_tests(tree):
 
 def _check_categories(tree):
     for labels in tree.categories:
-        distinct = labels is None or len(set(labels)) == len(labels) > 0
-        _require(distinct, "the categories of a column must be distinct labels")
+        if labels is not None:
+            sound = len(labels) > 0 and _none_missing(labels) and _distinct(labels)
+            _require(sound, "the categories of a column must be distinct labels, none missing")
     width = np.diff(tree.category_start)
     _require((width[tree.kind != 2] == 0).all(), "only a nominal test has categories")
     nominal = np.flatnonzero(tree.kind == 2)
@@ -120,11 +135,14 @@ def _check_counts(tree):
     _require(
         np.isfinite(counts).all() and (counts >= 0).all(), "counts must be finite, not negative"
     )
+    with np.errstate(over="ignore"):
+        weight = counts.sum(axis=1, keepdims=True)
+    _require(np.isfinite(weight).all(), "the counts of a node are too large to be added")
     total = np.zeros_like(counts)
     parent = np.repeat(np.arange(len(counts)), np.diff(tree.child_start))
     np.add.at(total, parent, counts[tree.child])
     inner = tree.kind != 0
-    slack = _TOLERANCE * np.maximum(counts.sum(axis=1, keepdims=True), 1)[inner]
+    slack = _TOLERANCE * np.maximum(weight, 1)[inner]
     adds_up = (np.abs(total - counts)[inner] <= slack).all()
     _require(adds_up, "the counts of a node must be the sum of its children's")
     if tree.classes is None:
@@ -132,6 +150,8 @@ def _check_counts(tree):
             values = getattr(tree, name)
             _require(values is not None and values.shape == (len(counts),), f"{name} is missing")
         _require(np.isfinite(tree.mean).all(), "mean must be finite")
+        negative = (tree.variance < 0) | np.isposinf(tree.variance)
+        _require(not negative.any(), "variance must be finite and not negative, or NaN")
         return
     _require(tree.label is not None and tree.label.shape == (len(counts),), "label is missing")
     in_range = ((tree.label >= 0) & (tree.label < counts.shape[1])).all()

@@ -1,11 +1,13 @@
 """A Tree as a versioned JSON document; reading one trusts nothing."""
 
 import json
-import os
-import tempfile
+import re
 from pathlib import Path
 
 import numpy as np
+
+from keeptree.labels import plain
+from keeptree.output import write_text
 
 FORMAT, VERSION = "keeptree.Tree", 1
 
@@ -32,6 +34,9 @@ _OPTIONAL = (
     "source",
 )
 _LABEL_KINDS = "biufUOM"  # of NumPy dtypes whose labels JSON can carry
+_LABEL_DTYPE = re.compile(
+    r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U\d{1,9}|\|O|[<>]M8(\[\d{0,6}[A-Za-z]{1,2}\])?"
+)
 
 
 def fields_to_dict(values):
@@ -44,6 +49,8 @@ def fields_to_dict(values):
             done[name] = [_categories_to_list(labels) for labels in value]
         elif isinstance(value, np.ndarray):
             done[name] = _to_list(value)
+        elif name == "source":
+            done[name] = dict(value)
         else:
             done[name] = list(value) if isinstance(value, tuple) else value
     return done
@@ -54,8 +61,8 @@ def dict_to_fields(data):
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"Not a tree: expected a dictionary with format {FORMAT!r}.")
     version = data.get("version")
-    if version != VERSION:
-        newer = isinstance(version, int) and version > VERSION
+    if type(version) is not int or version != VERSION:
+        newer = type(version) is int and version > VERSION
         advice = "; it was written by a newer KeepTree, upgrade to read it" if newer else ""
         raise ValueError(f"Not a tree: version {version!r} is not {VERSION}{advice}.")
     absent = [name for name in _REQUIRED if name not in data]
@@ -65,7 +72,7 @@ def dict_to_fields(data):
     try:
         for name in ("threshold", "mean", "variance"):
             if values.get(name) is not None:
-                values[name] = [np.nan if v is None else float(v) for v in values[name]]
+                values[name] = [_number(v) for v in values[name]]
         if values.get("classes") is not None:
             values["classes"] = _labels_from_dict(values["classes"])
         if values.get("source") is None:
@@ -78,25 +85,13 @@ def dict_to_fields(data):
 
 def write_json(data, path):
     """Write ``data`` to ``path``; the old file stays until the new one is complete."""
-    path = Path(path)
-    text = json.dumps(data, allow_nan=False)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are private
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_text(path, json.dumps(data, allow_nan=False))
 
 
 def read_json(path):
     """Read a JSON file; one that is not JSON is a ValueError that names it."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a KeepTree file: {error}.") from error
 
@@ -118,6 +113,16 @@ def _check_text(values):
         for labels in categories:
             if labels is not None and not isinstance(labels, list):
                 raise TypeError("categories must hold lists of labels")
+            if labels is not None and not all(map(_is_scalar, labels)):
+                raise TypeError("a category must be a number or text")
+
+
+def _number(value):
+    if value is None:
+        return np.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"expected a number, got {value!r:.50}")
+    return float(value)
 
 
 def _to_list(array):
@@ -129,9 +134,9 @@ def _to_list(array):
 def _categories_to_list(labels):
     if labels is None:
         return None
-    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    _require_scalars(plain)
-    return plain
+    values = [plain(label) for label in labels]
+    _require_scalars(values)
+    return values
 
 
 def _labels_to_dict(labels):
@@ -139,25 +144,56 @@ def _labels_to_dict(labels):
         raise ValueError(
             f"Class labels of type {labels.dtype} cannot be saved; use numbers or text."
         )
-    values = np.datetime_as_string(labels).tolist() if labels.dtype.kind == "M" else labels.tolist()
+    values = _label_values(labels)
     _require_scalars(values)
-    return {"dtype": labels.dtype.str, "values": values}
+    # Text is as wide as its longest label: what a reader can check before it allocates.
+    dtype = np.array(values, dtype=str).dtype if labels.dtype.kind == "U" else labels.dtype
+    return {"dtype": dtype.str, "values": values}
+
+
+def _label_values(labels):
+    return np.datetime_as_string(labels).tolist() if labels.dtype.kind == "M" else labels.tolist()
 
 
 def _require_scalars(values):
     for value in values:
-        if not isinstance(value, bool | int | float | str | None):
+        if not _is_scalar(value):
             raise ValueError(
                 f"The label {value!r} cannot be saved: JSON has no {type(value).__name__}; "
                 "use numbers or text."
             )
 
 
+def _is_scalar(value):
+    return isinstance(value, bool | int | float | str | None)
+
+
 def _labels_from_dict(data):
-    dtype = np.dtype(str(data["dtype"]))
-    if dtype.kind not in _LABEL_KINDS or not isinstance(data["values"], list):
+    """Labels of the declared type, which must hold every value as it stands in the file."""
+    name, values = data["dtype"], data["values"]
+    if not (isinstance(name, str) and _LABEL_DTYPE.fullmatch(name) and isinstance(values, list)):
         raise TypeError("classes must have a plain dtype and a list of values")
-    _require_scalars(data["values"])
-    labels = np.empty(len(data["values"]), dtype=dtype)
-    labels[:] = data["values"]
+    if not all(map(_is_scalar, values)):
+        raise TypeError("a class must be a number or text")
+    labels = _filled(name, values)
+    same = _label_values(labels) == values and all(
+        isinstance(read, bool) == isinstance(value, bool)
+        for read, value in zip(labels.tolist(), values, strict=True)
+    )
+    if not same:
+        raise TypeError(f"the classes do not fit their type {name}")
+    return labels
+
+
+def _filled(name, values):
+    try:
+        if "U" not in name:
+            labels = np.empty(len(values), dtype=name)
+            labels[:] = values
+            return labels
+        labels = np.array(values, dtype=str)  # a damaged width must not ask for all the memory
+    except ValueError as error:
+        raise TypeError(f"the classes do not fit their type {name}: {error}") from error
+    if labels.dtype.itemsize != np.dtype(name).itemsize:
+        raise TypeError(f"the classes do not fit their type {name}")
     return labels

@@ -231,3 +231,12 @@ def test_a_pandas_frame_is_read_like_an_array():
     np.testing.assert_array_equal(tree.apply(X.to_numpy()), model.apply(X))
     with pytest.raises(ValueError, match="same order"):
         tree.apply(pd.DataFrame(X)[X.columns[::-1]])
+
+
+def test_a_variance_that_rounding_made_negative_is_zero():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 0] > 0, 0.1, 0.7) + rng.choice([0, 1e-9], size=200)
+    model = DecisionTreeRegressor(random_state=0).fit(X, y)
+    assert model.tree_.impurity.min() < 0, "scikit-learn's mean of squares less squared mean"
+    assert kt.keep(model).variance.min() == 0

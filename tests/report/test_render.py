@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from keeptree.report.render import nest, render
+from keeptree.report.render import outline_items, render
 from keeptree.report.text import clean
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -155,8 +155,43 @@ def test_many_leaves_leave_the_outline_only(demo_data):
     assert 'class="outline"' in html
 
 
-def test_nesting_keeps_every_node(demo_data):
-    def count(node):
-        return 1 + sum(map(count, node["children"]))
+def chain(leaf, n):
+    """Nodes of a chain of ``n`` tests in preorder: each has a leaf and the next test."""
+    nodes = []
+    for depth in range(n):
+        up = 2 * depth - 2 if depth else None
+        test = {**leaf, "id": 2 * depth, "parent": up, "depth": depth, "name": f"x{depth}"}
+        nodes += [test, {**leaf, "id": 2 * depth + 1, "parent": 2 * depth, "depth": depth + 1}]
+    return [*nodes, {**leaf, "id": 2 * n, "parent": 2 * n - 2, "depth": n}]
 
-    assert count(nest(demo_data["tree"]["nodes"])) == len(demo_data["tree"]["nodes"])
+
+def test_a_chain_of_two_thousand_tests_is_nested_lists(demo_data):
+    leaf = next(node for node in demo_data["tree"]["nodes"] if node["name"] is None)
+    nodes = chain(leaf, 2000)
+    html = render({**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}})
+    page = Page(html)  # which complains about lists that do not match
+    assert html.count('class="branch"') == len(nodes)
+    outline = html[html.index('<ul class="outline') :]
+    outline = outline[: outline.index("</section>")]
+    assert outline.count("<ul") == outline.count("</ul>") == 1 + 2000
+    assert page.text.count("x1999") == 2
+
+
+def test_the_outline_nests_as_the_tree_does(demo_data):
+    nodes = demo_data["tree"]["nodes"]
+    open_lists = 1
+    for item in outline_items(nodes):
+        open_lists += item["opens"]
+        assert open_lists == item["node"]["depth"] + 1
+        if item["parent"] is not None:
+            assert item["parent"]["id"] == item["node"]["parent"]
+        assert item["inner"] == (item["node"]["name"] is not None)
+        open_lists -= item["closes"]
+    assert open_lists == 1
+
+
+def test_a_tree_of_one_leaf_is_one_line(demo_data):
+    leaf = next(node for node in demo_data["tree"]["nodes"] if node["name"] is None)
+    nodes = [{**leaf, "id": 0, "parent": None, "depth": 0}]
+    html = render({**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}})
+    assert Page(html).text.count("All training cases") == 1

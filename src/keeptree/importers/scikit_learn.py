@@ -33,7 +33,7 @@ def regressor_tree(model):
     return Tree(
         counts=_whole(nodes.weighted_n_node_samples[:, None]),
         mean=nodes.value[:, 0, 0],
-        variance=np.where(squared, nodes.impurity, np.nan),
+        variance=_variance(nodes.impurity) if squared else np.full(nodes.node_count, np.nan),
         **_structure(model, nodes),
     )
 
@@ -46,6 +46,11 @@ def _checked(model):
             "fit one tree for each output."
         )
     return model.tree_
+
+
+def _variance(impurity):
+    """The variance of each node: scikit-learn's may end below 0 by rounding, or overflow."""
+    return np.where(np.isfinite(impurity), np.maximum(impurity, 0), np.nan)
 
 
 def _structure(model, nodes):

@@ -4,7 +4,7 @@ import platform
 from dataclasses import replace
 
 from keeptree import __version__
-from keeptree.report.output import check_writable, require, write_text
+from keeptree.output import check_writable, require, write_text
 
 SEED, LEAVES, SMALLEST_LEAF = 0, 9, 5
 

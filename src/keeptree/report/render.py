@@ -49,7 +49,7 @@ def render(data):
             metrics=METRICS,
             lines=LINES,
             drawing=tree_drawing(data["tree"], classes),
-            outline=nest(data["tree"]["nodes"]),
+            outline=outline_items(data["tree"]["nodes"]),
             roc=roc_chart(sorted(curves, key=lambda curve: list(LINES).index(curve["key"]))),
             false_alarms=_FALSE_ALARMS,
             found={curve["key"]: _found_at(curve) for curve in data["roc"]},
@@ -58,14 +58,36 @@ def render(data):
     )
 
 
-def nest(nodes):
-    """Return the root of nodes given in preorder, each with the list of its ``children``."""
-    by_id = {}
-    for node in nodes:
-        by_id[node["id"]] = {**node, "children": []}
-        if node["parent"] is not None:
-            by_id[node["parent"]]["children"].append(by_id[node["id"]])
-    return by_id[nodes[0]["id"]]
+def outline_items(nodes):
+    """Return the lines of the outline: nested lists as a flat list, however deep the tree is.
+
+    Parameters
+    ----------
+    nodes : list of dict
+        In preorder, as :func:`keeptree.report.collect.collect_tree` gives them.
+
+    Returns
+    -------
+    items : list of dict
+        ``node``, ``parent`` (a node or None), ``opens`` (whether a list starts before it),
+        ``inner`` (whether one follows inside it) and ``closes`` (how many lists end after it).
+    """
+    by_id = {node["id"]: node for node in nodes}
+    levels = [node["depth"] for node in nodes]
+    items, before = [], levels[0]
+    for node, after in zip(nodes, [*levels[1:], levels[0]], strict=True):
+        depth = node["depth"]
+        items.append(
+            {
+                "node": node,
+                "parent": by_id.get(node["parent"]),
+                "opens": depth > before,
+                "inner": after > depth,
+                "closes": max(depth - after, 0),
+            }
+        )
+        before = depth
+    return items
 
 
 def _environment():

@@ -1,6 +1,6 @@
 """The dict of :mod:`keeptree.report.collect` as a table for the terminal."""
 
-from keeptree.report.output import require
+from keeptree.output import require
 
 _HEADS = {"auc": "AUC ↑", "brier": "Brier ↓", "log_loss": "Log-loss ↓"}
 

@@ -1,6 +1,7 @@
 """Writing files: checked before the work, complete or not at all; extras named when missing."""
 
 import os
+import secrets
 from importlib import import_module
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -58,11 +59,11 @@ def check_writable(path):
 def write_text(path, text):
     """Write a file so that it is replaced only once the new one is complete."""
     path = check_writable(path)
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        temporary.replace(path)
+        os.replace(temporary, path)
     except OSError as error:
         raise _cannot_write(path, error) from error
     finally:

@@ -1,11 +1,10 @@
 """Files are complete or not there; what is wrong with a place is said before the work."""
 
 import os
-from pathlib import Path
 
 import pytest
 
-from keeptree.report.output import MissingExtraError, check_writable, require, write_text
+from keeptree.output import MissingExtraError, check_writable, require, write_text
 
 
 def test_a_file_is_written_and_replaced(tmp_path):
@@ -23,11 +22,26 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match=r"page\.html cannot be written \(no space left on device\)"):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_new_file_has_the_permissions_of_the_umask_which_nobody_touches(tmp_path, monkeypatch):
+    def touched(mask):
+        raise AssertionError("the umask belongs to the whole process")
+
+    old = os.umask(0o027)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "umask", touched)
+            write_text(tmp_path / "page.html", "x")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "page.html").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""Class labels: as plain Python values, and as codes of the classes of a tree."""
+
+import numpy as np
+
+
+def plain(label):
+    """A hashable Python value: NumPy scalars compare equal to the labels read from JSON.
+
+    Examples
+    --------
+    >>> plain(np.int32(3)), plain("yes")
+    (3, 'yes')
+    """
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def is_missing(label):
+    """Whether a label stands for nothing: None, NaN, NaT or pandas' NA.
+
+    Examples
+    --------
+    >>> is_missing(float("nan")), is_missing("nan")
+    (True, False)
+    """
+    if label is None or type(label).__name__ == "NAType":
+        return True
+    unequal = label != label  # NaN and NaT differ from themselves
+    return isinstance(unequal, bool | np.bool_) and bool(unequal)
+
+
+def label_codes(labels, classes):
+    """Codes of labels: the position of each in ``classes``.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Missing ones and those that are not among the classes are a ValueError.
+    classes : sequence
+        Distinct labels.
+
+    Returns
+    -------
+    codes : ndarray of shape (n,), int64
+
+    Examples
+    --------
+    >>> label_codes(["yes", "no", "yes"], ["no", "yes"])
+    array([1, 0, 1])
+    """
+    position = {plain(label): code for code, label in enumerate(classes)}
+    values, inverse = _distinct(labels)
+    missing = np.array([is_missing(value) for value in values], dtype=bool)
+    values = [plain(value) for value in values]
+    if missing.any():
+        count = int(np.count_nonzero(missing[inverse]))
+        rows = "1 row" if count == 1 else f"{count} rows"
+        raise ValueError(f"y has missing labels (None or NaN) in {rows}; remove those rows.")
+    unknown = [value for value in values if value not in position]
+    if unknown:
+        raise ValueError(
+            f"The tree does not know the labels {unknown[:5]}; its classes are "
+            f"{[plain(label) for label in classes[:20]]}."
+        )
+    return np.array([position[value] for value in values], dtype=np.int64)[inverse]
+
+
+def _distinct(labels):
+    """The distinct labels, and the index among them of each label."""
+    # NumPy would turn a list of text and numbers (or NaN) into text.
+    labels = np.asarray(labels, dtype=object if isinstance(labels, list | tuple) else None)
+    if labels.ndim != 1:
+        raise ValueError(f"y has {labels.ndim} dimension(s); a list of labels is needed.")
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)
+    # A mixture of types (or None) has no order, so that np.unique would fail.
+    seen = {}
+    inverse = [seen.setdefault(plain(label), len(seen)) for label in labels]
+    return list(seen), np.array(inverse, dtype=np.int64)

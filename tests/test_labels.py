@@ -1,0 +1,60 @@
+"""Labels become codes; what has none is an error of one sentence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from keeptree.labels import label_codes, plain
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["b", "a", "b"], np.array(["a", "b"])),
+        (np.array(["b", "a", "b"], dtype=object), np.array(["a", "b"])),
+        (pd.Series(["b", "a", "b"], dtype="category"), np.array(["a", "b"])),
+        (np.array([2.0, 1.0, 2.0]), np.array([1, 2])),
+        (["x", 7, "x"], np.array([7, "x"], dtype=object)),
+        (np.array([True, False, True]), [False, True]),
+        (np.array(["2021", "2020", "2021"], "M8[D]"), np.array(["2020", "2021"], "M8[D]")),
+    ],
+)
+def test_a_code_is_the_position_among_the_classes(labels, classes):
+    codes = label_codes(labels, classes)
+    assert codes.tolist() == [1, 0, 1]
+    assert codes.dtype == np.int64
+
+
+def test_an_unknown_label_is_named_beside_the_classes():
+    sentence = r"^The tree does not know the labels \[3, 4\]; its classes are \[1, 2\]\.$"
+    with pytest.raises(ValueError, match=sentence):
+        label_codes(np.array([1, 3, 4]), np.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", None],
+        ["a", np.nan],
+        np.array([1.0, np.nan]),
+        np.array(["a", None], dtype=object),
+        pd.Series(["a", pd.NA], dtype="string"),
+        pd.Series(["a", None], dtype="category"),
+        np.array(["2020", "NaT"], dtype="M8[ns]"),
+    ],
+)
+def test_a_missing_label_is_said_to_be_missing(labels):
+    with pytest.raises(ValueError, match=r"^y has missing labels \(None or NaN\) in 1 row;"):
+        label_codes(labels, np.array(["a", "b"]))
+
+
+def test_no_labels_are_no_codes_and_a_table_is_an_error():
+    assert label_codes([], ["a"]).tolist() == []
+    with pytest.raises(ValueError, match="2 dimension"):
+        label_codes([["a"]], ["a"])
+
+
+def test_numpy_scalars_become_python_values():
+    assert [type(plain(v)) for v in (np.int8(1), np.str_("a"), np.True_, None)] == [
+        int, str, bool, type(None)
+    ]  # fmt: skip
