@@ -449,8 +449,11 @@ def _project(flat, at, column_step, first, n, nodes, bounds, single, sizes, i, p
             elif value <= bounds[e, 0]:
                 point[i, f] = bounds[e, 2]
     e = first + chosen
-    high = flat[at + nodes[e, 0] * column_step] > bounds[e, 0]
-    return True, total, nodes[e, 1 + int64(high)]  # an index: a branch would be a toss-up
+    value = flat[at + nodes[e, 0] * column_step]
+    if single:
+        value = float64(np.float32(value))
+    side = 1 + int64(value > bounds[e, 0])  # an index: a branch would be a toss-up
+    return True, total, nodes[e, side]
 
 
 @inner

@@ -50,7 +50,8 @@ class Boundary(BaseEstimator):
     Parameters
     ----------
     tree : Tree or model
-        Anything :func:`keeptree.keep` accepts. It is never changed.
+        Anything :func:`keeptree.keep` accepts, but for a pipeline that transforms: give
+        ``keep(pipeline)`` and transformed rows. It is never changed.
     metric : {"standard", "minmax"} or Metric, default="standard"
         How far apart two cases are.
     n_jobs : int, optional
@@ -107,8 +108,13 @@ class Boundary(BaseEstimator):
         -------
         self : Boundary
         """
-        from keeptree.importers import keep
+        from keeptree.importers import keep, unwrap
 
+        if unwrap(self.tree)[1]:
+            raise ValueError(
+                "The tree inside the pipeline tests transformed columns, in which distances are "
+                "measured; give kt.keep(pipeline) and the transformed rows."
+            )
         tree = keep(self.tree)
         if tree.classes is None:
             raise ValueError(

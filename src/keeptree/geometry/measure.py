@@ -168,7 +168,7 @@ def _classes_of(tree, X):
     shared = tree._shared_rows(X)
     if len(shared):
         try:
-            label[shared] = tree._predict_proba(X[shared]).argmax(axis=1)
+            label[shared] = tree._labels(X[shared])
         except ValueError:
             label[shared] = -1
     return label
