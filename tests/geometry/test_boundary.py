@@ -28,6 +28,8 @@ CASES = [
     (300, 5, 8, 2, "float32", np.arange(-10, 11) / 10),
 ]
 
+NAMES = ("point", "distance", "leaf", "separator", "predicted")
+
 
 def make(case, seed=0, **more):
     leaves, classes, features, nominal, dtype, grid = case
@@ -262,6 +264,10 @@ def results(boundary, X, n_jobs=None):
     return [signed, single, distance, separator]
 
 
+def arrays(nearest):
+    return [getattr(nearest, name) for name in NAMES]
+
+
 def fitted_again(boundary, n_jobs):
     boundary.n_jobs = n_jobs
     return boundary
@@ -280,7 +286,7 @@ def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, m
 
     def everything():
         target = boundary.nearest(rows, target=wanted)
-        return [*results(boundary, X), *boundary.nearest(rows), *target]
+        return [*results(boundary, X), *arrays(boundary.nearest(rows)), *arrays(target)]
 
     monkeypatch.setattr(measure_module, "_MANY", {"float32": (10**9,) * 2, "float64": (10**9,) * 2})
     run = everything()
@@ -297,7 +303,11 @@ def test_concurrent_calls_return_what_serial_ones_do():
     rows = decode(tree, X)
 
     def score(_):
-        return [boundary.signed_distance(rows), boundary.distance(rows), *boundary.nearest(rows)]
+        return [
+            boundary.signed_distance(rows),
+            boundary.distance(rows),
+            *arrays(boundary.nearest(rows)),
+        ]
 
     serial = score(0)
     with ThreadPool(4) as pool:
@@ -344,7 +354,7 @@ def test_a_memory_map_is_read_in_place(tmp_path, order):
     np.testing.assert_allclose(fitted_there.metric_.scale_, boundary.metric_.scale_, rtol=1e-14)
     assert np.shares_memory(boundary.tree_.encode(mapped), mapped)
     assert np.array_equal(boundary.signed_distance(mapped), boundary.signed_distance(X))
-    assert equal(boundary.nearest(mapped), boundary.nearest(X))
+    assert equal(arrays(boundary.nearest(mapped)), arrays(boundary.nearest(X)))
 
 
 def test_a_chain_of_ten_thousand_tests_is_a_tree_too():
@@ -448,7 +458,8 @@ def test_a_target_class_is_reached_or_already_there():
         np.testing.assert_array_equal(tree.predict(decode(tree, nearest.point)), 10 * c)
         assert np.array_equal(nearest.point[own == c], X[own == c])
         assert (nearest.separator[own == c] == -1).all()
-        assert equal([a[wanted == c] for a in one_each], [a[wanted == c] for a in nearest])
+        both = arrays(one_each), arrays(nearest)
+        assert equal(*([a[wanted == c] for a in one] for one in both))
 
 
 def test_a_missing_value_costs_nothing_and_gets_a_place_only_if_it_must():
