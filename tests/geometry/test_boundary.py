@@ -1,14 +1,18 @@
 """Boundary against the naive reference, and the properties that make it a distance."""
 
 from multiprocessing.pool import ThreadPool
+from threading import Barrier
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from keeptree import Boundary, Metric, Tree, keep
+from keeptree._kernels.boundary import measure_rows
 from keeptree.geometry import measure as measure_module
 from tests.reference import boundary as reference
 from tests.strategies import decode, random_rows, random_tree, trees
@@ -23,6 +27,8 @@ CASES = [
     (500, 2, 6, 0, "float64", None),
     (300, 5, 8, 2, "float32", np.arange(-10, 11) / 10),
 ]
+
+NAMES = ("point", "distance", "leaf", "separator", "predicted")
 
 
 def make(case, seed=0, **more):
@@ -92,6 +98,30 @@ def test_nearest_leaf_and_separator_agree_with_a_loop_over_all_leaves(case):
     np.testing.assert_array_equal(separator, nearest.separator)
 
 
+@pytest.mark.parametrize("case", CASES[1:], ids=str)
+def test_constant_and_duplicated_columns_agree_with_the_reference(case):
+    tree = make(case, seed=3)
+    X = random_rows(tree, 6, n=25)
+    numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
+    for f in numeric[2:]:
+        X[:, f] = X[:, numeric[1]]
+    for f in numeric[:1]:
+        tests = tree.threshold[tree.feature == f]
+        X[:, f] = tests[0] if len(tests) else 0.1  # on a threshold
+    boundary, rows = fitted(tree, X), decode(tree, X)
+    np.testing.assert_array_equal(boundary.metric_.scale_[numeric[:1]], 1.0)
+    close(boundary.signed_distance(rows), reference.signed_distance(tree, boundary.metric_, X))
+    leaves, least = reference.nearest_leaf(tree, boundary.metric_, X, own_class(tree, X))
+    nearest, all_leaves = boundary.nearest(rows), reference.reachable_leaves(tree)
+    close(nearest.distance, least)
+    expected = [
+        reference.separator(tree, boundary.metric_, x, leaf, all_leaves)
+        for x, leaf in zip(X, leaves, strict=True)
+    ]
+    np.testing.assert_array_equal(nearest.separator, expected)
+    assert (tree.predict(decode(tree, nearest.point)) != tree.predict(rows)).all()
+
+
 @settings(max_examples=60, deadline=None)
 @given(trees(missing=("error", "child", "share", "mixed")), st.integers(0, 999))
 def test_any_tree_agrees_with_the_reference_missing_values_included(tree, seed):
@@ -109,7 +139,7 @@ def test_any_tree_agrees_with_the_reference_missing_values_included(tree, seed):
 
 
 @settings(max_examples=60, deadline=None)
-@given(trees(missing=("error", "child", "mixed")), st.integers(0, 999))
+@given(trees(missing=("error", "child", "share", "mixed")), st.integers(0, 999))
 def test_the_nearest_point_really_has_another_class_and_lies_at_the_stated_distance(tree, seed):
     allowed = not (tree.missing == -2)[tree.kind > 0].any()
     X = random_rows(tree, seed, n=20, missing=0.2 if allowed else 0.0)
@@ -234,6 +264,10 @@ def results(boundary, X, n_jobs=None):
     return [signed, single, distance, separator]
 
 
+def arrays(nearest):
+    return [getattr(nearest, name) for name in NAMES]
+
+
 def fitted_again(boundary, n_jobs):
     boundary.n_jobs = n_jobs
     return boundary
@@ -252,7 +286,7 @@ def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, m
 
     def everything():
         target = boundary.nearest(rows, target=wanted)
-        return [*results(boundary, X), *boundary.nearest(rows), *target]
+        return [*results(boundary, X), *arrays(boundary.nearest(rows)), *arrays(target)]
 
     monkeypatch.setattr(measure_module, "_MANY", {"float32": (10**9,) * 2, "float64": (10**9,) * 2})
     run = everything()
@@ -269,7 +303,11 @@ def test_concurrent_calls_return_what_serial_ones_do():
     rows = decode(tree, X)
 
     def score(_):
-        return [boundary.signed_distance(rows), boundary.distance(rows), *boundary.nearest(rows)]
+        return [
+            boundary.signed_distance(rows),
+            boundary.distance(rows),
+            *arrays(boundary.nearest(rows)),
+        ]
 
     serial = score(0)
     with ThreadPool(4) as pool:
@@ -277,14 +315,46 @@ def test_concurrent_calls_return_what_serial_ones_do():
             assert equal(concurrent, serial)
 
 
-def test_a_memory_map_is_read_in_place(tmp_path):
+def test_a_fresh_boundary_may_be_used_first_by_eight_threads_at_once():
+    warm = make(CASES[2], missing="mixed")
+    X = random_rows(warm, 14, n=2000, missing=0.02)
+    rows = decode(warm, X)
+
+    def score(boundary):
+        nearest = boundary.nearest(rows)
+        return [
+            boundary.tree_.predict(rows), boundary.tree_.predict_proba(rows),
+            boundary.signed_distance(rows), nearest.point, nearest.leaf, nearest.separator,
+        ]  # fmt: skip
+
+    serial = score(fitted(warm, X))
+    for _ in range(3):
+        cold = Boundary(rebuilt(warm)).fit(rows)  # of a tree that has computed nothing yet
+        measure_rows.cache_clear()
+        start = Barrier(8)
+
+        def together(_, cold=cold, start=start):
+            start.wait()
+            return score(cold)
+
+        with ThreadPool(8) as pool:
+            for concurrent in pool.map(together, range(8), chunksize=1):
+                for a, b in zip(concurrent, serial, strict=True):
+                    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_memory_map_is_read_in_place(tmp_path, order):
     tree = make(CASES[1])
     X = random_rows(tree, 11, n=300)
-    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "X.npy", np.asarray(X, order=order))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     boundary = fitted(tree, X)
+    fitted_there = Boundary(tree).fit(mapped)
+    np.testing.assert_allclose(fitted_there.metric_.scale_, boundary.metric_.scale_, rtol=1e-14)
+    assert np.shares_memory(boundary.tree_.encode(mapped), mapped)
     assert np.array_equal(boundary.signed_distance(mapped), boundary.signed_distance(X))
-    assert equal(boundary.nearest(mapped), boundary.nearest(X))
+    assert equal(arrays(boundary.nearest(mapped)), arrays(boundary.nearest(X)))
 
 
 def test_a_chain_of_ten_thousand_tests_is_a_tree_too():
@@ -388,7 +458,8 @@ def test_a_target_class_is_reached_or_already_there():
         np.testing.assert_array_equal(tree.predict(decode(tree, nearest.point)), 10 * c)
         assert np.array_equal(nearest.point[own == c], X[own == c])
         assert (nearest.separator[own == c] == -1).all()
-        assert equal([a[wanted == c] for a in one_each], [a[wanted == c] for a in nearest])
+        both = arrays(one_each), arrays(nearest)
+        assert equal(*([a[wanted == c] for a in one] for one in both))
 
 
 def test_a_missing_value_costs_nothing_and_gets_a_place_only_if_it_must():
@@ -400,6 +471,26 @@ def test_a_missing_value_costs_nothing_and_gets_a_place_only_if_it_must():
     np.testing.assert_array_equal(there.point, [[np.nextafter(2.5, 3), 7.0]])
     stay = boundary.nearest(X, target="no")
     np.testing.assert_array_equal(stay.point, X)
+
+
+def test_shares_that_are_equal_but_for_rounding_are_the_first_class_as_in_the_tree():
+    counts = [[24_999_999, 25_000_001], [24_999_999, 0], [0, 25_000_001]]
+    tree = stump(missing=[-1, -2, -2], counts=counts)
+    X = np.array([[np.nan, 7.0]])
+    nearest = Boundary(tree).fit([[1.0, 0.0], [4.0, 0.0]]).nearest(X)
+    np.testing.assert_array_equal(tree.predict(X), ["no"])
+    np.testing.assert_array_equal(nearest.predicted, ["yes"])
+    np.testing.assert_array_equal(tree.predict(nearest.point), ["yes"])
+
+
+def test_the_separator_is_found_with_the_number_the_model_compares():
+    tree = stump(compare_dtype="float32", threshold=[1 + 1e-8, np.nan, np.nan])
+    boundary = Boundary(tree).fit([[1.0, 0.0], [4.0, 0.0]])
+    X = np.array([[1 + 3e-8, 0.0]])  # above the threshold, but in float32 below
+    nearest = boundary.nearest(X)
+    assert 0 < nearest.distance[0] < 1e-8
+    np.testing.assert_array_equal(nearest.separator, [0])
+    np.testing.assert_array_equal(boundary._nearest_separators(X)[1], [0])
 
 
 def test_huge_values_give_finite_distances():
@@ -451,6 +542,16 @@ def test_a_missing_value_without_a_rule_is_refused_by_row():
     for call in (boundary.distance, boundary.signed_distance, boundary.nearest):
         with pytest.raises(ValueError, match="Row 271 has no value for 'age'"):
             call(X)
+
+
+def test_a_pipeline_is_refused_because_its_tree_tests_transformed_columns():
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
+    model = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X * 100, y)
+    with pytest.raises(ValueError, match=r"give kt.keep\(pipeline\) and the transformed rows"):
+        Boundary(model).fit(X * 100)
+    assert Boundary(keep(model)).fit(model[:-1].transform(X * 100)).n_features_in_ == 2
+    alone = make_pipeline(DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    assert Boundary(alone).fit(X).n_features_in_ == 2  # nothing is transformed
 
 
 def test_what_is_no_class_no_metric_and_no_classification_tree_is_a_clear_error():

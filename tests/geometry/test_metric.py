@@ -1,9 +1,11 @@
 """Metric: scales, costs and what it refuses."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from keeptree import Boundary, Metric
+from keeptree import Boundary, Metric, Tree
 from tests.strategies import random_tree
 
 TREE = random_tree(0, n_leaves=12, n_features=4, n_nominal=1)
@@ -63,6 +65,31 @@ def test_nominal_costs_are_overlap_times_the_attributes_cost():
     expected = 2.5 * (1 - np.eye(N_CATEGORIES))
     np.testing.assert_array_equal(metric.category_costs_[3], expected)
     assert metric.category_costs_[0] is None
+
+
+def test_only_columns_the_tree_tests_get_a_matrix():
+    labels = tuple(f"id{k}" for k in range(20_000))  # as a matrix: 3 GB
+    tree = Tree(
+        kind=[1, 0, 0], feature=[0, -1, -1], threshold=[2.5, np.nan, np.nan],
+        child_start=[0, 2, 2, 2], child=[1, 2], missing=[-2] * 3, counts=[[2, 2], [2, 0], [0, 2]],
+        classes=[0, 1], n_features=2, categories=[None, labels],
+    )  # fmt: skip
+    X = np.array([[1.0, 5], [4.0, 9], [2.0, 19_999]])
+    for nominal in ("overlap", "value-difference"):
+        metric = Metric(nominal=nominal)
+        tracemalloc.start()
+        boundary = Boundary(tree, metric)._fit_encoded(tree, X, [0, 1, 0])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 50e6
+        assert boundary.metric_.category_costs_ == [None, None]
+        assert np.isfinite(boundary._signed_distance(X)).all()
+    unused = random_tree(0, n_leaves=1, n_features=1, n_nominal=1)
+    n = len(unused.categories[0])
+    metric = Metric(nominal={0: 1 - np.eye(n)}).fit(np.zeros((2, 1)), unused)
+    assert metric.category_costs_ == [None]
+    with pytest.raises(ValueError, match="cost matrix"):  # a mistake is one all the same
+        Metric(nominal={0: np.ones((n, n))}).fit(np.zeros((2, 1)), unused)
 
 
 def test_value_difference_is_the_distance_of_class_proportions():

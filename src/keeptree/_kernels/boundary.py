@@ -381,55 +381,50 @@ def _largest(sizes, n):
 
 @inner
 def _move(value, e, nodes, bounds, cost, category, test, fill, single):
-    """Move of one coordinate into a box: size, test that asks for it, new value.
+    """Move of one coordinate into a box: size, and the test that asks for it.
 
     A negative size: it stays where it is. A missing value is given a place only if ``fill``.
     """
     table = nodes[e, 3]
     if np.isnan(value):
         if not fill:
-            return -1.0, int64(-1), value
+            return -1.0, int64(-1)
         if table >= 0:
-            code = table + nodes[e, 1]
-            return 0.0, test[code], float64(category[code])
-        if bounds[e, 1] < np.inf:
-            return 0.0, nodes[e, 2], bounds[e, 3]
-        return 0.0, nodes[e, 1], bounds[e, 2]
+            return 0.0, test[table + nodes[e, 1]]
+        return 0.0, nodes[e, 2] if bounds[e, 1] < np.inf else nodes[e, 1]
     if table >= 0:
         code = table + int64(value)
         if category[code] == int64(value):
-            return -1.0, int64(-1), value
-        return cost[code], test[code], float64(category[code])
+            return -1.0, int64(-1)
+        return cost[code], test[code]
     if single:
         value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
     if value > bounds[e, 1]:
-        return min((value - bounds[e, 1]) * bounds[e, 4], LARGEST_MOVE), nodes[e, 2], bounds[e, 3]
+        return min((value - bounds[e, 1]) * bounds[e, 4], LARGEST_MOVE), nodes[e, 2]
     if value <= bounds[e, 0]:
-        return min((bounds[e, 0] - value) * bounds[e, 4], LARGEST_MOVE), nodes[e, 1], bounds[e, 2]
-    return -1.0, int64(-1), value
+        return min((bounds[e, 0] - value) * bounds[e, 4], LARGEST_MOVE), nodes[e, 1]
+    return -1.0, int64(-1)
 
 
 @inner
 def _project_carefully(
-    flat, at, column_step, first, n, nodes, bounds, cost, category, test, fill, single, i, point
+    flat, at, column_step, first, n, nodes, bounds, cost, category, test, fill, single
 ):
     """``_project`` for a row with nominal, missing or huge values, or one that touches the box."""
     total, largest, separator = 0.0, -1.0, int64(-1)
     for e in range(first, first + n):
         value = flat[at + nodes[e, 0] * column_step]
-        size, node, place = _move(value, e, nodes, bounds, cost, category, test, fill, single)
+        size, node = _move(value, e, nodes, bounds, cost, category, test, fill, single)
         if size >= 0.0:
             total += size * size
             if size > largest:
                 largest, separator = size, node
-            if point.shape[1]:
-                point[i, nodes[e, 0]] = place
     return total, separator
 
 
 @inlined
-def _project(flat, at, column_step, first, n, nodes, bounds, single, sizes, i, point):
-    """Project the row at ``at`` on the box of n entries from ``first``; row i of ``point`` moves.
+def _project(flat, at, column_step, first, n, nodes, bounds, single, sizes):
+    """Project the row at ``at`` on the box of n entries from ``first``.
 
     Returns whether all of it is plain (else nothing is done), the squared distance and the
     separator: the binding test of the coordinate that moves most, the lowest of ties.
@@ -438,19 +433,12 @@ def _project(flat, at, column_step, first, n, nodes, bounds, single, sizes, i, p
     total, largest, chosen = _largest(sizes, n)
     if not (total <= LARGEST_MOVE**2 and largest > 0.0):
         return False, 0.0, int64(-1)
-    for q in range(n if point.shape[1] else 0):
-        if sizes[q] >= 0.0:
-            e, f = first + q, nodes[first + q, 0]
-            value = flat[at + f * column_step]
-            if single:
-                value = float64(np.float32(value))
-            if value > bounds[e, 1]:
-                point[i, f] = bounds[e, 3]
-            elif value <= bounds[e, 0]:
-                point[i, f] = bounds[e, 2]
     e = first + chosen
-    high = flat[at + nodes[e, 0] * column_step] > bounds[e, 0]
-    return True, total, nodes[e, 1 + int64(high)]  # an index: a branch would be a toss-up
+    value = flat[at + nodes[e, 0] * column_step]
+    if single:
+        value = float64(np.float32(value))
+    side = 1 + int64(value > bounds[e, 0])  # an index: a branch would be a toss-up
+    return True, total, nodes[e, side]
 
 
 @inner
@@ -458,30 +446,28 @@ def _fill_nearest(
     best, n_classes, first, m, mask, flat, at, row_step, column_step, boxes, fill, single, sizes,
     nearest,
 ):  # fmt: skip
-    """Nearest regions of a block of rows: exact distances and separators; points move, if any."""
+    """Nearest regions of a block of rows: exact distances and separators."""
     # Taken out of their tuples once: for each row it would cost more than the work itself.
     start, nodes, bounds, cost, category, test = boxes
-    own, wanted, region, distance, separator, point = nearest
+    own, wanted, region, distance, separator = nearest
     for j in range(m):
         i, row = first + j, at + j * row_step
         own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
         if region[i] >= 0:
             entry, n = start[region[i]], start[region[i] + 1] - start[region[i]]
             plain, squared, separator[i] = _project(
-                flat, row, column_step, entry, n, nodes, bounds, single, sizes, i, point
+                flat, row, column_step, entry, n, nodes, bounds, single, sizes
             )
             if not plain:
                 squared, separator[i] = _project_carefully(
                     flat, row, column_step, entry, n, nodes, bounds, cost, category, test,
-                    fill, single, i, point,
+                    fill, single,
                 )  # fmt: skip
             distance[i] = np.sqrt(squared)
             continue
         separator[i] = -1
         stays = wanted[i] >= 0 and wanted[i] == own[i]
         distance[i] = 0.0 if stays else np.inf
-        if not stays:
-            point[i, :] = np.nan
 
 
 def _measure_rows(
@@ -494,7 +480,7 @@ def _measure_rows(
     ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` is
     not empty it is filled with the class-algebraic distances: row by row those to all classes, or
     only to the first if there are two. Otherwise ``nearest`` is filled: own class, region,
-    distance, separator and point for the class wanted, from ``boxes`` (``Regions``). Squared
+    distance and separator for the class wanted, from ``boxes`` (``Regions``). Squared
     distances are compared without the bits outside ``mask``, and of equal ones the region that is
     first in preorder is taken, however the program is ordered. ``links``, if there are some, are
     searched instead of running every step, if ``foreign`` only for the nearest region of another
@@ -564,9 +550,45 @@ def measure_rows(single):
     weighted, mask, boxes, fill, nearest = [types.none] * 5
     if not single:
         weighted, mask, fill = boolean, int64, boolean
-        entries = (readonly(int64, 2, "C"), readonly(float64, 2, "C"))
-        boxes = types.Tuple((whole, *entries, real, whole, whole))
-        outputs = (int64[::1], whole, int64[::1], float64[::1], int64[::1], float64[:, ::1])
-        nearest = types.Tuple(outputs)
+        boxes = types.Tuple((whole, *layout[:2], real, whole, whole))
+        nearest = types.Tuple((int64[::1], whole, int64[::1], float64[::1], int64[::1]))
     program += [weighted, int64, int64, mask]
     return kernel(int64(*rows, *layout, *program, dtype[::1], boxes, fill, nearest))(_measure_rows)
+
+
+@inlined
+def _place(value, e, nodes, bounds, category, fill, single):
+    """Where one coordinate moves to in a box; without a branch on a number."""
+    table, missing = nodes[e, 3], np.isnan(value)
+    if missing and not fill:
+        return value
+    if table >= 0:
+        return float64(category[table + (nodes[e, 1] if missing else int64(value))])
+    if missing:
+        return bounds[e, 3] if bounds[e, 1] < np.inf else bounds[e, 2]
+    compared = value
+    if single:
+        compared = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
+    place = bounds[e, 3] if compared > bounds[e, 1] else value
+    return bounds[e, 2] if compared <= bounds[e, 0] else place
+
+
+def _move_rows(region, start, nodes, bounds, category, fill, single, rows):
+    """Move rows into their regions; a negative region: the row stays.
+
+    Missing values are given a place only if ``fill``. The places of numbers are such that the model
+    puts them inside: the largest number not above a bound, the smallest above it.
+    """
+    for i in range(len(rows)):
+        if region[i] >= 0:
+            for e in range(start[region[i]], start[region[i] + 1]):
+                f = nodes[e, 0]
+                rows[i, f] = _place(rows[i, f], e, nodes, bounds, category, fill, single)
+
+
+@cache
+def move_rows():
+    """The compiled ``_move_rows``."""
+    whole = readonly(int64, 1, "C")
+    boxes = (whole, readonly(int64, 2, "C"), readonly(float64, 2, "C"), whole)
+    return kernel(types.void(whole, *boxes, boolean, boolean, float64[:, ::1]))(_move_rows)

@@ -1,5 +1,7 @@
 """Distances of cases to the decision boundary of a kept tree, and the nearest other decision."""
 
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -7,13 +9,18 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
-from keeptree.geometry.measure import check_finite, fill_signed, find_nearest
+from keeptree.geometry.measure import check_finite, fill_signed, find_nearest, leaves_of, move_into
 from keeptree.geometry.metric import Metric
-from keeptree.geometry.program import compile_program
+from keeptree.geometry.program import Program, compile_program
+from keeptree.tree import Tree
 
 
-class Nearest(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Nearest:
     """Projection of each row on the nearest region with another (or the wanted) class.
+
+    Points and leaves are computed when they are first asked for, as copying 30 columns takes as
+    long as the search. Until then the rows are kept by reference: do not change them in place.
 
     Attributes
     ----------
@@ -33,11 +40,47 @@ class Nearest(NamedTuple):
         Class the tree assigns to the point; that of the row itself if there is no region.
     """
 
-    point: np.ndarray
     distance: np.ndarray
-    leaf: np.ndarray
     separator: np.ndarray
     predicted: np.ndarray
+    _sources: "_Sources" = field(repr=False)
+
+    @cached_property
+    def point(self):
+        X, region, missing, missing_point, program, tree, n_jobs = self._sources
+        point = np.empty(X.shape)
+
+        def fill(start, stop):
+            rows = slice(start, stop)
+            point[rows] = X[rows]
+            move_into(program, tree, region[rows], point[rows])
+
+        map_rows(fill, len(X), n_jobs, block=1024)  # which stay in a near cache
+        point[missing] = missing_point
+        point[np.isinf(self.distance)] = np.nan
+        return point
+
+    @cached_property
+    def leaf(self):
+        region, regions = self._sources.region, self._sources.program.regions
+        leaf = np.where(region >= 0, regions.leaf[region], -1)
+        leaf[self._sources.missing] = -1
+        unknown = np.flatnonzero((leaf < 0) & np.isfinite(self.distance))
+        if len(unknown):
+            leaf[unknown] = leaves_of(self._sources.tree, self.point[unknown])
+        return leaf
+
+
+class _Sources(NamedTuple):
+    """What the points are computed from: rows, their regions, the points there are already."""
+
+    X: np.ndarray
+    region: np.ndarray
+    missing: np.ndarray
+    missing_point: np.ndarray
+    program: Program
+    tree: Tree
+    n_jobs: int | None
 
 
 class Boundary(BaseEstimator):
@@ -50,7 +93,8 @@ class Boundary(BaseEstimator):
     Parameters
     ----------
     tree : Tree or model
-        Anything :func:`keeptree.keep` accepts. It is never changed.
+        Anything :func:`keeptree.keep` accepts, but for a pipeline that transforms: give
+        ``keep(pipeline)`` and transformed rows. It is never changed.
     metric : {"standard", "minmax"} or Metric, default="standard"
         How far apart two cases are.
     n_jobs : int, optional
@@ -107,8 +151,13 @@ class Boundary(BaseEstimator):
         -------
         self : Boundary
         """
-        from keeptree.importers import keep
+        from keeptree.importers import keep, unwrap
 
+        if unwrap(self.tree)[1]:
+            raise ValueError(
+                "The tree inside the pipeline tests transformed columns, in which distances are "
+                "measured; give kt.keep(pipeline) and the transformed rows."
+            )
         tree = keep(self.tree)
         if tree.classes is None:
             raise ValueError(
@@ -208,19 +257,21 @@ class Boundary(BaseEstimator):
         X = self._encode(X)
         wanted = self._wanted(target, len(X))
         n = len(X)
-        point, distance = np.empty(X.shape), np.empty(n)
-        leaf, separator, label = (np.empty(n, dtype=np.int64) for _ in range(3))
+        distance = np.empty(n)
+        region, separator, label = (np.empty(n, dtype=np.int64) for _ in range(3))
 
         def fill(start, stop):
             rows = slice(start, stop)
-            found = find_nearest(
-                self.program_, self.tree_, X, start, stop, wanted[rows], point[rows]
-            )
-            distance[rows], separator[rows] = found.distance, found.separator
-            leaf[rows], label[rows] = found.leaf, found.label
+            found = find_nearest(self.program_, self.tree_, X, start, stop, wanted[rows])
+            region[rows], distance[rows] = found.region, found.distance
+            separator[rows], label[rows] = found.separator, found.label
+            return start + found.missing, found.missing_point
 
-        map_rows(fill, n, self.n_jobs)
-        return Nearest(point, distance, leaf, separator, self.tree_.classes[label])
+        settled = map_rows(fill, n, self.n_jobs)
+        missing = np.concatenate([np.empty(0, dtype=np.int64), *(at for at, _ in settled)])
+        point = np.concatenate([X[:0], *(points for _, points in settled)])
+        sources = _Sources(X, region, missing, point, self.program_, self.tree_, self.n_jobs)
+        return Nearest(distance, separator, self.tree_.classes[label], sources)
 
     @property
     def _width(self):
@@ -273,7 +324,7 @@ class Boundary(BaseEstimator):
         distance, separator = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
 
         def fill(start, stop):
-            found = find_nearest(self.program_, self.tree_, X, start, stop)
+            found = find_nearest(self.program_, self.tree_, X, start, stop, fill=True)
             distance[start:stop], separator[start:stop] = found.distance, found.separator
 
         map_rows(fill, len(X), self.n_jobs if n_jobs is None else n_jobs)

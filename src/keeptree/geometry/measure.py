@@ -13,12 +13,18 @@ _ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; m
 
 
 class Found(NamedTuple):
-    """Nearest regions of a block of rows: see ``keeptree.geometry.boundary.Nearest``."""
+    """Nearest regions of a block of rows: see ``keeptree.geometry.boundary.Nearest``.
 
+    The points of the rows ``missing``, which have missing values and a region, are there already:
+    without them it is not known whether the values must be given a place.
+    """
+
+    region: np.ndarray
     distance: np.ndarray
     separator: np.ndarray
-    leaf: np.ndarray | None
     label: np.ndarray
+    missing: np.ndarray
+    missing_point: np.ndarray
 
 
 def fill_signed(program, tree, X, start, stop, out):
@@ -28,24 +34,19 @@ def fill_signed(program, tree, X, start, stop, out):
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
     single, n = out.dtype == np.float32, 0
-    nearest = None if single else _outputs(np.full(n, -1), np.full(n, -1), np.empty((n, 0)))
+    nearest = None if single else _outputs(np.full(n, -1), np.full(n, -1))
     seen = _measure(program, tree, X, start, stop, out.reshape(-1), nearest)
     check_rows(tree, X, start, stop, seen)
 
 
-def find_nearest(program, tree, X, start, stop, wanted=None, point=None):
+def find_nearest(program, tree, X, start, stop, wanted=None, fill=False):
     """Nearest region of the rows start to stop: of the class ``wanted``, or any but the row's own.
 
-    ``point`` is filled with the projections; without it nothing is routed and no leaf returned.
+    If ``fill`` missing values are given a place inside in any case, else only if the row would not
+    be decided as it should be without one.
     """
     rows, regions, n = X[start:stop], program.regions, stop - start
-    wanted = np.full(n, -1) if wanted is None else wanted
-    fill = point is None
-    if fill:
-        found = _outputs(np.full(n, -1), wanted, np.empty((n, 0)))
-    else:
-        point[:] = rows
-        found = _outputs(np.full(n, -1), wanted, point)
+    found = _outputs(np.full(n, -1), np.full(n, -1) if wanted is None else wanted)
     seen = _measure(program, tree, X, start, stop, np.empty(0), found, fill)
     check_rows(tree, X, start, stop, seen)
     missing = np.empty(0, dtype=np.int64)
@@ -59,19 +60,43 @@ def find_nearest(program, tree, X, start, stop, wanted=None, point=None):
         _measure_again(program, tree, rows, undecided, own, found, fill)
     inside = found.region >= 0
     label = np.where(inside, regions.label[found.region], found.own)
-    if point is None:
-        return Found(found.distance, found.separator, None, label)
-    # A missing value may send the projection elsewhere: then it is given a place inside too.
-    lost = _strays(tree, point, label, missing[inside[missing]])
-    if len(lost):
-        _measure_again(program, tree, rows, lost, found.own[lost], found, True)
-        lost = _strays(tree, point, label, lost)
-        point[lost] = np.nan_to_num(point[lost])  # the region does not care, but a test inside does
-    leaf = np.where(inside, regions.leaf[found.region], -1)
-    leaf[missing] = -1
-    ask = np.flatnonzero((leaf < 0) & np.isfinite(found.distance))
-    leaf[ask] = _leaves_of(tree, point[ask])
-    return Found(found.distance, found.separator, leaf, label)
+    missing = missing[:0] if fill else missing[inside[missing]]
+    point = rows[missing]
+    if len(missing):
+        _settle(program, tree, rows, missing, found, label, point)
+    return Found(found.region, found.distance, found.separator, label, missing, point)
+
+
+def move_into(program, tree, region, point, fill=False):
+    """Move the rows ``point`` into their regions, those with a negative one stay."""
+    from keeptree._kernels.boundary import move_rows
+
+    regions, single = program.regions, tree.compare_dtype == "float32"
+    boxes = (regions.start, regions.nodes, regions.bounds, regions.category)
+    move_rows()(region, *boxes, fill, single, point)
+
+
+def leaves_of(tree, X):
+    """Leaf of each row; a missing value without a rule goes to the first child."""
+    from keeptree._kernels.route import route_rows
+
+    first = np.append(tree.child, 0)[tree.child_start[:-1]]
+    following = np.where(tree._missing_child >= 0, tree._missing_child, first).astype(np.int32)
+    leaf = np.empty(len(X), dtype=np.int64)
+    route_rows(
+        X,
+        tree.kind,
+        tree.feature,
+        tree.threshold,
+        tree.child_start,
+        tree.child,
+        tree.category_start,
+        tree.category_child,
+        following,
+        tree.compare_dtype == "float32",
+        leaf,
+    )
+    return leaf
 
 
 def check_rows(tree, X, start, stop, seen):
@@ -102,20 +127,19 @@ def check_finite(X, tree, first=0):
 
 
 class _Outputs(NamedTuple):
-    """What the kernel fills for nearest regions; ``point`` comes in as a copy of the rows."""
+    """What the kernel fills for nearest regions; ``wanted`` it only reads."""
 
     own: np.ndarray
     wanted: np.ndarray
     region: np.ndarray
     distance: np.ndarray
     separator: np.ndarray
-    point: np.ndarray
 
 
-def _outputs(own, wanted, point):
+def _outputs(own, wanted):
     n = len(own)
     region, separator = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    return _Outputs(own, wanted, region, np.empty(n), separator, point)
+    return _Outputs(own, wanted, region, np.empty(n), separator)
 
 
 def _measure(program, tree, X, start, stop, out, nearest, fill=False):
@@ -150,48 +174,39 @@ def _measure(program, tree, X, start, stop, out, nearest, fill=False):
 
 def _measure_again(program, tree, rows, chosen, own, found, fill):
     """Nearest regions of some rows once more, with their own class given."""
-    point = rows[chosen][:, : found.point.shape[1]].copy()
-    again = _outputs(own, found.wanted[chosen], point)
+    again = _outputs(own, found.wanted[chosen])
     _measure(program, tree, rows[chosen], 0, len(chosen), np.empty(0), again, fill)
     for whole, part in zip(found, again, strict=True):
         whole[chosen] = part
 
 
-def _strays(tree, point, label, rows):
-    """Those of the rows whose point does not have the class it should have."""
-    return rows[_classes_of(tree, point[rows]) != label[rows]]
+def _settle(program, tree, rows, missing, found, label, point):
+    """Points of rows with missing values, which may send the projection elsewhere.
+
+    Then they are given a place inside too, and the separator is chosen accordingly.
+    """
+    region, wanted = found.region[missing], label[missing]
+    move_into(program, tree, region, point)
+    lost = np.flatnonzero(_classes_of(tree, point) != wanted)
+    if len(lost) == 0:
+        return
+    again = missing[lost]
+    _measure_again(program, tree, rows, again, found.own[again], found, True)
+    filled = rows[again]
+    move_into(program, tree, region[lost], filled, fill=True)
+    lost_again = _classes_of(tree, filled) != wanted[lost]
+    # The region does not care about what is still missing, but a test inside it does.
+    filled[lost_again] = np.nan_to_num(filled[lost_again])
+    point[lost] = filled
 
 
 def _classes_of(tree, X):
     """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
-    label = tree.label[_leaves_of(tree, X)].astype(np.int64)
+    label = tree.label[leaves_of(tree, X)].astype(np.int64)
     shared = tree._shared_rows(X)
     if len(shared):
         try:
-            label[shared] = tree._predict_proba(X[shared]).argmax(axis=1)
+            label[shared] = tree._labels(X[shared])
         except ValueError:
             label[shared] = -1
     return label
-
-
-def _leaves_of(tree, X):
-    """Leaf of each row; a missing value without a rule goes to the first child."""
-    from keeptree._kernels.route import route_rows
-
-    first = np.append(tree.child, 0)[tree.child_start[:-1]]
-    following = np.where(tree._missing_child >= 0, tree._missing_child, first).astype(np.int32)
-    leaf = np.empty(len(X), dtype=np.int64)
-    route_rows(
-        X,
-        tree.kind,
-        tree.feature,
-        tree.threshold,
-        tree.child_start,
-        tree.child,
-        tree.category_start,
-        tree.category_child,
-        following,
-        tree.compare_dtype == "float32",
-        leaf,
-    )
-    return leaf

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from keeptree.tree import LEAF
+
 
 class Metric(BaseEstimator):
     """Euclidean distance over scaled attributes.
@@ -34,7 +36,8 @@ class Metric(BaseEstimator):
     factor_ : ndarray of shape (n_features,)
         What a difference is multiplied by: cost divided by scale.
     category_costs_ : list
-        For each attribute None (numeric) or the matrix of costs.
+        For each nominal attribute that the tree tests the matrix of costs, None for the others: a
+        matrix over all labels of an identifier would not fit into memory.
 
     Examples
     --------
@@ -100,8 +103,9 @@ class Metric(BaseEstimator):
         return self
 
     def _matrices(self, X, tree, y, sample_weight):
-        matrices = [None if labels is None else _overlap(len(labels)) for labels in tree.categories]
-        nominal = [f for f, matrix in enumerate(matrices) if matrix is not None]
+        nominal = [f for f, labels in enumerate(tree.categories) if labels is not None]
+        tested = np.intersect1d(nominal, tree.feature[tree.kind != LEAF]).astype(int).tolist()
+        matrices = [None] * tree.n_features
         if isinstance(self.nominal, Mapping):
             for key, matrix in self.nominal.items():
                 f = _position(key, tree, "nominal")
@@ -110,20 +114,25 @@ class Metric(BaseEstimator):
                         f"nominal has a matrix for {tree.feature_name(f)!r}, which is numeric; "
                         "use scales or costs for it."
                     )
-                matrices[f] = _own_matrix(matrix, len(matrices[f]), tree.feature_name(f))
+                matrix = _own_matrix(matrix, len(tree.categories[f]), tree.feature_name(f))
+                matrices[f] = matrix if f in tested else None
         elif self.nominal == "value-difference":
             if nominal and y is None:
                 raise ValueError(
                     'nominal="value-difference" compares class proportions and needs y; pass y '
                     "to fit."
                 )
-            for f in nominal:
-                matrices[f] = _value_difference(X[:, f], y, sample_weight, len(matrices[f]))
+            for f in tested:
+                n = len(tree.categories[f])
+                matrices[f] = _value_difference(X[:, f], y, sample_weight, n)
         elif not isinstance(self.nominal, str) or self.nominal != "overlap":
             raise ValueError(
                 f"nominal={self.nominal!r} is not known; choose 'overlap', 'value-difference' or a "
                 "dict of cost matrices."
             )
+        for f in tested:
+            if matrices[f] is None:
+                matrices[f] = _overlap(len(tree.categories[f]))
         return matrices
 
 
