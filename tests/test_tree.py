@@ -109,6 +109,20 @@ def test_a_missing_or_undeclared_category_is_shared_by_the_weights_of_the_branch
     assert tree.apply(row).tolist() == [4], "apply follows the heaviest branch"
 
 
+def test_dates_are_refused_in_a_sentence():
+    frame = pd.DataFrame({"size": pd.to_datetime(["2020-01-01", None]), "colour": ["red", "blue"]})
+    with pytest.raises(ValueError, match="'size' holds dates or times; turn them into numbers"):
+        mixed_tree().apply(frame)
+
+
+@pytest.mark.parametrize(
+    "name", ["kind", "feature", "threshold", "child_start", "missing", "counts"]
+)
+def test_a_file_without_a_needed_array_is_a_value_error(name):
+    with pytest.raises(ValueError, match="Not a tree"):
+        kt.Tree.from_dict({**stump().to_dict(), name: None})
+
+
 def test_decoding_brings_the_labels_back():
     tree = mixed_tree()
     rows = np.array([[0.0, "red"], [np.nan, "blue"], [1.5, None]], dtype=object)

@@ -62,6 +62,12 @@ def as_matrix(X, categories=None):
 def as_numbers(column, ensure_all_finite=False):
     """A numeric column as float64; pandas' NA and None are NaN."""
     values = np.asarray(column)
+    if values.dtype.kind in "mM":
+        name = getattr(column, "name", None)
+        raise ValueError(
+            f"The column {name!r} holds dates or times; turn them into numbers before, for "
+            "instance days since the first."
+        )
     if values.dtype.kind == "O":
         # NA has no number and no truth value, and NumPy refuses both.
         values = np.array([np.nan if _is_none(value) else value for value in values], dtype=object)

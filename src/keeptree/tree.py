@@ -17,6 +17,7 @@ LEAF, NUMERIC, NOMINAL = 0, 1, 2  # values of Tree.kind
 SHARE, ERROR = -1, -2  # values of Tree.missing that are not a child
 
 _MOST_FEATURES = 10_000_000  # a damaged file must not ask for all the memory
+_REQUIRED = ("kind", "feature", "threshold", "child_start", "child", "missing", "counts")
 _DTYPES = {
     "kind": np.int8,
     "feature": np.int32,
@@ -481,6 +482,8 @@ def _complete(values):
         for name, dtype in _DTYPES.items():
             if values[name] is not None:
                 done[name] = _exact(values[name], dtype)
+            elif name in _REQUIRED:
+                raise ValueError(f"Not a tree: {name} is missing.")
         if done["category_start"] is None:
             done["category_start"] = np.zeros(n_nodes + 1, dtype=np.int32)
             done["category_child"] = np.empty(0, dtype=np.int32)

@@ -47,6 +47,7 @@ class Nearest:
 
     @cached_property
     def point(self):
+        """Projection of each row."""
         X, region, missing, missing_point, program, tree, n_jobs = self._sources
         point = np.empty(X.shape)
 
@@ -62,6 +63,7 @@ class Nearest:
 
     @cached_property
     def leaf(self):
+        """Leaf of each point."""
         region, regions = self._sources.region, self._sources.program.regions
         leaf = np.where(region >= 0, regions.leaf[region], -1)
         leaf[self._sources.missing] = -1

@@ -19,9 +19,10 @@ from sklearn.utils.validation import (
 from keeptree.blocks import map_rows
 from keeptree.geometry.measure import check_finite
 from keeptree.importers import keep, unwrap
+from keeptree.labels import label_codes
 from keeptree.learners.c45 import C45Classifier
 from keeptree.learners.target import read_target, sort_classes
-from keeptree.table import as_matrix, column_names, take_rows
+from keeptree.table import as_matrix, comparable_names, take_rows
 from keeptree.tree import ERROR, LEAF, Tree, names_differ
 
 
@@ -61,7 +62,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             raise ValueError("The sample weights must have a positive, finite sum.")
         self._resolve(X, y, sample_weight)
         matrix = self._check_finite(self._read(X))
-        self._learn(matrix, class_codes(labels, self.tree_.classes), weight)
+        self._learn(matrix, label_codes(labels, self.tree_.classes), weight)
         return self
 
     def predict(self, X):
@@ -244,7 +245,7 @@ def binary_or_all(scores):
 
 def class_code(label, classes):
     """Position of a class label; an unknown one is a ValueError."""
-    return int(class_codes(np.array([label]), classes)[0])
+    return int(label_codes([label], classes)[0])
 
 
 def _reads_any_column(estimator):
@@ -295,7 +296,7 @@ def _fit_learner(learner, X, y, sample_weight):
 
 def _check_names(X, model):
     """The columns of a kept model have names and an order; those of X must be the same."""
-    names = column_names(X)
+    names = comparable_names(X)
     source = model.feature_names if isinstance(model, Tree) else None
     expected = getattr(model, "feature_names_in_", source)
     if names is None or expected is None or tuple(expected) == names:
@@ -307,20 +308,3 @@ def _allows_missing(estimator):
     if isinstance(estimator, Tree):
         return bool((estimator.missing[estimator.kind != LEAF] != ERROR).all())
     return get_tags(_learner(None) if estimator is None else estimator).input_tags.allow_nan
-
-
-def class_codes(y, classes):
-    """Position of each label among the classes of the tree."""
-    position = {_plain(label): code for code, label in enumerate(classes)}
-    labels, inverse = np.unique(y, return_inverse=True)
-    unknown = [label for label in labels if _plain(label) not in position]
-    if unknown:
-        raise ValueError(
-            f"The tree does not know the labels {[_plain(label) for label in unknown[:5]]}; its "
-            f"classes are {classes[:10].tolist()}."
-        )
-    return np.array([position[_plain(label)] for label in labels])[inverse]
-
-
-def _plain(label):
-    return label.item() if isinstance(label, np.generic) else label

@@ -11,7 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from keeptree.importers import keep
-from keeptree.probability.base import _is_kept, class_codes
+from keeptree.labels import label_codes
+from keeptree.probability.base import _is_kept
 from keeptree.probability.confdtree import ConfDTreeClassifier
 
 
@@ -89,7 +90,7 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
             forest = self._learner()
             self.forest_ = clone(forest).fit(X, y, sample_weight)
         self.classes_ = self.forest_.classes_
-        codes = class_codes(y, self.classes_)
+        codes = label_codes(y, self.classes_)
         correction = ConfDTreeClassifier() if self.correction is None else self.correction
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "No test of the tree can be checked")

@@ -8,7 +8,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.probability.base import ProbabilityModel, _learner, class_codes
+from keeptree.labels import label_codes
+from keeptree.probability.base import ProbabilityModel, _learner
 
 _STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)  # tried by strength="cv"
 _DEFAULT_STRENGTH = 10.0
@@ -206,7 +207,7 @@ def _fold_losses(learner, X, y, weight, grow, hold, part):
     """Log-loss of each strength on the held-out rows."""
     model = SmoothedTreeClassifier(learner, "shrinkage")
     model.fit(_safe_indexing(X, grow), y[grow], part)
-    held, column = _safe_indexing(X, hold), class_codes(y[hold], model.classes_)
+    held, column = _safe_indexing(X, hold), label_codes(y[hold], model.classes_)
     losses = []
     for strength in _STRENGTHS:
         model.node_probabilities_ = smoothed_nodes(model.tree_, "shrinkage", strength=strength)
