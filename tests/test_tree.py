@@ -366,7 +366,7 @@ BROKEN = {
     "threshold of a leaf": {"threshold": [2.5, 0.0, NAN]},
     "no label": {"classes": ["no", None]},
     "NaN as a label": {"classes": [NAN, float("nan")]},
-    "list as a label": {"classes": np.array([["a"], None], dtype=object)},
+    "list as a label": {"classes": np.array([["a"], "b"], dtype=object)},
     "no columns": {"n_features": 0, "feature_names": []},
 }
 
