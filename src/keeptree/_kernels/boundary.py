@@ -548,23 +548,26 @@ def measure_rows(single):
 
 
 @inlined
-def _place(value, e, nodes, bounds, category, fill, single):
-    """Where one coordinate moves to in a box; without a branch on a number."""
-    table, missing = nodes[3, e], np.isnan(value)
-    if missing and not fill:
-        return value
-    if table >= 0:
-        return float64(category[table + (nodes[1, e] if missing else int64(value))])
-    lower, upper, smallest, largest = bounds[0, e], bounds[1, e], bounds[2, e], bounds[3, e]
-    if missing:
-        return largest if upper < np.inf else smallest
+def _place(value, lower, upper, smallest, largest, single):
+    """Where a number moves to, without a branch; it stays if it or the box is NaN."""
     compared = value
     if single:
         compared = float64(np.float32(value))
-        if abs(compared) > LARGEST_SINGLE:
-            compared = LARGEST_SINGLE if compared > 0.0 else -LARGEST_SINGLE
+        compared = LARGEST_SINGLE if compared > LARGEST_SINGLE else compared
+        compared = -LARGEST_SINGLE if compared < -LARGEST_SINGLE else compared
     place = largest if compared > upper else value
     return smallest if compared <= lower else place
+
+
+@inner
+def _place_carefully(value, e, nodes, bounds, category, place):
+    """The same for a category, or for a missing value that is given a place."""
+    missing, table = np.isnan(value), nodes[3, e]
+    if table >= 0:
+        return float64(category[table + (nodes[1, e] if missing else int64(value))])
+    if missing:
+        return bounds[3, e] if bounds[1, e] < np.inf else bounds[2, e]
+    return place
 
 
 def _move_rows(rows, region, start, nodes, bounds, category, fill, single, out):
@@ -574,13 +577,22 @@ def _move_rows(rows, region, start, nodes, bounds, category, fill, single, out):
     puts them inside: the largest number not above a bound, the smallest above it. Not in place: the
     compiler would store on a condition only, and which coordinates move is a toss-up.
     """
+    careful = fill or len(category) > 0
     for i in range(len(rows)):
         for f in range(rows.shape[1]):
             out[i, f] = rows[i, f]
-        if region[i] >= 0:
-            for e in range(np.uint64(start[region[i]]), np.uint64(start[region[i] + 1])):
-                f = np.uint64(nodes[0, e])
-                out[i, f] = _place(rows[i, f], e, nodes, bounds, category, fill, single)
+        if region[i] < 0:
+            continue
+        first, last = np.uint64(start[region[i]]), np.uint64(start[region[i] + 1])
+        for e in range(first, last):
+            f = np.uint64(nodes[0, e])
+            out[i, f] = _place(
+                rows[i, f], bounds[0, e], bounds[1, e], bounds[2, e], bounds[3, e], single
+            )
+        for e in range(first, last if careful else first):
+            f = np.uint64(nodes[0, e])
+            if fill or not np.isnan(rows[i, f]):
+                out[i, f] = _place_carefully(rows[i, f], e, nodes, bounds, category, out[i, f])
 
 
 @cache
