@@ -42,14 +42,19 @@ def geometry():
     for leaves, classes in ((30, 2), (100, 2), (1000, 2), (100, 3), (10_000, 2)):
         tree, X, _, new = grown_tree(leaves, classes)
         b = kt.Boundary(tree).fit(X)
-        calls = [tree.predict_proba, b.distance, b.signed_distance, b.nearest]
+
+        def nearest_points(rows, b=b):
+            return b.nearest(rows).point
+
+        calls = [tree.predict_proba, b.distance, b.signed_distance, b.nearest, nearest_points]
         base, *times = best_times(
             [(call, new) for call in calls], repeats=3 if leaves > 1000 else 7
         )
         limit = "2" if leaves == 100 else ""
-        ratios = [f"{t / base:.2f}" for t in times]
-        rows.append((f"{leaves} leaves, K = {classes}", *ratios, limit))
+        *ratios, with_points = (f"{t / base:.2f}" for t in times)
+        rows.append((f"{leaves} leaves, K = {classes}", *ratios, limit, with_points))
     columns = ("Boundary, float64, 1 thread", "distance", "signed", "nearest", "limit of nearest")
+    columns += ("nearest and .point",)  # which is computed only if asked for
     print_table("Ratio to scikit-learn's predict_proba", columns, rows)
 
 

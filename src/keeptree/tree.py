@@ -446,7 +446,7 @@ class Tree:
         Parameters
         ----------
         precision : int, default=6
-            Decimals of thresholds and weights; significant digits of those below 0.001.
+            Significant digits of thresholds and weights; those before the point are never cut.
         """
         return tree_to_text(self, precision)
 

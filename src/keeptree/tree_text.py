@@ -31,13 +31,12 @@ def branch_text(tree, node, child, precision=6):
 
 
 def number_text(value, precision=6):
-    """A number with ``precision`` decimals at most; small ones with as many significant digits.
+    """A number with ``precision`` significant digits, more if it has as many before the point.
 
     Whole digits are never cut: who reads 20230115.5 must be able to decide as the tree does.
     """
-    if value == 0 or not 1e-3 <= abs(value) < 1e15:
-        return f"{value:.{precision}g}"
-    return f"{value:.{precision}f}".rstrip("0").rstrip(".")
+    whole = len(str(int(abs(value)))) if abs(value) < 1e15 else 0
+    return f"{value:.{max(precision, whole + 1)}g}"
 
 
 def _leaf_text(tree, node, precision):

@@ -1,5 +1,6 @@
 """Boundary against the naive reference, and the properties that make it a distance."""
 
+import pickle
 from multiprocessing.pool import ThreadPool
 from threading import Barrier
 
@@ -173,6 +174,26 @@ def measure(tree, metric, x, p):
         else:
             total += metric.category_costs_[f][int(x[f]), int(p[f])] ** 2
     return np.sqrt(total)
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[2]], ids=str)
+def test_points_and_leaves_are_computed_when_asked_for_and_outlive_another_fit(case):
+    tree = make(case, missing="mixed")
+    X = random_rows(tree, 15, n=3000, missing=0.02)
+    rows = np.tile(X, (12, 1))  # more than one block of rows for a thread
+    boundary = fitted(tree, X)
+    expected = arrays(boundary.nearest(decode(tree, X)))
+    boundary.set_params(n_jobs=2)
+    nearest = boundary.nearest(decode(tree, rows))
+    assert "point" not in vars(nearest)
+    copy = pickle.loads(pickle.dumps(nearest))
+    boundary.fit(decode(tree, X[:2]))
+    for a, b, c in zip(arrays(nearest), arrays(copy), expected, strict=True):
+        np.testing.assert_array_equal(a, np.concatenate([c] * 12))
+        np.testing.assert_array_equal(a, b)
+    assert nearest.point is nearest.point
+    with pytest.raises(AttributeError):
+        nearest.distance = 0
 
 
 def test_unmoved_coordinates_keep_the_users_value():

@@ -353,29 +353,24 @@ def _choose(best, n_classes, j, mask, own, wanted):
 
 
 @inlined
-def _sizes(flat, at, column_step, first, n, nodes, bounds, single, sizes):
-    """How far each of n coordinates of a row lies outside a box, NaN for a nominal or missing one.
+def _outside(flat, at, column_step, first, n, nodes, bounds, single):
+    """How far a row lies outside a box: the sum of squares, the largest move, the first as large.
 
-    Which coordinates do is different for every row, hence a loop without a branch.
+    NaN if a coordinate is nominal or missing. Which coordinates lie outside is different for every
+    row, hence a loop without a branch.
     """
-    for q in range(n):
-        e = np.uint64(first + q)
-        value = flat[np.uint64(at + nodes[e, 0] * column_step)]
+    total, largest, chosen = 0.0, -1.0, np.uint64(first)
+    for e in range(np.uint64(first), np.uint64(first + n)):
+        value = flat[np.uint64(at + nodes[0, e] * column_step)]
         if single:
             value = float64(np.float32(value))
-        above, below = value - bounds[e, 1], bounds[e, 0] - value
-        sizes[q] = (above if above > below else below) * bounds[e, 4]
-
-
-@inlined
-def _largest(sizes, n):
-    """Sum of the squares of what is not negative, the largest and the first that is that large."""
-    total, largest, chosen = 0.0, -1.0, 0
-    for q in range(n):
-        size = 0.0 if sizes[q] < 0.0 else sizes[q]
-        total += size * size
-        if sizes[q] > largest:
-            largest, chosen = sizes[q], q
+        above, below = value - bounds[1, e], bounds[0, e] - value
+        size = (above if above > below else below) * bounds[4, e]
+        outside = 0.0 if size < 0.0 else size
+        total += outside * outside
+        larger = size > largest
+        largest = size if larger else largest
+        chosen = e if larger else chosen
     return total, largest, chosen
 
 
@@ -385,13 +380,13 @@ def _move(value, e, nodes, bounds, cost, category, test, fill, single):
 
     A negative size: it stays where it is. A missing value is given a place only if ``fill``.
     """
-    table = nodes[e, 3]
+    table = nodes[3, e]
     if np.isnan(value):
         if not fill:
             return -1.0, int64(-1)
         if table >= 0:
-            return 0.0, test[table + nodes[e, 1]]
-        return 0.0, nodes[e, 2] if bounds[e, 1] < np.inf else nodes[e, 1]
+            return 0.0, test[table + nodes[1, e]]
+        return 0.0, nodes[2, e] if bounds[1, e] < np.inf else nodes[1, e]
     if table >= 0:
         code = table + int64(value)
         if category[code] == int64(value):
@@ -399,10 +394,10 @@ def _move(value, e, nodes, bounds, cost, category, test, fill, single):
         return cost[code], test[code]
     if single:
         value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
-    if value > bounds[e, 1]:
-        return min((value - bounds[e, 1]) * bounds[e, 4], LARGEST_MOVE), nodes[e, 2]
-    if value <= bounds[e, 0]:
-        return min((bounds[e, 0] - value) * bounds[e, 4], LARGEST_MOVE), nodes[e, 1]
+    if value > bounds[1, e]:
+        return min((value - bounds[1, e]) * bounds[4, e], LARGEST_MOVE), nodes[2, e]
+    if value <= bounds[0, e]:
+        return min((bounds[0, e] - value) * bounds[4, e], LARGEST_MOVE), nodes[1, e]
     return -1.0, int64(-1)
 
 
@@ -413,7 +408,7 @@ def _project_carefully(
     """``_project`` for a row with nominal, missing or huge values, or one that touches the box."""
     total, largest, separator = 0.0, -1.0, int64(-1)
     for e in range(first, first + n):
-        value = flat[at + nodes[e, 0] * column_step]
+        value = flat[at + nodes[0, e] * column_step]
         size, node = _move(value, e, nodes, bounds, cost, category, test, fill, single)
         if size >= 0.0:
             total += size * size
@@ -423,28 +418,25 @@ def _project_carefully(
 
 
 @inlined
-def _project(flat, at, column_step, first, n, nodes, bounds, single, sizes):
+def _project(flat, at, column_step, first, n, nodes, bounds, single):
     """Project the row at ``at`` on the box of n entries from ``first``.
 
     Returns whether all of it is plain (else nothing is done), the squared distance and the
     separator: the binding test of the coordinate that moves most, the lowest of ties.
     """
-    _sizes(flat, at, column_step, first, n, nodes, bounds, single, sizes)
-    total, largest, chosen = _largest(sizes, n)
+    total, largest, e = _outside(flat, at, column_step, first, n, nodes, bounds, single)
     if not (total <= LARGEST_MOVE**2 and largest > 0.0):
         return False, 0.0, int64(-1)
-    e = first + chosen
-    value = flat[at + nodes[e, 0] * column_step]
+    value = flat[at + nodes[0, e] * column_step]
     if single:
         value = float64(np.float32(value))
-    side = 1 + int64(value > bounds[e, 0])  # an index: a branch would be a toss-up
-    return True, total, nodes[e, side]
+    side = 1 + int64(value > bounds[0, e])  # an index: a branch would be a toss-up
+    return True, total, nodes[side, e]
 
 
 @inner
 def _fill_nearest(
-    best, n_classes, first, m, mask, flat, at, row_step, column_step, boxes, fill, single, sizes,
-    nearest,
+    best, n_classes, first, m, mask, flat, at, row_step, column_step, boxes, fill, single, nearest,
 ):  # fmt: skip
     """Nearest regions of a block of rows: exact distances and separators."""
     # Taken out of their tuples once: for each row it would cost more than the work itself.
@@ -456,7 +448,7 @@ def _fill_nearest(
         if region[i] >= 0:
             entry, n = start[region[i]], start[region[i] + 1] - start[region[i]]
             plain, squared, separator[i] = _project(
-                flat, row, column_step, entry, n, nodes, bounds, single, sizes
+                flat, row, column_step, entry, n, nodes, bounds, single
             )
             if not plain:
                 squared, separator[i] = _project_carefully(
@@ -492,7 +484,6 @@ def _measure_rows(
     width = len(columns) + len(rest)
     tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
     center, factor = _tile(columns, frame, width, tile.size)
-    sizes = np.empty(width)  # of a region's coordinates
     stack, due = np.empty(len(links) + 1, dtype=np.int64), np.empty(len(links) + 1, dtype=out.dtype)
     seen = 0
     for first in range(start, stop, BLOCK):
@@ -533,7 +524,7 @@ def _measure_rows(
         elif nearest is not None:
             _fill_nearest(
                 best, n_classes, first - start, m, mask,
-                flat, at, row_step, column_step, boxes, fill, single, sizes, nearest,
+                flat, at, row_step, column_step, boxes, fill, single, nearest,
             )  # fmt: skip
     return seen
 
@@ -557,38 +548,56 @@ def measure_rows(single):
 
 
 @inlined
-def _place(value, e, nodes, bounds, category, fill, single):
-    """Where one coordinate moves to in a box; without a branch on a number."""
-    table, missing = nodes[e, 3], np.isnan(value)
-    if missing and not fill:
-        return value
-    if table >= 0:
-        return float64(category[table + (nodes[e, 1] if missing else int64(value))])
-    if missing:
-        return bounds[e, 3] if bounds[e, 1] < np.inf else bounds[e, 2]
+def _place(value, lower, upper, smallest, largest, single):
+    """Where a number moves to, without a branch; it stays if it or the box is NaN."""
     compared = value
     if single:
-        compared = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
-    place = bounds[e, 3] if compared > bounds[e, 1] else value
-    return bounds[e, 2] if compared <= bounds[e, 0] else place
+        compared = float64(np.float32(value))
+        compared = LARGEST_SINGLE if compared > LARGEST_SINGLE else compared
+        compared = -LARGEST_SINGLE if compared < -LARGEST_SINGLE else compared
+    place = largest if compared > upper else value
+    return smallest if compared <= lower else place
 
 
-def _move_rows(region, start, nodes, bounds, category, fill, single, rows):
-    """Move rows into their regions; a negative region: the row stays.
+@inner
+def _place_carefully(value, e, nodes, bounds, category, place):
+    """The same for a category, or for a missing value that is given a place."""
+    missing, table = np.isnan(value), nodes[3, e]
+    if table >= 0:
+        return float64(category[table + (nodes[1, e] if missing else int64(value))])
+    if missing:
+        return bounds[3, e] if bounds[1, e] < np.inf else bounds[2, e]
+    return place
+
+
+def _move_rows(rows, region, start, nodes, bounds, category, fill, single, out):
+    """Copy rows, moved into their regions; a negative region: the row stays.
 
     Missing values are given a place only if ``fill``. The places of numbers are such that the model
-    puts them inside: the largest number not above a bound, the smallest above it.
+    puts them inside: the largest number not above a bound, the smallest above it. Not in place: the
+    compiler would store on a condition only, and which coordinates move is a toss-up.
     """
+    careful = fill or len(category) > 0
     for i in range(len(rows)):
-        if region[i] >= 0:
-            for e in range(start[region[i]], start[region[i] + 1]):
-                f = nodes[e, 0]
-                rows[i, f] = _place(rows[i, f], e, nodes, bounds, category, fill, single)
+        for f in range(rows.shape[1]):
+            out[i, f] = rows[i, f]
+        if region[i] < 0:
+            continue
+        first, last = np.uint64(start[region[i]]), np.uint64(start[region[i] + 1])
+        for e in range(first, last):
+            f = np.uint64(nodes[0, e])
+            out[i, f] = _place(
+                rows[i, f], bounds[0, e], bounds[1, e], bounds[2, e], bounds[3, e], single
+            )
+        for e in range(first, last if careful else first):
+            f = np.uint64(nodes[0, e])
+            if fill or not np.isnan(rows[i, f]):
+                out[i, f] = _place_carefully(rows[i, f], e, nodes, bounds, category, out[i, f])
 
 
 @cache
 def move_rows():
     """The compiled ``_move_rows``."""
-    whole = readonly(int64, 1, "C")
-    boxes = (whole, readonly(int64, 2, "C"), readonly(float64, 2, "C"), whole)
-    return kernel(types.void(whole, *boxes, boolean, boolean, float64[:, ::1]))(_move_rows)
+    whole, real = readonly(int64, 1, "C"), readonly(float64, 2, "C")
+    boxes = (whole, readonly(int64, 2, "C"), real, whole)
+    return kernel(types.void(real, whole, *boxes, boolean, boolean, float64[:, ::1]))(_move_rows)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
-from keeptree.geometry.measure import check_finite, fill_signed, find_nearest, leaves_of, move_into
+from keeptree.geometry.measure import check_finite, fill_signed, find_nearest, leaves_of, move_rows
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.program import Program, compile_program
 from keeptree.tree import Tree
@@ -47,23 +47,30 @@ class Nearest:
 
     @cached_property
     def point(self):
+<<<<<<< HEAD
         """Projection of each row."""
+=======
+        """The nearest points."""
+>>>>>>> geo2
         X, region, missing, missing_point, program, tree, n_jobs = self._sources
         point = np.empty(X.shape)
 
         def fill(start, stop):
             rows = slice(start, stop)
-            point[rows] = X[rows]
-            move_into(program, tree, region[rows], point[rows])
+            move_rows(program, tree, X[rows], region[rows], point[rows])
 
-        map_rows(fill, len(X), n_jobs, block=1024)  # which stay in a near cache
+        map_rows(fill, len(X), n_jobs)
         point[missing] = missing_point
         point[np.isinf(self.distance)] = np.nan
         return point
 
     @cached_property
     def leaf(self):
+<<<<<<< HEAD
         """Leaf of each point."""
+=======
+        """The leaves they fall in."""
+>>>>>>> geo2
         region, regions = self._sources.region, self._sources.program.regions
         leaf = np.where(region >= 0, regions.leaf[region], -1)
         leaf[self._sources.missing] = -1

@@ -61,19 +61,17 @@ def find_nearest(program, tree, X, start, stop, wanted=None, fill=False):
     inside = found.region >= 0
     label = np.where(inside, regions.label[found.region], found.own)
     missing = missing[:0] if fill else missing[inside[missing]]
-    point = rows[missing]
-    if len(missing):
-        _settle(program, tree, rows, missing, found, label, point)
+    point = _settle(program, tree, rows, missing, found, label)
     return Found(found.region, found.distance, found.separator, label, missing, point)
 
 
-def move_into(program, tree, region, point, fill=False):
-    """Move the rows ``point`` into their regions, those with a negative one stay."""
-    from keeptree._kernels.boundary import move_rows
+def move_rows(program, tree, rows, region, out, fill=False):
+    """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
+    from keeptree._kernels import boundary
 
     regions, single = program.regions, tree.compare_dtype == "float32"
     boxes = (regions.start, regions.nodes, regions.bounds, regions.category)
-    move_rows()(region, *boxes, fill, single, point)
+    boundary.move_rows()(np.ascontiguousarray(rows), region, *boxes, fill, single, out)
 
 
 def leaves_of(tree, X):
@@ -180,24 +178,27 @@ def _measure_again(program, tree, rows, chosen, own, found, fill):
         whole[chosen] = part
 
 
-def _settle(program, tree, rows, missing, found, label, point):
+def _settle(program, tree, rows, missing, found, label):
     """Points of rows with missing values, which may send the projection elsewhere.
 
     Then they are given a place inside too, and the separator is chosen accordingly.
     """
+    point = np.empty((len(missing), rows.shape[1]))
+    if len(missing) == 0:
+        return point
     region, wanted = found.region[missing], label[missing]
-    move_into(program, tree, region, point)
+    move_rows(program, tree, rows[missing], region, point)
     lost = np.flatnonzero(_classes_of(tree, point) != wanted)
-    if len(lost) == 0:
-        return
-    again = missing[lost]
-    _measure_again(program, tree, rows, again, found.own[again], found, True)
-    filled = rows[again]
-    move_into(program, tree, region[lost], filled, fill=True)
-    lost_again = _classes_of(tree, filled) != wanted[lost]
-    # The region does not care about what is still missing, but a test inside it does.
-    filled[lost_again] = np.nan_to_num(filled[lost_again])
-    point[lost] = filled
+    if len(lost):
+        again = missing[lost]
+        _measure_again(program, tree, rows, again, found.own[again], found, True)
+        filled = np.empty((len(lost), rows.shape[1]))
+        move_rows(program, tree, rows[again], region[lost], filled, fill=True)
+        lost_again = _classes_of(tree, filled) != wanted[lost]
+        # The region does not care about what is still missing, but a test inside it does.
+        filled[lost_again] = np.nan_to_num(filled[lost_again])
+        point[lost] = filled
+    return point
 
 
 def _classes_of(tree, X):

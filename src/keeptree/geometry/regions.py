@@ -27,7 +27,7 @@ class Regions:
     """Boxes in preorder, in the form the projection kernel reads.
 
     Region r stands for the sub-tree at ``node[r]`` and has the class ``label[r]``; ``leaf[r]`` is
-    that node if it is a leaf, else -1. The rows ``start[r]`` to ``start[r + 1]`` of ``nodes`` and
+    that node if it is a leaf, else -1. Columns ``start[r]`` to ``start[r + 1]`` of ``nodes`` and
     ``bounds`` give its box by feature: feature, node of the lower bound, node of the upper bound,
     -1; and lower bound, upper bound, the smallest and the largest value inside, factor.
 
@@ -252,8 +252,8 @@ class _Builder:
             label=np.array(self.label, dtype=np.int64),
             leaf=np.where(self.tree.kind[node] == LEAF, node, -1),
             start=np.array(self.start, dtype=np.int64),
-            nodes=np.array(self.nodes, dtype=np.int64).reshape(-1, 4),
-            bounds=np.array(self.bounds, dtype=np.float64).reshape(-1, 5),
+            nodes=_by_column(self.nodes, 4, np.int64),
+            bounds=_by_column(self.bounds, 5, np.float64),
             cost=cost.astype(np.float64),
             category=category.astype(np.int64),
             test=test.astype(np.int64),
@@ -261,6 +261,11 @@ class _Builder:
             children=self.children,
             edge=self.edge,
         )
+
+
+def _by_column(entries, width, dtype):
+    """Entries as a matrix with a row for each of their ``width`` fields."""
+    return np.ascontiguousarray(np.array(entries, dtype=dtype).reshape(-1, width).T)
 
 
 def _next_above(bound, dtype):
