@@ -1,6 +1,6 @@
-"""make bench: speed as ratios to scikit-learn's predict_proba on the same rows, in the same run."""
+"""make bench: speed as ratios to a peer on the same data, in the same run."""
 
-from benchmarks import confdtree, fitting, memory, scoring
+from benchmarks import confdtree, fitting, learners, memory, other_learners, scoring
 
-for part in (scoring, confdtree, fitting, memory):
+for part in (scoring, confdtree, fitting, learners, other_learners, memory):
     part.main()

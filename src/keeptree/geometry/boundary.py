@@ -47,11 +47,7 @@ class Nearest:
 
     @cached_property
     def point(self):
-<<<<<<< HEAD
-        """Projection of each row."""
-=======
         """The nearest points."""
->>>>>>> geo2
         X, region, missing, missing_point, program, tree, n_jobs = self._sources
         point = np.empty(X.shape)
 
@@ -66,11 +62,7 @@ class Nearest:
 
     @cached_property
     def leaf(self):
-<<<<<<< HEAD
-        """Leaf of each point."""
-=======
         """The leaves they fall in."""
->>>>>>> geo2
         region, regions = self._sources.region, self._sources.program.regions
         leaf = np.where(region >= 0, regions.leaf[region], -1)
         leaf[self._sources.missing] = -1
