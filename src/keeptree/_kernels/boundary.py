@@ -443,8 +443,13 @@ def _fill_nearest(
     start, nodes, bounds, cost, category, test = boxes
     own, wanted, region, distance, separator = nearest
     for j in range(m):
+        i = first + j
+        if n_classes == 2:  # a constant: the compiler unrolls the loops
+            own[i], region[i] = _choose(best, 2, j, mask, own[i], wanted[i])
+        else:
+            own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
+    for j in range(m):
         i, row = first + j, at + j * row_step
-        own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
         if region[i] >= 0:
             entry, n = start[region[i]], start[region[i] + 1] - start[region[i]]
             plain, squared, separator[i] = _project(
