@@ -271,20 +271,28 @@ def classify_many(curve, stride, h, estimated, prior, axis, cell, piece, coeffic
     share is zero.
     """
     step = len(axis) // len(estimated)
+    rest = 1.0
+    for j in range(len(estimated)):
+        rest -= prior[estimated[j]]
+    some_rest = len(estimated) < len(prior)
     for row in range(h.shape[0]):
-        total = 0.0
-        for c in range(len(prior)):
-            out[row, c] = prior[c]
+        k = np.uint64(curve[row * stride])  # unsigned: no check for an index from the end
+        total = rest if some_rest else 0.0
+        if some_rest:
+            for c in range(len(prior)):
+                out[row, c] = prior[c]
         for j in range(len(estimated)):
-            k, c = curve[row * stride] + j * step, estimated[j]
+            c = np.uint64(estimated[j])
             p = lookup_even(h[row, c], k, axis, coefficient)
             if p < 0.0:
                 p = lookup_curve(h[row, c], k, axis, cell, piece, coefficient)
-            out[row, c] = p + 1e-9 * prior[c]
+            p += 1e-9 * prior[c]
+            out[row, c] = p
+            total += p
+            k += np.uint64(step)
+        scale = 1.0 / total
         for c in range(len(prior)):
-            total += out[row, c]
-        for c in range(len(prior)):
-            out[row, c] /= total
+            out[row, c] *= scale
 
 
 @kernel
