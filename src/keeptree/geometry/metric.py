@@ -82,14 +82,10 @@ class Metric(BaseEstimator):
                 f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
                 "your own scales."
             )
-        numeric = [labels is None for labels in tree.categories]
-        self.center_, self.scale_ = np.zeros(tree.n_features), np.ones(tree.n_features)
-        for f in np.flatnonzero(numeric):
-            values, weight = _present(X[:, f], sample_weight)
-            if len(values) and values.min() < values.max():
-                self.center_[f], self.scale_[f] = _SPREADS[self.kind](values, weight)
-            elif len(values):
-                self.center_[f] = values[0]
+        self.center_, self.scale_ = _SPREADS[self.kind](*_spread(X, sample_weight))
+        for f, labels in enumerate(tree.categories):
+            if labels is not None:
+                self.center_[f], self.scale_[f] = 0.0, 1.0
         _override(self.scale_, self.scales, tree, "scales")
         costs = np.ones(tree.n_features)
         _override(costs, self.costs, tree, "costs")
@@ -136,17 +132,23 @@ class Metric(BaseEstimator):
         return matrices
 
 
-def _standard(values, weight):
-    # Divided by the largest first: squares of very large numbers would overflow.
-    unit = np.abs(values).max()
-    scaled = values / unit
-    center = np.average(scaled, weights=weight)
-    deviation = np.sqrt(np.average((scaled - center) ** 2, weights=weight))
-    return center * unit, _or_one(deviation * unit)
+def _spread(X, sample_weight):
+    """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
+    from keeptree._kernels.columns import spread_columns
+
+    weight = np.empty(0) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    spread = np.empty((5, X.shape[1]))
+    spread_columns(X, weight, spread)
+    spread[1:, spread[0] == 0] = 0.0
+    return spread[1:]
 
 
-def _minmax(values, weight):
-    low, high = values.min(), values.max()
+def _standard(low, high, mean, deviation):
+    # A constant column has its value as the mean, whatever rounding does.
+    return np.where(low < high, mean, low), _or_one(np.where(low < high, deviation, 0.0))
+
+
+def _minmax(low, high, mean, deviation):
     return low / 2 + high / 2, _or_one(high - low)
 
 
@@ -155,16 +157,7 @@ _SPREADS = {"minmax": _minmax, "standard": _standard}
 
 def _or_one(scale):
     """The scale, or 1 where it is too large or too small for a number."""
-    return scale if 1e-300 < scale < 1e300 else 1.0
-
-
-def _present(values, sample_weight):
-    """Values that are there and count, with their weights."""
-    kept = ~np.isnan(values)
-    if sample_weight is not None:
-        kept &= sample_weight > 0
-    weight = None if sample_weight is None else sample_weight[kept]
-    return (values if kept.all() else values[kept]), weight
+    return np.where((scale > 1e-300) & (scale < 1e300), scale, 1.0)
 
 
 def _position(key, tree, what):

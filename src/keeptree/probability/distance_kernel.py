@@ -125,7 +125,8 @@ class DistanceKernelClassifier(ProbabilityModel):
         if n_classes == 2:
             self._estimated = self._estimated[:1]  # h_1 = -h_0: one estimate is one minus the other
         present = weight > 0
-        X, y, weight = X[present], y[present], weight[present]
+        if not present.all():
+            X, y, weight = X[present], y[present], weight[present]
         h = self.boundary_._signed(X)
         cases, starts = self._group(X)
         h = h[cases][:, self._estimated]
