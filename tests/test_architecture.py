@@ -16,8 +16,8 @@ LAYERS = [
     {"_kernels", "labels", "output"},
     {"tree", "table", "tree_check", "tree_json", "tree_text", "blocks", "files"},
     {"importers", "learners", "geometry"},
-    {"probability", "explain"},
-    {"evaluation", "report", "engines"},
+    {"probability", "explanation", "saving"},
+    {"evaluation", "reporting", "engines"},
     {"papers", "cli", "__main__"},
 ]
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -86,7 +86,7 @@ def _demo_arguments(parser):
 
 
 def _demo(options):
-    from keeptree.report.demo import demo
+    from keeptree.reporting.demo import demo
 
     if not options.json:
         from keeptree.output import require
@@ -99,7 +99,7 @@ def _demo(options):
         figures = {key: data[key] for key in (*keys, "ranking_gain", "about", "page")}
         print(json.dumps(figures, indent=2, allow_nan=False))
         return
-    from keeptree.report.terminal import print_report
+    from keeptree.reporting.terminal import print_report
 
     print_report(data)
 

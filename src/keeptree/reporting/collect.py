@@ -1,6 +1,6 @@
 """From models and held-out data to a plain dict of numbers and text, which JSON can hold.
 
-Nothing here draws: :mod:`keeptree.report.render` reads the dict, and so can any other program.
+Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can any other program.
 """
 
 import hashlib
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from keeptree.report.quality import auc_difference, mark_best, measure_scores, roc_points
-from keeptree.report.summary import summarise
-from keeptree.report.text import clean, plain_number
+from keeptree.reporting.quality import auc_difference, mark_best, measure_scores, roc_points
+from keeptree.reporting.summary import summarise
+from keeptree.reporting.text import clean, plain_number
 from keeptree.tree_text import branch_text
 
 SCHEMA = 1  # of the dict: a change that breaks its readers raises it

@@ -1,7 +1,7 @@
 """The drawing of a tree: root left, one row per leaf, edges as wide as their cases are many."""
 
-from keeptree.report.svg import drawing, el, label, marker
-from keeptree.report.text import plain_number, plural, text_width
+from keeptree.reporting.svg import drawing, el, label, marker
+from keeptree.reporting.text import plain_number, plural, text_width
 
 MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
 
@@ -21,7 +21,7 @@ def tree_drawing(tree, classes):
     tree : dict
         ``nodes`` in preorder, each with ``id``, ``parent``, ``depth``, ``name`` (of the tested
         attribute; None in a leaf), ``relation`` (how it follows from its parent), ``cases``,
-        ``counts``, ``class`` and ``errors``; see :func:`keeptree.report.collect.collect_tree`.
+        ``counts``, ``class`` and ``errors``; see :func:`keeptree.reporting.collect.collect_tree`.
     classes : list of dict
         ``label`` and ``slot`` of each class.
 

@@ -4,9 +4,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from keeptree.report.charts import class_sample, distance_chart, line_sample, roc_chart
-from keeptree.report.svg import Scale, Svg, el, label, marker
-from keeptree.report.tree_chart import MAX_LEAVES, outline_bar, tree_drawing
+from keeptree.reporting.charts import class_sample, distance_chart, line_sample, roc_chart
+from keeptree.reporting.svg import Scale, Svg, el, label, marker
+from keeptree.reporting.tree_chart import MAX_LEAVES, outline_bar, tree_drawing
 
 SPACE = "{http://www.w3.org/2000/svg}"
 

@@ -1,7 +1,7 @@
 """The charts of a report as SVG text, drawn from plain data: no JavaScript, no matplotlib."""
 
-from keeptree.report.svg import Scale, dots_path, drawing, el, label, marker, points_path
-from keeptree.report.text import plain_number, shorten_title
+from keeptree.reporting.svg import Scale, dots_path, drawing, el, label, marker, points_path
+from keeptree.reporting.text import plain_number, shorten_title
 
 _NARROW = 500  # below this width labels are short and ticks few
 _SIZE = 13  # drawn a little larger than 12, so that a phone's scaling leaves 12
@@ -56,7 +56,7 @@ def distance_chart(distance, classes, width=860, height=430):
         ``curve`` (``h`` and ``p`` of the kernel estimate), ``cases`` (each with ``h``, ``kernel``,
         ``laplace``, ``truth`` and ``error``), ``steps`` (``h`` range and ``p`` of each leaf) and
         ``positive``, the index of the positive class; see
-        :func:`keeptree.report.collect.collect_distance`.
+        :func:`keeptree.reporting.collect.collect_distance`.
     classes : list of dict
         ``label`` and ``slot`` of each class.
     width, height : int

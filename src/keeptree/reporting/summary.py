@@ -1,6 +1,6 @@
 """The first thing a reader sees: three sentences drawn from the measured figures."""
 
-from keeptree.report.quality import METRICS
+from keeptree.reporting.quality import METRICS
 
 _PROBABILITY_METRICS = (("brier", "Brier score"), ("log_loss", "log-loss"))
 

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from keeptree.report.terminal import print_report
+from keeptree.reporting.terminal import print_report
 
 console = pytest.importorskip("rich.console")
 

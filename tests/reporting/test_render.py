@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from keeptree.report.render import outline_items, render
-from keeptree.report.text import clean
+from keeptree.reporting.render import outline_items, render
+from keeptree.reporting.text import clean
 
 VOID = {"meta", "input", "br", "img", "link"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keeptree.report.demo import measure
+from keeptree.reporting.demo import measure
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -24,7 +24,7 @@ def demo(out="keeptree-demo.html"):
     """
     require("jinja2", extra="report")
     page = check_writable(out)
-    from keeptree.report.render import render
+    from keeptree.reporting.render import render
 
     data = measure()
     write_text(page, render(data))
@@ -37,14 +37,14 @@ def measure():
     Returns
     -------
     data : dict
-        See :func:`keeptree.report.collect.collect`.
+        See :func:`keeptree.reporting.collect.collect`.
     """
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import train_test_split
     from sklearn.tree import DecisionTreeClassifier
 
     from keeptree.importers import keep
-    from keeptree.report.collect import collect
+    from keeptree.reporting.collect import collect
 
     bunch = load_breast_cancer()
     y = bunch.target_names[bunch.target]
@@ -71,7 +71,7 @@ def _methods(tree, X, y):
     from keeptree.probability.distance_kernel import DistanceKernelClassifier
     from keeptree.probability.geometric_rank import GeometricRankClassifier
     from keeptree.probability.smoothing import SmoothedTreeClassifier
-    from keeptree.report.collect import Method
+    from keeptree.reporting.collect import Method
 
     methods = [
         Method("raw", "The tree's own leaves", SmoothedTreeClassifier(tree, "raw"), "leaves"),

@@ -1,4 +1,4 @@
-"""From the dict of :mod:`keeptree.report.collect` to one self-contained HTML page."""
+"""From the dict of :mod:`keeptree.reporting.collect` to one self-contained HTML page."""
 
 import base64
 import hashlib
@@ -6,10 +6,10 @@ from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from keeptree.report.charts import class_sample, distance_chart, line_sample, roc_chart
-from keeptree.report.quality import METRICS
-from keeptree.report.text import plain_number, shorten, shorten_title
-from keeptree.report.tree_chart import outline_bar, tree_drawing
+from keeptree.reporting.charts import class_sample, distance_chart, line_sample, roc_chart
+from keeptree.reporting.quality import METRICS
+from keeptree.reporting.text import plain_number, shorten, shorten_title
+from keeptree.reporting.tree_chart import outline_bar, tree_drawing
 
 # Method -> style of its line, in drawing order: ours solid and on top, the leaves broken.
 LINES = {
@@ -28,13 +28,13 @@ def render(data):
     Parameters
     ----------
     data : dict
-        From :func:`keeptree.report.collect.collect`.
+        From :func:`keeptree.reporting.collect.collect`.
 
     Returns
     -------
     html : str
     """
-    css = files("keeptree.report").joinpath("page.css").read_text(encoding="utf-8")
+    css = files("keeptree.reporting").joinpath("page.css").read_text(encoding="utf-8")
     classes = data["classes"]
     curves = [
         {**curve, "line": LINES[curve["key"]]} for curve in data["roc"] if curve["key"] in LINES
@@ -64,7 +64,7 @@ def outline_items(nodes):
     Parameters
     ----------
     nodes : list of dict
-        In preorder, as :func:`keeptree.report.collect.collect_tree` gives them.
+        In preorder, as :func:`keeptree.reporting.collect.collect_tree` gives them.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def outline_items(nodes):
 
 def _environment():
     environment = Environment(
-        loader=PackageLoader("keeptree", "report"),
+        loader=PackageLoader("keeptree", "reporting"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

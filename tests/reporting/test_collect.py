@@ -9,9 +9,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.importers import keep
-from keeptree.report.collect import collect_classes, collect_tree, fingerprint
-from keeptree.report.quality import auc_difference, mark_best, measure_scores
-from keeptree.report.summary import summarise
+from keeptree.reporting.collect import collect_classes, collect_tree, fingerprint
+from keeptree.reporting.quality import auc_difference, mark_best, measure_scores
+from keeptree.reporting.summary import summarise
 
 
 def rows_of(data):

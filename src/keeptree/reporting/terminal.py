@@ -1,4 +1,4 @@
-"""The dict of :mod:`keeptree.report.collect` as a table for the terminal."""
+"""The dict of :mod:`keeptree.reporting.collect` as a table for the terminal."""
 
 from keeptree.output import require
 
@@ -11,7 +11,7 @@ def print_report(data, console=None):
     Parameters
     ----------
     data : dict
-        From :func:`keeptree.report.collect.collect`, with ``page``, the path of the page.
+        From :func:`keeptree.reporting.collect.collect`, with ``page``, the path of the page.
     console : rich.console.Console, optional
         Where; default the standard output.
     """
@@ -41,7 +41,7 @@ def _table(rows, ascii_only):
     from rich import box
     from rich.table import Table
 
-    from keeptree.report.quality import METRICS
+    from keeptree.reporting.quality import METRICS
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("Method", no_wrap=True)
