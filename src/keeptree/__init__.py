@@ -18,7 +18,9 @@ _HOME = {
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
+    "load": "saving",
     "prune": "learners.prune",
+    "save": "saving",
 }
 
 __all__ = sorted(_HOME)

@@ -8,6 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.checks import require_array
 from keeptree.labels import label_codes
 from keeptree.probability.base import ProbabilityModel, _learner
 
@@ -127,6 +128,7 @@ class SmoothedTreeClassifier(ProbabilityModel):
     array([[0.474, 0.526]])
     """
 
+    _saved = ("strength_", "node_probabilities_")
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "smoothing": [StrOptions(set(_SMOOTHINGS))],
@@ -164,6 +166,12 @@ class SmoothedTreeClassifier(ProbabilityModel):
 
     def _learn(self, X, y, weight):
         """Nothing to measure: smoothing uses the counts the tree carries."""
+
+    def _restore(self):
+        super()._restore()
+        require_array(
+            self.node_probabilities_, "node_probabilities_", np.float64, self.tree_.counts.shape
+        )
 
     def _probability(self, X, out):
         out[:] = leaf_average(self.tree_, self._check_finite(X), self.node_probabilities_)
