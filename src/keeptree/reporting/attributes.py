@@ -4,7 +4,7 @@ from math import floor, log10
 
 import numpy as np
 
-from keeptree.reporting.text import clean
+from keeptree.text import clean
 from keeptree.tree import ERROR, LEAF, NUMERIC
 
 _BINS = 24

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree.reporting.text import clean
+from keeptree.text import clean
 
 NEAREST_SHARE = 0.05  # of the cases are "near the boundary"
 _MOST_LISTED, _MOST_HELD = 200, 400

@@ -1,7 +1,7 @@
 """The charts of a report as SVG text, drawn from plain data: no JavaScript, no matplotlib."""
 
 from keeptree.reporting.svg import Scale, drawing, el, label, marker, points_path
-from keeptree.reporting.text import plain_number, plural
+from keeptree.text import plain_number, plural
 
 _SIZE = 13  # drawn a little larger than 12, so that a phone's scaling leaves 12
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 22, 12, 52

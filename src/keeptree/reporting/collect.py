@@ -14,7 +14,7 @@ from keeptree.reporting.cases import choose_first, collect_cases
 from keeptree.reporting.distances import collect_distances
 from keeptree.reporting.quality import auc_score, compare, reliability, roc_points, wilson
 from keeptree.reporting.summary import summarise
-from keeptree.reporting.text import clean
+from keeptree.text import clean
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 from keeptree.reporting.whatif import collect_whatif, encode_values
 

@@ -1,6 +1,6 @@
 """The first thing a reader sees: three sentences drawn from the measured figures."""
 
-from keeptree.reporting.text import plural
+from keeptree.text import plural
 
 
 def summarise(data):

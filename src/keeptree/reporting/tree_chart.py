@@ -3,7 +3,7 @@
 from heapq import heappop, heappush
 
 from keeptree.reporting.svg import drawing, el, label, marker
-from keeptree.reporting.text import plain_number, plural, text_width
+from keeptree.text import plain_number, plural, text_width
 
 MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
 MAX_NODES = 40  # shown in an outline before one opens more

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from keeptree.reporting.text import clean, plain_number
+from keeptree.text import clean, plain_number
 from keeptree.tree_text import branch_text
 
 _COLOURS = 6  # class colours and markers; with more classes the commonest keep them
