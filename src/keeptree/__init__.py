@@ -19,6 +19,7 @@ _HOME = {
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
     "prune": "learners.prune",
+    "report": "reporting.report",
 }
 
 __all__ = sorted(_HOME)

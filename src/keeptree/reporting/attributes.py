@@ -1,4 +1,4 @@
-"""The attributes a tree tests: their range, thresholds and distribution, for controls and strips."""
+"""The attributes a tree tests: range, thresholds and distribution, for controls and strips."""
 
 from math import floor, log10
 

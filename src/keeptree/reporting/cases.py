@@ -5,7 +5,7 @@ import numpy as np
 from keeptree.text import clean
 
 NEAREST_SHARE = 0.05  # of the cases are "near the boundary"
-_MOST_LISTED, _MOST_HELD = 200, 400
+_MOST_LISTED, _MOST_HELD = 150, 300
 
 
 def choose_first(p, decision, distance):
@@ -36,7 +36,7 @@ def choose_first(p, decision, distance):
     return near, opinion
 
 
-def collect_cases(ids, p, decision, distance, truth, near, opinion, rows):
+def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, changes):
     """Return the cases the file holds, the ones to look at first before the others.
 
     Parameters
@@ -45,29 +45,36 @@ def collect_cases(ids, p, decision, distance, truth, near, opinion, rows):
         Names of the cases.
     p, decision, distance, near, opinion : ndarray
         As :func:`choose_first` has them.
+    leaf : ndarray of shape (n,)
+        Leaf each case falls in.
     truth : ndarray of shape (n,) or None
         Class index of what each case really was.
     rows : list of list or None
         Values of the tested attributes of each case; None leaves them out.
+    changes : callable
+        Takes row numbers and returns what the nearest change of each is, as text.
 
     Returns
     -------
     cases : list of dict
     """
+    held = _held(distance, near, opinion)
     rank = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
     return [
         {
             "id": clean(ids[row]),
             "decision": int(decision[row]),
+            "leaf": int(leaf[row]),
             "p": p[row].tolist(),
             "distance": float(distance[row]) if np.isfinite(distance[row]) else None,
             "percentile": float((rank[row] + 1) / len(p)),
             "near": bool(near[row]),
             "opinion": bool(opinion[row]),
             "truth": None if truth is None else int(truth[row]),
+            "change": change,
             "values": None if rows is None else rows[row],
         }
-        for row in _held(distance, near, opinion)
+        for row, change in zip(held, changes(held), strict=True)
     ]
 
 

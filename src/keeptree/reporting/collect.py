@@ -6,6 +6,7 @@ Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can 
 import numpy as np
 
 from keeptree.geometry.boundary import Boundary
+from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
 from keeptree.labels import label_codes
 from keeptree.probability.base import _is_kept
@@ -14,9 +15,10 @@ from keeptree.reporting.cases import choose_first, collect_cases
 from keeptree.reporting.distances import collect_distances
 from keeptree.reporting.quality import auc_score, compare, reliability, roc_points, wilson
 from keeptree.reporting.summary import summarise
-from keeptree.text import clean
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 from keeptree.reporting.whatif import collect_whatif, encode_values
+from keeptree.reporting.words import change_text
+from keeptree.text import clean
 
 SCHEMA = 2  # of the dict: a change that breaks its readers raises it
 
@@ -67,6 +69,7 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
         "distance": None,
         "first": {"near": 0, "opinion": 0, "both": 0},
         "cases": [],
+        "selected": None,
     }
     if X is not None:
         data.update(_measure(data, model, boundary, X, matrix, y))
@@ -100,9 +103,19 @@ def _measure(data, model, boundary, X, matrix, y):
             "both": int((near & opinion).sum()),
         },
         "cases": collect_cases(
-            _names(X, len(matrix)), ours, decision, distance, truth, near, opinion, values
+            _names(X, len(matrix)),
+            ours,
+            decision,
+            leaves_of(tree, matrix),
+            distance,
+            truth,
+            near,
+            opinion,
+            values,
+            lambda held: _changes(boundary, matrix[held], data["attributes"], data["rows"]),
         ),
     }
+    found["selected"] = next((at for at, case in enumerate(found["cases"]) if case["opinion"]), 0)
     if truth is None:
         return found
     right = int(np.count_nonzero(decision == truth))
@@ -111,6 +124,14 @@ def _measure(data, model, boundary, X, matrix, y):
     found["quality"] = _quality(ours, leaves, truth, data["positive"])
     found["distance"] = collect_distances(distance, decision != truth)
     return found
+
+
+def _changes(boundary, matrix, attributes, rows):
+    """The nearest change of each row as a few words; nothing where values must not be told."""
+    if not rows:
+        return [""] * len(matrix)
+    point = boundary.nearest(matrix).point
+    return [change_text(x, moved, attributes) for x, moved in zip(matrix, point, strict=True)]
 
 
 def _quality(ours, leaves, truth, positive):

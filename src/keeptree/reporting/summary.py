@@ -45,7 +45,7 @@ def _quality(data):
     words = {
         "better": "our probabilities rank them better than its leaves",
         "worse": "our probabilities rank them worse here than its leaves",
-        "no clear difference": "our probabilities and its leaves rank them with no clear difference",
+        "no clear difference": "there is no clear difference between our ranking and its leaves'",
     }[verdict(auc["difference"])]
     return (
         f"{told}; {words} (AUC {auc['ours']['value']:.3f} against {auc['leaves']['value']:.3f}, "

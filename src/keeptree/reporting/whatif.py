@@ -72,7 +72,8 @@ def _metric(metric, columns):
 
 def _leaf_values(tree, values):
     """Values of the leaves only, by node."""
-    return [row if leaf else None for row, leaf in zip(values.tolist(), tree.kind == LEAF)]
+    leaves = (tree.kind == LEAF).tolist()
+    return [row if leaf else None for row, leaf in zip(values.tolist(), leaves, strict=True)]
 
 
 def _smoothed(model, columns, rows):
