@@ -22,10 +22,9 @@ M1, M2 = [[150, 40], [60, 250]], [[250, 45], [5, 200]]
 
 def cases(table):
     """True and predicted classes with the given confusion matrix."""
-    rows = [
-        (t, d) for i, t in enumerate("+-") for j, d in enumerate("+-") for _ in range(table[i][j])
-    ]
-    return [[row[k] for row in rows] for k in (0, 1)]
+    pairs = [("+", "+"), ("+", "-"), ("-", "+"), ("-", "-")]
+    times = np.ravel(table)
+    return [np.repeat([pair[part] for pair in pairs], times) for part in (0, 1)]
 
 
 @pytest.mark.parametrize(("threshold", "tpr", "fpr"), TABLE)

@@ -78,7 +78,7 @@ def test_the_papers_sample_has_copies():
 
 
 def test_a_class_with_one_member_is_one_sentence():
-    with pytest.raises(ValueError, match="The class 'b' has 1 member.*merge the class"):
+    with pytest.raises(ValueError, match=r"The class 'b' has 1 member.*merge the class"):
         next(DividedBootstrapSplit().split(np.zeros((4, 1)), ["a", "a", "a", "b"]))
 
 

@@ -108,10 +108,10 @@ class DividedBootstrapSplit(BaseShuffleSplit):
     """Draw a stratified bootstrap sample and divide its distinct cases: Alvarez 2005 and 2007.
 
     "We divided 100 bootstrap samples into separate training and test sets in the proportion 2/3
-    1/3, respecting the prior of the classes." Each class is drawn with replacement as often as it has
-    cases; its distinct cases are divided, and all copies of a case go where the case goes. The
-    copies make learners prune less than they would on an ordinary sample: expect from your own
-    data what ``"repeated-holdout"`` shows.
+    1/3, respecting the prior of the classes." Each class is drawn with replacement as often
+    as it has cases; its distinct cases are divided, and all copies of a case go where the case
+    goes. The copies make learners prune less than they would on an ordinary sample: expect from
+    your own data what ``"repeated-holdout"`` shows.
 
     Parameters
     ----------
