@@ -60,6 +60,12 @@ def require_codes(value, name, shape, end):
     require(inside, f"{name} must lie between 0 and {end - 1}")
 
 
+def require_number(value, name):
+    """Check that a value is a finite number, not negative."""
+    number = isinstance(value, float | int) and not isinstance(value, bool)
+    require(number and 0 <= value < np.inf, f"{name} must be a number, not negative")
+
+
 def check_names(model):
     """Check the column names a model read from a file claims to have, if any."""
     names = getattr(model, "feature_names_in_", None)

@@ -25,8 +25,11 @@ FORMAT, VERSION = "keeptree.Model", 1
 _PARTS = {
     "Intervals": "probability.confdtree_statistics",
     "KernelTables": "probability.density",
+    "MarginExpert": "probability.margin",
     "Models": "learners.grow_bayes",
     "NodeStatistics": "probability.confdtree_statistics",
+    "SoftExpert": "probability.soft",
+    "SoftTests": "probability.soft_tests",
     "WindowTables": "probability.density",
 }
 _NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")  # types of arrays

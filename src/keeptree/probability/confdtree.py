@@ -243,7 +243,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         tested = None if self.interval == "t" else self.significance
         self.statistics_ = node_statistics(tree, X, y, weight, tested)
         self.intervals_ = confidence_intervals(tree, self.statistics_, self)
-        self._prepare()
+        self._derive()
         if not self.intervals_.takes_part.any():
             warnings.warn(
                 f"No test of the tree can be checked with interval={self.interval!r}, "
@@ -252,7 +252,7 @@ class ConfDTreeClassifier(ProbabilityModel):
                 stacklevel=3,
             )
 
-    def _prepare(self):
+    def _derive(self):
         """What scoring needs, from the statistics and intervals."""
         tree = self.tree_
         self._program = self._make_program()
@@ -261,7 +261,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     def _restore(self):
         super()._restore()
         check_learned(self.tree_, self.statistics_, self.intervals_)
-        self._prepare()
+        self._derive()
 
     def _make_program(self):
         """The arrays that ``walk_rows`` reads, named and laid out as there."""
