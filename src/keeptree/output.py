@@ -67,17 +67,21 @@ def replacing(path):
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
-        os.replace(temporary, path)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+        try:
+            os.replace(temporary, path)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def write_text(path, text):
     """Write a file so that it is replaced only once the new one is complete."""
-    with replacing(path) as temporary, temporary.open("x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    with replacing(path) as temporary:
+        try:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise _cannot_write(path, error) from error
 
 
 def _cannot_write(path, error):

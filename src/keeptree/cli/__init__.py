@@ -8,13 +8,13 @@ import os
 import sys
 
 from keeptree import __version__
-from keeptree.cli import demo, grow
+from keeptree.cli import demo, fit, grow, predict
 from keeptree.cli.command import Command
 from keeptree.output import MissingExtraError
 
 __all__ = ["COMMANDS", "Command", "main"]
 
-COMMANDS = [module.COMMAND for module in (demo, grow)]
+COMMANDS = [module.COMMAND for module in (demo, fit, predict, grow)]
 
 
 def main(argv=None):
