@@ -6,17 +6,15 @@ import numpy as np
 
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
-# The logistic function 1 / (1 + exp(-1.702 z)) is within 0.01 of the normal distribution function.
-_NORMAL = 1.702
-
 
 @dataclass(frozen=True, eq=False)
 class SoftTests:
     """Nodes in the order in which their results are combined: after their children, root last.
 
     A row belongs to the first child of the test ``x <= t`` by the share
-    1 / (1 + exp(-1.702 (t - x) / (strength * spread))), where ``spread`` is the standard deviation
-    of x in the training sample. A test on a constant stays hard; so does a nominal one.
+    1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
+    training sample. A test on a constant stays hard, as does a nominal one, and all tests do at an
+    infinite slope.
     """
 
     columns: np.ndarray
@@ -33,31 +31,22 @@ class SoftTests:
     spread: np.ndarray
     node: np.ndarray
 
-    def average(self, X, strength, leaf_values, out):
+    def average(self, X, slope, values, out):
         """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
         from keeptree._kernels.soft import average_leaves  # numba loads when it is first needed
 
-        average_leaves(X, *self._arrays, self._steep(strength), leaf_values, out)
+        average_leaves(X, *self.arrays, self.steep(slope), values, out)
 
-    def add_sides(self, X, strength, scores, out):
-        """Add to ``out`` the scores of every test's children, by the share of each row in them."""
-        from keeptree._kernels.soft import add_sides
+    def shares(self, X, slope, down):
+        """Share of each row in each node, of shape (n_nodes, n).
 
-        add_sides(X, *self._arrays, self._steep(strength), scores, out)
-
-    def reach(self, X, strength):
-        """Share of each row that reaches each node: shape (n_nodes, n)."""
-        return self._shares(X, strength, True)
-
-    def sides(self, X, strength):
-        """Share of each row that a test gives each child, whether the test is reached or not."""
-        return self._shares(X, strength, False)
-
-    def _shares(self, X, strength, down):
+        If ``down``, how much of the row reaches the node. Else how much of it the test above gives
+        the node, whether that test is reached or not.
+        """
         from keeptree._kernels.soft import share_nodes
 
         shares = np.zeros((len(self.kind), len(X)))
-        share_nodes(X, *self._arrays, self._steep(strength), down, shares)
+        share_nodes(X, *self.arrays, self.steep(slope), down, shares)
         return shares
 
     @property
@@ -68,14 +57,14 @@ class SoftTests:
         return parent
 
     @property
-    def _arrays(self):
+    def arrays(self):
         """What the kernels read, in their order."""
         return tuple(getattr(self, field.name) for field in fields(self))[:-2]
 
-    def _steep(self, strength):
-        """Slope of each test; 0 where it is hard."""
+    def steep(self, slope):
+        """Slope of each test per unit of its attribute; 0 where it is hard."""
         with np.errstate(divide="ignore", over="ignore"):
-            steep = _NORMAL / (strength * self.spread)
+            steep = slope / self.spread
         return np.where(np.isfinite(steep), steep, 0.0)
 
 
