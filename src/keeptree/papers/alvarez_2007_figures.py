@@ -37,7 +37,7 @@ def draw_partitions(folder, data_dir=None):
     with figure(folder / name, ncols=2, figsize=(8.4, 4.7), sharey=True) as (drawing, axes):
         leaves = {"leaf −1": "#ffffff", "leaf +1": "#d3d7dc", "leaf −1 ": "#ffffff"}
         _shade(axes[0], [-0.5, *borders, 0.5], leaves)
-        _shade(axes[1], [-0.5, middle, 0.5], {"subset of H₁": "#d9e6f2", "subset of H₂": "#f6e3d3"})
+        _shade(axes[1], [-0.5, middle, 0.5], {"subset of H₁": "#d9e6f2", "subset of H₂": "#e6f0dc"})
         titles = ["Three leaves", "Two subsets, one for each separator"]
         for ax, title in zip(axes, titles, strict=True):
             _scatter(ax, example.X[:500], example.y[:500])
@@ -45,7 +45,7 @@ def draw_partitions(folder, data_dir=None):
                 ax.axvline(border, color=INK, linewidth=1.4)
                 box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
                 ax.text(border + 0.015, -0.46, label, color=INK, bbox=box)
-            ax.set(xlim=(-0.5, 0.5), ylim=(-0.5, 0.5), xlabel="x", box_aspect=1)
+            ax.set(xlim=(-0.5, 0.5), ylim=(-0.5, 0.5), xlabel="x")
             ax.set_title(title, pad=22)
         axes[0].set_ylabel("y")
         handles, labels = axes[0].get_legend_handles_labels()
