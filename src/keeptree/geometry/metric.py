@@ -86,7 +86,7 @@ class Metric(BaseEstimator):
                 f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
                 "your own scales."
             )
-        self.center_, self.scale_ = _SPREADS[self.kind](*_spread(X, sample_weight))
+        self.center_, self.scale_ = _SPREADS[self.kind](*column_spread(X, sample_weight))
         for f, labels in enumerate(tree.categories):
             if labels is not None:
                 self.center_[f], self.scale_[f] = 0.0, 1.0
@@ -151,7 +151,7 @@ class Metric(BaseEstimator):
         return matrices
 
 
-def _spread(X, sample_weight):
+def column_spread(X, sample_weight):
     """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
     from keeptree._kernels.columns import add_range, add_squares, add_sum
 
