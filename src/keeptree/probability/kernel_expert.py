@@ -6,6 +6,8 @@ class that lie close together are merged into landmarks.
 
 import heapq
 from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,16 +16,30 @@ from keeptree.tree import LEAF
 
 MOST_LANDMARKS = 1024
 _FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d² / (2 bandwidth²)
-_WIDTHS = (0.04, 0.06, 0.09, 0.13, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0)  # of the sample's own spread
-_POWERS = (0.25, 0.5)
-_PSEUDO_CASES = 0.5
+_WIDTHS = tuple(0.04 * 1.6**j for j in range(8))  # of the spread of the sample
+_FINER = (0.8, 1.0, 1.25)  # tried around the best of them
+_POWERS = (0.0, 0.25, 0.5, 1.0)
+_MIDDLE = 0.25  # power by which landmarks are formed before one is chosen
+_PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _MOST_LEFT_OUT = 2048  # cases that judge a bandwidth
 _CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
 _LEAST_IMPORTANCE = 1e-4
 _FAR = 1e100  # as in keeptree._kernels.landmarks
 
 
-@dataclass(frozen=True)
+class Settings(NamedTuple):
+    """What leave-one-out log-loss chooses.
+
+    The bandwidth as a share of the spread of the sample, the power of an attribute's importance
+    that stretches its axis, and the pseudo-cases at the prior that every case has near it.
+    """
+
+    width: float
+    power: float
+    pseudo_cases: float
+
+
+@dataclass(frozen=True, eq=False)
 class KernelExpert:
     """Landmarks in scaled coordinates; a bell of their distance is what each of them counts.
 
@@ -43,11 +59,18 @@ class KernelExpert:
     bandwidth: float
     width: float
     power: float
+    pseudo_cases: float
 
-    def fill(self, X, out):
+    @property
+    def settings(self):
+        """Width, power and pseudo-cases, for the same expert on another sample."""
+        return Settings(self.width, self.power, self.pseudo_cases)
+
+    def probability(self, X, out):
         """Fill ``out`` with the class probabilities of the rows of an encoded matrix."""
         self._sum(X, out)
-        _normalise(out, self.prior)
+        out += self.pseudo_cases * self.prior
+        out /= out.sum(axis=1, keepdims=True)
 
     def _sum(self, X, out):
         from keeptree._kernels.landmarks import weigh_landmarks
@@ -65,7 +88,7 @@ class KernelExpert:
         )
 
 
-def fit_kernel(tree, X, y, weight, width=None, power=None, most=MOST_LANDMARKS):
+def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
     """Choose landmarks, metric and bandwidth from an encoded training sample.
 
     Parameters
@@ -74,9 +97,8 @@ def fit_kernel(tree, X, y, weight, width=None, power=None, most=MOST_LANDMARKS):
         The attributes it tests are compared, each by its importance to a power.
     X, y, weight : ndarray
         Encoded matrix, class codes and weights.
-    width, power : float, optional
-        Bandwidth as a share of the spread of the sample, and power of the importance. Default: by
-        leave-one-out log-loss.
+    settings : Settings, optional
+        Default: those of the least leave-one-out log-loss.
     most : int
         Number of landmarks that is not exceeded.
 
@@ -90,13 +112,13 @@ def fit_kernel(tree, X, y, weight, width=None, power=None, most=MOST_LANDMARKS):
     weight = weight / weight.mean()
     space = _embed(tree, X, y, weight)
     points = _coordinates(space, X)
-    scaled = points * space.sizes(_POWERS[0] if power is None else power)
+    scaled = points * space.sizes(_MIDDLE if settings is None else settings.power)
     member, n_of_class = condense(scaled, y, len(tree.classes), most)
     landmarks, mass = _centres(points, weight, member, int(n_of_class.sum()))
     cloud = _Cloud(space, landmarks, mass, np.append(0, np.cumsum(n_of_class)))
-    if width is None or power is None:
-        width, power = _choose(cloud, X, y, weight, member, width, power)
-    return cloud.expert(width, power)
+    if settings is None:
+        settings = _choose(cloud, X, y, weight, member)
+    return cloud.expert(settings)
 
 
 def condense(points, y, n_classes, most):
@@ -138,7 +160,7 @@ def condense(points, y, n_classes, most):
     return member, n_of_class
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Space:
     """How the columns the tree tests become coordinates of spread 1.
 
@@ -159,7 +181,7 @@ class _Space:
         return self.importance**power
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Cloud:
     """Landmarks in coordinates of spread 1: an expert but for metric and bandwidth."""
 
@@ -168,9 +190,9 @@ class _Cloud:
     mass: np.ndarray
     class_start: np.ndarray
 
-    def expert(self, width, power):
-        space, sizes = self.space, self.space.sizes(power)
-        bandwidth = width * np.sqrt((sizes**2).sum())
+    def expert(self, settings):
+        space, sizes = self.space, self.space.sizes(settings.power)
+        bandwidth = settings.width * np.sqrt((sizes**2).sum())
         sizes = sizes / (bandwidth * np.sqrt(2 * _FLATNESS)) if len(sizes) else sizes
         pad = -len(sizes) % 4  # the kernel reads four coordinates at once
         start = space.table_start
@@ -185,8 +207,9 @@ class _Cloud:
             class_start=self.class_start,
             prior=space.prior,
             bandwidth=float(bandwidth),
-            width=float(width),
-            power=float(power),
+            width=float(settings.width),
+            power=float(settings.power),
+            pseudo_cases=float(settings.pseudo_cases),
         )
 
 
@@ -325,23 +348,33 @@ def _centres(points, weight, member, n_cells):
     return centres, mass
 
 
-def _choose(cloud, X, y, weight, member, width, power):
-    """Width and power of the least leave-one-out log-loss."""
+def _choose(cloud, X, y, weight, member):
+    """Settings of the least leave-one-out log-loss."""
     order = np.argsort(y, kind="stable")
     rows = np.sort(order[:: -(-len(y) // _MOST_LEFT_OUT)])
-    X, y, weight, member = X[rows], y[rows], weight[rows], member[rows]
-    best = np.inf, None, None
-    for one_power in _POWERS if power is None else (power,):
-        for one_width in _WIDTHS if width is None else (width,):
-            expert = cloud.expert(one_width, one_power)
-            p = leave_one_out(expert, X, y, weight, member)
-            loss = -(weight * np.log(np.maximum(p[np.arange(len(y)), y], 1e-300))).sum()
-            best = min(best, (loss, one_width, one_power))
-    return best[1:]
+    sample = X[rows], y[rows], weight[rows], member[rows]
+    best = _best(cloud, product(_WIDTHS, _POWERS), sample)
+    return _best(cloud, ((best.width * finer, best.power) for finer in _FINER), sample)
+
+
+def _best(cloud, pairs, sample):
+    losses = {}
+    for width, power in pairs:
+        expert = cloud.expert(Settings(width, power, 0.0))
+        sums = leave_one_out(expert, *sample)
+        for cases in _PSEUDO_CASES:
+            losses[Settings(width, power, cases)] = _loss(sums, cases * expert.prior, sample)
+    return min(losses, key=losses.get)
+
+
+def _loss(sums, pseudo, sample):
+    _, y, weight, _ = sample
+    assigned = (sums[np.arange(len(y)), y] + pseudo[y]) / (sums.sum(axis=1) + pseudo.sum())
+    return -(weight * np.log(np.maximum(assigned, 1e-300))).sum()
 
 
 def leave_one_out(expert, X, y, weight, member):
-    """Probabilities of training cases from all the others.
+    """Class sums at training cases from all the others.
 
     A case alone in its cell takes its landmark away with it; else the landmark moves to the mean
     of those that stay, away from the case by the factor mass / (mass - weight).
@@ -355,19 +388,11 @@ def leave_one_out(expert, X, y, weight, member):
     rest[rest < 1e-9 * mass] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         away = squared * (mass / rest) ** 2
-    own = rest * bell(away) - mass * bell(squared)
-    at = np.arange(len(X)), y
-    out[at] = np.maximum(out[at] + own, 0.0)
-    return _normalise(out, expert.prior)
+    own = np.arange(len(X)), y
+    out[own] = np.maximum(out[own] + rest * bell(away) - mass * bell(squared), 0.0)
+    return out
 
 
 def bell(squared):
     """(1 - d²)^64 inside distance 1, nearly exp(-64 d²)."""
     return np.fmax(1.0 - squared, 0.0) ** _FLATNESS
-
-
-def _normalise(sums, prior):
-    """Turn sums into probabilities in place: half a pseudo-case at the prior is added."""
-    sums += _PSEUDO_CASES * prior
-    sums /= sums.sum(axis=1, keepdims=True)
-    return sums
