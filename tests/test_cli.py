@@ -10,7 +10,7 @@ import pytest
 
 from keeptree import __version__, cli
 
-SOURCE = str(Path(cli.__file__).parents[1])  # whatever the current folder
+SOURCE = str(Path(cli.__file__).parents[2])  # whatever the current folder
 
 
 def keeptree(*arguments, cwd=None, code=0):

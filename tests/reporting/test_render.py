@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from keeptree.reporting.render import outline_items, render
-from keeptree.reporting.text import clean
+from keeptree.text import clean
 
 VOID = {"meta", "input", "br", "img", "link"}
 

@@ -1,7 +1,7 @@
 """The charts of a report as SVG text, drawn from plain data: no JavaScript, no matplotlib."""
 
 from keeptree.reporting.svg import Scale, dots_path, drawing, el, label, marker, points_path
-from keeptree.reporting.text import plain_number, shorten_title
+from keeptree.text import plain_number, shorten_title
 
 _NARROW = 500  # below this width labels are short and ticks few
 _SIZE = 13  # drawn a little larger than 12, so that a phone's scaling leaves 12

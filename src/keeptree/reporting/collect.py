@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from keeptree.reporting.quality import auc_difference, mark_best, measure_scores, roc_points
 from keeptree.reporting.summary import summarise
-from keeptree.reporting.text import clean, plain_number
+from keeptree.text import clean, plain_number
 from keeptree.tree_text import branch_text
 
 SCHEMA = 1  # of the dict: a change that breaks its readers raises it

@@ -8,8 +8,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from keeptree.reporting.charts import class_sample, distance_chart, line_sample, roc_chart
 from keeptree.reporting.quality import METRICS
-from keeptree.reporting.text import plain_number, shorten, shorten_title
 from keeptree.reporting.tree_chart import outline_bar, tree_drawing
+from keeptree.text import plain_number, shorten, shorten_title
 
 # Method -> style of its line, in drawing order: ours solid and on top, the leaves broken.
 LINES = {

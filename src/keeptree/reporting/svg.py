@@ -3,7 +3,7 @@
 from html import escape
 from math import ceil, cos, floor, log10, pi, sin
 
-from keeptree.reporting.text import shorten, shorten_title, xml_safe
+from keeptree.text import shorten, shorten_title, xml_safe
 
 
 class Svg(str):

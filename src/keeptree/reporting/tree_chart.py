@@ -1,7 +1,7 @@
 """The drawing of a tree: root left, one row per leaf, edges as wide as their cases are many."""
 
 from keeptree.reporting.svg import drawing, el, label, marker
-from keeptree.reporting.text import plain_number, plural, text_width
+from keeptree.text import plain_number, plural, text_width
 
 MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keeptree.reporting.text import clean, plain_number, shorten, shorten_title, text_width
+from keeptree.text import clean, plain_number, shorten, shorten_title, text_width
 
 
 def test_cleaning_leaves_ordinary_names_alone():

@@ -1,0 +1,1 @@
+"""Evaluation: protocols, metrics that scikit-learn lacks, significance tests, comparisons."""

@@ -1,0 +1,182 @@
+"""Long experiments that can be interrupted: every finished task is in a file at once.
+
+A task is a small dict that says what to do; its record is one line of a JSON-lines file. Whoever
+runs the same tasks with the same file again continues where the last run stopped.
+"""
+
+import json
+import sys
+import time
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from threadpoolctl import threadpool_limits
+
+from keeptree.output import check_writable, write_text
+
+
+def run(tasks, work, results=None, *, n_jobs=None, progress=True, description=""):
+    """Do the tasks that are not done yet, in parallel, and keep each one as soon as it is done.
+
+    Parameters
+    ----------
+    tasks : list of dict
+        What to do, in values that JSON has; a task is known again by its content.
+    work : callable
+        ``work(task)`` returns the rows of a task, a list of dicts of JSON values (NumPy scalars
+        become numbers). It goes to other processes: a function of a module, or a partial of one.
+    results : str or Path, optional
+        File to which every finished task is appended as one line, ``{"task", "rows", "seconds"}``,
+        or ``{"task", "error"}`` if it raised an exception. Tasks with rows in it are not done
+        again, failed ones are. Lines that cannot be read are kept aside in another file, with a
+        warning. Without a file nothing is kept.
+    n_jobs : int, optional
+        Number of processes, one thread each; default one for each core.
+    progress : bool
+        Show a progress bar if the standard error is a terminal and rich is installed.
+    description : str
+        What the progress bar says.
+
+    Returns
+    -------
+    records : list of dict
+        One for each task, in their order.
+
+    Examples
+    --------
+    >>> def square(task):
+    ...     return [{"square": task["x"] ** 2}]
+    >>> records = run([{"x": 3}, {"x": 4}], square, n_jobs=1)
+    >>> [record["rows"] for record in records]
+    [[{'square': 9}], [{'square': 16}]]
+    """
+    path = None if results is None else check_writable(results)
+    records = {} if path is None else _finished(path)
+    keys = [_key(task) for task in tasks]
+    wanted = dict(zip(keys, tasks, strict=True))
+    todo = [task for key, task in wanted.items() if key not in records]
+    with _bar(description, len(wanted), len(wanted) - len(todo), progress) as advance:
+        for line in _lines(todo, work, n_jobs, path):
+            if path is not None:
+                _append(path, line)
+            record = json.loads(line)
+            records[_key(record["task"])] = record
+            advance()
+    return [records[key] for key in keys]
+
+
+def read_records(path):
+    """Read a results file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file :func:`run` wrote.
+
+    Returns
+    -------
+    records : list of dict
+        The records, oldest first.
+    damaged : int
+        Number of lines that are no records.
+    """
+    records, damaged = [], 0
+    for line in Path(path).read_bytes().splitlines():
+        try:
+            record = json.loads(line)
+            if not isinstance(record["task"], dict) or not {"rows", "error"} & record.keys():
+                raise ValueError
+            records.append(record)
+        except (ValueError, TypeError, KeyError):
+            damaged += 1
+    return records, damaged
+
+
+def _key(task):
+    return json.dumps(task, sort_keys=True, default=_plain)
+
+
+def _plain(value):
+    """NumPy's scalars and arrays as JSON has them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not a value that JSON has")
+
+
+def _finished(path):
+    """Records of the tasks that have rows; what cannot be read is moved aside."""
+    if not path.exists():
+        return {}
+    records, damaged = read_records(path)
+    if damaged:
+        aside = _aside(path)
+        path.rename(aside)
+        write_text(path, "".join(f"{json.dumps(record)}\n" for record in records))
+        warnings.warn(
+            f"{path} has {damaged} damaged line(s); it is kept as {aside.name}, and the "
+            f"{len(records)} records that can be read go on in {path.name}.",
+            stacklevel=3,
+        )
+    return {_key(record["task"]): record for record in records if "rows" in record}
+
+
+def _aside(path):
+    """A name beside the file that nothing has yet."""
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    return aside
+
+
+def _append(path, line):
+    # One write of a whole line: a kill between two tasks leaves no half of one.
+    with path.open("ab", buffering=0) as file:
+        file.write(f"{line}\n".encode())
+
+
+def _lines(tasks, work, n_jobs, path):
+    """The records of the tasks as JSON, in the order in which they get ready."""
+    n_jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), max(1, len(tasks)))
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    try:
+        yield from parallel(delayed(_do)(work, task) for task in tasks)
+    except TerminatedWorkerError as error:
+        kept = f"What was done is in {path}; run it again" if path else "Run it again"
+        raise RuntimeError(
+            f"A process was ended from outside, most likely for want of memory. {kept} with a "
+            "smaller n_jobs."
+        ) from error
+
+
+def _do(work, task):
+    start = time.perf_counter()
+    try:
+        with threadpool_limits(1):
+            rows = work(task)
+        record = {"task": task, "rows": rows, "seconds": round(time.perf_counter() - start, 4)}
+        return json.dumps(record, default=_plain)
+    except Exception as error:  # a model may raise anything; the other tasks go on
+        text = " ".join(str(error).split())
+        return json.dumps({"task": task, "error": f"{type(error).__name__}: {text}"},
+                          default=_plain)  # fmt: skip
+
+
+@contextmanager
+def _bar(description, total, done, wanted):
+    """Yield a function that moves a progress bar one task on."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    except ModuleNotFoundError:
+        wanted = False
+    if not wanted or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn(),
+               TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        entry = bar.add_task(description, total=total, completed=done)
+        yield lambda: bar.advance(entry)
