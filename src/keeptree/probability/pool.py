@@ -113,7 +113,7 @@ def make_coherent(p, label, softness):
     >>> make_coherent(p, np.array([0, 0]), softness=0.1)
     >>> p.round(3)
     array([[0.9  , 0.1  ],
-           [0.501, 0.499]])
+           [0.502, 0.498]])
     """
     if p.shape[1] == 1:
         return
