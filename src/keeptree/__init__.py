@@ -21,7 +21,10 @@ _HOME = {
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
+    "load": "saving",
     "prune": "learners.prune",
+    "report": "reporting.report",
+    "save": "saving",
 }
 
 __all__ = sorted(_HOME)

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from keeptree.blocks import ROWS
+from keeptree.checks import require, require_array
 from keeptree.tree import LEAF
 
 
@@ -53,6 +55,8 @@ class Metric(BaseEstimator):
     array([0.5  , 0.005])
     """
 
+    _saved = ("center_", "scale_", "factor_", "category_costs_")
+
     def __init__(self, kind="standard", scales=None, costs=None, nominal="overlap"):
         self.kind = kind
         self.scales = scales
@@ -98,6 +102,21 @@ class Metric(BaseEstimator):
         ]
         return self
 
+    def _check_tree(self, tree):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        for name in ("center_", "scale_", "factor_"):
+            require_array(getattr(self, name), name, np.float64, (tree.n_features,))
+        _require_positive(self.factor_, "factor_", tree)
+        tested = np.unique(tree.feature[tree.kind != LEAF])
+        costs = self.category_costs_
+        require(isinstance(costs, list) and len(costs) == tree.n_features, "costs do not fit")
+        for f, labels in enumerate(tree.categories):
+            if labels is None or f not in tested:
+                require(costs[f] is None, f"column {f} has costs of categories")
+            else:
+                require_array(costs[f], "category_costs_", np.float64, (len(labels),) * 2)
+                require((costs[f] >= 0).all(), "a category has a negative cost")
+
     def _matrices(self, X, tree, y, sample_weight):
         nominal = [f for f, labels in enumerate(tree.categories) if labels is not None]
         tested = np.intersect1d(nominal, tree.feature[tree.kind != LEAF]).astype(int).tolist()
@@ -134,13 +153,30 @@ class Metric(BaseEstimator):
 
 def _spread(X, sample_weight):
     """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
-    from keeptree._kernels.columns import spread_columns
+    from keeptree._kernels.columns import add_range, add_squares, add_sum
 
-    weight = np.empty(0) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    spread = np.empty((5, X.shape[1]))
-    spread_columns(X, weight, spread)
-    spread[1:, spread[0] == 0] = 0.0
-    return spread[1:]
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
+    known, mean, squares = np.zeros((3, X.shape[1]))
+
+    def add(kernel, *columns):
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            kernel(np.ascontiguousarray(X[rows]), weight[rows], *columns)
+
+    add(add_range, known, low, high)
+    unknown = known == 0
+    low[unknown] = high[unknown] = 0.0
+    known[unknown] = 1.0
+    # Squares must not overflow. A power of two, so that nothing is rounded; kept within what has a
+    # reciprocal.
+    exponent = np.clip(np.frexp(np.maximum(abs(low), abs(high)))[1], -1000, 1000)
+    factor = np.ldexp(1.0, -exponent)
+    add(add_sum, factor, mean)
+    mean /= known
+    add(add_squares, factor, mean, squares)
+    deviation = np.ldexp(np.sqrt(squares / known), exponent)
+    return low, high, np.ldexp(mean, exponent), deviation
 
 
 def _standard(low, high, mean, deviation):

@@ -4,10 +4,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from keeptree.checks import require, require_array
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
-
-# The logistic function 1 / (1 + exp(-1.702 z)) is within 0.01 of the normal distribution function.
-_NORMAL = 1.702
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,8 +13,9 @@ class SoftTests:
     """Nodes in the order in which their results are combined: after their children, root last.
 
     A row belongs to the first child of the test ``x <= t`` by the share
-    1 / (1 + exp(-1.702 (t - x) / (strength * spread))), where ``spread`` is the standard deviation
-    of x in the training sample. A test on a constant stays hard; so does a nominal one.
+    1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
+    training sample. A test on a constant stays hard, as does a nominal one, and all tests do at an
+    infinite slope.
     """
 
     columns: np.ndarray
@@ -33,31 +32,22 @@ class SoftTests:
     spread: np.ndarray
     node: np.ndarray
 
-    def average(self, X, strength, leaf_values, out):
+    def average(self, X, slope, values, out):
         """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
         from keeptree._kernels.soft import average_leaves  # numba loads when it is first needed
 
-        average_leaves(X, *self._arrays, self._steep(strength), leaf_values, out)
+        average_leaves(X, *self.arrays, self.steep(slope), values, out)
 
-    def add_sides(self, X, strength, scores, out):
-        """Add to ``out`` the scores of every test's children, by the share of each row in them."""
-        from keeptree._kernels.soft import add_sides
+    def shares(self, X, slope, down):
+        """Share of each row in each node, of shape (n_nodes, n).
 
-        add_sides(X, *self._arrays, self._steep(strength), scores, out)
-
-    def reach(self, X, strength):
-        """Share of each row that reaches each node: shape (n_nodes, n)."""
-        return self._shares(X, strength, True)
-
-    def sides(self, X, strength):
-        """Share of each row that a test gives each child, whether the test is reached or not."""
-        return self._shares(X, strength, False)
-
-    def _shares(self, X, strength, down):
+        If ``down``, how much of the row reaches the node. Else how much of it the test above gives
+        the node, whether that test is reached or not.
+        """
         from keeptree._kernels.soft import share_nodes
 
         shares = np.zeros((len(self.kind), len(X)))
-        share_nodes(X, *self._arrays, self._steep(strength), down, shares)
+        share_nodes(X, *self.arrays, self.steep(slope), down, shares)
         return shares
 
     @property
@@ -68,14 +58,14 @@ class SoftTests:
         return parent
 
     @property
-    def _arrays(self):
+    def arrays(self):
         """What the kernels read, in their order."""
         return tuple(getattr(self, field.name) for field in fields(self))[:-2]
 
-    def _steep(self, strength):
-        """Slope of each test; 0 where it is hard."""
+    def steep(self, slope):
+        """Slope of each test per unit of its attribute; 0 where it is hard."""
         with np.errstate(divide="ignore", over="ignore"):
-            steep = _NORMAL / (strength * self.spread)
+            steep = slope / self.spread
         return np.where(np.isfinite(steep), steep, 0.0)
 
 
@@ -94,6 +84,30 @@ def soft_tests(tree, X, weight, inner=None):
         Nodes whose tests are asked; the others count as leaves. It holds with every node all
         those above. Default: all tests.
     """
+    return _arrange_tests(tree, _column_spread(X, weight), inner)
+
+
+def check_tests(tests, tree):
+    """Raise a ValueError if tests read from a file are not those of the tree."""
+    require(isinstance(tests, SoftTests), "it has no soft tests")
+    n = len(tests.node)
+    require_array(tests.spread, "spread", np.float64, (n,))
+    require_array(tests.node, "node", np.int32, (n,))
+    require(((tests.node >= 0) & (tests.node < tree.n_nodes)).all(), "a test is not in the tree")
+    require_array(tests.kind, "kind", np.int8, (n,))
+    inner = np.zeros(tree.n_nodes, dtype=bool)
+    inner[tests.node] = tests.kind != LEAF
+    inner &= tree.kind != LEAF
+    expected = _arrange_tests(tree, np.zeros(tree.n_features), inner)
+    for field in fields(SoftTests):
+        have, want = getattr(tests, field.name), getattr(expected, field.name)
+        if field.name != "spread":
+            same = type(have) is type(want) and np.array_equal(have, want, equal_nan=True)
+            same &= getattr(have, "dtype", None) == getattr(want, "dtype", None)
+            require(same, f"{field.name} is not that of the tree")
+
+
+def _arrange_tests(tree, column_spread, inner):
     kind = tree.kind if inner is None else np.where(inner, tree.kind, LEAF).astype(np.int8)
     node, slot = _postorder(tree, kind)
     place = np.zeros(tree.n_nodes, dtype=np.int32)
@@ -101,7 +115,7 @@ def soft_tests(tree, X, weight, inner=None):
     feature = np.where(kind == LEAF, -1, tree.feature)[node]
     columns, column = np.unique(feature, return_inverse=True)
     column = column - np.count_nonzero(columns < 0)
-    spread = _column_spread(X, weight)[feature]
+    spread = column_spread[feature]
     children = [place[tree.children(i)] if kind[i] != LEAF else place[:0] for i in node]
     tables = [_category_table(tree, i).ravel() if kind[i] == NOMINAL else [] for i in node]
     return SoftTests(
