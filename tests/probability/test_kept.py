@@ -91,7 +91,7 @@ def test_contributions_add_up_to_the_log_odds(iris, labels, coherent):
     X, y = X[keep], np.array(list(labels))[y[keep]]
     model = fitted(kt.C45Classifier(), X, y, coherent=coherent)
     parts, p = model.contributions(X), model.predict_proba(X)
-    assert parts.expert == (EXPERTS + ("coherent",) if coherent else EXPERTS)
+    assert parts.expert == ((*EXPERTS, "coherent") if coherent else EXPERTS)
     logs = np.log(p)
     expected = logs[:, 1] - logs[:, 0] if p.shape[1] == 2 else logs - logs.mean(1, keepdims=True)
     np.testing.assert_allclose(parts.value.sum(axis=1), expected, rtol=1e-8, atol=1e-8)
@@ -127,7 +127,9 @@ def test_any_tree_and_any_rows_have_finite_probabilities(tree, seed):
     numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
     far[:, numeric] *= 10.0 ** np.random.default_rng(seed).integers(0, 300, len(numeric))
     p = fitted(tree, decode(tree, X), y).predict_proba(decode(tree, far))
-    assert np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
+    assert (p <= 1).all()
     np.testing.assert_allclose(p.sum(axis=1), 1)
 
 

@@ -54,7 +54,8 @@ def test_probabilities_are_finite_and_sum_to_one_however_far_the_row(tree, seed)
     numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
     far[:, numeric] *= 10.0 ** np.random.default_rng(seed).integers(-300, 300, len(numeric))
     p = probabilities(expert, far)
-    assert np.isfinite(p).all() and (p >= 0).all()
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
     np.testing.assert_allclose(p.sum(axis=1), 1)
 
 

@@ -30,7 +30,8 @@ def pooled(pool, opinions):
 def test_pooled_probabilities_sum_to_one(seed, n_experts, n_classes):
     opinions = random_opinions(seed, n_experts, 20, n_classes, sharp=200.0)
     p = pooled(equal_pool("abcd"[:n_experts], np.full(n_classes, 1 / n_classes)), opinions)
-    assert np.isfinite(p).all() and (p >= 0).all()
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
     np.testing.assert_allclose(p.sum(axis=1), 1)
 
 

@@ -168,7 +168,7 @@ class KeptTreeClassifier(RefittedModel):
         out[:] = self.margin_.contributions(X)
 
     def _log_odds(self, value):
-        """Of two classes the log-odds of ``classes_[1]``; else log-probabilities about their mean."""
+        """Log-odds of ``classes_[1]`` of two; else log-probabilities about their mean."""
         if value.shape[-1] == 1:
             return value[..., 0] if self._columns is None else -value[..., 0]
         if self._columns is not None:

@@ -102,9 +102,9 @@ def make_coherent(p, label, softness):
     """Move probabilities in place, as little as need be, until each row's label is the largest.
 
     The margin m of the label, its log-probability minus the largest other one, becomes
-    (m + sqrt(m² + softness²)) / 2: positive, rising in m, hardly changed where the label was clearly
-    the largest already. Cases with the same label keep their order; the other classes keep
-    their proportions.
+    (m + sqrt(m² + softness²)) / 2: positive, rising in m, hardly changed where the label was
+    clearly the largest already. Cases with the same label keep their order; the other classes
+    keep their proportions.
 
     Examples
     --------
