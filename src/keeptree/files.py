@@ -48,6 +48,13 @@ def check_data_file(path):
     return path
 
 
+def file_columns(path):
+    """Names of the columns of a data file."""
+    path = check_data_file(path)
+    with reading(path):
+        return _NAMES[path.suffix.lower()](path)
+
+
 def find_column(name, names):
     """Raise a ValueError that suggests the closest name unless there is a column ``name``."""
     names = [str(other) for other in names]
@@ -90,6 +97,7 @@ def split_target(frame, target):
 
 def read_training(path, target, nominal=()):
     """Attributes and classes of a data file, as a learner takes them."""
+    find_column(target, file_columns(path))  # before all of it is read
     X, y = split_target(read_frame(path, nominal), target)
     # A categorical target keeps its declared labels; others are plain labels.
     return X, y.array if y.dtype == "category" else y.to_numpy()
@@ -145,6 +153,17 @@ def _read_arff(path, nominal):
     return pd.DataFrame(columns)
 
 
+def _parquet_names(path):
+    from pyarrow.parquet import read_schema
+
+    return [name for name in read_schema(path).names if not name.startswith("__index_level_")]
+
+
+_NAMES = {
+    ".arff": lambda path: list(_read_arff(path, ()).columns),
+    ".csv": read_header,
+    ".parquet": _parquet_names,
+}
 _READERS = {".arff": _read_arff, ".csv": _read_csv, ".parquet": _read_parquet}
 
 
@@ -181,6 +200,7 @@ def _check_text(name, column):
     other = [value for value in values if not is_number(value)]
     if 0 < len(other) < len(values) / 2:
         raise ValueError(
-            f"The column {name!r} mixes numbers and text such as {other[0]!r:.50}; correct the "
-            "text or leave the cells empty, or declare the column nominal if they are categories."
+            f"The column {name!r} mixes numbers and text such as {other[0]!r:.50}; correct it "
+            "or leave the cells empty, or declare the column nominal (--nominal) if these are "
+            "categories."
         )

@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
 
 from keeptree.files import read_training
 
@@ -56,6 +57,7 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=()):
         raise ValueError(
             f"The target {target!r} has one value only; there is nothing to tell apart."
         )
+    _check_learner(tree, X)
     names = getattr(tree, "feature_names", None)
     if names:
         X = _columns_of(X, names, data)
@@ -72,3 +74,15 @@ def _columns_of(X, names, data):
             f"are {', '.join(map(repr, names[:10]))}."
         )
     return X[list(names)]
+
+
+def _check_learner(learner, X):
+    """Raise a ValueError that names a nominal column if the learner takes numbers only."""
+    nominal = [name for name in X.columns if X[name].dtype == "category"]
+    if not nominal or not isinstance(learner, BaseEstimator):
+        return
+    if not get_tags(learner).input_tags.categorical:
+        raise ValueError(
+            f"{type(learner).__name__} takes numbers only, but {nominal[0]!r} is nominal; leave "
+            "such columns out, or let C4.5 grow the tree (--learner c45)."
+        )

@@ -27,7 +27,7 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
         The cases. Columns are found by name; others than the model's are ignored.
     out : str or Path
         A ``.csv`` or ``.parquet`` file, or ``"-"`` for CSV on the standard output. It has the
-        columns of ``keep``; ``prediction``; ``probability of ...`` for each class (``score`` for a
+        columns of ``keep``; ``prediction``; ``probability_...`` of each class (``score`` for a
         ranking); and ``second_opinion``, whether the probabilities favour another class than
         the tree.
     keep : sequence of str
@@ -52,7 +52,7 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     >>> X.to_csv(folder / "new.csv", index=False)
     >>> summary = kt.predict_file(model, folder / "new.csv", folder / "scored.csv")
     >>> summary["rows"], summary["columns"][:2]
-    (150, ['prediction', 'probability of 0'])
+    (150, ['prediction', 'probability_0'])
     """
     require("pandas", "pyarrow", extra="files")
     check_is_fitted(model)
@@ -90,7 +90,7 @@ class _Answer:
             self.classes = [str(plain(label)) for label in model.classes_]
         elif hasattr(model, "decision_function"):
             labels = [str(plain(label)) for label in model.classes_]
-            self.scores = ["score"] if len(labels) == 2 else [f"score of {c}" for c in labels]
+            self.scores = ["score"] if len(labels) == 2 else [f"score_{c}" for c in labels]
         if distance:
             self.boundary = _boundary(model)
 
@@ -98,7 +98,7 @@ class _Answer:
     def names(self):
         names = ["prediction", *(self.scores or [])]
         if self.classes is not None:
-            names += [*(f"probability of {label}" for label in self.classes), "second_opinion"]
+            names += [*(f"probability_{label}" for label in self.classes), "second_opinion"]
         return names + (["distance"] if self.boundary is not None else [])
 
     def columns(self, block, data):

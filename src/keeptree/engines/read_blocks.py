@@ -5,8 +5,8 @@ from itertools import chain
 
 import numpy as np
 
-from keeptree.cells import as_labels, as_numbers, read_cells, read_header
-from keeptree.files import check_data_file, find_column, read_frame, reading
+from keeptree.cells import as_labels, as_numbers, read_cells
+from keeptree.files import check_data_file, file_columns, find_column, read_frame, reading
 
 CELLS = 4_000_000  # of a block: 32 MB as numbers
 
@@ -52,8 +52,7 @@ def read_blocks(path, model, keep=()):
     """
     path = check_data_file(path)
     kind = path.suffix.lower()
-    with reading(path):
-        names = _NAMES[kind](path)
+    names = file_columns(path)
     for name in keep:
         find_column(name, names)
     columns = _wanted(path, names, model, keep)
@@ -65,9 +64,10 @@ def read_blocks(path, model, keep=()):
             cells, done = next(blocks, (None, 1.0))
         if cells is None:
             break
-        yield Block(
-            _frame(cells, columns, start), {name: cells[name] for name in keep}, start, done
-        )
+        frame = _frame(cells, columns, start)
+        if not hasattr(model, "feature_names_in_"):
+            frame.columns = range(len(columns))  # scikit-learn warns of names the model lacks
+        yield Block(frame, {name: cells[name] for name in keep}, start, done)
         start += len(cells[wanted[0]])
     if start == 0:
         raise ValueError(f"{path} has no rows; a table with a header and some rows is needed.")
@@ -151,15 +151,4 @@ def _arff_blocks(path, wanted, rows):
         yield dict(zip(batch.schema.names, batch.columns, strict=True)), 1.0
 
 
-def _parquet_names(path):
-    from pyarrow.parquet import read_schema
-
-    return read_schema(path).names
-
-
-_NAMES = {
-    ".arff": lambda path: list(read_frame(path).columns),
-    ".csv": read_header,
-    ".parquet": _parquet_names,
-}
 _BLOCKS = {".arff": _arff_blocks, ".csv": _csv_blocks, ".parquet": _parquet_blocks}
