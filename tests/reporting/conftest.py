@@ -1,8 +1,8 @@
-"""The demonstration's data, measured once, and a small hand-made tree."""
+"""The demonstration's data, measured once, and names that a page must survive."""
 
 import pytest
 
-from keeptree.reporting.demo import measure
+from keeptree.reporting.demo import demo
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -12,14 +12,15 @@ HOSTILE = [
     "tab\tnewline\nnull\x00 lone \ud800 surrogate",
     "\u202ereversed",
     "{{ 7 * 7 }}{% raw %}",
+    "🌳🔥 emoji",
     "",
 ]
 
 
 @pytest.fixture(scope="session")
-def demo_data():
+def demo_data(tmp_path_factory):
     """What ``keeptree demo`` measures; tests must not change it."""
-    return measure()
+    return demo(tmp_path_factory.mktemp("demo") / "demo.html")
 
 
 @pytest.fixture(params=HOSTILE, ids=lambda text: repr(text[:12]))

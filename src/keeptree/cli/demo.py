@@ -19,6 +19,7 @@ def _arguments(parser):
 
 def _run(options):
     from keeptree.reporting.demo import demo
+    from keeptree.reporting.terminal import figures, print_report
 
     if not options.json:
         from keeptree.output import require
@@ -27,12 +28,8 @@ def _run(options):
         say("Growing a tree and measuring; the first time takes a little longer ...")
     data = demo(options.out)
     if options.json:
-        keys = ("schema", "title", "summary", "n_test", "n_positive", "decisions", "methods")
-        figures = {key: data[key] for key in (*keys, "ranking_gain", "about", "page")}
-        print(json.dumps(figures, indent=2, allow_nan=False))
+        print(json.dumps(figures(data), indent=2, allow_nan=False))
         return
-    from keeptree.reporting.terminal import print_report
-
     print_report(data)
 
 
