@@ -82,7 +82,7 @@ def compare(
     >>> comparison = compare(models, X, y, metrics=["auc"], n_jobs=1)
     >>> (difference,) = comparison.differences()
     >>> round(difference["mean"], 3), difference["p_wilcoxon"] < 0.01
-    (0.041, True)
+    (0.042, True)
     """
     models = name_models(models)
     metrics = find_metrics(metrics)
@@ -91,10 +91,9 @@ def compare(
     parts = split_parts(protocol, n_splits, random_state, X, y)
     pooled = bool((np.diff(parts.test_ends, prepend=0) == 1).all())
     experiment = Experiment(models, X, y, labels, parts, metrics, pooled)
-    rows, failures = run_experiment(experiment, results, n_jobs, progress)
+    outcome = run_experiment(experiment, results, n_jobs, progress)
     return Comparison(
-        rows=rows,
-        failures=failures,
+        **vars(outcome),
         models=list(models),
         metrics=metrics,
         baseline=baseline,
@@ -118,6 +117,8 @@ class Comparison:
         the split ``"all"``.
     failures : list of dict
         ``split``, ``model`` and ``error`` of the fits that failed.
+    warnings : list of dict
+        ``model``, ``message`` and the number of ``fits`` that warned so.
     models : list of str
     metrics : dict of str to Metric
     baseline : str
@@ -129,6 +130,7 @@ class Comparison:
 
     rows: list
     failures: list
+    warnings: list
     models: list
     metrics: dict
     baseline: str

@@ -57,9 +57,8 @@ class PairedDifferenceDisplay:
         others = [model for model in comparison.models if model != comparison.baseline]
         if not others:
             raise ValueError("There is one model only; compare two or more to draw differences.")
-        size = (2.6 * len(metrics) + 1.4, 0.42 * len(others) + 1.5)
-        self.figure_, axes = _subplots(1, len(metrics), size, sharey=True)
-        self.axes_ = axes[0]
+        size = (2.9, 0.36 * len(others) + 1.0)
+        self.figure_, self.axes_ = _panels(len(metrics), 3, size, sharey=True)
         found = {(e["model"], e["metric"]): e for e in comparison.differences()}
         for ax, metric in zip(self.axes_, metrics, strict=True):
             reference = comparison.values(comparison.baseline, metric)
@@ -112,7 +111,7 @@ class MeanRocDisplay:
         self : MeanRocDisplay
         """
         curves = _curves(self.comparison, "roc")
-        ax = _subplots(1, 1, (6.2, 5.6))[1][0, 0] if ax is None else ax
+        ax = _panels(1, 1, (6.2, 5.6))[1][0] if ax is None else ax
         area = {model: self._area(model, curve) for model, curve in curves.items()}
         ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=":", zorder=0)
         ranked = sorted(curves, key=area.get, reverse=True)
@@ -170,12 +169,9 @@ class ReliabilityDisplay:
         """
         curves = _curves(self.comparison, "reliability")
         columns = int(np.ceil(np.sqrt(len(curves))))
-        rows = -(-len(curves) // columns)
-        size = (2.5 * columns + 0.5, 2.6 * rows + 0.5)
-        self.figure_, axes = _subplots(rows, columns, size, sharex=True, sharey=True)
-        self.axes_ = axes.ravel()[: len(curves)]
-        for ax in axes.ravel()[len(curves) :]:
-            ax.set_visible(False)
+        self.figure_, self.axes_ = _panels(
+            len(curves), columns, (2.6, 2.7), sharex=True, sharey=True
+        )
         for ax, (model, bins) in zip(self.axes_, curves.items(), strict=True):
             _draw_reliability(ax, bins, self.comparison.n_splits)
             ax.set_title(clean(model), fontsize="medium")
@@ -217,8 +213,7 @@ class LearningDisplay:
         self : LearningDisplay
         """
         curve = self.curve
-        self.figure_, axes = _subplots(1, len(curve.metrics), (4.6 * len(curve.metrics) + 0.6, 4.0))
-        self.axes_ = axes[0]
+        self.figure_, self.axes_ = _panels(len(curve.metrics), 3, (4.4, 3.6))
         points = curve.points()
         geometric = len(curve.sizes) > 2 and curve.sizes[1] - curve.sizes[0] < 0.7 * (
             curve.sizes[-1] - curve.sizes[-2]
@@ -234,15 +229,25 @@ class LearningDisplay:
             ax.set_xticks(curve.sizes, [str(size) for size in curve.sizes])
             ax.minorticks_off()
             ax.spines[["top", "right"]].set_visible(False)
-        self.axes_[-1].legend(frameon=False, fontsize="small", loc="best")
+        handles, labels = self.axes_[0].get_legend_handles_labels()
+        self.figure_.legend(handles, labels, loc="outside right upper", frameon=False)
         return self
 
 
-def _subplots(rows, columns, size, **options):
+def _panels(n, columns, size, **options):
+    """A figure with n axes in rows of ``columns``, each about ``size`` inches."""
     require("matplotlib", extra="plot")
     import matplotlib.pyplot as plt
 
-    return plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **options)
+    columns = min(n, columns)
+    rows = -(-n // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(size[0] * columns + 0.8, size[1] * rows + 0.5),
+        layout="constrained", squeeze=False, **options,
+    )  # fmt: skip
+    for ax in axes.ravel()[n:]:
+        ax.set_visible(False)
+    return figure, axes.ravel()[:n]
 
 
 def _curves(comparison, name):
@@ -269,7 +274,7 @@ def _label(thing, metric):
 
 def _widths(n):
     """Widths of lines such that one that lies under others still shows."""
-    return np.linspace(3.6, 1.6, n) if n > 1 else [1.8]
+    return np.linspace(3.2, 1.4, n) if n > 1 else [1.8]
 
 
 def _draw_difference(ax, place, splits, entry):
@@ -318,4 +323,4 @@ def _draw_learning(ax, points, label, color, width):
     x, y = (np.array([p[key] for p in points]) for key in ("size", "mean"))
     error = np.array([p["se"] or 0 for p in points])
     ax.plot(x, y, color=color, marker="o", markersize=2 + width, linewidth=width, label=label)
-    ax.fill_between(x, y - error, y + error, color=color, alpha=0.15, linewidth=0)
+    ax.fill_between(x, y - error, y + error, color=color, alpha=0.1, linewidth=0)

@@ -1,6 +1,8 @@
 """One task of a comparison: fit a model on a training part, ask it about the test part, measure."""
 
 import uuid
+import warnings
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from pickle import PicklingError
@@ -14,6 +16,7 @@ from keeptree.evaluation.runner import run
 from keeptree.labels import label_codes
 
 ANSWERS = "answers"  # rows with what the model said, to be measured together with other splits
+WARNINGS = "warnings"  # rows with what it warned of
 
 
 @dataclass(frozen=True)
@@ -95,19 +98,22 @@ class Experiment:
         return partial(_measure_task, self)
 
 
-def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
-    """Run an experiment.
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found: see :class:`keeptree.evaluation.Comparison`."""
 
-    Returns
-    -------
-    rows, failures : lists of dict
-        See :class:`keeptree.evaluation.Comparison`.
-    """
+    rows: list
+    failures: list
+    warnings: list
+
+
+def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
+    """Run an experiment, or what is missing of it in the file ``results``; return its Outcome."""
     records = run(
         experiment.tasks(), experiment.work(), results, n_jobs=n_jobs, progress=progress,
         description="Comparing",
     )  # fmt: skip
-    rows, failures, answers = [], [], {}
+    rows, failures, answers, warned = [], [], {}, Counter()
     for record in records:
         split, model = record["task"]["split"], record["task"]["model"]
         if "error" in record:
@@ -118,13 +124,16 @@ def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
         for row in record["rows"]:
             if row["metric"] == ANSWERS:
                 answers.setdefault(model, {})[split] = row["value"]
+            elif row["metric"] == WARNINGS:
+                warned.update((model, message) for message in row["value"])
             else:
                 rows.append({"split": split, "model": model, **row, **sizes})
     if len(failures) == len(records):
         raise ValueError(
             f"Every model failed on every split; the first said: {failures[0]['error']}"
         )
-    return rows + _pooled_rows(experiment, answers), failures
+    messages = [{"model": m, "message": text, "fits": n} for (m, text), n in warned.items()]
+    return Outcome(rows + _pooled_rows(experiment, answers), failures, messages)
 
 
 def measure(metric, truth, answers, labels):
@@ -181,8 +190,11 @@ def ask(model, X, labels):
 def _measure_task(experiment, task):
     train, test = experiment.parts[task["split"]]
     model = clone(experiment.models[task["model"]])
-    model.fit(_safe_indexing(experiment.X, train), experiment.y[train])
-    answers = ask(model, _safe_indexing(experiment.X, test), experiment.labels)
+    # Shown once at the end, not once for every fit.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(_safe_indexing(experiment.X, train), experiment.y[train])
+        answers = ask(model, _safe_indexing(experiment.X, test), experiment.labels)
     truth = label_codes(experiment.y[test], experiment.labels)
     rows = [
         {"metric": name, "value": measure(metric, truth, answers, len(experiment.labels))}
@@ -191,6 +203,8 @@ def _measure_task(experiment, task):
     ]
     if experiment.pooled:
         rows.append({"metric": ANSWERS, "value": answers})
+    if caught:
+        rows.append({"metric": WARNINGS, "value": sorted({str(w.message) for w in caught})})
     return rows
 
 

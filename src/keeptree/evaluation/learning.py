@@ -91,7 +91,7 @@ def learning_curve(
     >>> tree = DecisionTreeClassifier(random_state=0)
     >>> curve = learning_curve([tree], X, y, sizes=[15, 100], metrics=["accuracy"], n_jobs=1)
     >>> [round(point["mean"], 2) for point in curve.points()]
-    [0.92, 0.94]
+    [0.91, 0.94]
     """
     models, metrics = name_models(models), find_metrics(metrics)
     y, labels = read_classes(y, positive)
@@ -101,8 +101,8 @@ def learning_curve(
     orders = [(_proportional_order(train, y, rng), test) for train, test in parts]
     nested = Parts.from_pairs([(order[:size], test) for order, test in orders for size in sizes])
     experiment = Experiment(models, X, y, labels, nested, metrics)
-    rows, failures = run_experiment(experiment, results, n_jobs, progress)
-    return LearningCurve(rows, failures, list(models), metrics, sizes)
+    outcome = run_experiment(experiment, results, n_jobs, progress)
+    return LearningCurve(**vars(outcome), models=list(models), metrics=metrics, sizes=sizes)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class LearningCurve:
 
     Attributes
     ----------
-    rows, failures, models, metrics
+    rows, failures, warnings, models, metrics
         As in :class:`~keeptree.evaluation.Comparison`; ``n_train`` is the size.
     sizes : list of int
         Training sizes.
@@ -119,6 +119,7 @@ class LearningCurve:
 
     rows: list
     failures: list
+    warnings: list
     models: list
     metrics: dict
     sizes: list

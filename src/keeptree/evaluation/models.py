@@ -47,10 +47,12 @@ MODELS = {
     "kernel": lambda: kt.DistanceKernelClassifier(),
     "separator-kernel": lambda: kt.DistanceKernelClassifier(scope="separator"),
     "confdtree": lambda: kt.ConfDTreeClassifier(),
+    "soft": lambda: kt.SoftTreeClassifier(),
+    "margin": lambda: kt.MarginTreeClassifier(),
     "nbtree": lambda: kt.NBTreeClassifier(),
     "forest": lambda: RandomForestClassifier(random_state=0),
 }
-DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "forest")
+DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "soft", "margin", "forest")
 
 
 def _has_nominal(X):

@@ -75,13 +75,19 @@ def notes(comparison):
         lines[1:] = ["One split has no paired tests; repeat it (repeated-holdout) to have them."]
     elif len(comparison.models) == 1:
         del lines[1]
-    if comparison.failures:
-        lines.append(failure_line(comparison))
+    return lines + troubles(comparison)
+
+
+def troubles(comparison):
+    """Lines on the fits that failed or warned."""
+    lines = [_failure_line(comparison)] if comparison.failures else []
+    for entry in comparison.warnings:
+        fits = plural(entry["fits"], "fit")
+        lines.append(f"{clean(entry['model'])} warned on {fits}: {clean(entry['message'])}")
     return lines
 
 
-def failure_line(comparison):
-    """One line on the fits that failed."""
+def _failure_line(comparison):
     first = comparison.failures[0]
     fits = plural(len(comparison.failures), "fit")
     return (
@@ -128,8 +134,8 @@ def comparison_markdown(comparison):
             [_difference_row(comparison, entry) for entry in differences if entry["n"]],
         )  # fmt: skip
         lines += ["", _EXPLAINED]
-    if comparison.failures:
-        lines += ["", _escape(failure_line(comparison))]
+    for line in troubles(comparison):
+        lines += ["", _escape(line)]
     return "\n".join(lines) + "\n"
 
 
@@ -155,6 +161,7 @@ def comparison_dict(comparison):
         "means": _finite(comparison.means()),
         "differences": _finite(comparison.differences()),
         "failures": comparison.failures,
+        "warnings": comparison.warnings,
         "rows": _finite(comparison.rows),
     }
 
