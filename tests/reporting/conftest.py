@@ -1,28 +1,11 @@
-"""The demonstration's data, measured once, and a small hand-made tree."""
+"""The demonstration's data, measured once."""
 
 import pytest
 
 from keeptree.reporting.demo import measure
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "\"quoted\" & 'quoted' </title></svg>",
-    "x" * 10_000,
-    "العمر بالسنوات",
-    "tab\tnewline\nnull\x00 lone \ud800 surrogate",
-    "\u202ereversed",
-    "{{ 7 * 7 }}{% raw %}",
-    "",
-]
 
 
 @pytest.fixture(scope="session")
 def demo_data():
     """What ``keeptree demo`` measures; tests must not change it."""
     return measure()
-
-
-@pytest.fixture(params=HOSTILE, ids=lambda text: repr(text[:12]))
-def hostile(request):
-    """Text that a data set may hold and a page must survive."""
-    return request.param
