@@ -18,6 +18,7 @@ _HOME = {
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
+    "nearest_change": "explanation.nearest_change",
     "prune": "learners.prune",
 }
 

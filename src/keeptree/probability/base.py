@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 
 from keeptree.blocks import map_rows
 from keeptree.geometry.measure import check_finite
+from keeptree.geometry.observed import observe
 from keeptree.importers import keep, unwrap
 from keeptree.labels import label_codes
 from keeptree.learners.c45 import C45Classifier
@@ -62,6 +63,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             raise ValueError("The sample weights must have a positive, finite sum.")
         self._resolve(X, y, sample_weight)
         matrix = self._check_finite(self._read(X))
+        self.observed_ = observe(matrix, self.tree_, weight)
         self._learn(matrix, label_codes(labels, self.tree_.classes), weight)
         return self
 
