@@ -10,6 +10,7 @@ HOSTILE = [
     "tab\tnewline\nnull\x00 lone \ud800 surrogate",
     "\u202ereversed",
     "{{ 7 * 7 }}{% raw %}",
+    "🌳🔥 emoji",
     "",
 ]
 

@@ -12,14 +12,19 @@ _HOME = {
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",
+    "MarginTreeClassifier": "probability.margin",
     "Metric": "geometry.metric",
     "NBTreeClassifier": "learners.nbtree",
     "SmoothedTreeClassifier": "probability.smoothing",
+    "SoftTreeClassifier": "probability.soft",
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
+    "load": "saving",
     "nearest_change": "explanation.nearest_change",
     "prune": "learners.prune",
+    "report": "reporting.report",
+    "save": "saving",
 }
 
 __all__ = sorted(_HOME)

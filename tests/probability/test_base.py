@@ -31,6 +31,8 @@ PROBABILITY = [
     kt.DistanceKernelClassifier(scope="leaf", kernel="triangular"),
     kt.ConfDTreeClassifier(),
     kt.ConfDTreeClassifier(interval="t", minimum="class", nominal=True, balance=True),
+    kt.SoftTreeClassifier(strength=0.2, shrinkage=10.0),
+    kt.MarginTreeClassifier(C=0.03),
 ]
 ALL = [*PROBABILITY, kt.GeometricRankClassifier(), kt.GeometricRankClassifier(scope="local")]
 

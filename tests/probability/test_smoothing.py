@@ -85,7 +85,7 @@ def test_cross_validation_without_a_learner_or_with_a_lone_case_warns_once(iris,
     assert len(caught) == 1
     lone = np.where(np.arange(len(y)) == 0, 3, y)
     learner = DecisionTreeClassifier(max_depth=2)
-    with pytest.warns(UserWarning, match="too few cases"):
+    with pytest.warns(UserWarning, match="single case"):
         kt.SmoothedTreeClassifier(learner, "shrinkage", strength="cv").fit(X, lone)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from keeptree.reporting.demo import measure
+from keeptree.reporting.demo import demo
 
 
 @pytest.fixture(scope="session")
-def demo_data():
+def demo_data(tmp_path_factory):
     """What ``keeptree demo`` measures; tests must not change it."""
-    return measure()
+    return demo(tmp_path_factory.mktemp("demo") / "demo.html")

@@ -1,12 +1,19 @@
 """The charts are valid, escaped SVG that draws the data it was given."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
 
-from keeptree.reporting.charts import class_sample, distance_chart, line_sample, roc_chart
+from keeptree.reporting.charts import (
+    class_sample,
+    distance_chart,
+    line_sample,
+    reliability_chart,
+    roc_chart,
+)
 from keeptree.reporting.svg import Scale, Svg, el, label, marker
-from keeptree.reporting.tree_chart import MAX_LEAVES, outline_bar, tree_drawing
+from keeptree.reporting.tree_chart import MAX_LEAVES, MAX_NODES, fold, outline_bar, tree_drawing
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -27,14 +34,17 @@ def stump(name="age", relation="≤ 3", first="no", second="yes"):
 
 
 def distances():
-    cases = [
-        {"row": k, "h": h, "kernel": p, "laplace": 0.8 if h < 0 else 0.1, "truth": truth,
-         "decision": int(h < 0), "error": truth != int(h < 0)}
-        for k, (h, p, truth) in enumerate([(-1.0, 0.9, 1), (-0.2, 0.6, 0), (0.5, 0.2, 0)])
-    ]  # fmt: skip
-    curve = {"h": [-1.0, -0.2, 0.5], "p": [0.9, 0.6, 0.2]}
-    steps = [{"h": [-1.0, -0.2], "p": 0.8}, {"h": [0.5, 0.5], "p": 0.1}]
-    return {"positive": 1, "cases": cases, "curve": curve, "steps": steps}
+    return {
+        "edges": [0.0, 0.5, 1.0],
+        "beyond": 0,
+        "hits": {"cases": 4, "counts": [1, 3], "median": 0.7},
+        "errors": {"cases": 2, "counts": [2, 0], "median": 0.1},
+    }
+
+
+def bins():
+    shared = {"cases": 10, "low": 0.1, "high": 0.6}
+    return [{"from": 0.2, "to": 0.3, "scored": 0.25, "happened": 3, "observed": 0.3, **shared}]
 
 
 def parse(svg):
@@ -60,9 +70,9 @@ def test_hostile_names_stay_text_in_the_tree(hostile):
 
 
 def test_hostile_labels_stay_text_in_the_charts(hostile):
-    _, classes = stump(first=hostile, second=hostile)
-    parse(distance_chart(distances(), classes))
-    parse(roc_chart([{"label": hostile, "line": "kernel", "fpr": [0, 1], "tpr": [0, 1]}]))
+    curve = {"fpr": [0, 1], "tpr": [0, 1]}
+    parse(roc_chart(curve, curve, hostile))
+    parse(reliability_chart(bins(), bins(), hostile))
     parse(f'<svg xmlns="http://www.w3.org/2000/svg">{label(hostile, 1, 2, width=50)}</svg>')
 
 
@@ -103,26 +113,65 @@ def test_a_leaf_without_cases_has_an_empty_bar():
     assert outline_bar([0.0, 0.0], stump()[1]).count("<rect") == 1
 
 
-def test_the_tree_s_errors_stand_out_by_shape_as_well_as_colour():
-    root = parse(distance_chart(distances(), stump()[1]))
-    errors = [g for g in root.iter(f"{SPACE}g") if g.get("class") == "error"]
-    assert len(errors) == 1
-    assert errors[0].find(f"{SPACE}title").text.startswith("truly no: kernel 0.60, Laplace 0.80")
-    assert errors[0].findall(f"{SPACE}circle")
+def test_hits_are_drawn_upwards_and_errors_downwards():
+    root = parse(distance_chart(distances()))
+    paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
+
+    def tips(name):
+        return [float(y) for y in re.findall(r"V([0-9.]+)H", paths[f"bars {name}"])]
+
+    zero = float(re.match(r"M[0-9.]+ ([0-9.]+)", paths["bars hits"])[1])
+    assert len(tips("hits")) == 2  # one bar for each bin that is not empty
+    assert len(tips("errors")) == 1
+    assert max(tips("hits")) < zero < min(tips("errors"))
 
 
-def test_the_narrow_distance_chart_is_narrow():
-    assert parse(distance_chart(distances(), stump()[1], 380, 420)).get("viewBox") == "0 0 380 420"
+def test_distances_without_errors_can_be_drawn():
+    none = {"cases": 0, "counts": [0, 0], "median": None}
+    parse(distance_chart({**distances(), "errors": none}))
+    parse(distance_chart({**distances(), "errors": none, "hits": none}))
 
 
-def test_one_case_on_the_boundary_can_be_drawn():
-    only = {**distances(), "steps": [], "curve": {"h": [0.0], "p": [0.5]}}
-    only["cases"] = [{**only["cases"][0], "h": 0.0}]
-    parse(distance_chart(only, stump()[1]))
+def test_reliability_has_a_dot_and_an_interval_for_each_bin():
+    root = parse(reliability_chart(bins(), [], "yes"))
+    groups = [g for g in root.iter(f"{SPACE}g") if g.get("class") == "bin"]
+    assert [g.get("data-bin") for g in groups] == ["0"]
+    assert groups[0].find(f"{SPACE}title").text == "scored 20 % to 30 %: 3 of 10 cases happened"
+
+
+def test_the_way_of_a_case_is_lit():
+    root = parse(tree_drawing(*stump(), way={0, 2}))
+    lit = {g.get("data-node") for g in root.iter(f"{SPACE}g") if g.get("class") == "on"}
+    assert lit == {"0", "2"}
+
+
+def chain_of(n):
+    """A chain of ``n`` tests in preorder; later nodes have fewer cases."""
+    nodes = []
+    for k in range(n):
+        up = 2 * k - 2 if k else None
+        shared = {"cases": 100.0 - k, "counts": [1.0], "class": 0}
+        nodes.append({"id": 2 * k, "parent": up, "depth": k, "name": "x", **shared})
+        nodes.append({"id": 2 * k + 1, "parent": 2 * k, "depth": k + 1, "name": None, **shared})
+    return [*nodes, {**nodes[-1], "id": 2 * n, "parent": 2 * n - 2, "depth": n}]
+
+
+def test_a_large_tree_is_folded_and_a_case_s_way_stays_open():
+    nodes = chain_of(300)
+    shown = fold(nodes)
+    assert len(shown) <= MAX_NODES
+    assert [node["id"] for node in shown] == sorted(node["id"] for node in shown)
+    assert sum(node["folded"] for node in shown) == 1
+    way = [node["id"] for node in nodes if node["name"] is not None]
+    assert len(fold(nodes, way)) == len(nodes)
+
+
+def test_a_small_tree_is_not_folded():
+    assert not any(node["folded"] for node in fold(chain_of(10)))
 
 
 def test_samples_are_hidden_from_screen_readers():
-    assert 'aria-hidden="true"' in line_sample("kernel")
+    assert 'aria-hidden="true"' in line_sample("ours")
     assert 'aria-hidden="true"' in class_sample(2)
 
 

@@ -1,125 +1,150 @@
-"""The dict holds what scikit-learn measures, and the summary says what the dict holds."""
+"""The dict holds what the model says and what scikit-learn measures; the summary tells it."""
 
 import json
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.importers import keep
-from keeptree.reporting.collect import collect_classes, collect_tree, fingerprint
-from keeptree.reporting.quality import auc_difference, mark_best, measure_scores
+from keeptree.probability.smoothing import SmoothedTreeClassifier
+from keeptree.reporting.cases import choose_first
+from keeptree.reporting.collect import collect
 from keeptree.reporting.summary import summarise
+from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 
 
-def rows_of(data):
-    return {row["key"]: row for row in data["methods"]}
+def fitted(X, y, **options):
+    return SmoothedTreeClassifier(DecisionTreeClassifier(random_state=0, **options)).fit(X, y)
+
+
+def gathered(model, X=None, y=None, **options):
+    return collect(model, X, y, title="t", about={}, **options)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = fitted(X[::2], y[::2], max_leaf_nodes=6)
+    return model, X[1::2], y[1::2]
 
 
 def test_json_can_hold_the_dict(demo_data):
     assert json.loads(json.dumps(demo_data, allow_nan=False)) == demo_data
 
 
-def test_every_method_decides_as_the_tree_and_the_tree_is_unchanged(demo_data):
-    assert demo_data["decisions"]["kept"] == demo_data["n_test"] == 190
-    assert demo_data["tree"]["unchanged"]
+def test_the_cases_have_the_probabilities_and_decisions_of_the_model(cancer):
+    model, X, y = cancer
+    data = gathered(model, X, y)
+    assert len(data["cases"]) == len(X)
+    for case in data["cases"]:
+        row = int(case["id"])
+        assert case["p"] == model.predict_proba(X[row : row + 1])[0].tolist()
+        assert case["decision"] == model.predict(X[row : row + 1])[0]
+        assert case["truth"] == y[row]
+        columns = [attribute["column"] for attribute in data["attributes"]]
+        assert case["values"] == X[row, columns].tolist()
 
 
-def test_the_rows_are_those_of_the_issue(demo_data):
-    rows = rows_of(demo_data)
-    assert list(rows)[:5] == ["raw", "laplace", "shrinkage", "kernel-global", "kernel-separator"]
-    for row in rows.values():
-        assert 0.5 < row["auc"] <= 1
-        assert (row["brier"] is None) == (row["log_loss"] is None) == (row["key"] == "rank-local")
+def test_accuracy_and_interval(cancer):
+    model, X, y = cancer
+    decisions = gathered(model, X, y)["decisions"]
+    assert decisions["accuracy"] == (model.predict(X) == y).mean()
+    assert decisions["low"] < decisions["accuracy"] < decisions["high"]
 
 
-def test_leaves_have_few_scores_and_the_distance_many(demo_data):
-    rows, leaves = rows_of(demo_data), demo_data["tree"]["n_leaves"]
-    assert all(rows[key]["distinct"] <= leaves for key in ("raw", "laplace", "shrinkage"))
-    assert rows["kernel-global"]["distinct"] > 100
+def test_only_tested_attributes_are_held(cancer):
+    model, X, y = cancer
+    data = gathered(model, X, y)
+    tested = {f for f in model.tree_.feature.tolist() if f >= 0}
+    assert {attribute["column"] for attribute in data["attributes"]} == tested
+    assert data["n_others"] == X.shape[1] - len(tested)
 
 
-def test_the_distance_chart_agrees_with_the_tree(demo_data):
-    positive = demo_data["positive"]
-    cases = demo_data["distance"]["cases"]
-    assert len(cases) == demo_data["n_test"]
-    for case in cases:  # the algebraic distance is negative inside the positive class
-        assert (case["h"] < 0) == (case["decision"] == positive)
-    errors = sum(case["error"] for case in cases)
-    assert errors == demo_data["n_test"] - demo_data["decisions"]["right"]
+def test_without_rows_no_value_of_a_case_is_held(cancer):
+    model, X, y = cancer
+    data = gathered(model, X, y, rows=False)
+    assert all(case["values"] is None and case["change"] == "" for case in data["cases"])
 
 
-def test_the_auc_of_the_cases_is_the_auc_of_the_table(demo_data):
-    cases, positive = demo_data["distance"]["cases"], demo_data["positive"]
-    truth = [case["truth"] == positive for case in cases]
-    for key, column in (("kernel-global", "kernel"), ("laplace", "laplace")):
-        auc = roc_auc_score(truth, [case[column] for case in cases])
-        assert auc == pytest.approx(rows_of(demo_data)[key]["auc"], abs=1e-12)
+def test_without_held_out_data_nothing_is_measured(cancer):
+    model, _, _ = cancer
+    data = gathered(model)
+    assert data["quality"] is None
+    assert data["decisions"] is None
+    assert data["cases"] == []
+    assert "not known" in data["summary"][1]
+    assert json.dumps(data, allow_nan=False)
 
 
-def test_the_curve_is_a_function_of_the_distance(demo_data):
-    curve = demo_data["distance"]["curve"]
-    assert np.all(np.diff(curve["h"]) > 0)
-    # A smooth estimate: no jump where the cases are close.
-    steep = np.abs(np.diff(curve["p"])) / np.maximum(np.diff(curve["h"]), 1e-3)
-    assert steep.max() < 5
+def test_without_true_classes_there_are_cases_but_no_quality(cancer):
+    model, X, _ = cancer
+    data = gathered(model, X)
+    assert len(data["cases"]) == len(X)
+    assert data["quality"] is None
+    assert data["cases"][0]["truth"] is None
 
 
-def test_probability_zero_for_what_happened_is_counted_and_clipped():
-    row = measure_scores(np.array([0.0, 1.0, 0.5]), np.array([True, True, False]), True)
-    assert row["impossible"] == 1
-    assert row["log_loss"] == pytest.approx((-np.log(np.finfo(float).eps) - np.log(0.5)) / 3)
+def test_the_nearest_twentieth_is_near_and_a_second_opinion_is_another_class():
+    p = np.tile([0.7, 0.3], (40, 1))
+    decision = np.zeros(40, dtype=int)
+    decision[3] = 1
+    near, opinion = choose_first(p, decision, np.arange(40.0))
+    assert np.flatnonzero(near).tolist() == [0, 1]
+    assert np.flatnonzero(opinion).tolist() == [3]
 
 
-def test_ties_in_the_digits_shown_are_all_best():
-    rows = [{"auc": 0.97641, "brier": 0.1, "log_loss": 0.2},
-            {"auc": 0.97639, "brier": 0.2, "log_loss": None}]  # fmt: skip
-    mark_best(rows)
-    assert [row["best"] for row in rows] == [["auc", "brier", "log_loss"], ["auc"]]
+def test_of_many_cases_those_to_look_at_first_are_held_and_some_others():
+    X, y = load_digits(return_X_y=True)
+    model = fitted(X, y, max_leaf_nodes=20)
+    data = gathered(model, X, y)
+    assert len(data["cases"]) <= 300
+    held = [case["near"] or case["opinion"] for case in data["cases"]]
+    assert held == sorted(held, reverse=True)
+    assert sum(case["near"] for case in data["cases"]) == data["first"]["near"]
 
 
-def test_the_interval_of_the_difference_holds_it_and_grows_with_doubt():
-    rng = np.random.default_rng(0)
-    truth = rng.random(300) < 0.4
-    good, noisy = truth + rng.normal(size=300), truth + 3 * rng.normal(size=300)
-    gain = auc_difference(good, noisy, truth)
-    expected = roc_auc_score(truth, good) - roc_auc_score(truth, noisy)
-    assert gain["difference"] == pytest.approx(expected)
-    assert gain["low"] < gain["difference"] < gain["high"]
-    same = auc_difference(good, good, truth)
-    assert same == {"difference": 0.0, "low": 0.0, "high": 0.0}
+def test_a_tree_of_one_leaf_has_no_distance(cancer):
+    _, X, y = cancer
+    model = SmoothedTreeClassifier(DecisionTreeClassifier(max_depth=1, min_samples_leaf=200))
+    model.fit(X[:50], y[:50])
+    data = gathered(model, X, y)
+    assert model.tree_.n_leaves == 1
+    assert data["distance"] is None
+    assert data["first"]["near"] == 0
+    assert "always says" in data["summary"][0]
+    assert json.dumps(data, allow_nan=False)
 
 
-def changed(data, gain, **kernel):
-    """A copy of the data in which the kernel fared otherwise."""
-    rows = [{**r, **kernel} if r["key"] == "kernel-global" else r for r in data["methods"]]
-    return {**data, "methods": rows, "ranking_gain": dict(zip(("low", "high"), gain, strict=True))}
+def test_errors_and_hits_add_up(cancer):
+    model, X, y = cancer
+    distance = gathered(model, X, y)["distance"]
+    wrong = int((model.predict(X) != y).sum())
+    assert distance["errors"]["cases"] == sum(distance["errors"]["counts"]) == wrong
+    assert sum(distance["hits"]["counts"]) == len(y) - wrong
 
 
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        ((0.01, 0.05), "ranks them better than its leaves do"),
+        ((0.01, 0.05), "rank them better than its leaves"),
         ((0.0004, 0.05), "no clear difference"),
         ((-0.01, 0.05), "no clear difference"),
-        ((-0.05, -0.01), "ranks them worse than its leaves do"),
+        ((-0.05, -0.01), "rank them worse here than its leaves"),
     ],
 )
 def test_the_summary_claims_no_more_than_the_interval_allows(demo_data, gain, words):
-    assert words in summarise(changed(demo_data, gain))[1]
-
-
-def test_the_summary_says_where_the_kernel_loses(demo_data):
-    third = summarise(changed(demo_data, (0.01, 0.05), brier=0.5, log_loss=0.001))[2]
-    assert "Brier score (0.500) loses to the best of the leaves" in third
-    assert "log-loss (0.001) beats the best of the leaves" in third
+    auc = demo_data["quality"]["metrics"]["auc"]
+    changed = {**auc, "difference": {"value": 0.0, "low": gain[0], "high": gain[1]}}
+    data = {**demo_data, "quality": {"metrics": {"auc": changed}}}
+    assert words in summarise(data)[1]
 
 
 def test_the_summary_has_three_sentences_with_the_measured_figures(demo_data):
     assert len(demo_data["summary"]) == 3
-    assert f"{rows_of(demo_data)['kernel-global']['auc']:.3f}" in demo_data["summary"][1]
+    auc = demo_data["quality"]["metrics"]["auc"]["ours"]["value"]
+    assert f"{auc:.3f}" in demo_data["summary"][1]
     assert "is unchanged" in demo_data["summary"][0]
 
 
@@ -136,6 +161,7 @@ def test_the_nodes_are_those_of_the_tree():
     data = collect_tree(tree)
     assert [node["id"] for node in data["nodes"]] == tree.preorder.tolist()
     assert data["nodes"][0]["cases"] == len(y)
+    assert data["nodes"][0]["leaves"] == 5
     leaves = [node for node in data["nodes"] if node["name"] is None]
     assert sum(node["cases"] for node in leaves) == len(y)
     assert sum(node["errors"] for node in leaves) == np.count_nonzero(tree.predict(X) != y)

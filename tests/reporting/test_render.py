@@ -1,14 +1,15 @@
-"""The page shows the figures of the dict, loads nothing and runs nothing."""
+"""The page shows the figures of the dict, loads nothing and runs only its own script."""
 
 import base64
 import hashlib
+import json
 import re
 from copy import deepcopy
 from html.parser import HTMLParser
 
 import pytest
 
-from keeptree.reporting.render import outline_items, render
+from keeptree.reporting.render import outline_items, page_script, render, to_script
 from keeptree.text import clean
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -52,8 +53,13 @@ def page(html):
     return Page(html)
 
 
+def body_of(html):
+    """The page without style sheet and scripts."""
+    return re.sub("<(style|script)[^>]*>.*?</(style|script)>", "", html, flags=re.DOTALL)
+
+
 def test_the_page_loads_nothing(html, page):
-    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert not {"link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
     for _, attrs in page.tags:
         assert "src" not in attrs
         assert attrs.get("href", "#").startswith("#")
@@ -61,29 +67,43 @@ def test_the_page_loads_nothing(html, page):
     assert "@import" not in html
 
 
-def test_the_policy_allows_this_style_sheet_and_nothing_else(html, page):
+def digest(text):
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_the_policy_allows_this_style_sheet_and_script_and_nothing_else(html, page):
     metas = page.all("meta")
     policy = next(m["content"] for m in metas if m.get("http-equiv") == "Content-Security-Policy")
     style = re.search("<style>(.*?)</style>", html, re.DOTALL)[1]
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    assert f"style-src 'sha256-{digest}'" in policy
+    script = re.search('<script type="module">(.*?)</script>', html, re.DOTALL)[1]
+    assert f"style-src 'sha256-{digest(style)}'" in policy
+    assert f"script-src 'sha256-{digest(script)}'" in policy
     assert "default-src 'none'" in policy
     assert not any(
         "style" in attrs or any(a.startswith("on") for a in attrs) for _, attrs in page.tags
     )
 
 
-def test_the_figures_are_those_of_the_dict(html, demo_data):
-    body = re.search(r'<div class="scores">.*?<tbody>(.*?)</tbody>', html, re.DOTALL)[1]
+def test_the_script_is_one_module_without_imports():
+    script = page_script()
+    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
+    assert "</script" not in script
+
+
+def test_the_data_cannot_end_their_element():
+    text = to_script({"name": "</script><!-- & \u2028"})
+    assert "<" not in text
+    assert "&" not in text
+    assert json.loads(text) == {"name": "</script><!-- & \u2028"}
+
+
+def test_the_table_has_the_figures(html, demo_data):
+    body = re.search('<div class="scores">.*?<tbody>(.*?)</tbody>', html, re.DOTALL)[1]
     rows = re.findall("<tr.*?</tr>", body, re.DOTALL)
-    assert len(rows) == len(demo_data["methods"])
-    for row, shown in zip(demo_data["methods"], rows, strict=True):
-        cells = re.findall("<td.*?>(.*?)</td>", shown, re.DOTALL)
-        for key, cell in zip(("auc", "brier", "log_loss"), cells, strict=False):
-            expected = "–" if row[key] is None else f"{row[key]:.3f}"
-            assert re.search(r"[–\d.]+", cell)[0] == expected
-            assert ("★" in cell) == (key in row["best"])  # not by weight or colour alone
-        assert cells[3] == str(row["distinct"])
+    for metric, shown in zip(demo_data["quality"]["metrics"].values(), rows, strict=True):
+        for who in ("ours", "leaves"):
+            for end in ("value", "low", "high"):
+                assert f"{metric[who][end]:.3f}" in shown
 
 
 def test_the_page_says_what_the_summary_says(page, demo_data):
@@ -93,7 +113,13 @@ def test_the_page_says_what_the_summary_says(page, demo_data):
 
 def test_the_tree_is_there_as_drawing_and_as_outline(html, demo_data):
     assert 'class="chart tree-drawing"' in html
-    assert html.count('class="branch"') == len(demo_data["tree"]["nodes"])
+    assert body_of(html).count('class="branch"') == len(demo_data["tree"]["nodes"])
+
+
+def test_the_way_of_the_case_shown_is_lit_without_javascript(html, demo_data):
+    case = demo_data["cases"][demo_data["selected"]]
+    assert f'<li data-node="{case["leaf"]}" class="on">' in html
+    assert '<li data-node="0" class="on">' in html
 
 
 def test_every_picture_has_a_name_or_is_hidden(page):
@@ -101,18 +127,25 @@ def test_every_picture_has_a_name_or_is_hidden(page):
         assert attrs.get("aria-hidden") == "true" or attrs.get("aria-label")
 
 
-def test_all_cases_are_in_the_table_below_the_chart(html, demo_data):
-    assert html.count("✗ error") == sum(c["error"] for c in demo_data["distance"]["cases"])
+def test_every_field_has_a_label(page):
+    labelled = {attrs.get("for") for attrs in page.all("label")}
+    for attrs in page.all("input") + page.all("select"):
+        around = attrs.get("type") == "checkbox"  # its label is around it
+        assert around or attrs.get("aria-label") or attrs["id"] in labelled
+
+
+def test_the_cases_to_look_at_first_are_listed(html, demo_data):
+    first = [case for case in demo_data["cases"] if case["near"] or case["opinion"]]
+    assert body_of(html).count("<tr data-case=") == min(len(first), 25)
+    assert 'aria-sort="ascending"' in html
 
 
 def test_an_estimate_is_never_said_to_be_certain(html):
-    table = html[html.index("Held-out cases by distance") :]
-    assert "1.000" not in table
-    assert "0.000" not in table
+    assert not re.search(r"[^r] (0|100) in 100", body_of(html))
 
 
 def test_the_page_is_small(html, page):
-    assert len(html) < 300_000
+    assert len(html) < 1_000_000
     assert len(page.tags) < 3_000
 
 
@@ -126,6 +159,10 @@ def test_hostile_names_stay_text(demo_data, hostile):
     data["title"] = text
     for item in data["classes"]:
         item["label"] = text
+    for item in data["attributes"]:
+        item["name"] = text
+    for case in data["cases"]:
+        case["id"], case["change"] = text, text
     for node in data["tree"]["nodes"]:
         if node["name"] is not None:
             node["name"] = text
@@ -134,24 +171,32 @@ def test_hostile_names_stay_text(demo_data, hostile):
     html = render(data)
     html.encode("utf-8")
     page = Page(html)
-    assert not page.all("script")
+    assert len(page.all("script")) == 2
     assert text[:40] in page.text  # as it was: not markup, not a template that ran
 
 
 def test_a_tree_without_a_boundary_has_no_distance_section(demo_data):
-    html = render({**demo_data, "distance": None})
+    html = body_of(render({**demo_data, "distance": None}))
     assert 'id="distance"' not in html
-    assert "#distance" not in html.split("</style>")[1]
+    assert "#distance" not in html
+
+
+def test_without_held_out_data_the_page_says_how_to_get_them(demo_data):
+    none = {"cases": [], "quality": None, "decisions": None, "distance": None, "selected": None}
+    html = body_of(render({**demo_data, **none, "n_test": 0}))
+    assert "kt.report(model, X_test, y_test)" in html
+    assert 'id="cases"' not in html
 
 
 def test_many_leaves_leave_the_outline_only(demo_data):
     data = deepcopy(demo_data)
     root = data["tree"]["nodes"][0]
     leaf = next(node for node in data["tree"]["nodes"] if node["name"] is None)
-    more = [{**leaf, "id": k, "parent": root["id"], "depth": 1} for k in range(100, 140)]
+    more = [{**leaf, "id": k, "parent": root["id"], "depth": 1} for k in range(100, 130)]
     data["tree"]["nodes"] = [root, *more]
-    html = render(data)
-    assert "tree-drawing" not in html.split("</style>")[1]
+    data["cases"], data["selected"] = [], None
+    html = body_of(render(data))
+    assert "tree-drawing" not in html
     assert 'class="outline"' in html
 
 
@@ -165,16 +210,18 @@ def chain(leaf, n):
     return [*nodes, {**leaf, "id": 2 * n, "parent": 2 * n - 2, "depth": n}]
 
 
-def test_a_chain_of_two_thousand_tests_is_nested_lists(demo_data):
+def test_a_chain_of_two_thousand_tests_is_folded_and_the_way_of_a_case_is_nested(demo_data):
     leaf = next(node for node in demo_data["tree"]["nodes"] if node["name"] is None)
     nodes = chain(leaf, 2000)
-    html = render({**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}})
+    data = {**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}}
+    html = render({**data, "cases": [], "selected": None})
+    assert body_of(html).count('class="branch"') <= 40
+    assert "leaves</button>" in html
+    case = {**demo_data["cases"][0], "leaf": 4000}
+    html = render({**data, "cases": [case], "selected": 0})
     page = Page(html)  # which complains about lists that do not match
-    assert html.count('class="branch"') == len(nodes)
-    outline = html[html.index('<ul class="outline') :]
-    outline = outline[: outline.index("</section>")]
-    assert outline.count("<ul") == outline.count("</ul>") == 1 + 2000
-    assert page.text.count("x1999") == 2
+    assert body_of(html).count('class="branch"') == len(nodes)
+    assert page.all("li")
 
 
 def test_the_outline_nests_as_the_tree_does(demo_data):
@@ -193,5 +240,7 @@ def test_the_outline_nests_as_the_tree_does(demo_data):
 def test_a_tree_of_one_leaf_is_one_line(demo_data):
     leaf = next(node for node in demo_data["tree"]["nodes"] if node["name"] is None)
     nodes = [{**leaf, "id": 0, "parent": None, "depth": 0}]
-    html = render({**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}})
+    cases = [{**case, "leaf": 0} for case in demo_data["cases"]]
+    tree = {**demo_data["tree"], "nodes": nodes}
+    html = render({**demo_data, "tree": tree, "cases": cases})
     assert Page(html).text.count("All training cases") == 1

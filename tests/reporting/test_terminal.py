@@ -1,10 +1,12 @@
 """The terminal shows the same figures as the page."""
 
 import io
+import json
 
 import pytest
 
-from keeptree.reporting.terminal import print_report
+from keeptree.reporting.quality import METRICS
+from keeptree.reporting.terminal import figures, print_report
 
 console = pytest.importorskip("rich.console")
 
@@ -15,22 +17,32 @@ def printed(data, **options):
     return out.getvalue()
 
 
-def test_the_table_has_the_figures_and_marks_the_best(demo_data):
+def test_the_table_has_the_figures(demo_data):
     lines = printed(demo_data, width=100).splitlines()
-    for row in demo_data["methods"]:
-        line = next(text for text in lines if text.startswith(f"{row['label']}  "))
-        assert line.split()[-1] == str(row["distinct"])
-        assert f"{row['auc']:.3f}" in line
-        assert line.count("*") == len(row["best"])
+    for key, (name, _) in METRICS.items():
+        line = next(text for text in lines if text.startswith(f"{name} ("))
+        for who in ("ours", "leaves"):
+            assert f"{demo_data['quality']['metrics'][key][who]['value']:.3f}" in line
 
 
 def test_it_fits_a_terminal_of_eighty_columns(demo_data):
     assert max(map(len, printed(demo_data, width=80).splitlines())) <= 80
 
 
+def test_without_held_out_cases_there_is_no_table(demo_data):
+    text = printed({**demo_data, "quality": None}, width=100)
+    assert "Brier" not in text
+    assert "Page: /x/page.html" in text
+
+
 def test_the_path_is_never_broken(demo_data):
-    data = {**demo_data, "page": ""}
     out = io.StringIO()
     path = "/long" * 40 + "/page.html"
-    print_report({**data, "page": path}, console.Console(file=out, width=60))
+    print_report({**demo_data, "page": path}, console.Console(file=out, width=60))
     assert path in out.getvalue()
+
+
+def test_the_figures_for_machines_are_small_and_json(demo_data):
+    text = json.dumps(figures(demo_data), allow_nan=False)
+    assert len(text) < 5_000
+    assert json.loads(text)["metrics"] == demo_data["quality"]["metrics"]

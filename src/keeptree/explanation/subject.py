@@ -128,5 +128,4 @@ def _resolve_metric(inner, tree, observed, metric):
             return None
         nothing = np.zeros(tree.n_features)
         return clone(metric)._fit_spread((nothing,) * 4, tree)
-    columns = (observed.low, observed.high, observed.mean, observed.deviation)
-    return clone(metric)._fit_spread(columns, tree)
+    return clone(metric)._fit_spread(observed.columns, tree)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keeptree.blocks import ROWS
+from keeptree.checks import require, require_array
 from keeptree.tree import NOMINAL
 
 
@@ -26,6 +28,20 @@ class Observed:
     deviation: np.ndarray
     seen: tuple
 
+    @property
+    def columns(self):
+        """Least, largest, mean and standard deviation of the columns."""
+        return self.low, self.high, self.mean, self.deviation
+
+    def check(self, tree):
+        """Raise if it was read from a file and does not fit the tree."""
+        for name in ("low", "high", "mean", "deviation"):
+            require_array(getattr(self, name), name, np.float64, (tree.n_features,))
+        require(isinstance(self.seen, tuple) and len(self.seen) == tree.n_features, "seen is short")
+        for mask, labels in zip(self.seen, tree.categories, strict=True):
+            if mask is not None:
+                require_array(mask, "seen", np.bool_, (len(labels or ()),))
+
 
 def observe(X, tree, sample_weight=None):
     """Observed columns of an encoded matrix."""
@@ -40,10 +56,27 @@ def observe(X, tree, sample_weight=None):
 
 def spread(X, sample_weight=None):
     """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
-    from keeptree._kernels.columns import spread_columns
+    from keeptree._kernels.columns import add_range, add_squares, add_sum
 
-    weight = np.empty(0) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    values = np.empty((5, X.shape[1]))
-    spread_columns(X, weight, values)
-    values[1:, values[0] == 0] = 0.0
-    return values[1:]
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
+    known, mean, squares = np.zeros((3, X.shape[1]))
+
+    def add(kernel, *columns):
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            kernel(np.ascontiguousarray(X[rows]), weight[rows], *columns)
+
+    add(add_range, known, low, high)
+    unknown = known == 0
+    low[unknown] = high[unknown] = 0.0
+    known[unknown] = 1.0
+    # Squares must not overflow. A power of two, so that nothing is rounded; kept within what has a
+    # reciprocal.
+    exponent = np.clip(np.frexp(np.maximum(abs(low), abs(high)))[1], -1000, 1000)
+    factor = np.ldexp(1.0, -exponent)
+    add(add_sum, factor, mean)
+    mean /= known
+    add(add_squares, factor, mean, squares)
+    deviation = np.ldexp(np.sqrt(squares / known), exponent)
+    return low, high, np.ldexp(mean, exponent), deviation

@@ -17,8 +17,9 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.blocks import map_rows
+from keeptree.checks import check_names, require
 from keeptree.geometry.measure import check_finite
-from keeptree.geometry.observed import observe
+from keeptree.geometry.observed import Observed, observe
 from keeptree.importers import keep, unwrap
 from keeptree.labels import label_codes
 from keeptree.learners.c45 import C45Classifier
@@ -34,6 +35,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     ``_learn(X, y, weight)``: estimate from the encoded training matrix, class codes and weights.
     """
 
+    _saved = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
         "n_jobs": [Integral, None],
@@ -56,6 +58,11 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
+        self._learn(*self._prepare(X, y, sample_weight))
+        return self
+
+    def _prepare(self, X, y, sample_weight):
+        """Check the sample, resolve the tree; return encoded rows, class codes and weights."""
         self._validate_params()
         labels = self._read_target(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -64,8 +71,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         self._resolve(X, y, sample_weight)
         matrix = self._check_finite(self._read(X))
         self.observed_ = observe(matrix, self.tree_, weight)
-        self._learn(matrix, label_codes(labels, self.tree_.classes), weight)
-        return self
+        return matrix, label_codes(labels, self.tree_.classes), weight
 
     def predict(self, X):
         """Return the class the kept tree decides for each row.
@@ -90,6 +96,21 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = _allows_missing(self.estimator)
         return tags
+
+    @property
+    def _parameters_to_save(self):
+        """Parameters in a saved model: the tree stands for the estimator it came from."""
+        return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
+
+    def _restore(self):
+        """Check what was read from a file and derive the rest; a subclass adds its own."""
+        require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
+        require(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        require(isinstance(self.observed_, Observed), "it has not observed its columns")
+        self.observed_.check(self.tree_)
+        check_names(self)
+        self._transformers = []
+        self.classes_, self._columns = sort_classes(self.tree_.classes)
 
     def _read_target(self, X, y):
         """Check X and y as scikit-learn does and return the labels of y as an array."""
@@ -124,22 +145,20 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
 
     def _read(self, X):
         """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
-        for transformer in self._transformers:
-            X = transformer.transform(X)
-        if self._transformers and issparse(X):
-            X = X.toarray()  # OneHotEncoder's default; the user's own X was not sparse
-        matrix = as_matrix(X, self.tree_.categories)
-        if matrix.shape[1] != self.tree_.n_features:
-            raise ValueError(
-                f"X has {matrix.shape[1]} features, but the tree is expecting "
-                f"{self.tree_.n_features} features as input."
-            )
-        return matrix
+        return read_rows(X, self.tree_, self._transformers)
 
     def _check_finite(self, matrix):
         """Return the matrix; infinite values are a ValueError, missing ones the tree's business."""
         check_finite(matrix, self.tree_)
         return matrix
+
+    def _check_rows(self, matrix):
+        """Raise for infinite values, and for missing ones where the tree has no rule for them."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(matrix.sum()):  # cheap, and without a temporary
+                return
+        self._check_finite(matrix)
+        self.tree_._route(matrix[np.isnan(matrix).any(axis=1)])
 
     def _map(self, X, fill, shape, dtype=np.float64):
         """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
@@ -238,6 +257,21 @@ class ProbabilityModel(KeptTreeModel):
         if self.decide == "tree":
             return super().predict(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def read_rows(X, tree, transformers):
+    """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
+    for transformer in transformers:
+        X = transformer.transform(X)
+    if transformers and issparse(X):
+        X = X.toarray()  # OneHotEncoder's default; the user's own X was not sparse
+    matrix = as_matrix(X, tree.categories)
+    if matrix.shape[1] != tree.n_features:
+        raise ValueError(
+            f"X has {matrix.shape[1]} features, but the tree is expecting "
+            f"{tree.n_features} features as input."
+        )
+    return matrix
 
 
 def binary_or_all(scores):

@@ -13,6 +13,7 @@ import numpy as np
 
 from keeptree._kernels import density as gaussian
 from keeptree._kernels import window
+from keeptree.checks import require, require_array, require_codes, require_starts
 
 __all__ = [
     "KERNELS",
@@ -66,6 +67,23 @@ class KernelTables:
     cell: np.ndarray
     piece: np.ndarray
     coefficient: np.ndarray
+
+    def __post_init__(self):
+        require_array(self.axis, "axis", np.float64, (None, 8))
+        require_array(self.coefficient, "coefficient", np.float32, (None, 4))
+        require_starts(self.piece, "piece", len(self.coefficient))
+        require_starts(self.cell, "cell", len(self.piece) - 1)
+        require(len(self.cell) == len(self.axis) + 1, "every curve must have an axis")
+        require((np.diff(self.piece) > 0).all(), "every cell must have a piece")
+        _, scale, _, _, last, width, even, first = self.axis.T
+        positive = (scale > 0) & (self.axis[:, 2:] >= 0).all(axis=1)
+        inside = (last < np.diff(self.cell)) & (width * even + first <= len(self.coefficient))
+        require((positive & inside).all(), "an axis reaches beyond its curve")
+
+    @property
+    def n_curves(self):
+        """Number of curves."""
+        return len(self.axis)
 
     def lookup(self, curve, h):
         """Class share at each h on the curve its row names.
@@ -134,6 +152,25 @@ class WindowTables:
     moments: np.ndarray
     reach: np.ndarray
     coefficient: np.ndarray
+
+    def __post_init__(self):
+        n = len(self.h)
+        require_array(self.h, "h", np.float64, (n,))
+        require_array(self.mass, "mass", np.float64, (n, 2))
+        require_array(self.moments, "moments", np.float64, (n, 6))
+        require_array(self.reach, "reach", np.float64, (None,))
+        require_array(self.coefficient, "coefficient", np.float64, (3,))
+        require_codes(self.anchor, "anchor", (n,), n)
+        require((self.anchor <= np.arange(n)).all(), "an anchor comes after its case")
+        require_starts(self.start, "start", n)
+        some = len(self.start) == len(self.reach) + 1 and (np.diff(self.start) > 0).all()
+        require(some and (self.reach > 0).all(), "every curve must have cases and a reach")
+        require((self.mass[:, 0] > 0).all() and (self.mass >= 0).all(), "a case has no weight")
+
+    @property
+    def n_curves(self):
+        """Number of curves."""
+        return len(self.reach)
 
     def lookup(self, curve, h):
         """Class share at each h on the curve its row names; see `KernelTables.lookup`."""
@@ -237,9 +274,11 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     bandwidth = np.broadcast_to(np.asarray(bandwidth, float), shape)
     if not (np.isfinite(bandwidth) & (bandwidth > 0)).all():
         raise ValueError(f"bandwidth must be positive and finite, got {bandwidth.min()}.")
-    groups = [np.arange(a, b)[weight[a:b] > 0] for a, b in pairwise(starts)]
+    groups = [slice(a, b) for a, b in pairwise(starts)]
+    if not (weight > 0).all():
+        groups = [np.arange(a, b)[weight[a:b] > 0] for a, b in pairwise(starts)]
     for k, cases in enumerate(groups):
-        if not len(cases):
+        if not len(weight[cases]):
             raise ValueError(f"Curve {k} has no case of positive weight; estimate it elsewhere.")
     curves = (
         (h[cases, j], in_class[cases, j], weight[cases], bandwidth[j, k])
@@ -383,20 +422,16 @@ def _as_runs(h, in_class, weight):
 
 def _condense_inside(h, in_class, weight, bandwidth):
     """One run per bucket deep inside the data, one per case elsewhere, in no order."""
-    width = BUCKET * bandwidth
-    place = (h - h.min()) / width
-    bucket = place.astype(np.int64)
-    deep = _find_deep_buckets(np.flatnonzero(np.bincount(bucket)))
-    is_raw = np.ones(bucket.max() + 1, bool)
+    low, width = h.min(), BUCKET * bandwidth
+    bucket = np.empty(len(h), np.int64)
+    sums = np.zeros((int((h.max() - low) / width) + 1, 7))  # as runs; the first column counts cases
+    gaussian.fill_buckets(h, in_class, weight, low, width, BUCKET, bucket, sums)
+    deep = _find_deep_buckets(np.flatnonzero(sums[:, 0]))
+    runs = sums[deep]
+    runs[:, 0] = low + (deep + 0.5) * width
+    is_raw = np.ones(len(sums), bool)
     is_raw[deep] = False
-    delta = (place - bucket - 0.5) * BUCKET
-    runs = np.empty((len(deep), 7))
-    runs[:, 0] = h.min() + (deep + 0.5) * width
-    for k, mass in ((1, weight), (4, in_class)):
-        for power in range(3):
-            runs[:, k + power] = np.bincount(bucket, mass)[deep]
-            mass = mass * delta
-    raw = is_raw[bucket]
+    raw = np.flatnonzero(is_raw[bucket])
     return np.concatenate([runs, _as_runs(h[raw], in_class[raw], weight[raw])])
 
 

@@ -5,10 +5,17 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.checks import require, require_array, require_codes
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel
-from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
+from keeptree.probability.density import (
+    KERNELS,
+    KernelTables,
+    WindowTables,
+    choose_bandwidth,
+    kernel_tables,
+)
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
@@ -82,6 +89,15 @@ class DistanceKernelClassifier(ProbabilityModel):
            [0.756, 0.244]])
     """
 
+    _saved = (
+        "boundary_",
+        "bandwidth_",
+        "_prior",
+        "_leaf_probability",
+        "_tables",
+        "_estimated",
+        "_curve",
+    )
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "scope": [StrOptions({"global", "separator", "leaf"})],
@@ -114,11 +130,12 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     def _learn(self, X, y, weight):
         n_classes = len(self.classes_)
-        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(self.tree_, X, y, weight)
+        boundary = Boundary(self.tree_, self.metric)
+        self.boundary_ = boundary._fit_encoded(self.tree_, X, y, weight, self.observed_)
         self.bandwidth_ = np.full(n_classes, np.nan)
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
-        self._tables = None
+        self._tables = self._curve = None
         self._estimated = self.boundary_.region_classes_
         if len(self._estimated) < 2:
             return
@@ -129,17 +146,36 @@ class DistanceKernelClassifier(ProbabilityModel):
             X, y, weight = X[present], y[present], weight[present]
         h = self.boundary_._signed(X)
         cases, starts = self._group(X)
-        h = h[cases][:, self._estimated]
-        in_class = (weight[:, None] * (y[:, None] == self._estimated))[cases]
+        h, y, weight = h[cases], y[cases], weight[cases]
+        # Column by column: each is a curve of its own.
+        h = np.asfortranarray(h[:, self._estimated], dtype=float)
+        in_class = (weight * (y == self._estimated[:, None])).T
         width = [
-            self._choose_width(h[:, j], in_class[:, j], weight[cases], starts)
+            self._choose_width(h[:, j], in_class[:, j], weight, starts)
             for j in range(len(self._estimated))
         ]
         self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
         if self._columns is not None:
             self.bandwidth_ = self.bandwidth_[self._columns]
         column = np.reshape(width, (-1, 1))
-        self._tables = kernel_tables(h, in_class, weight[cases], starts, column, self.kernel)
+        self._tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
+
+    def _restore(self):
+        super()._restore()
+        self.boundary_._check_tree(self.tree_)
+        tree, n_classes = self.tree_, len(self.classes_)
+        require_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
+        require_array(self._prior, "_prior", np.float64, (n_classes,))
+        require_array(self._leaf_probability, "_leaf_probability", np.float64, tree.counts.shape)
+        require_codes(self._estimated, "_estimated", (None,), n_classes)
+        if self._tables is None:
+            return
+        require(isinstance(self._tables, KernelTables | WindowTables), "it has no curves")
+        require(len(np.unique(self._estimated)) == len(self._estimated) > 0, "classes repeat")
+        require(n_classes != 2 or self._estimated.tolist() == [0], "two classes have one curve")
+        n_curves, rest = divmod(self._tables.n_curves, len(self._estimated))
+        require(rest == 0 and n_curves > 0, "every class must have as many curves")
+        require_codes(self._curve, "_curve", (tree.n_nodes + 1,), n_curves)
 
     def _group(self, X):
         """The training cases of each curve: all of them first, then group by group.
@@ -147,15 +183,14 @@ class DistanceKernelClassifier(ProbabilityModel):
         Sets ``_curve``, the curve of each node that can be a group; curve 0 has all cases.
         """
         self._curve = np.zeros(self.tree_.n_nodes + 1, dtype=np.int64)
-        everything = np.arange(len(X))
         if self.scope == "global":
-            return everything, np.array([0, len(X)])
+            return slice(None), np.array([0, len(X)])
         node = self._group_node(X)
         groups, sizes = np.unique(node, return_counts=True)
         self._curve[groups] = np.arange(1, len(groups) + 1)
         self._curve[-1] = 0  # no separator
         starts = np.concatenate([[0], np.cumsum([len(X), *sizes])])
-        return np.concatenate([everything, np.argsort(node, kind="stable")]), starts
+        return np.concatenate([np.arange(len(X)), np.argsort(node, kind="stable")]), starts
 
     def _group_node(self, X):
         """Node that names the group of each row: its separator (-1 for none) or its leaf."""

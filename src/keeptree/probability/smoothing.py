@@ -4,12 +4,11 @@ import warnings
 from numbers import Real
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.labels import label_codes
-from keeptree.probability.base import ProbabilityModel, _learner
+from keeptree.checks import require_array
+from keeptree.probability.refits import RefittedModel, held_out_loss
+from keeptree.tree import Tree
 
 _STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)  # tried by strength="cv"
 _DEFAULT_STRENGTH = 10.0
@@ -74,7 +73,7 @@ def smoothed_nodes(tree, smoothing="laplace", m="auto", strength=_DEFAULT_STRENG
     return p / p.sum(axis=1, keepdims=True)
 
 
-class SmoothedTreeClassifier(ProbabilityModel):
+class SmoothedTreeClassifier(RefittedModel):
     """The kept tree with smoothed leaf probabilities.
 
     Smoothing moves the biased proportions of small leaves towards the prior. The probabilities
@@ -127,8 +126,9 @@ class SmoothedTreeClassifier(ProbabilityModel):
     array([[0.474, 0.526]])
     """
 
+    _saved = ("strength_", "node_probabilities_")
     _parameter_constraints = {
-        **ProbabilityModel._parameter_constraints,
+        **RefittedModel._parameter_constraints,
         "smoothing": [StrOptions(set(_SMOOTHINGS))],
         "m": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "strength": [StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
@@ -151,19 +151,32 @@ class SmoothedTreeClassifier(ProbabilityModel):
         self.decide = decide
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
-        super().fit(X, y, sample_weight)
-        if self.smoothing == "shrinkage" and self.strength == "cv":
-            self.strength_ = _choose_strength(_learner(self.estimator), X, y, sample_weight)
+    def _refits(self):
+        return self.smoothing == "shrinkage" and self.strength == "cv"
+
+    def _learn(self, X, y, weight, folds):
+        """Nothing to measure but the strength: smoothing uses the counts the tree carries."""
+        if folds is not None:
+            self.strength_ = _choose_strength(folds)
+        elif self._refits() and isinstance(self.estimator, Tree):
+            warnings.warn(
+                'strength="cv" needs trees refitted on folds, but a Tree came without its learner; '
+                f"{_DEFAULT_STRENGTH:g} is used.",
+                UserWarning,
+                stacklevel=3,
+            )
+            self.strength_ = _DEFAULT_STRENGTH
         else:
             self.strength_ = _DEFAULT_STRENGTH if self.strength == "cv" else float(self.strength)
         self.node_probabilities_ = smoothed_nodes(
             self.tree_, self.smoothing, m=self.m, strength=self.strength_
         )
-        return self
 
-    def _learn(self, X, y, weight):
-        """Nothing to measure: smoothing uses the counts the tree carries."""
+    def _restore(self):
+        super()._restore()
+        require_array(
+            self.node_probabilities_, "node_probabilities_", np.float64, self.tree_.counts.shape
+        )
 
     def _probability(self, X, out):
         out[:] = leaf_average(self.tree_, self._check_finite(X), self.node_probabilities_)
@@ -179,38 +192,11 @@ def leaf_average(tree, X, values, normalise=True):
     return result
 
 
-def _choose_strength(learner, X, y, sample_weight):
+def _choose_strength(folds):
     """Strength with the least out-of-fold log-loss over trees grown by the same learner."""
-    y = np.asarray(y)
-    labels, members = np.unique(y, return_counts=True)
-    folds = min(5, members.min())
-    if learner is None or folds < 2 or len(labels) < 2:
-        reason = "a Tree came without its learner" if learner is None else "y has too few cases"
-        warnings.warn(
-            f'strength="cv" needs trees refitted on folds, but {reason}; '
-            f"{_DEFAULT_STRENGTH:g} is used.",
-            UserWarning,
-            stacklevel=3,
-        )
-        return _DEFAULT_STRENGTH
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     losses = np.zeros(len(_STRENGTHS))
-    for grow, hold in StratifiedKFold(folds, shuffle=True, random_state=0).split(
-        np.zeros(len(y)), y
-    ):
-        part = None if sample_weight is None else weight[grow]
-        losses += _fold_losses(learner, X, y, weight, grow, hold, part)
+    for fold in folds:
+        nodes = [smoothed_nodes(fold.tree, "shrinkage", strength=s) for s in _STRENGTHS]
+        p = [leaf_average(fold.tree, fold.test.X, values) for values in nodes]
+        losses += held_out_loss(np.stack(p, axis=2), fold.test.y, fold.test.weight)
     return _STRENGTHS[int(np.argmin(losses))]
-
-
-def _fold_losses(learner, X, y, weight, grow, hold, part):
-    """Log-loss of each strength on the held-out rows."""
-    model = SmoothedTreeClassifier(learner, "shrinkage")
-    model.fit(_safe_indexing(X, grow), y[grow], part)
-    held, column = _safe_indexing(X, hold), label_codes(y[hold], model.classes_)
-    losses = []
-    for strength in _STRENGTHS:
-        model.node_probabilities_ = smoothed_nodes(model.tree_, "shrinkage", strength=strength)
-        p = model.predict_proba(held)[np.arange(len(hold)), column]
-        losses.append(-(weight[hold] * np.log(np.maximum(p, 1e-15))).sum())
-    return np.array(losses)

@@ -1,107 +1,167 @@
 """The charts of a report as SVG text, drawn from plain data: no JavaScript, no matplotlib."""
 
-from keeptree.reporting.svg import Scale, dots_path, drawing, el, label, marker, points_path
-from keeptree.text import plain_number, shorten_title
+from keeptree.reporting.svg import Scale, drawing, el, label, marker, points_path
+from keeptree.text import plain_number, plural
 
-_NARROW = 500  # below this width labels are short and ticks few
 _SIZE = 13  # drawn a little larger than 12, so that a phone's scaling leaves 12
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 22, 12, 52
 
 
-def roc_chart(curves, size=420):
-    """Return ROC curves: ours solid, those of the leaves broken.
+def roc_chart(ours, leaves, name, size=400):
+    """Return ROC curves: ours solid, that of the leaves broken.
 
     Parameters
     ----------
-    curves : list of dict
-        ``label``, ``line`` (the CSS class of its stroke), ``fpr`` and ``tpr``; drawn in order, so
-        that the last is on top.
-    size : int, default=420
+    ours, leaves : dict
+        ``fpr`` and ``tpr``.
+    name : str
+        The class that is to be found.
+    size : int, default=400
         Width in pixels; the plot is square.
 
     Returns
     -------
     svg : Svg
     """
-    left, right, top, bottom = 66, 26, 12, 52
-    height = size - left - right + top + bottom
-    x = Scale(0, 1, left, size - right)
-    y = Scale(0, 1, height - bottom, top)
-    names = ", ".join(curve["label"] for curve in curves)
+    x, y, height = _square(size)
     return drawing(
         size,
         height,
         "ROC curves on the held-out cases",
-        f"Share of positive cases found against share of false alarms, for {names}. "
+        f"Share of {name} cases found against share of false alarms: ours and the tree's leaves. "
         "The table below has the values.",
-        *_axes(x, y, "false alarms", "positive cases found", percent=True),
+        *_axes(x, y, "false alarms", f"{name} found"),
         el("path", d=points_path([x(0), x(1)], [y(0), y(1)]), class_="chance"),
         *[
             el(
                 "path",
-                el("title", shorten_title(curve["label"])),
                 d=points_path(map(x, curve["fpr"]), map(y, curve["tpr"])),
-                class_=f"line {curve['line']}",
+                class_=f"line {line}",
             )
-            for curve in curves
+            for curve, line in ((leaves, "leaves"), (ours, "ours"))
         ],
     )
 
 
-def distance_chart(distance, classes, width=860, height=430):
-    """Return Figure 1 of Alvarez et al. (2007): probability against algebraic distance.
+def reliability_chart(ours, leaves, name, size=400):
+    """Return how often it happened against how probable it was said to be.
 
     Parameters
     ----------
-    distance : dict
-        ``curve`` (``h`` and ``p`` of the kernel estimate), ``cases`` (each with ``h``, ``kernel``,
-        ``laplace``, ``truth`` and ``error``), ``steps`` (``h`` range and ``p`` of each leaf) and
-        ``positive``, the index of the positive class; see
-        :func:`keeptree.reporting.collect.collect_distance`.
-    classes : list of dict
-        ``label`` and ``slot`` of each class.
-    width, height : int
-        Size in pixels; a narrow one for phones.
+    ours, leaves : list of dict
+        Bins, see :func:`keeptree.reporting.quality.reliability`.
+    name : str
+        The class that happened or not.
+    size : int, default=400
+        Width in pixels; the plot is square.
 
     Returns
     -------
     svg : Svg
     """
-    left, right, top, bottom = 56, 14, 46, 52
-    cases = distance["cases"]
-    everything = [case["h"] for case in cases] + distance["curve"]["h"]
-    margin = 0.02 * (max(everything) - min(everything)) or 1.0
-    x = Scale(min(everything) - margin, max(everything) + margin, left, width - right)
-    y = Scale(-0.04, 1.04, height - bottom, top)
-    positive = classes[distance["positive"]]
-    right_ones = [case for case in cases if not case["error"]]
-    wrong = [case for case in cases if case["error"]]
-    others = [item["label"] for item in classes if item is not positive]
-    other = others[0] if len(others) == 1 else "another class"
-    x_label = "algebraic distance (standard deviations)"
-    if width >= _NARROW:
-        x_label += f", negative inside {positive['label']}"
+    x, y, height = _square(size)
+    return drawing(
+        size,
+        height,
+        f"Reliability: how often {name} happened against what was said",
+        "Dots on the diagonal are right; bars are 95 % intervals. The table below has the values.",
+        *_axes(x, y, f"probability of {name}", "happened"),
+        el("path", d=points_path([x(0), x(1)], [y(0), y(1)]), class_="chance"),
+        *[_hollow(point, x, y) for point in leaves],
+        el(
+            "path",
+            d=points_path([x(b["scored"]) for b in ours], [y(b["observed"]) for b in ours]),
+            class_="line thin",
+        ),
+        *[_bin(point, at, x, y) for at, point in enumerate(ours)],
+    )
+
+
+def distance_chart(distance, width=640, height=360):
+    """Return mirrored histograms: hits up, errors down, each in shares of its own number.
+
+    Parameters
+    ----------
+    distance : dict
+        From :func:`keeptree.reporting.distances.collect_distances`.
+    width, height : int
+        Size in pixels.
+
+    Returns
+    -------
+    svg : Svg
+    """
+    groups = [("hits", distance["hits"], 1), ("errors", distance["errors"], -1)]
+    edges = distance["edges"]
+    shares = {name: _shares(group) for name, group, _ in groups}
+    top = max(max(share, default=0) for share in shares.values()) * 1.12 or 1.0
+    x = Scale(0, edges[-1], _LEFT, width - _RIGHT)
+    y = Scale(-top, top, height - _BOTTOM, _TOP)
+    parts = []
+    for tick in y.ticks(6):
+        parts.append(el("path", d=f"M{x.start:g} {y(tick):.1f}H{_end(x):g}", class_="grid"))
+        said = f"{abs(round(tick * 100)):d} %"
+        parts.append(label(said, x.start - 8, y(tick) + 4.5, size=_SIZE, anchor="end"))
+    for tick in x.ticks(7):
+        said = plain_number(round(tick, 10))
+        parts.append(label(said, x(tick), y.start + 20, size=_SIZE, anchor="middle"))
+    for name, group, sign in groups:
+        bars = "".join(
+            f"M{x(edges[k]) + 0.5:.1f} {y(0):.1f}V{y(sign * share):.1f}"
+            f"H{x(edges[k + 1]) - 0.5:.1f}V{y(0):.1f}Z"
+            for k, share in enumerate(shares[name])
+            if share
+        )
+        parts.append(el("path", d=bars, class_=f"bars {name}"))
+        if group["median"] is not None:
+            parts += _median(min(group["median"], edges[-1]), sign, x, y, top)
+    parts.append(el("path", d=f"M{x.start:g} {y(0):.1f}H{_end(x):g}", class_="axis"))
+    said = f"✓ {plural(distance['hits']['cases'], 'hit')}"
+    wrong = f"✗ {plural(distance['errors']['cases'], 'error')}"
     return drawing(
         width,
         height,
-        f"Probability of {positive['label']} against distance to the boundary",
-        "The distance-kernel estimate is a smooth curve; the Laplace estimate of the leaves is "
-        f"piecewise constant. {len(wrong)} errors of the tree are highlighted among {len(cases)} "
-        "held-out cases. The table below has the values.",
-        *_axes(x, y, x_label, f"probability of {positive['label']}"),
-        *_sides(x, y, positive["label"], other, "tree: " if width >= _NARROW else ""),
-        *_truth_ticks(cases, classes, distance["positive"], x, y),
-        *[
-            el("path", d=points_path(map(x, step["h"]), [y(step["p"])] * 2), class_="line step")
-            for step in distance["steps"]
-        ],
-        el("path", d=_dots(right_ones, "laplace", x, y), class_="dots hollow"),
-        el(
-            "path",
-            d=points_path(map(x, distance["curve"]["h"]), map(y, distance["curve"]["p"])),
-            class_="line kernel",
+        "Distance of hits and errors from the boundary",
+        "Two histograms on one scale: hits upwards, errors downwards, each in shares of its own "
+        "number. The table below has the counts.",
+        *parts,
+        label(said, _end(x), y(top) + 14, size=_SIZE, anchor="end"),
+        label(wrong, _end(x), y(-top) - 6, size=_SIZE, anchor="end"),
+        label(
+            "distance to the boundary (standard deviations)",
+            (x.start + _end(x)) / 2,
+            y.start + 42,
+            size=_SIZE,
+            anchor="middle",
+            class_="muted",
         ),
-        el("path", d=_dots(right_ones, "kernel", x, y), class_="dots"),
-        *[_error(case, classes, x, y) for case in wrong],
+    )
+
+
+def strip(attribute, width=240, height=28):
+    """Return the small histogram behind a control, with the thresholds of the tree as ticks."""
+    x = Scale(attribute["low"], attribute["high"], 0, width)
+    bins = attribute["bins"] or []
+    most = max(bins, default=0) or 1
+    wide = width / max(len(bins), 1)
+    bars = "".join(
+        f"M{k * wide:.1f} {height}v{-(height - 6) * count / most:.1f}h{wide - 0.6:.1f}V{height}Z"
+        for k, count in enumerate(bins)
+        if count
+    )
+    ticks = "".join(
+        f"M{x(t):.1f} 0V{height}"
+        for t in attribute["thresholds"][:200]
+        if attribute["low"] <= t <= attribute["high"]
+    )
+    return el(
+        "svg",
+        el("path", d=bars, class_="bars quiet") if bars else None,
+        el("path", d=ticks, class_="threshold"),
+        viewBox=f"0 0 {width} {height}",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+        class_="strip",
     )
 
 
@@ -126,88 +186,74 @@ def class_sample(slot):
     )
 
 
-def _axes(x, y, x_label, y_label, percent=False):
-    """Grid, tick labels and names of the axes."""
+def _square(size):
+    height = size - _LEFT - _RIGHT + _TOP + _BOTTOM
+    return Scale(0, 1, _LEFT, size - _RIGHT), Scale(0, 1, height - _BOTTOM, _TOP), height
+
+
+def _axes(x, y, x_label, y_label):
+    """Grid, tick labels in per cent and names of the axes."""
     parts = []
     for tick in y.ticks(6):
-        if not 0 <= tick <= 1:
-            continue
+        said = f"{round(tick * 100):d} %"
         parts.append(el("path", d=f"M{x.start:g} {y(tick):.1f}H{_end(x):g}", class_="grid"))
-        parts.append(
-            label(_tick(tick, percent), x.start - 8, y(tick) + 4.5, size=_SIZE, anchor="end")
-        )
-    for tick in x.ticks(6 if _end(x) < _NARROW else 9):
-        foot = y.start
-        parts.append(el("path", d=f"M{x(tick):.1f} {foot:g}v5", class_="axis"))
-        parts.append(label(_tick(tick, percent), x(tick), foot + 20, size=_SIZE, anchor="middle"))
+        parts.append(label(said, x.start - 8, y(tick) + 4.5, size=_SIZE, anchor="end"))
+        parts.append(label(said, x(tick), y.start + 20, size=_SIZE, anchor="middle"))
     middle_x, middle_y = (x.start + _end(x)) / 2, (y.start + _end(y)) / 2
+    room = {"size": _SIZE, "anchor": "middle", "class_": "muted", "width": _end(x) - x.start}
     parts.append(el("path", d=f"M{x.start:g} {y.start:g}H{_end(x):g}", class_="axis"))
-    parts.append(
-        label(
-            x_label,
-            middle_x,
-            y.start + 42,
-            size=_SIZE,
-            anchor="middle",
-            width=_end(x) - x.start,
-            class_="muted",
-        )
-    )
-    turned = label(
-        y_label, 0, 0, size=_SIZE, anchor="middle", width=y.start - _end(y), class_="muted"
-    )
+    parts.append(label(x_label, middle_x, y.start + 42, **room))
+    turned = label(y_label, 0, 0, **room)
     parts.append(el("g", turned, transform=f"translate(13 {middle_y:.1f}) rotate(-90)"))
     return parts
 
 
-def _sides(x, y, positive, other, says):
-    """The boundary at distance 0, and what the tree says on either side of it."""
-    top, zero = _end(y), x(0)
-    left = {"anchor": "end", "width": zero - x.start - 8}
-    right = {"width": _end(x) - zero - 4}
-    return [
-        el("path", d=f"M{zero:.1f} {y.start:g}V{top - 30:g}", class_="boundary"),
-        label(f"← {says}{positive}", zero - 8, top - 18, size=_SIZE, **left),
-        label(f"{says}{other} →", zero + 8, top - 18, size=_SIZE, **right),
-    ]
-
-
-def _truth_ticks(cases, classes, positive, x, y):
-    """What the cases really were: ticks above for the positive class, below for the rest."""
-    parts = []
-    for index, item in enumerate(classes):
-        foot = y(1.04) - 8 if index == positive else y.start - 8
-        mine = [case["h"] for case in cases if case["truth"] == index]
-        path = "".join(f"M{x(h):.1f} {foot:.1f}v8" for h in mine)
-        if path:
-            parts.append(el("path", d=path, class_=f"tick s{item['slot']}"))
-    return parts
-
-
-def _error(case, classes, x, y):
-    """One error of the tree: its two estimates joined, the marker of what it really was."""
-    slot = classes[case["truth"]]["slot"]
-    at, low, high = x(case["h"]), y(case["laplace"]), y(case["kernel"])
-    says = f"truly {classes[case['truth']]['label']}: kernel {case['kernel']:.2f}, "
-    says += f"Laplace {case['laplace']:.2f}, distance {plain_number(case['h'], 2)}"
+def _bin(point, at, x, y):
+    """One dot with its interval; the page lights up its cases when it is hovered."""
+    said = f"scored {_percent(point['from'])} to {_percent(point['to'])}: "
+    said += f"{point['happened']} of {plural(point['cases'], 'case')} happened"
+    across = x(point["scored"])
     return el(
         "g",
-        el("title", shorten_title(says)),
-        el("path", d=f"M{at:.1f} {low:.1f}V{high:.1f}", class_=f"tie s{slot}"),
-        el("g", marker(slot, at, low, 5), class_=f"open s{slot}"),
-        marker(slot, at, high, 6),
-        class_="error",
+        el("title", said),
+        el(
+            "path",
+            d=f"M{across:.1f} {y(point['low']):.1f}V{y(point['high']):.1f}",
+            class_="whisker",
+        ),
+        el("circle", cx=across, cy=y(point["observed"]), r=5, class_="dot"),
+        class_="bin",
+        data_bin=at,
     )
 
 
-def _dots(cases, key, x, y):
-    return dots_path([x(case["h"]) for case in cases], [y(case[key]) for case in cases])
+def _hollow(point, x, y):
+    return el("circle", cx=x(point["scored"]), cy=y(point["observed"]), r=4, class_="dot hollow")
+
+
+def _median(value, sign, x, y, top):
+    """A tick at the median, with its value."""
+    tip = y(sign * top)
+    shown = plain_number(value, 2)
+    return [
+        el("path", d=f"M{x(value):.1f} {y(0):.1f}V{tip:.1f}", class_="median"),
+        label(
+            f"median {shown}",
+            x(value) + 5,
+            tip + (14 if sign > 0 else -6),
+            size=12,
+            class_="muted",
+        ),
+    ]
+
+
+def _shares(group):
+    return [count / group["cases"] if group["cases"] else 0 for count in group["counts"]]
+
+
+def _percent(share):
+    return f"{100 * share:.0f} %"
 
 
 def _end(scale):
     return scale(scale.high)
-
-
-def _tick(value, percent):
-    value = round(value, 10)
-    return f"{value * 100:.0f} %" if percent else plain_number(value)

@@ -1,246 +1,182 @@
-"""From models and held-out data to a plain dict of numbers and text, which JSON can hold.
+"""From a fitted model and held-out cases to a plain dict of numbers and text.
 
 Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can any other program.
 """
 
-import hashlib
-import json
-from dataclasses import dataclass
-
 import numpy as np
-from scipy.stats import binomtest
 
-from keeptree.reporting.quality import auc_difference, mark_best, measure_scores, roc_points
+from keeptree.geometry.boundary import Boundary
+from keeptree.geometry.measure import leaves_of
+from keeptree.importers import keep
+from keeptree.labels import label_codes
+from keeptree.probability.base import _is_kept
+from keeptree.reporting.attributes import collect_attributes
+from keeptree.reporting.cases import choose_first, collect_cases
+from keeptree.reporting.distances import collect_distances
+from keeptree.reporting.quality import auc_score, compare, reliability, roc_points, wilson
 from keeptree.reporting.summary import summarise
-from keeptree.text import clean, plain_number
-from keeptree.tree_text import branch_text
+from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
+from keeptree.reporting.whatif import collect_whatif, encode_values
+from keeptree.reporting.words import change_text
+from keeptree.text import clean
 
-SCHEMA = 1  # of the dict: a change that breaks its readers raises it
-
-_COLOURS = 6  # class colours and markers; with more classes the commonest keep them
-
-
-@dataclass(frozen=True)
-class Method:
-    """One row of the comparison.
-
-    Parameters
-    ----------
-    key : str
-        Short name for programs.
-    label : str
-        Name for readers.
-    model : fitted classifier
-        With ``predict_proba``, or with ``decision_function`` only where it ranks.
-    family : {"leaves", "geometry"}
-        Whether its scores are constant over each leaf.
-    """
-
-    key: str
-    label: str
-    model: object
-    family: str
+SCHEMA = 2  # of the dict: a change that breaks its readers raises it
 
 
-def collect(tree, methods, X, y, positive, *, train, title, about):
-    """Measure methods on held-out data and gather everything a page needs.
+def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
+    """Measure a model on held-out cases and gather everything a page needs.
 
     Parameters
     ----------
-    tree : Tree
-        The kept tree.
-    methods : list of Method
-        The first is the tree's own probabilities; ``kernel-global`` and ``laplace`` are used for
-        the summary and the distance chart.
-    X, y : array-like
-        The held-out cases and their true classes.
-    positive : label
-        The class whose probability is examined, against the rest.
-    train : array-like
-        The training cases, on which the curve of the distance chart is traced too.
+    model : fitted KeepTree classifier with ``predict_proba``
+        Its tree is kept.
+    X : array-like or data frame, optional
+        Held-out cases: neither the tree nor the model has seen them.
+    y : array-like, optional
+        Their true classes.
     title : str
         Of the page.
     about : dict of str to str
         Where the data come from, how they were split.
+    positive : label, optional
+        With two classes, the one whose probability is shown; default the rarer.
+    rows : bool, default=True
+        Whether the file may hold the values of single cases.
 
     Returns
     -------
     data : dict
         Only dicts, lists, numbers, text, booleans and None.
     """
-    y = np.asarray(y)
-    index = int(np.flatnonzero(tree.classes == positive)[0])
-    truth = y == positive
-    scores = {method.key: _scores(method.model, X, index) for method in methods}
-    rows = [_row(method, scores[method.key], truth) for method in methods]
-    mark_best(rows)
-    by_key = {method.key: method for method in methods}
+    tree = model.tree_
+    matrix = None if X is None else model._read(X)
+    attributes = collect_attributes(tree, matrix)
+    boundary = boundary_of(model, matrix)
     data = {
         "schema": SCHEMA,
         "title": clean(title),
+        "model": type(model).__name__,
         "classes": collect_classes(tree),
-        "positive": index,
-        "n_test": len(y),
-        "n_positive": int(truth.sum()),
-        "tree": {**collect_tree(tree), "unchanged": _is_kept(tree, methods)},
-        "decisions": _decisions(tree, methods, X, y),
-        "methods": rows,
-        "ranking_gain": auc_difference(scores["kernel-global"], scores[methods[0].key], truth),
-        "roc": [
-            {**roc_points(scores[method.key], truth), "key": method.key, "label": method.label}
-            for method in methods
-        ],
-        "distance": collect_distance(
-            by_key["kernel-global"].model, by_key["laplace"].model, X, y, index, train
-        ),
-        "about": {clean(key): clean(value) for key, value in about.items()},
+        "positive": _positive(tree, positive),
+        "tree": {**collect_tree(tree), "unchanged": _is_unchanged(model)},
+        "attributes": attributes,
+        "n_others": tree.n_features - len(attributes),
+        "whatif": collect_whatif(model, boundary, attributes, rows),
+        "rows": rows,
+        "n_test": 0 if X is None else len(matrix),
+        "decisions": None,
+        "quality": None,
+        "distance": None,
+        "first": {"near": 0, "opinion": 0, "both": 0},
+        "cases": [],
+        "selected": None,
     }
+    if X is not None:
+        data.update(_measure(data, model, boundary, X, matrix, y))
     data["summary"] = summarise(data)
+    data["about"] = {clean(key): clean(value) for key, value in about.items()}
     return data
 
 
-def collect_classes(tree):
-    """Return label, training cases and colour slot of each class, in the tree's order.
-
-    The slots 1 to 6 go by frequency; with more than six classes the five commonest keep theirs
-    and the rest share slot 0.
-    """
-    counts = tree.counts[0]
-    order = np.argsort(-counts, kind="stable").tolist()
-    coloured = _COLOURS if len(order) <= _COLOURS else _COLOURS - 1
-    return [
-        {
-            "label": clean(label),
-            "cases": float(counts[k]),
-            "slot": order.index(k) + 1 if order.index(k) < coloured else 0,
-        }
-        for k, label in enumerate(tree.classes)
-    ]
+def boundary_of(model, X):
+    """Return the boundary distances are measured to; None where there is nothing to measure by."""
+    boundary = getattr(model, "boundary_", None)
+    if boundary is not None or X is None:
+        return boundary
+    return Boundary(model.tree_)._fit_encoded(model.tree_, X)
 
 
-def collect_tree(tree):
-    """Return the nodes in preorder with their tests as text, and a fingerprint of the tree."""
-    nodes = []
-    for node in tree.preorder.tolist():
-        up = int(tree.parent[node])
-        label = int(tree.label[node])
-        inner = tree.kind[node] != 0
-        nodes.append(
+def _measure(data, model, boundary, X, matrix, y):
+    tree = model.tree_
+    order = label_codes(tree.classes, model.classes_)
+    ours, leaves = model.predict_proba(X)[:, order], tree._predict_proba(matrix)
+    decision = tree._labels(matrix)
+    distance = boundary._signed_distance(matrix)
+    distance = -distance[np.arange(len(matrix)), decision]
+    truth = None if y is None else label_codes(np.asarray(y), tree.classes)
+    near, opinion = choose_first(ours, decision, distance)
+    values = encode_values(matrix, data["attributes"]) if data["rows"] else None
+    found = {
+        "first": {
+            "near": int(near.sum()),
+            "opinion": int(opinion.sum()),
+            "both": int((near & opinion).sum()),
+        },
+        "cases": collect_cases(
+            _names(X, len(matrix)),
+            ours,
+            decision,
+            leaves_of(tree, matrix),
+            distance,
+            truth,
+            near,
+            opinion,
+            values,
+            lambda held: _changes(boundary, matrix[held], data["attributes"], data["rows"]),
+        ),
+    }
+    found["selected"] = next((at for at, case in enumerate(found["cases"]) if case["opinion"]), 0)
+    if truth is None:
+        return found
+    right = int(np.count_nonzero(decision == truth))
+    low, high = wilson(right, len(truth))
+    found["decisions"] = {"right": right, "accuracy": right / len(truth), "low": low, "high": high}
+    found["quality"] = _quality(ours, leaves, truth, data["positive"])
+    found["distance"] = collect_distances(distance, decision != truth)
+    return found
+
+
+def _changes(boundary, matrix, attributes, rows):
+    """The nearest change of each row as a few words; nothing where values must not be told."""
+    if not rows:
+        return [""] * len(matrix)
+    point = boundary.nearest(matrix).point
+    return [change_text(x, moved, attributes) for x, moved in zip(matrix, point, strict=True)]
+
+
+def _quality(ours, leaves, truth, positive):
+    """Metrics of all classes, and the curves of each class that occurs."""
+    shown = [positive] if ours.shape[1] == 2 else np.unique(truth).tolist()
+    return {
+        **compare(ours, leaves, truth, positive),
+        "impossible": int((leaves[np.arange(len(truth)), truth] <= 0).sum()),
+        "by_class": [
             {
-                "id": node,
-                "parent": up if up >= 0 else None,
-                "depth": int(tree.depth[node]),
-                "name": clean(tree.feature_name(tree.feature[node])) if inner else None,
-                **_relation(tree, up, node),
-                "cases": float(tree.weight[node]),
-                "counts": tree.counts[node].tolist(),
-                "class": label,
-                "errors": float(tree.weight[node] - tree.counts[node, label]),
+                "class": c,
+                "cases": int((truth == c).sum()),
+                **{
+                    name: {
+                        "auc": auc_score(p[:, c], truth == c),
+                        "roc": roc_points(p[:, c], truth == c),
+                        "bins": reliability(p[:, c], truth == c),
+                    }
+                    for name, p in (("ours", ours), ("leaves", leaves))
+                },
             }
-        )
-    return {
-        "nodes": nodes,
-        "n_leaves": tree.n_leaves,
-        "max_depth": tree.max_depth,
-        "fingerprint": fingerprint(tree),
+            for c in shown
+            if 0 < (truth == c).sum() < len(truth)
+        ],
     }
 
 
-def fingerprint(tree):
-    """Return 12 hexadecimal digits that change when anything in the tree does."""
-    text = json.dumps(tree.to_dict(), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+def _is_unchanged(model):
+    """Whether the model still decides by the very tree it was given; a grown one is its own."""
+    if not _is_kept(model.estimator):
+        return True
+    return fingerprint(keep(model.estimator)) == fingerprint(model.tree_)
 
 
-def collect_distance(kernel, laplace, X, y, index, train):
-    """Return what Figure 1 of Alvarez et al. (2007) shows, or None without a boundary.
-
-    The kernel estimate depends on the algebraic distance alone, so that the held-out and the
-    training cases together trace its curve.
-    """
-    h = kernel.boundary_.signed_distance(X)[:, index]
-    if not np.isfinite(h).all():
-        return None
-    tree = kernel.tree_
-    p_kernel, p_laplace = (model.predict_proba(X)[:, index] for model in (kernel, laplace))
-    decided = kernel.predict(X)
-    codes = {label: code for code, label in enumerate(tree.classes.tolist())}
-    truth, decision = ([codes[label] for label in labels.tolist()] for labels in (y, decided))
-    cases = [
-        {
-            "row": row,
-            "h": float(h[row]),
-            "kernel": float(p_kernel[row]),
-            "laplace": float(p_laplace[row]),
-            "truth": truth[row],
-            "decision": decision[row],
-            "error": truth[row] != decision[row],
-        }
-        for row in np.argsort(h, kind="stable").tolist()
-    ]
-    leaf = tree.apply(X)
-    steps = [
-        {
-            "h": [float(h[leaf == node].min()), float(h[leaf == node].max())],
-            "p": float(p_laplace[leaf == node][0]),
-        }
-        for node in np.unique(leaf)
-    ]
-    traced = np.vstack([np.asarray(train, dtype=float), np.asarray(X, dtype=float)])
-    at = kernel.boundary_.signed_distance(traced)[:, index]
-    order = np.unique(at, return_index=True)[1]
-    curve = {"h": at[order].tolist(), "p": kernel.predict_proba(traced)[order, index].tolist()}
-    return {"positive": index, "cases": cases, "steps": steps, "curve": curve}
+def _positive(tree, positive):
+    """Index of the class shown: the one asked for, else the rarer of two, else the commonest."""
+    if positive is not None:
+        return int(label_codes([positive], tree.classes)[0])
+    counts = tree.counts[0]
+    if len(counts) != 2:
+        return int(counts.argmax())
+    return int(counts[1] <= counts[0])
 
 
-def _scores(model, X, index):
-    """Score of the positive class: its probability, or what ranks."""
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba(X)[:, index]
-    scores = model.decision_function(X)
-    if scores.ndim == 1:
-        return scores if index == 1 else -scores
-    return scores[:, index]
-
-
-def _is_kept(tree, methods):
-    """Whether every method still holds the very tree it was given."""
-    return all(fingerprint(method.model.tree_) == fingerprint(tree) for method in methods)
-
-
-def _row(method, score, truth):
-    """One row of the comparison."""
-    is_probability = hasattr(method.model, "predict_proba")
-    names = {"key": method.key, "label": clean(method.label), "family": method.family}
-    return {**names, **measure_scores(score, truth, is_probability)}
-
-
-def _decisions(tree, methods, X, y):
-    """How often the tree is right, and on how many cases every method decides as it does."""
-    decided = tree.predict(X)
-    right = int(np.count_nonzero(decided == y))
-    interval = binomtest(right, len(y)).proportion_ci(0.95, method="wilson")
-    same = np.ones(len(y), dtype=bool)
-    for method in methods:
-        same &= method.model.predict(X) == decided
-    return {
-        "right": right,
-        "accuracy": right / len(y),
-        "low": float(interval.low),
-        "high": float(interval.high),
-        "kept": int(same.sum()),
-    }
-
-
-def _relation(tree, up, node):
-    """How a node follows from its parent, in few digits and exactly."""
-    if up < 0:
-        return {"relation": "", "relation_exact": ""}
-    if tree.kind[up] == 1:
-        sign = "≤" if node == tree.children(up)[0] else ">"
-        threshold = float(tree.threshold[up])
-        exact = f"{clean(tree.feature_name(tree.feature[up]))} {sign} {threshold!r}"
-        return {"relation": f"{sign} {plain_number(threshold)}", "relation_exact": exact}
-    text = branch_text(tree, up, node)
-    relation = text[len(tree.feature_name(tree.feature[up])) :]
-    return {"relation": clean(relation), "relation_exact": clean(text)}
+def _names(X, n):
+    """Names of the cases: a frame's index, else their row numbers."""
+    index = getattr(X, "index", None)
+    return [str(i) for i in (range(n) if index is None or callable(index) else index)]

@@ -1,90 +1,176 @@
-"""The quality of scores on held-out cases: metrics, ROC points, an interval of the difference."""
+"""The quality of probabilities on held-out cases: ours beside the leaves', with intervals."""
 
 import numpy as np
-from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score, roc_curve
+from scipy.stats import norm
+from sklearn.metrics import roc_curve
 
-# Metric -> whether larger is better, decimals shown.
-METRICS = {"auc": (True, 3), "brier": (False, 3), "log_loss": (False, 3)}
+# Metric -> name, whether larger is better; all are shown with three decimals.
+METRICS = {"auc": ("AUC", True), "brier": ("Brier score", False), "log_loss": ("Log-loss", False)}
 
-_RESAMPLES = 2000
-
-
-def measure_scores(score, truth, is_probability):
-    """Return the metrics of scores for the positive class; None where a ranking has none.
-
-    Log-loss clips as scikit-learn does; ``impossible`` counts the cases that happened although
-    their probability was 0, for which it would be infinite.
-    """
-    row = {
-        "auc": float(roc_auc_score(truth, score)),
-        "brier": None,
-        "log_loss": None,
-        "distinct": len(np.unique(np.round(score, 12))),
-        "impossible": 0,
-    }
-    if is_probability:
-        row["brier"] = float(brier_score_loss(truth, score))
-        row["log_loss"] = float(log_loss(truth, score, labels=[False, True]))
-        row["impossible"] = int(np.count_nonzero(np.where(truth, score, 1 - score) <= 0))
-    return row
+_RESAMPLES, _FEWEST = 2000, 200
+_WORK = 40_000_000  # cases times classes times resamples; beyond it resamples are fewer
+_BLOCK = 2_000_000  # weights held at a time
+_BINS, _ROC_POINTS = 10, 300
 
 
-def mark_best(rows):
-    """Add ``best`` to every row: its metrics that no other row beats in the digits shown."""
-    for row in rows:
-        row["best"] = []
-    for key, (larger, decimals) in METRICS.items():
-        values = [round(row[key], decimals) for row in rows if row[key] is not None]
-        best = max(values) if larger else min(values)
-        for row in rows:
-            if row[key] is not None and round(row[key], decimals) == best:
-                row["best"].append(key)
+def compare(ours, leaves, truth, positive):
+    """Return each metric of both methods and of their difference, with 95 % intervals.
 
-
-def roc_points(score, truth):
-    """Return the corners of a ROC curve as lists."""
-    fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=True)
-    return {"fpr": fpr.tolist(), "tpr": tpr.tolist()}
-
-
-def auc_difference(ours, leaves, truth):
-    """Return the difference of two AUCs on the same cases with a 95 % bootstrap interval.
-
-    Positive and negative cases are resampled apart; both scores see the same cases. The cost is
-    one matrix of positive by negative cases.
+    The intervals are percentiles of bootstrap resamples of the cases, the same for both methods,
+    so that the interval of the difference is a paired one. No matrix of positive by negative
+    cases is built: a resample weights the cases, and ranks are counted along the sorted scores.
 
     Parameters
     ----------
-    ours, leaves : ndarray of shape (n,)
-        Scores, larger for the positive class.
-    truth : ndarray of shape (n,), bool
-        Whether a case is positive.
+    ours, leaves : ndarray of shape (n, n_classes)
+        Probabilities, rows sum to 1.
+    truth : ndarray of shape (n,)
+        Column of each case's true class.
+    positive : int
+        With two classes, the one whose AUC is taken; with more it is the mean over the classes,
+        each against the rest.
 
     Returns
     -------
-    gain : dict
-        ``difference``, ``low``, ``high``.
+    quality : dict
+        ``resamples``, and for each metric ``ours``, ``leaves`` and ``difference``, each with
+        ``value``, ``low`` and ``high``.
+    """
+    n, n_classes = ours.shape
+    shown = [positive] if n_classes == 2 else np.unique(truth).tolist()
+    measures = [_measures(p, truth, shown) for p in (ours, leaves)]
+    resamples = int(np.clip(_WORK // (n * len(shown)), _FEWEST, _RESAMPLES))
+    whole = [_values(measure, np.ones((1, n))) for measure in measures]
+    parts = [[], []]
+    for weights in _resamples(n, resamples):
+        for part, measure in zip(parts, measures, strict=True):
+            part.append(_values(measure, weights))
+    drawn = [np.concatenate(part, axis=1) for part in parts]
+    rows = {"ours": (whole[0], drawn[0]), "leaves": (whole[1], drawn[1])}
+    rows["difference"] = (whole[0] - whole[1], drawn[0] - drawn[1])
+    metrics = {
+        key: {name: _interval(value[at, 0], draws[at]) for name, (value, draws) in rows.items()}
+        for at, key in enumerate(METRICS)
+    }
+    return {"resamples": resamples, "metrics": metrics}
+
+
+def auc_score(score, positive):
+    """Return the area under the ROC curve; None where only one class is present."""
+    value = _ranking(score, positive)(np.ones((1, len(score))))[0]
+    return None if np.isnan(value) else float(value)
+
+
+def roc_points(score, positive):
+    """Return a ROC curve as ``fpr`` and ``tpr``, thinned to a few hundred points."""
+    fpr, tpr, _ = roc_curve(positive, score)
+    if len(fpr) > _ROC_POINTS:
+        keep = np.unique(np.linspace(0, len(fpr) - 1, _ROC_POINTS).astype(int))
+        fpr, tpr = fpr[keep], tpr[keep]
+    return {"fpr": fpr.round(5).tolist(), "tpr": tpr.round(5).tolist()}
+
+
+def reliability(score, positive):
+    """Return at most ten bins of equally many cases: scored and happened, with Wilson's interval.
+
+    Equal scores stay in one bin, so that the few values of leaves make few bins.
 
     Examples
     --------
     >>> import numpy as np
-    >>> truth = np.arange(40) % 2 == 1
-    >>> auc_difference(truth * 1.0, np.zeros(40), truth)
-    {'difference': 0.5, 'low': 0.5, 'high': 0.5}
+    >>> bins = reliability(np.array([0.1, 0.1, 0.8, 0.8]), np.array([False, False, True, False]))
+    >>> [(b["cases"], b["happened"], b["observed"]) for b in bins]
+    [(2, 0, 0.0), (2, 1, 0.5)]
     """
-    wins = _wins(ours, truth) - _wins(leaves, truth)
+    edges = np.quantile(score, np.arange(1, _BINS) / _BINS, method="inverted_cdf")
+    bin_of = np.searchsorted(np.unique(edges), score, side="left")
+    bins = []
+    for b in np.unique(bin_of):
+        inside = bin_of == b
+        cases, happened = int(inside.sum()), int(positive[inside].sum())
+        low, high = wilson(happened, cases)
+        bins.append(
+            {
+                "from": float(score[inside].min()),
+                "to": float(score[inside].max()),
+                "scored": float(score[inside].mean()),
+                "cases": cases,
+                "happened": happened,
+                "observed": happened / cases,
+                "low": low,
+                "high": high,
+            }
+        )
+    return bins
+
+
+def wilson(happened, cases, level=0.95):
+    """Return Wilson's interval of a proportion.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson(41, 68)]
+    [0.484, 0.711]
+    """
+    z2 = norm.ppf((1 + level) / 2) ** 2
+    share = happened / cases
+    middle = (share + z2 / (2 * cases)) / (1 + z2 / cases)
+    half = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * cases)) / cases) / (1 + z2 / cases)
+    return float(max(middle - half, 0.0)), float(min(middle + half, 1.0))
+
+
+def _measures(p, truth, shown):
+    """What the metrics are computed from: rankings of the shown classes, losses of the cases."""
+    rankings = [_ranking(p[:, c], truth == c) for c in shown]
+    right = np.arange(p.shape[1]) == truth[:, None]
+    brier = ((p - right) ** 2).sum(axis=1) / (2 if p.shape[1] == 2 else 1)
+    # Clipped as scikit-learn's log_loss does: a case called impossible would cost infinitely much.
+    log_loss = -np.log(np.clip(p[right], np.finfo(float).eps, None))
+    return rankings, np.column_stack([brier, log_loss])
+
+
+def _values(measures, weights):
+    """AUC, Brier score and log-loss (rows) under each row of weights."""
+    rankings, losses = measures
+    areas = np.array([area(weights) for area in rankings])
+    known = ~np.isnan(areas)
+    total = np.where(known, areas, 0.0).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        auc = total / known.sum(axis=0)
+    return np.vstack([auc, (weights @ losses).T / weights.sum(axis=1)])
+
+
+def _ranking(score, positive):
+    """Function from weights (b, n) to the AUC of each row: Mann and Whitney's count, ties half."""
+    order = np.argsort(score, kind="stable")
+    ordered = score[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    is_positive = positive[order].astype(float)
+
+    def area(weights):
+        here = weights[:, order]
+        up = np.add.reduceat(here * is_positive, starts, axis=1)
+        down = np.add.reduceat(here, starts, axis=1) - up
+        below = np.cumsum(down, axis=1) - down
+        with np.errstate(invalid="ignore"):
+            pairs = up.sum(axis=1) * down.sum(axis=1)
+            return (up * (below + down / 2)).sum(axis=1) / np.where(pairs > 0, pairs, np.nan)
+
+    return area
+
+
+def _resamples(n, resamples):
+    """Blocks of resamples as counts of how often each case is drawn."""
     rng = np.random.default_rng(0)
-    up, down = (_resamples(rng, size) for size in wins.shape)
-    differences = ((up @ wins) * down).sum(axis=1) / wins.size
-    low, high = np.percentile(differences, [2.5, 97.5])
-    return {"difference": float(wins.mean()), "low": float(low), "high": float(high)}
+    block = max(1, _BLOCK // n)
+    for start in range(0, resamples, block):
+        drawn = [rng.integers(n, size=n) for _ in range(min(block, resamples - start))]
+        yield np.array([np.bincount(rows, minlength=n) for rows in drawn], dtype=float)
 
 
-def _wins(score, truth):
-    """For each pair of a positive and a negative case: 1 if ranked right, 1/2 if tied."""
-    difference = np.sign(score[truth][:, None] - score[~truth][None, :])
-    return (difference + 1) / 2
-
-
-def _resamples(rng, size):
-    return rng.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(float)
+def _interval(value, draws):
+    draws = draws[~np.isnan(draws)]
+    if np.isnan(value) or len(draws) == 0:
+        return {"value": None, "low": None, "high": None}
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return {"value": float(value), "low": float(low), "high": float(high)}

@@ -2,28 +2,34 @@
 
 import base64
 import hashlib
+import json
+import re
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from keeptree.reporting.charts import class_sample, distance_chart, line_sample, roc_chart
+from keeptree.reporting.charts import (
+    class_sample,
+    distance_chart,
+    line_sample,
+    reliability_chart,
+    roc_chart,
+    strip,
+)
 from keeptree.reporting.quality import METRICS
-from keeptree.reporting.tree_chart import outline_bar, tree_drawing
+from keeptree.reporting.summary import signed, verdict
+from keeptree.reporting.tree_chart import fold, outline_bar, tree_drawing
+from keeptree.reporting.words import estimate_text, in_hundred, rows_text
 from keeptree.text import plain_number, shorten, shorten_title
 
-# Method -> style of its line, in drawing order: ours solid and on top, the leaves broken.
-LINES = {
-    "raw": "raw",
-    "laplace": "laplace",
-    "kernel-separator": "separator",
-    "kernel-global": "kernel",
-}
+SCRIPTS = ("numbers.js", "tree.js", "nearest.js", "probability.js", "words.js", "page.js")
 _LABEL_WIDTH, _LABEL_SIZE = 640, 16  # where a label of the outline is cut
 _FALSE_ALARMS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # columns of the table below the ROC curves
+_LISTED = 25
 
 
 def render(data):
-    """Return the page as HTML text: no script, no request to the network.
+    """Return the page as HTML text: no request to the network, one script of its own.
 
     Parameters
     ----------
@@ -34,28 +40,70 @@ def render(data):
     -------
     html : str
     """
-    css = files("keeptree.reporting").joinpath("page.css").read_text(encoding="utf-8")
-    classes = data["classes"]
-    curves = [
-        {**curve, "line": LINES[curve["key"]]} for curve in data["roc"] if curve["key"] in LINES
-    ]
+    css, script = _read("page.css"), page_script()
+    selected = data["cases"][data["selected"]] if data["cases"] else None
+    way = _way(data, selected)
+    shown = fold(data["tree"]["nodes"], way)
     return (
-        _environment()
+        _environment(data)
         .get_template("page.html.j2")
         .render(
             data=data,
             css=css,
-            csp=_policy(css),
+            csp=_policy(css, script),
+            script=script,
+            json=to_script(page_data(data)),
             metrics=METRICS,
-            lines=LINES,
-            drawing=tree_drawing(data["tree"], classes),
-            outline=outline_items(data["tree"]["nodes"]),
-            roc=roc_chart(sorted(curves, key=lambda curve: list(LINES).index(curve["key"]))),
+            selected=selected,
+            start=_start(data, selected),
+            way=way,
+            legend=_legend(data["classes"]),
+            others=_others(data["classes"]),
+            listed=_listed(data["cases"]),
+            case_columns=_case_columns(data),
+            drawing=tree_drawing(data["tree"], data["classes"], way),
+            outline=outline_items(shown),
+            shown_nodes=len(shown),
+            hidden_leaves=len(shown) < len(data["tree"]["nodes"]),
+            first_curves=_first_curves(data),
             false_alarms=_FALSE_ALARMS,
-            found={curve["key"]: _found_at(curve) for curve in data["roc"]},
-            distance_charts=_distance_charts(data),
+            distance_chart=data["distance"] and distance_chart(data["distance"]),
+            held=rows_text(data),
         )
     )
+
+
+def page_script():
+    """Return the modules of the page as one: their imports go, what they export is at hand."""
+    parts = []
+    for name in SCRIPTS:
+        text = _read(f"js/{name}")
+        text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
+        parts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
+    return "\n" + "\n".join(parts)
+
+
+def page_data(data):
+    """Return the part of the dict that the script reads."""
+    keys = ("classes", "positive", "attributes", "whatif", "cases", "selected", "rows", "n_test")
+    bins = data["quality"]["by_class"] if data["quality"] else []
+    return {
+        **{key: data[key] for key in keys},
+        "nodes": data["tree"]["nodes"],
+        "bins": {str(item["class"]): item["ours"]["bins"] for item in bins},
+    }
+
+
+def to_script(value):
+    r"""Return JSON that cannot end the element it is in.
+
+    Examples
+    --------
+    >>> print(to_script({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def outline_items(nodes):
@@ -64,7 +112,7 @@ def outline_items(nodes):
     Parameters
     ----------
     nodes : list of dict
-        In preorder, as :func:`keeptree.reporting.collect.collect_tree` gives them.
+        In preorder, as :func:`keeptree.reporting.tree_chart.fold` gives them.
 
     Returns
     -------
@@ -90,7 +138,7 @@ def outline_items(nodes):
     return items
 
 
-def _environment():
+def _environment(data):
     environment = Environment(
         loader=PackageLoader("keeptree", "reporting"),
         autoescape=True,
@@ -101,44 +149,110 @@ def _environment():
     environment.filters.update(
         number=plain_number,
         percent=lambda share: f"{100 * share:.0f} %",
+        signed=signed,
         cut=lambda text: shorten(text, _LABEL_WIDTH, _LABEL_SIZE),
         tooltip=shorten_title,
-        probability=_probability,
     )
     environment.globals.update(
-        class_sample=class_sample, line_sample=line_sample, outline_bar=outline_bar
+        class_sample=class_sample,
+        line_sample=line_sample,
+        outline_bar=outline_bar,
+        strip=strip,
+        roc_chart=roc_chart,
+        reliability_chart=reliability_chart,
+        found_at=_found_at,
+        judge=_judge,
+        estimate=lambda p: estimate_text(p, data["classes"], data["positive"]),
+        told=_told(data),
     )
     return environment
 
 
-def _policy(css):
-    """The content security policy: nothing but this very style sheet."""
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+def _read(name):
+    return files("keeptree.reporting").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(css, script):
+    """The content security policy: nothing but this very style sheet and script."""
+    style, code = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (css, script)
+    )
     return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src 'sha256-{code}'; style-src 'sha256-{style}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _distance_charts(data):
-    """The distance chart for wide and for narrow screens, or None without a boundary."""
-    if data["distance"] is None:
-        return None
-    sizes = {"wide": (860, 440), "narrow": (380, 420)}
-    return {
-        name: distance_chart(data["distance"], data["classes"], *size)
-        for name, size in sizes.items()
-    }
+def _way(data, case):
+    """Nodes a case passes; none where its values are not in the file."""
+    if case is None:
+        return frozenset()
+    up = {node["id"]: node["parent"] for node in data["tree"]["nodes"]}
+    node, way = case["leaf"], set()
+    while node is not None:
+        way.add(node)
+        node = up[node]
+    return frozenset(way)
+
+
+def _start(data, case):
+    """Values the controls begin with: those of the case shown, or typical ones."""
+    if case is not None and case["values"] is not None:
+        return case["values"]
+    return [attribute["typical"] for attribute in data["attributes"]]
+
+
+def _legend(classes):
+    coloured = [item for item in classes if item["slot"]]
+    return sorted(coloured, key=lambda item: item["slot"])
+
+
+def _others(classes):
+    return sum(item["slot"] == 0 for item in classes)
+
+
+def _listed(cases):
+    """The rows of the table before one asks for more."""
+    chosen = [
+        {**case, "at": at} for at, case in enumerate(cases) if case["near"] or case["opinion"]
+    ]
+    return chosen[:_LISTED]
+
+
+def _case_columns(data):
+    binary = len(data["classes"]) == 2
+    columns = [
+        ("id", "Case", False),
+        ("decision", "Tree", False),
+        ("estimate", data["classes"][data["positive"]]["label"] if binary else "Estimate", True),
+        ("distance", "Distance", True),
+        ("change", "Changes if", False),
+    ]
+    return [*columns, ("truth", "Truth", False)] if data["decisions"] else columns
+
+
+def _told(data):
+    """What a cell of the table says of probabilities: with two classes the header names one."""
+    if len(data["classes"]) == 2:
+        return lambda p: in_hundred(p[data["positive"]])
+    return lambda p: estimate_text(p, data["classes"], data["positive"])
+
+
+def _first_curves(data):
+    items = data["quality"]["by_class"] if data["quality"] else []
+    return next((item for item in items if item["class"] == data["positive"]), None) or (
+        items[0] if items else None
+    )
+
+
+def _judge(difference, larger):
+    """What the interval of a difference allows to say, whichever way is better."""
+    words = ("ours is better", "ours is worse")
+    better, worse = words if larger else words[::-1]
+    return verdict(difference, better, worse)
 
 
 def _found_at(curve):
     """Share of positive cases found at each share of false alarms."""
     points = list(zip(curve["fpr"], curve["tpr"], strict=True))
     return [max(tpr for fpr, tpr in points if fpr <= limit) for limit in _FALSE_ALARMS]
-
-
-def _probability(p):
-    """A probability in three digits; an estimate is never said to be 0 or 1."""
-    if p < 0.0005:
-        return "< 0.001"
-    return "> 0.999" if p > 0.9995 else f"{p:.3f}"

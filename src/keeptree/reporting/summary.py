@@ -1,64 +1,73 @@
 """The first thing a reader sees: three sentences drawn from the measured figures."""
 
-from keeptree.reporting.quality import METRICS
-
-_PROBABILITY_METRICS = (("brier", "Brier score"), ("log_loss", "log-loss"))
+from keeptree.text import plural
 
 
 def summarise(data):
-    """Return three sentences: the tree, its decisions and our ranking, the probabilities."""
-    rows = {row["key"]: row for row in data["methods"]}
-    own, ours = data["methods"][0], rows["kernel-global"]
-    tree, decided, gain = data["tree"], data["decisions"], data["ranking_gain"]
-    questions = f"{tree['max_depth']} question{'' if tree['max_depth'] == 1 else 's'}"
+    """Return three sentences: the tree, its decisions and our ranking, the cases to look at."""
+    return [_tree(data), _quality(data), _cases(data)]
+
+
+def verdict(difference, better="better", worse="worse"):
+    """Return what a 95 % interval of a difference allows to say, in the digits shown."""
+    if round(difference["low"], 3) > 0:
+        return better
+    return worse if round(difference["high"], 3) < 0 else "no clear difference"
+
+
+def _tree(data):
+    tree = data["tree"]
     kept = "is unchanged" if tree["unchanged"] else "was CHANGED, which must not happen"
-    first = f"This tree asks at most {questions}, has {tree['n_leaves']} leaves and {kept}."
-    second = (
-        f"On {data['n_test']} held-out cases it decided {100 * decided['accuracy']:.0f} in 100 "
-        f"correctly (95 % interval {100 * decided['low']:.0f} to {100 * decided['high']:.0f}); the "
-        f"distance kernel {_verdict(gain['low'], gain['high'])} (AUC {ours['auc']:.3f} against "
-        f"{own['auc']:.3f}; 95 % interval of the difference {_signed(gain['low'])} to "
-        f"{_signed(gain['high'])})."
+    if tree["n_leaves"] == 1:
+        label = data["classes"][tree["nodes"][0]["class"]]["label"]
+        return f"This tree asks nothing: it always says {label}, and {kept}."
+    return (
+        f"This tree asks at most {plural(tree['max_depth'], 'question')}, has "
+        f"{plural(tree['n_leaves'], 'leaf', 'leaves')} and {kept}."
     )
-    leaves = [row for row in data["methods"] if row["family"] == "leaves"]
-    parts = [
-        _against_leaves(ours, leaves, "brier", "the distance kernel's Brier score"),
-        _against_leaves(ours, leaves, "log_loss", "its log-loss"),
-    ]
-    return [first, second, f"As a probability, {' and '.join(parts)}{_losses(rows, leaves)}."]
 
 
-def _verdict(low, high):
-    """What a 95 % interval of a gain allows to say, in the digits shown."""
-    if round(low, 3) > 0:
-        return "ranks them better than its leaves do"
-    if round(high, 3) < 0:
-        return "ranks them worse than its leaves do"
-    return "ranks them with no clear difference from its leaves"
+def _quality(data):
+    if data["decisions"] is None:
+        return (
+            "How good its decisions and our probabilities are is not known: no held-out cases with "
+            "their true classes were given."
+        )
+    decided = data["decisions"]
+    told = (
+        f"On {plural(data['n_test'], 'held-out case')} it decided {100 * decided['accuracy']:.0f} "
+        f"in 100 correctly (95 % interval {100 * decided['low']:.0f} to "
+        f"{100 * decided['high']:.0f})"
+    )
+    auc = data["quality"]["metrics"]["auc"]
+    if auc["difference"]["value"] is None:
+        return f"{told}; they are all of one class, so that there is no ranking to measure."
+    words = {
+        "better": "our probabilities rank them better than its leaves",
+        "worse": "our probabilities rank them worse here than its leaves",
+        "no clear difference": "there is no clear difference between our ranking and its leaves'",
+    }[verdict(auc["difference"])]
+    return (
+        f"{told}; {words} (AUC {auc['ours']['value']:.3f} against {auc['leaves']['value']:.3f}, "
+        f"difference {signed(auc['difference']['low'])} to {signed(auc['difference']['high'])})."
+    )
 
 
-def _against_leaves(ours, leaves, key, name):
-    """``its log-loss (0.214) beats the best of the leaves (Shrinkage, 0.241)``."""
-    best = min(leaves, key=lambda row: row[key])
-    a, b = _shown(ours, key), _shown(best, key)
-    verb = "equals" if a == b else "beats" if float(a) < float(b) else "loses to"
-    return f"{name} ({a}) {verb} the best of the leaves ({best['label']}, {b})"
+def _cases(data):
+    near, opinion, both = (data["first"][key] for key in ("near", "opinion", "both"))
+    if data["n_test"] == 0:
+        return "Give held-out cases to see which of them a person should look at first."
+    if near + opinion == 0:
+        return "No case is near a boundary and none has a second opinion."
+    parts = []
+    if near:
+        parts.append(f"{near:,} near the boundary")
+    if opinion:
+        parts.append(plural(opinion, "second opinion"))
+    shared = f" ({both} both)" if both else ""
+    return f"Look first at {plural(near + opinion - both, 'case')}: {', '.join(parts)}{shared}."
 
 
-def _losses(rows, leaves):
-    """Where the separator variant is worse than the best of the leaves, said as plainly."""
-    worse = [
-        f"{name} ({_shown(rows['kernel-separator'], key)})"
-        for key, name in _PROBABILITY_METRICS
-        if float(_shown(rows["kernel-separator"], key))
-        > min(float(_shown(row, key)) for row in leaves)
-    ]
-    return f"; the separator variant loses on {' and '.join(worse)}" if worse else ""
-
-
-def _shown(row, key):
-    return f"{row[key]:.{METRICS[key][1]}f}"
-
-
-def _signed(value):
+def signed(value):
+    """Return a difference with three decimals and its sign."""
     return f"{value:+.3f}".replace("-", "−")

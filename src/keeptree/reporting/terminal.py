@@ -1,8 +1,18 @@
-"""The dict of :mod:`keeptree.reporting.collect` as a table for the terminal."""
+"""The dict of :mod:`keeptree.reporting.collect` for the terminal: a table, or figures as JSON."""
 
 from keeptree.output import require
 
-_HEADS = {"auc": "AUC ↑", "brier": "Brier ↓", "log_loss": "Log-loss ↓"}
+_FIGURES = ("schema", "title", "model", "summary", "n_test", "decisions", "first", "about", "page")
+
+
+def figures(data):
+    """Return the figures of a report without charts, cases and the page's own model."""
+    quality = data["quality"]
+    return {
+        **{key: data[key] for key in _FIGURES},
+        "fingerprint": data["tree"]["fingerprint"],
+        "metrics": None if quality is None else quality["metrics"],
+    }
 
 
 def print_report(data, console=None):
@@ -11,7 +21,7 @@ def print_report(data, console=None):
     Parameters
     ----------
     data : dict
-        From :func:`keeptree.reporting.collect.collect`, with ``page``, the path of the page.
+        From :func:`keeptree.report`.
     console : rich.console.Console, optional
         Where; default the standard output.
     """
@@ -26,52 +36,36 @@ def print_report(data, console=None):
     for sentence in data["summary"]:
         console.print(Text(sentence))
     console.print()
-    console.print(_table(data["methods"], console.options.ascii_only))
-    console.print()
-    for line in _notes(data):
-        console.print(Text(line, style="dim"))
-    console.print()
+    if data["quality"]:
+        console.print(_table(data["quality"]["metrics"]))
+        console.print()
+        resamples = data["quality"]["resamples"]
+        note = f"{data['n_test']} held-out cases; 95 % intervals from {resamples} resamples."
+        console.print(Text(note, style="dim"))
+        console.print()
     # Soft wrap: a path that is broken over lines cannot be copied.
     console.print(Text(f"Page: {data['page']}"), soft_wrap=True)
     console.print(Text("Open it in a browser; it needs no network."))
     console.print()
 
 
-def _table(rows, ascii_only):
+def _table(metrics):
     from rich import box
     from rich.table import Table
 
     from keeptree.reporting.quality import METRICS
+    from keeptree.reporting.summary import signed
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Method", no_wrap=True)
-    for key in METRICS:
-        head = _HEADS[key].split()[0] if ascii_only else _HEADS[key]
-        table.add_column(f"{head}  ", justify="right", no_wrap=True)
-    table.add_column("Scores", justify="right", no_wrap=True)
-    for before, row in zip([None, *rows], rows, strict=False):
-        if before and before["family"] != row["family"]:
-            table.add_section()
-        cells = [_cell(row, key, decimals) for key, (_, decimals) in METRICS.items()]
-        table.add_row(row["label"], *cells, str(row["distinct"]))
+    table.add_column("", no_wrap=True)
+    for head in ("Ours", "Leaves", "Difference", "95 % interval"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for key, (name, larger) in METRICS.items():
+        row, way = metrics[key], "higher" if larger else "lower"
+        if row["difference"]["value"] is None:
+            table.add_row(f"{name} ({way} is better)", "-", "-", "-", "-")
+            continue
+        ours, leaves = (f"{row[who]['value']:.3f}" for who in ("ours", "leaves"))
+        value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
+        table.add_row(f"{name} ({way} is better)", ours, leaves, value, f"{low} to {high}")
     return table
-
-
-def _cell(row, key, decimals):
-    from rich.text import Text
-
-    if row[key] is None:
-        return Text("-  ", style="dim")
-    best = key in row["best"]
-    return Text(f"{row[key]:.{decimals}f}{' *' if best else '  '}", style="bold" if best else "")
-
-
-def _notes(data):
-    yield f"* best in its column. {data['n_test']} held-out cases; Scores: distinct values."
-    for row in data["methods"]:
-        if row["impossible"]:
-            cases = "1 case" if row["impossible"] == 1 else f"{row['impossible']} cases"
-            yield (
-                f"{row['label']}: {cases} happened that had probability 0; log-loss is clipped at "
-                "2.2e-16, as scikit-learn does."
-            )

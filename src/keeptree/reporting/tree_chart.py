@@ -1,9 +1,12 @@
 """The drawing of a tree: root left, one row per leaf, edges as wide as their cases are many."""
 
+from heapq import heappop, heappush
+
 from keeptree.reporting.svg import drawing, el, label, marker
 from keeptree.text import plain_number, plural, text_width
 
 MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
+MAX_NODES = 40  # shown in an outline before one opens more
 
 _ROW, _TOP, _SIZE = 40, 40, 13
 _NAME_WIDTH, _RELATION_WIDTH, _CLASS_WIDTH = 200, 150, 140  # the most a label may take
@@ -13,8 +16,11 @@ _BOLD = 1.1  # how much wider the decision at a leaf is set
 _EDGE = 11  # width of the edge that carries every case
 
 
-def tree_drawing(tree, classes):
+def tree_drawing(tree, classes, way=()):
     """Return the tree as SVG, or None where it would not fit.
+
+    What belongs to a node is in a group with its number as ``data-node``, so that the page can
+    light the way of a case.
 
     Parameters
     ----------
@@ -24,6 +30,8 @@ def tree_drawing(tree, classes):
         ``counts``, ``class`` and ``errors``; see :func:`keeptree.reporting.collect.collect_tree`.
     classes : list of dict
         ``label`` and ``slot`` of each class.
+    way : collection of int
+        Nodes of a case's way, which are lit.
 
     Returns
     -------
@@ -41,12 +49,14 @@ def tree_drawing(tree, classes):
     by_id = {node["id"]: node for node in nodes}
     edges, inner, ends = [], [], []
     for node in nodes:
+        lit = {"data_node": node["id"], "class_": "on" if node["id"] in way else None}
         if node["parent"] is not None:
-            edges += _edge(node, by_id[node["parent"]], nodes[0]["cases"], x, y, turn, leaf_x)
+            edge = _edge(node, by_id[node["parent"]], nodes[0]["cases"], x, y, turn, leaf_x)
+            edges.append(el("g", *edge, **lit))
         if node["name"] is None:
-            ends += _leaf(node, y[node["id"]], columns, classes)
+            ends.append(el("g", *_leaf(node, y[node["id"]], columns, classes), **lit))
         else:
-            inner += _question(node, x[node["depth"]], y[node["id"]])
+            inner.append(el("g", *_question(node, x[node["depth"]], y[node["id"]]), **lit))
     height = _TOP + _ROW * len(leaves)
     return drawing(
         columns["errors"] + 2,
@@ -60,6 +70,48 @@ def tree_drawing(tree, classes):
         *ends,
         class_="chart tree-drawing",
     )
+
+
+def fold(nodes, way=(), most=MAX_NODES):
+    """Return the nodes of an outline: all of them, or those most cases pass.
+
+    Parameters
+    ----------
+    nodes : list of dict
+        In preorder.
+    way : collection of int
+        Nodes that are shown in any case.
+    most : int, default=40
+        How many nodes are shown besides.
+
+    Returns
+    -------
+    shown : list of dict
+        In preorder; ``folded`` says that the children of a node are not shown.
+    """
+    if len(nodes) <= most:
+        return [{**node, "folded": False} for node in nodes]
+    below = {}
+    for node in nodes:
+        below.setdefault(node["parent"], []).append(node)
+    open_nodes, shown = set(), 1
+    waiting = [(-nodes[0]["cases"], nodes[0]["id"])]
+    while waiting:
+        _, node = heappop(waiting)
+        children = below.get(node, [])
+        if shown + len(children) > most:
+            break
+        if children:
+            open_nodes.add(node)
+            shown += len(children)
+            for child in children:
+                heappush(waiting, (-child["cases"], child["id"]))
+    open_nodes.update(way)
+    return [
+        {**node, "folded": node["name"] is not None and node["id"] not in open_nodes}
+        for node in nodes
+        if node["parent"] is None or node["parent"] in open_nodes
+    ]
 
 
 def class_bar(counts, classes, x=0, y=0, width=_BAR_WIDTH, height=_BAR_HEIGHT):

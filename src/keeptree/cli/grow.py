@@ -1,0 +1,71 @@
+"""``keeptree grow``: a C4.5 tree from a data file."""
+
+import json
+
+from keeptree.cli.command import Command
+
+
+def _arguments(parser):
+    parser.add_argument("data", metavar="DATA", help="a .csv, .arff or .parquet file")
+    parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
+    parser.add_argument(
+        "--out", metavar="FILE", default="tree.json", help="where to save it (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--pruning",
+        choices=["error-based", "reduced-error", "pessimistic", "none"],
+        default="error-based",
+        help="default: %(default)s; reduced-error is Weka's -R, none its -U",
+    )
+    parser.add_argument(
+        "--criterion",
+        choices=["gain-ratio", "information-gain", "gini"],
+        default="gain-ratio",
+        help="default: %(default)s",
+    )
+    parser.add_argument("--confidence-factor", type=float, default=0.25, help="Weka's -C (0.25)")
+    parser.add_argument("--min-samples-leaf", type=int, default=2, help="Weka's -M (2)")
+    parser.add_argument("--n-folds", type=int, default=3, help="of reduced-error pruning: -N (3)")
+    parser.add_argument("--max-depth", type=int, help="largest number of tests on a path")
+    parser.add_argument("--binary-splits", action="store_true", help="Weka's -B")
+    parser.add_argument("--no-raising", action="store_true", help="Weka's -S")
+    parser.add_argument("--no-collapse", action="store_true", help="Weka's -O")
+    parser.add_argument("--json", action="store_true", help="print the tree as JSON instead")
+
+
+def _run(options):
+    from keeptree.output import check_writable, require
+
+    require("arff", "pandas", "pyarrow", extra="files")
+    out = check_writable(options.out)
+    from keeptree.learners.c45 import C45Classifier
+    from keeptree.learners.from_file import grow_file
+    from keeptree.learners.j48_text import j48_text
+
+    learner = C45Classifier(
+        options.criterion,
+        pruning=options.pruning,
+        confidence_factor=options.confidence_factor,
+        min_samples_leaf=options.min_samples_leaf,
+        n_folds=options.n_folds,
+        max_depth=options.max_depth,
+        binary_splits=options.binary_splits,
+        subtree_raising=not options.no_raising,
+        collapse=not options.no_collapse,
+    )
+    tree = grow_file(options.data, options.target, learner).tree_
+    tree.save(out)
+    if options.json:
+        print(json.dumps(tree.to_dict(), allow_nan=False))
+        return
+    unpruned = options.pruning == "none"
+    print(j48_text(tree, unpruned=unpruned, binary_splits=options.binary_splits))
+    print(f"Saved as {out}.")
+
+
+COMMAND = Command(
+    "grow",
+    "grow a C4.5 tree from a data file, print it as Weka's J48 does and save it as JSON",
+    _arguments,
+    _run,
+)

@@ -1,0 +1,284 @@
+"""Metrics of one test sample by name: scikit-learn's where it has them, the papers' beside them.
+
+Every function takes the true classes, what a model says of the cases (scores, probabilities or
+decisions, see :class:`Metric`) and ``labels``, the classes in the order of the columns; with two
+classes the last one is the positive one.
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from sklearn.metrics import (
+    accuracy_score,
+    confusion_matrix,
+    f1_score,
+    log_loss,
+    precision_score,
+    recall_score,
+)
+
+from keeptree.evaluation.ranking import auc, mean_roc, partial_auc
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric as :func:`keeptree.evaluation.compare` uses it.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, values, labels)`` returns a number, or an array for a curve.
+    needs : {"score", "probability", "decision"}
+        What the values are: one column of scores for each class, probabilities, or classes. What
+        ranks without probabilities has no metric that needs them.
+    larger : bool
+        Whether larger is better.
+    label : str
+        Name in tables and pictures.
+    decimals : int
+        Digits in tables.
+    per_case : bool
+        Whether it is a mean over the cases, so that one test case is enough.
+    """
+
+    function: Callable
+    needs: str
+    larger: bool = True
+    label: str = ""
+    decimals: int = 3
+    per_case: bool = False
+
+
+def squared_error(y_true, probability, labels=None):
+    """Return the MSE of Alvarez 2007: squared errors summed over the classes, mean over the cases.
+
+    Twice the two-class Brier score.
+
+    Examples
+    --------
+    >>> round(squared_error([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 12)
+    0.17
+    """
+    truth, probability = _indicators(y_true, probability, labels)
+    return float(((truth - probability) ** 2).sum(axis=1).mean())
+
+
+def brier(y_true, probability, labels=None):
+    """Return the Brier score: with two classes that of the positive one, else summed over classes.
+
+    Examples
+    --------
+    >>> round(brier([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 12)
+    0.085
+    """
+    error = squared_error(y_true, probability, labels)
+    return error / 2 if np.shape(probability)[1] == 2 else error
+
+
+def unclipped_log_loss(y_true, probability, labels=None):
+    """Return the log-loss of Alvarez 2007: infinite if a case had the probability 0.
+
+    Examples
+    --------
+    >>> unclipped_log_loss([0, 1], [[1, 0], [1, 0]])
+    inf
+    """
+    truth, probability = _indicators(y_true, probability, labels)
+    with np.errstate(divide="ignore"):
+        return float(-np.log(probability[truth]).mean())
+
+
+def reliability_bins(y_true, probability, labels=None, *, n_bins=10):
+    """Return what a reliability diagram draws, so that it can be added up over test samples.
+
+    Parameters
+    ----------
+    y_true, probability, labels
+        Classes, probabilities of shape (n, n_classes), order of the columns.
+    n_bins : int
+        Bins of equal width between 0 and 1.
+
+    Returns
+    -------
+    bins : ndarray of shape (n_bins, 3)
+        Number of cases, sum of their probabilities, number of events. With two classes the event
+        is the positive class; with more, that the most probable class is the true one.
+
+    Examples
+    --------
+    >>> reliability_bins([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]], n_bins=2)
+    array([[1. , 0.1, 0. ],
+           [2. , 1.3, 2. ]])
+    """
+    truth, probability = _indicators(y_true, probability, labels)
+    column = np.full(len(truth), 1) if truth.shape[1] == 2 else probability.argmax(axis=1)
+    rows = np.arange(len(truth))
+    p, event = probability[rows, column], truth[rows, column]
+    place = np.clip((p * n_bins).astype(int), 0, n_bins - 1)
+    sums = [np.bincount(place, weights=w, minlength=n_bins) for w in (np.ones(len(p)), p, event)]
+    return np.column_stack(sums)
+
+
+def expected_calibration_error(y_true, probability, labels=None, *, n_bins=10):
+    """Return the ECE: the mean gap between probability and frequency over :func:`reliability_bins`.
+
+    Examples
+    --------
+    >>> expected_calibration_error([0, 1], [[0.75, 0.25], [0.25, 0.75]])
+    0.25
+    """
+    bins = reliability_bins(y_true, probability, labels, n_bins=n_bins)
+    return float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
+
+
+def cost(y_true, decision, labels=None, *, matrix, normalise=False):
+    """Return what the decisions cost.
+
+    Parameters
+    ----------
+    y_true, decision : array-like of shape (n,)
+        True and predicted classes.
+    labels : array-like, optional
+        Order of the rows and columns of the matrix; default sorted.
+    matrix : array-like of shape (n_classes, n_classes)
+        Cost of a case, by true class (row) and predicted class (column); may be negative.
+    normalise : bool
+        Divide by the number of cases.
+
+    Examples
+    --------
+    >>> cost(["+", "+", "-"], ["+", "-", "+"], ["+", "-"], matrix=[[-1, 100], [1, 0]])
+    100.0
+    """
+    table, matrix = _table_and(matrix, y_true, decision, labels)
+    total = (table * matrix).sum()
+    return float(total / table.sum() if normalise else total)
+
+
+def weighted_accuracy(y_true, decision, labels=None, *, weights):
+    """Return the weighted share of right decisions (the lecture's weighted accuracy).
+
+    Parameters
+    ----------
+    y_true, decision, labels
+        As for :func:`cost`.
+    weights : array-like of shape (n_classes, n_classes)
+        Weight of a case, by true class (row) and predicted class (column); [[w1, w2], [w3, w4]].
+
+    Examples
+    --------
+    >>> weighted_accuracy([0, 0, 1], [0, 1, 1], weights=[[1, 1], [1, 2]])
+    0.75
+    """
+    table, weights = _table_and(weights, y_true, decision, labels)
+    return float(np.trace(table * weights) / (table * weights).sum())
+
+
+def cost_metric(matrix):
+    """Return the mean cost per case under a cost matrix as a :class:`Metric`.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_classes)
+        See :func:`cost`.
+    """
+    function = partial(cost, matrix=np.asarray(matrix, dtype=float).tolist(), normalise=True)
+    return Metric(function, "decision", larger=False, label="cost", per_case=True)
+
+
+def _of_labels(function, y_true, decision, labels):
+    """scikit-learn's precision and the like: of the positive class, or the mean over classes."""
+    counted = labels[1:] if len(labels) == 2 else labels
+    return function(y_true, decision, labels=counted, average="macro", zero_division=0)
+
+
+def _accuracy(y_true, decision, labels):
+    return accuracy_score(y_true, decision)
+
+
+def _log_loss(y_true, probability, labels):
+    return log_loss(y_true, probability, labels=labels)
+
+
+def _confusion(y_true, decision, labels):
+    return confusion_matrix(y_true, decision, labels=labels)
+
+
+METRICS = {
+    "auc": Metric(auc, "score", label="AUC"),
+    "auc_weighted": Metric(partial(auc, average="weighted"), "score", label="weighted AUC"),
+    "auc_ties_0": Metric(partial(auc, ties=0.0), "score", label="AUC, ties 0"),
+    "brier": Metric(brier, "probability", False, "Brier", per_case=True),
+    "mse": Metric(squared_error, "probability", False, "MSE", per_case=True),
+    "log_loss": Metric(_log_loss, "probability", False, "log-loss", per_case=True),
+    "log_loss_unclipped": Metric(
+        unclipped_log_loss, "probability", False, "log-loss, unclipped", per_case=True
+    ),
+    "ece": Metric(expected_calibration_error, "probability", False, "ECE"),
+    "accuracy": Metric(_accuracy, "decision", label="accuracy", per_case=True),
+    "precision": Metric(partial(_of_labels, precision_score), "decision", label="precision"),
+    "recall": Metric(partial(_of_labels, recall_score), "decision", label="recall"),
+    "f1": Metric(partial(_of_labels, f1_score), "decision", label="F"),
+}
+
+# Values that are no single number; they are summed or averaged over the splits and drawn.
+CURVES = {
+    "confusion": Metric(_confusion, "decision", label="confusion matrix"),
+    "partial_auc": Metric(partial_auc, "score", label="AUC(x)"),
+    "reliability": Metric(reliability_bins, "probability", label="reliability"),
+    "roc": Metric(mean_roc, "score", label="ROC"),
+}
+
+
+def find_metrics(metrics):
+    """Return metrics by name.
+
+    Parameters
+    ----------
+    metrics : list of str or dict
+        Names in :data:`METRICS` or :data:`CURVES`, or a dict of names to your own :class:`Metric`.
+
+    Returns
+    -------
+    metrics : dict of str to Metric
+
+    Examples
+    --------
+    >>> list(find_metrics(["auc", "brier"]))
+    ['auc', 'brier']
+    """
+    if isinstance(metrics, dict):
+        return dict(metrics)
+    known = {**METRICS, **CURVES}
+    for name in metrics:
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
+            advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}."
+            raise ValueError(f"There is no metric {name!r}; {advice}")
+    return {name: known[name] for name in metrics}
+
+
+def _indicators(y_true, probability, labels):
+    """Which class each case has, and the probabilities, as matrices."""
+    y_true, probability = np.asarray(y_true), np.asarray(probability, dtype=float)
+    labels = np.unique(y_true) if labels is None else np.asarray(labels)
+    if probability.shape != (len(y_true), len(labels)):
+        raise ValueError(
+            f"The probabilities have shape {probability.shape}; one row for each of {len(y_true)} "
+            f"cases and one column for each of {len(labels)} classes are needed."
+        )
+    return y_true[:, None] == labels, probability
+
+
+def _table_and(matrix, y_true, decision, labels):
+    """The confusion matrix and a matrix of the same shape."""
+    table, matrix = confusion_matrix(y_true, decision, labels=labels), np.asarray(matrix, float)
+    if matrix.shape != table.shape:
+        raise ValueError(
+            f"The matrix has shape {matrix.shape}; one row and one column for each of "
+            f"{len(table)} classes are needed."
+        )
+    return table, matrix

@@ -1,0 +1,181 @@
+"""Protocols: how cases are divided into training and test parts, again and again.
+
+All are splitters as scikit-learn has them (``split(X, y)``) and mostly are scikit-learn's own, so
+that they serve in ``cross_validate`` as well as in :func:`keeptree.evaluation.compare`.
+"""
+
+import difflib
+
+import numpy as np
+from sklearn.model_selection import (
+    BaseShuffleSplit,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from keeptree.labels import plain
+
+
+def make_protocol(name, n_splits=None, random_state=0):
+    """Return the splitter of a protocol.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`PROTOCOLS`; every one but ``"bootstrap"`` and ``"leave-one-out"`` keeps the
+        shares of the classes in both parts.
+
+        - ``"holdout"``: 2/3 to train, 1/3 to test, once.
+        - ``"repeated-holdout"``: the same 10 times.
+        - ``"k-fold"``: 10 parts, each of which is the test part once.
+        - ``"repeated-k-fold"``: ``n_splits`` repetitions (10) of 10 folds.
+        - ``"leave-one-out"``: as many splits as cases.
+        - ``"bootstrap"``: see :class:`BootstrapSplit`; 100 samples.
+        - ``"paper"``: see :class:`DividedBootstrapSplit`; 100 samples.
+        - ``"plain"``: the other reading of the same papers: the holdout 100 times.
+    n_splits : int, optional
+        Number of repetitions, samples or folds; default as above.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    splitter : object
+        With ``split(X, y)`` and ``get_n_splits``.
+
+    Examples
+    --------
+    >>> make_protocol("k-fold", 5)
+    StratifiedKFold(n_splits=5, random_state=0, shuffle=True)
+    """
+    if name not in PROTOCOLS:
+        close = difflib.get_close_matches(str(name), PROTOCOLS, n=1)
+        advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(PROTOCOLS)}."
+        raise ValueError(f"There is no protocol {name!r}; {advice}")
+    make, default = PROTOCOLS[name]
+    if n_splits is not None and (default is None or n_splits < 1):
+        raise ValueError(
+            f"The protocol {name!r} has no number of splits; leave n_splits out."
+            if default is None
+            else f"n_splits is {n_splits}; give 1 or more."
+        )
+    return make(default if n_splits is None else n_splits, random_state)
+
+
+class BootstrapSplit(BaseShuffleSplit):
+    """Train on a sample drawn with replacement, test on the cases that were not drawn.
+
+    A sample is as large as the data and holds about 63.2 % of the cases; one that holds all of
+    them is drawn again.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of samples.
+    random_state : int, RandomState or None
+        Seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> for train, test in BootstrapSplit(2, random_state=0).split(np.zeros((6, 1))):
+    ...     print(train, test)
+    [4 5 0 3 3 3] [1 2]
+    [0 4 2 1 0 1] [3 5]
+    """
+
+    def __init__(self, n_splits=100, *, random_state=None):
+        super().__init__(n_splits=n_splits, random_state=random_state)
+
+    def _iter_indices(self, X, y=None, groups=None):
+        rng = check_random_state(self.random_state)
+        cases = np.arange(_num_samples(X))
+        if len(cases) < 2:
+            raise ValueError("There is 1 case; a bootstrap sample needs 2 to leave one out.")
+        for _ in range(self.n_splits):
+            test = ()
+            while len(test) == 0:
+                train = rng.choice(cases, size=len(cases))
+                test = np.setdiff1d(cases, train)
+            yield train, test
+
+
+class DividedBootstrapSplit(BaseShuffleSplit):
+    """Draw a stratified bootstrap sample and divide its distinct cases: Alvarez 2005 and 2007.
+
+    "We divided 100 bootstrap samples into separate training and test sets in the proportion 2/3
+    1/3, respecting the prior of the classes." Each class is drawn with replacement as often
+    as it has cases; its distinct cases are divided, and all copies of a case go where the case
+    goes. The copies make learners prune less than they would on an ordinary sample: expect from
+    your own data what ``"repeated-holdout"`` shows.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of samples.
+    test_size : float
+        Share of the distinct cases of each class that go to the test part; at least one stays on
+        either side. A class of which one distinct case was drawn goes to the training part.
+    random_state : int, RandomState or None
+        Seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0] * 6 + [1] * 6)
+    >>> train, test = next(DividedBootstrapSplit(random_state=0).split(y, y))
+    >>> print(train, test)
+    [ 3  3  3  4  5  6  6  8 10 10] [ 0 11]
+    """
+
+    def __init__(self, n_splits=100, *, test_size=1 / 3, random_state=None):
+        super().__init__(n_splits=n_splits, test_size=test_size, random_state=random_state)
+
+    def _iter_indices(self, X, y, groups=None):
+        rng = check_random_state(self.random_state)
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        members = [np.flatnonzero(codes == code) for code in range(len(classes))]
+        for label, cases in zip(classes, members, strict=True):
+            if len(cases) < 2:
+                raise ValueError(
+                    f"The class {plain(label)!r} has 1 member, which cannot be in the training and "
+                    "in the test part; merge the class with another or remove it."
+                )
+        for _ in range(self.n_splits):
+            parts = [self._divide(rng.choice(cases, size=len(cases)), rng) for cases in members]
+            yield tuple(np.sort(np.concatenate(part)) for part in zip(*parts, strict=True))
+
+    def _divide(self, sample, rng):
+        distinct = rng.permutation(np.unique(sample))
+        n_test = max(1, round(self.test_size * len(distinct))) if len(distinct) > 1 else 0
+        in_test = np.isin(sample, distinct[: min(n_test, len(distinct) - 1)])
+        return sample[~in_test], sample[in_test]
+
+
+def _holdout(n_splits, random_state):
+    return StratifiedShuffleSplit(n_splits, test_size=1 / 3, random_state=random_state)
+
+
+def _k_fold(n_splits, random_state):
+    return StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
+
+
+def _repeated_k_fold(n_splits, random_state):
+    return RepeatedStratifiedKFold(n_splits=10, n_repeats=n_splits, random_state=random_state)
+
+
+# Name -> function of the number of splits and the seed, default number (None: it has none).
+PROTOCOLS = {
+    "holdout": (lambda n_splits, random_state: _holdout(1, random_state), None),
+    "repeated-holdout": (_holdout, 10),
+    "k-fold": (_k_fold, 10),
+    "repeated-k-fold": (_repeated_k_fold, 10),
+    "leave-one-out": (lambda n_splits, random_state: LeaveOneOut(), None),
+    "bootstrap": (lambda n, random_state: BootstrapSplit(n, random_state=random_state), 100),
+    "paper": (lambda n, random_state: DividedBootstrapSplit(n, random_state=random_state), 100),
+    "plain": (_holdout, 100),
+}

@@ -1,0 +1,187 @@
+"""The quality of a ranking: the area under the ROC curve, whole, partial, and how ties count."""
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.metrics import roc_curve
+
+GRID = np.linspace(0, 1, 101)  # the 2005 paper's step
+
+
+def auc(y_true, scores, labels=None, *, average="macro", ties=0.5):
+    """Return the area under the ROC curve, the share of pairs of cases that are ranked right.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True classes.
+    scores : array-like of shape (n,) or (n, n_classes)
+        Larger for the class; one column is that of the last of two classes.
+    labels : array-like, optional
+        Classes in the order of the columns; default those of ``y_true``, sorted.
+    average : {"macro", "weighted"}
+        With three classes or more each is ranked against the rest; the areas are averaged alike, or
+        weighted by the number of cases of the class.
+    ties : float
+        What a pair with equal scores counts. One half is right; with 0, as Katz et al. (2012) seem
+        to count, whatever breaks ties gains, be it noise.
+
+    Returns
+    -------
+    auc : float
+        The mean leaves out classes that none or all of the cases have; NaN if that are all.
+
+    Examples
+    --------
+    >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8])
+    0.875
+    >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8], ties=0)
+    0.75
+    """
+    truth, scores = _one_versus_rest(y_true, scores, labels)
+    areas = np.array([_area(*column, ties) for column in zip(truth.T, scores.T, strict=True)])
+    weight = truth.sum(axis=0) if average == "weighted" and truth.shape[1] > 1 else 1
+    weight = np.where(np.isnan(areas), 0, weight)
+    if not weight.any():
+        return float("nan")
+    return float(np.average(np.nan_to_num(areas), weights=weight))
+
+
+def mean_roc(y_true, scores, labels=None, x=GRID):
+    """Return the ROC curve at given ratios of negatives; with several classes their average.
+
+    Parameters
+    ----------
+    y_true, scores, labels
+        As for :func:`auc`.
+    x : array-like
+        Shares of the negative cases.
+
+    Returns
+    -------
+    y : ndarray
+        Shares of the positive cases that rank before them. On a vertical piece of the curve the
+        upper end.
+
+    Examples
+    --------
+    >>> mean_roc([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], x=[0, 0.5, 1])
+    array([0.5, 1. , 1. ])
+    """
+    return _average_curve(_roc_at, y_true, scores, labels, x)
+
+
+def partial_auc(y_true, scores, labels=None, x=GRID):
+    """Return AUC(x), the area under the ROC curve from 0 to x (Alvarez and Bernard 2005).
+
+    Parameters
+    ----------
+    y_true, scores, labels
+        As for :func:`auc`.
+    x : array-like
+        Shares of the negative cases.
+
+    Returns
+    -------
+    area : ndarray
+        One for each x; that at 1 is :func:`auc`.
+
+    Examples
+    --------
+    >>> partial_auc([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], x=[0, 0.5, 1])
+    array([0.  , 0.25, 0.75])
+    """
+    return _average_curve(_area_up_to, y_true, scores, labels, x)
+
+
+def stays_ahead(ours, theirs, x=GRID, confidence=0.95):
+    """Return the abscissa up to which one ranking stays ahead of another (Alvarez 2005).
+
+    Parameters
+    ----------
+    ours, theirs : array-like of shape (n_samples, n_points)
+        Partial areas (:func:`partial_auc`) of the two rankings on the same samples.
+    x : array-like of shape (n_points,)
+        Where they were measured.
+    confidence : float
+        One-sided, under the normal assumption.
+
+    Returns
+    -------
+    x : float
+        The largest x such that for every y up to it ours(y) >= theirs(y) with the confidence: the
+        mean difference is not less than z standard errors. 0 if that fails at once.
+
+    Examples
+    --------
+    >>> stays_ahead([[0, 2, 3, 4], [0, 3, 4, 4]], [[0, 1, 2, 5], [0, 2, 3, 5]], [0, 0.2, 0.4, 1])
+    0.4
+    """
+    difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    if difference.ndim != 2 or len(difference) < 2 or difference.shape[1] != len(x):
+        raise ValueError(
+            f"The differences have shape {difference.shape}; two samples or more with one value "
+            f"for each of the {len(x)} abscissas are needed."
+        )
+    error = difference.std(axis=0, ddof=1) / np.sqrt(len(difference))
+    ahead = difference.mean(axis=0) >= norm.ppf(confidence) * error
+    first_failure = len(x) if ahead.all() else int(np.argmin(ahead))
+    return float(x[first_failure - 1]) if first_failure else 0.0
+
+
+def _one_versus_rest(y_true, scores, labels):
+    """Truth and scores as matrices with one column to rank by; two classes need only one."""
+    y_true, scores = np.asarray(y_true), np.asarray(scores, dtype=float)
+    labels = np.unique(y_true) if labels is None else np.asarray(labels)
+    if scores.ndim == 1 or scores.shape[1] == 2:
+        scores, labels = scores.reshape(len(y_true), -1)[:, -1:], labels[-1:]
+    if scores.shape != (len(y_true), len(labels)):
+        raise ValueError(
+            f"The scores have shape {scores.shape}; one row for each of {len(y_true)} cases and "
+            f"one column for each of {len(labels)} classes are needed."
+        )
+    return y_true[:, None] == labels, scores
+
+
+def _average_curve(curve, y_true, scores, labels, x):
+    truth, scores = _one_versus_rest(y_true, scores, labels)
+    defined = truth.any(axis=0) & ~truth.all(axis=0)
+    if not defined.any():
+        return np.full(len(x), np.nan)
+    columns = zip(truth.T[defined], scores.T[defined], strict=True)
+    return np.mean([curve(*column, np.asarray(x, dtype=float)) for column in columns], axis=0)
+
+
+def _area(truth, score, ties):
+    """Share of the pairs of a positive and a negative case that are ranked right."""
+    positive, negative = score[truth], np.sort(score[~truth])
+    if not len(positive) or not len(negative):
+        return np.nan
+    below = np.searchsorted(negative, positive, side="left")
+    equal = np.searchsorted(negative, positive, side="right") - below
+    return (below + ties * equal).sum() / (len(positive) * len(negative))
+
+
+def _corners(truth, score):
+    """Abscissas of the ROC curve's corners, each with its lower and upper end."""
+    fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
+    x, first = np.unique(fpr, return_index=True)
+    last = np.append(first[1:], len(fpr)) - 1
+    return x, tpr[first], tpr[last]
+
+
+def _roc_at(truth, score, x):
+    corner, low, high = _corners(truth, score)
+    piece = np.clip(np.searchsorted(corner, x, side="right") - 1, 0, len(corner) - 2)
+    slope = (low[1:] - high[:-1]) / np.diff(corner)
+    return np.where(x >= 1, 1.0, high[piece] + slope[piece] * (x - corner[piece]))
+
+
+def _area_up_to(truth, score, x):
+    """The exact integral: trapezoids up to the corner before x, and the last piece."""
+    corner, low, high = _corners(truth, score)
+    width = np.diff(corner)
+    before = np.concatenate([[0], np.cumsum(width * (high[:-1] + low[1:]) / 2)])
+    piece = np.clip(np.searchsorted(corner, x, side="right") - 1, 0, len(corner) - 2)
+    step = x - corner[piece]
+    rise = (low[1:] - high[:-1]) / width
+    return before[piece] + step * (high[piece] + rise[piece] * step / 2)

@@ -1,0 +1,239 @@
+"""Is a difference more than chance? Paired tests over splits, intervals of an accuracy."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm, t, wilcoxon
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """What is known about the mean of paired differences.
+
+    Attributes
+    ----------
+    n : int
+        Number of pairs.
+    mean, sd, se : float
+        Mean, standard deviation, and standard error of the mean; None where it takes more pairs.
+    low, high : float or None
+        Confidence interval of the mean, by the t distribution.
+    p_t, p_wilcoxon : float or None
+        Paired t-test and Wilcoxon signed-rank test.
+    p_corrected : float or None
+        The corrected resampled t-test, if the sizes of the parts were given.
+    """
+
+    n: int
+    mean: float
+    sd: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    p_t: float | None
+    p_wilcoxon: float | None
+    p_corrected: float | None
+
+
+def paired_difference(
+    differences, *, alternative="greater", confidence=0.95, test_share=None, corrected=False
+):
+    """Test whether paired differences are more than chance.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n,)
+        One for each split: ours minus theirs.
+    alternative : {"greater", "less", "two-sided"}
+        What the tests shall show; as in SciPy.
+    confidence : float
+        Of the interval, which always has two sides.
+    test_share : float, optional
+        Test cases for each training case. Training parts of resampled splits overlap, so that the
+        plain tests are too sure of themselves; Nadeau and Bengio (2003) add this share to 1 / n in
+        the variance of the mean.
+    corrected : bool
+        Use the corrected variance in the interval too.
+
+    Returns
+    -------
+    result : PairedDifference
+
+    Examples
+    --------
+    >>> result = paired_difference([0.02, 0.03, 0.01, 0.02, 0.04], test_share=0.5)
+    >>> round(result.mean, 3), round(result.p_t, 4), round(result.p_corrected, 4)
+    (0.024, 0.0046, 0.0328)
+    >>> result.p_wilcoxon
+    0.03125
+    """
+    differences = np.asarray(differences, dtype=float)
+    if differences.ndim != 1 or not np.isfinite(differences).all():
+        raise ValueError("The differences must be finite numbers, one for each pair.")
+    if alternative not in ("greater", "less", "two-sided"):
+        raise ValueError(f"alternative is {alternative!r}; give 'greater', 'less' or 'two-sided'.")
+    if corrected and test_share is None:
+        raise ValueError("The corrected interval needs test_share; give it or corrected=False.")
+    n = len(differences)
+    mean = float(differences.mean()) if n else float("nan")
+    if n < 2:
+        return PairedDifference(n, mean, *[None] * 7)
+    sd = float(differences.std(ddof=1))
+    se = sd / np.sqrt(n)
+    wide = None if test_share is None else sd * np.sqrt(1 / n + test_share)
+    reach = (wide if corrected else se) * t.ppf((1 + confidence) / 2, n - 1)
+    return PairedDifference(
+        n, mean, sd, float(se), float(mean - reach), float(mean + reach),
+        _t_test(mean, se, n, alternative),
+        _wilcoxon(differences, alternative),
+        None if wide is None else _t_test(mean, wide, n, alternative),
+    )  # fmt: skip
+
+
+def accuracy_interval(accuracy, n, confidence=0.95):
+    """Return the Wilson interval of an accuracy, the one of the lecture's textbook (Tan et al.).
+
+    (2 n a + z² ± z sqrt(z² + 4 n a - 4 n a²)) / (2 (n + z²))
+
+    Parameters
+    ----------
+    accuracy : float
+        Share of right decisions.
+    n : int
+        Number of test cases.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> low, high = accuracy_interval(0.8, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.711, 0.867)
+    """
+    _check_accuracy(accuracy, n)
+    z = norm.ppf((1 + confidence) / 2)
+    middle = 2 * n * accuracy + z**2
+    reach = z * np.sqrt(z**2 + 4 * n * accuracy * (1 - accuracy))
+    return float((middle - reach) / (2 * (n + z**2))), float((middle + reach) / (2 * (n + z**2)))
+
+
+@dataclass(frozen=True)
+class AccuracyDifference:
+    """The difference of two accuracies, its standard error, interval and two-sided p-value."""
+
+    difference: float
+    se: float
+    low: float
+    high: float
+    p_value: float
+
+
+def compare_accuracies(accuracy_1, n_1, accuracy_2, n_2, confidence=0.95):
+    """Compare two models that were tested on different samples (the lecture's significance test).
+
+    Parameters
+    ----------
+    accuracy_1, accuracy_2 : float
+        Shares of right decisions.
+    n_1, n_2 : int
+        Numbers of test cases.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    result : AccuracyDifference
+        Under the normal approximation, variances added.
+
+    Examples
+    --------
+    Is 85 % on 30 cases better than 75 % on 5000? The interval contains 0: it may be chance.
+
+    >>> result = compare_accuracies(0.85, 30, 0.75, 5000)
+    >>> round(result.low, 3), round(result.high, 3), round(result.p_value, 3)
+    (-0.028, 0.228, 0.127)
+    """
+    for accuracy, n in ((accuracy_1, n_1), (accuracy_2, n_2)):
+        _check_accuracy(accuracy, n)
+    difference = accuracy_1 - accuracy_2
+    se = np.sqrt(accuracy_1 * (1 - accuracy_1) / n_1 + accuracy_2 * (1 - accuracy_2) / n_2)
+    reach = se * norm.ppf((1 + confidence) / 2)
+    p_value = float(2 * norm.sf(abs(difference) / se)) if se else float(difference == 0)
+    return AccuracyDifference(
+        difference, float(se), float(difference - reach), float(difference + reach), p_value
+    )
+
+
+@dataclass(frozen=True)
+class HitsAndErrors:
+    """Mean distances to the boundary of hits and errors, their difference, and its ratio kappa."""
+
+    n_hits: int
+    n_errors: int
+    hits: float
+    errors: float
+    difference: float
+    kappa: float
+
+
+def hits_and_errors(distance, correct):
+    """Compare how far right and wrong decisions lie from the boundary (Alvarez and Bernard 2005).
+
+    Parameters
+    ----------
+    distance : array-like of shape (n,)
+        Distance of each test case to the decision boundary.
+    correct : array-like of bool of shape (n,)
+        Whether the tree is right.
+
+    Returns
+    -------
+    result : HitsAndErrors
+        ``kappa`` is the difference of the means divided by its standard error,
+        sqrt(sd_hits² / n_hits + sd_errors² / n_errors): from 1.645 on, hits are farther with a
+        one-sided confidence of 95 %. NaN if hits or errors are fewer than two.
+
+    Examples
+    --------
+    >>> result = hits_and_errors([0.1, 0.2, 0.9, 1.0, 1.1], [False, False, True, True, True])
+    >>> round(result.difference, 3), round(result.kappa, 2)
+    (0.85, 11.13)
+    """
+    distance, correct = np.asarray(distance, dtype=float), np.asarray(correct, dtype=bool)
+    groups = distance[correct], distance[~correct]
+    means = [group.mean() if len(group) else np.nan for group in groups]
+    difference = float(means[0] - means[1])
+    kappa = float("nan")
+    if min(map(len, groups)) >= 2:
+        error = np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups))
+        kappa = float(difference / error) if error else float(np.copysign(np.inf, difference))
+    return HitsAndErrors(*map(len, groups), *map(float, means), difference, kappa)
+
+
+def _t_test(mean, error, n, alternative):
+    """One-sample t-test with a standard error of our own."""
+    if error == 0:  # all differences alike: a certain gain, a certain loss, or none at all
+        extreme = {"greater": mean > 0, "less": mean < 0, "two-sided": mean != 0}[alternative]
+        return 0.0 if extreme else 1.0
+    ratio = mean / error
+    if alternative == "two-sided":
+        return float(2 * t.sf(abs(ratio), n - 1))
+    return float(t.sf(ratio if alternative == "greater" else -ratio, n - 1))
+
+
+def _wilcoxon(differences, alternative):
+    if not differences.any():
+        return 1.0
+    return float(wilcoxon(differences, alternative=alternative).pvalue)
+
+
+def _check_accuracy(accuracy, n):
+    if not (0 <= accuracy <= 1 and n >= 1):
+        raise ValueError(
+            f"The accuracy is {accuracy} on {n} cases; give a share between 0 and 1, and one case "
+            "or more."
+        )

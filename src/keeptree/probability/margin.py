@@ -1,0 +1,317 @@
+"""A ridge-logistic model on the kept tree's own tests: how clearly a case passes each of them."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from keeptree.checks import require, require_array, require_number
+from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
+from keeptree.probability.ridge_logistic import RidgeLogistic
+from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
+from keeptree.tree import LEAF
+
+PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
+_DEFAULT_C = 0.03
+_FEWEST = 10  # cases of a node whose test is a feature
+_MOST_TESTS = 200  # the heaviest ones of a larger tree
+_MOST_NUMBERS = 30_000_000  # of a feature matrix; more rows are a stratified part
+# Slopes of the soft tests, and whether shares are multiplied down the path: tanh(z / 0.5) and
+# tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. The kernel knows them too.
+_PARTS = ((4.0, False), (0.5, False), (3.5, True))
+
+
+@dataclass(frozen=True, eq=False)
+class MarginExpert:
+    """Scores of the nodes of ``tests``; the logit of a row is their sum by the shares of the row.
+
+    ``side`` counts by the share that each test alone gives the node, at two slopes, ``reach`` by
+    the share that reaches it; ``path`` has the sums of ``reach`` down to each node. ``centre`` is
+    the mean over the training sample of what each test adds. The last axis is one logit for two
+    classes, else one per class.
+    """
+
+    tests: SoftTests
+    C: float
+    side: np.ndarray
+    reach: np.ndarray
+    path: np.ndarray
+    centre: np.ndarray
+    intercept: np.ndarray
+
+    def check(self, tree):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        check_tests(self.tests, tree)
+        require_number(self.C, "C")
+        n_classes, n = len(tree.classes), len(self.tests.node)
+        width = 1 if n_classes == 2 else n_classes
+        require_array(self.intercept, "intercept", np.float64, (width,))
+        require_array(self.side, "side", np.float64, (len(_PARTS) - 1, n, width))
+        for name in ("reach", "path", "centre"):
+            require_array(getattr(self, name), name, np.float64, (n, width))
+
+    def logit(self, X, out=None):
+        """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
+        from keeptree._kernels.soft import add_margins  # numba loads when it is first needed
+
+        out = np.empty((len(X), len(self.intercept))) if out is None else out
+        out[:] = self.intercept
+        steep = self.tests.steep(_PARTS[1][0])
+        add_margins(X, *self.tests.arrays, steep, self.side, self.path, out)
+        return out
+
+    def probability(self, X, out):
+        """Fill ``out`` with the probabilities of encoded rows."""
+        from keeptree._kernels.soft import logits_to_shares
+
+        logits_to_shares(self.logit(X), out)
+
+    def contributions(self, X):
+        """What each test adds beside ``centre``: shape (n, tests, logits)."""
+        tests = self.tests
+        added = np.zeros((len(tests.kind), len(X), len(self.intercept)))
+        for part, scores in zip(_PARTS, (*self.side, self.reach), strict=True):
+            np.add.at(added, tests.parent, tests.shares(X, *part)[:, :, None] * scores[:, None])
+        asked = tests.kind != LEAF
+        return (added - self.centre[:, None])[asked].transpose(1, 0, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each test adds to the logit of each row, compared with the mean training case.
+
+    Attributes
+    ----------
+    node : ndarray of shape (n_tests,)
+        The tests, by number of the tree's node.
+    value : ndarray of shape (n, n_tests) or (n, n_tests, n_classes)
+        With two classes what is added to the logit of ``classes_[1]``, else to each class's.
+    intercept : float or ndarray of shape (n_classes,)
+        Logit of the mean case: ``intercept + value.sum(axis=1)`` is ``decision_function``.
+    """
+
+    node: np.ndarray
+    value: np.ndarray
+    intercept: np.ndarray
+
+
+def fit_margin(tree, X, y, weight, C=_DEFAULT_C):
+    """Fit the logistic model on the tests of a tree, as the encoded training rows X pass them.
+
+    Returns
+    -------
+    expert : MarginExpert
+    """
+    tests = _asked_tests(tree, X, weight)
+    node = _feature_nodes(tests)
+    rows = stratified_part(y, _MOST_NUMBERS // (len(_PARTS) * len(node) + 1))
+    features = _features(tests, X[rows])
+    problem = RidgeLogistic(features, y[rows], weight[rows], len(tree.classes), C)
+    linear = problem.fit(C)
+    coef = linear.coef.reshape(len(_PARTS), len(node), -1)
+    scores = np.zeros((len(_PARTS), len(tests.kind), coef.shape[2]))
+    scores[:, node] = coef
+    centre = np.zeros_like(scores[0])
+    mean = problem.mean.reshape(len(_PARTS), len(node), 1)
+    np.add.at(centre, tests.parent[node], (mean * coef).sum(axis=0))
+    path = scores[-1].copy()
+    for i in range(len(path) - 2, -1, -1):
+        path[i] += path[tests.parent[i]]
+    side, reach = scores[:-1], scores[-1]
+    return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept)
+
+
+def choose_margin(folds, penalties=PENALTIES):
+    """The C with the least out-of-fold log-loss; the default without folds."""
+    if len(penalties) == 1:
+        return penalties[0]
+    if folds is None:
+        return _DEFAULT_C
+    losses = sum(_fold_losses(fold, penalties) for fold in folds)
+    return penalties[int(np.argmin(losses))]
+
+
+def _fold_losses(fold, penalties):
+    """Log-loss on the rows held out, for each C."""
+    from keeptree._kernels.soft import logits_to_shares
+
+    (X, y, weight), n_classes = fold.train, len(fold.tree.classes)
+    tests = _asked_tests(fold.tree, X, weight)
+    problem = RidgeLogistic(_features(tests, X), y, weight, n_classes, max(penalties))
+    held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), n_classes))
+    losses = np.empty(len(penalties))
+    for j, C in enumerate(penalties):
+        linear = problem.fit(C, tolerance=1e-2)
+        logits_to_shares(held @ linear.coef + linear.intercept, p)
+        losses[j] = held_out_loss(p, fold.test.y, fold.test.weight)
+    return losses
+
+
+class MarginTreeClassifier(RefittedModel):
+    """A ridge-logistic model on the kept tree's own tests.
+
+    Each test of the tree says how clearly a case passes it, whether the case would come to that
+    test or not, and how much of the case reaches each side if the tests are soft. A logistic
+    model weighs these: it can say which tests pushed a case up or down.
+
+    Parameters
+    ----------
+    estimator : estimator, Tree or None
+        A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
+        and fitted; None means :class:`~keeptree.C45Classifier`.
+    C : float or "cv", default="cv"
+        Inverse strength of the ridge penalty on the standardised features. ``"cv"`` chooses it by
+        the out-of-fold log-loss of trees that the same learner grows on five folds of the training
+        sample; a ``Tree``, which came without its learner, has 0.03.
+    decide : {"tree", "probability"}, default="tree"
+        Whether ``predict`` is the tree's decision or the most probable class.
+    n_jobs : int or None, default=None
+        Threads that refit trees and score blocks of rows.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The kept tree.
+    classes_ : ndarray
+        Class labels.
+    C_ : float
+        Used.
+    expert_ : MarginExpert
+        The scores of the tests.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray
+        Their names, if X had some.
+
+    Notes
+    -----
+    Tests of nodes with fewer than ten training cases are not asked, and of a tree with more than
+    200 tests only those of the heaviest nodes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
+    >>> model = kt.MarginTreeClassifier(clf).fit(X, y)
+    >>> parts = model.contributions(X[:1])
+    >>> bool(abs(parts.intercept + parts.value.sum() - model.decision_function(X[:1])[0]) < 1e-9)
+    True
+    """
+
+    _parameter_constraints = {
+        **RefittedModel._parameter_constraints,
+        "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
+    }
+    _saved = ("expert_",)
+
+    def __init__(self, estimator=None, C="cv", *, decide="tree", n_jobs=None):
+        self.estimator = estimator
+        self.C = C
+        self.decide = decide
+        self.n_jobs = n_jobs
+
+    @property
+    def C_(self):  # noqa: N802 - scikit-learn's name
+        """Inverse strength of the penalty."""
+        return self.expert_.C
+
+    def decision_function(self, X):
+        """Return the logits.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        logit : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes the logit of ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        return self._shown(self._map(X, self._logit, self.expert_.intercept.shape))
+
+    def contributions(self, X):
+        """Return what each test adds to the logit of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to explain.
+
+        Returns
+        -------
+        parts : Contributions
+            ``parts.intercept + parts.value.sum(axis=1)`` is :meth:`decision_function`.
+        """
+        check_is_fitted(self)
+        expert = self.expert_
+        tests = expert.tests.node[expert.tests.kind != LEAF]
+
+        def fill(rows, out):
+            self._check_rows(rows)
+            out[:] = expert.contributions(rows)
+
+        value = self._map(X, fill, (len(tests), len(expert.intercept)))
+        mean = expert.intercept + expert.centre.sum(axis=0)
+        order = np.argsort(tests, kind="stable")
+        return Contributions(tests[order], self._shown(value[:, order]), self._shown(mean[None])[0])
+
+    def _shown(self, logits):
+        """Logits in the order of ``classes_``; of two classes that of the second."""
+        if logits.shape[-1] == 1:
+            sign = 1.0 if self._columns is None else -1.0
+            return sign * logits[..., 0]
+        return logits if self._columns is None else logits[..., self._columns]
+
+    def _refits(self):
+        return self.C == "cv"
+
+    def _learn(self, X, y, weight, folds):
+        C = choose_margin(folds, PENALTIES if self.C == "cv" else (float(self.C),))
+        self.expert_ = fit_margin(self.tree_, X, y, weight, C)
+
+    def _logit(self, X, out):
+        self._check_rows(X)
+        self.expert_.logit(X, out)
+
+    def _restore(self):
+        super()._restore()
+        require(isinstance(self.expert_, MarginExpert), "it has no margins")
+        self.expert_.check(self.tree_)
+
+    def _probability(self, X, out):
+        self._check_rows(X)
+        self.expert_.probability(X, out)
+
+
+def _asked_tests(tree, X, weight):
+    """Tests of the nodes with enough training cases, of many those of the heaviest."""
+    cases = np.bincount(tree._route(X), weight, minlength=tree.n_nodes)
+    for nodes in tree.levels[:0:-1]:
+        np.add.at(cases, tree.parent[nodes], cases[nodes])
+    asked = (tree.kind != LEAF) & (cases >= _FEWEST)
+    # A node is no lighter than those below and stands before them, so none is asked without those
+    # above it.
+    order = tree.preorder[np.argsort(-cases[tree.preorder], kind="stable")]
+    asked[order[asked[order]][_MOST_TESTS:]] = False
+    return soft_tests(tree, X, weight, asked)
+
+
+def _feature_nodes(tests):
+    """Nodes whose shares are features: all children but the last, which has what is left."""
+    last = np.zeros(len(tests.kind), dtype=bool)
+    last[-1] = True  # the root
+    last[tests.child[tests.child_start[1:][tests.kind != LEAF] - 1]] = True
+    return np.flatnonzero(~last)
+
+
+def _features(tests, X):
+    """Shares of the rows in the nodes, part by part: shape (n, p)."""
+    node = _feature_nodes(tests)
+    return np.concatenate([tests.shares(X, *part)[node] for part in _PARTS]).T

@@ -1,0 +1,152 @@
+"""Trees the same learner grows on parts of the sample: what a kept tree's own cases cannot tell.
+
+The kept tree has seen the labels of its training cases, so whatever is chosen by them alone is too
+bold. Trees refitted on folds answer for cases they have not seen; the kept tree stays what it is.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_sample_weight
+
+from keeptree.importers import keep, unwrap
+from keeptree.labels import label_codes
+from keeptree.learners.target import read_target
+from keeptree.probability.base import ProbabilityModel, _fit_learner, _learner, read_rows
+from keeptree.tree import Tree
+
+FOLDS = 5
+MOST_ROWS = 20_000  # that the experts see of all folds together; the trees are grown on all rows
+
+
+class Sample(NamedTuple):
+    """Encoded rows, class codes and weights."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A refitted tree, rows it was grown on, and rows it has not seen.
+
+    The tree's classes are those of the kept tree, in the same order. Rows are encoded as this tree
+    reads them: the steps of a pipeline are refitted too. ``rows`` has the places of the test rows
+    in the whole sample. Of a large sample both hold a part only.
+    """
+
+    tree: Tree
+    train: Sample
+    test: Sample
+    rows: np.ndarray
+
+
+def out_of_fold(estimator, tree, X, y, sample_weight=None, n_jobs=None, most=MOST_ROWS):
+    """Refit a kept tree's learner on the folds of its training sample.
+
+    Parameters
+    ----------
+    estimator : estimator, Tree or None
+        What was kept or grown; its clone is fitted.
+    tree : Tree
+        The kept tree, whose classes and their order all folds share.
+    X, y, sample_weight
+        The training sample as the user has it. Cases of weight 0 are left out.
+    n_jobs : int, optional
+        Threads that refit.
+    most : int
+        Rows of the sample that the folds hand out, a stratified part of a larger one.
+
+    Returns
+    -------
+    folds : tuple of Fold, or None
+        None if there is no learner (a :class:`~keeptree.Tree` came without it) or if a class has a
+        single case, which one warning says. Folds are stratified, five, or as many as the smallest
+        class has cases.
+    """
+    learner = _learner(estimator)
+    if learner is None:
+        return None
+    classes, codes = read_target(y)
+    labels = label_codes(classes[codes], tree.classes)
+    weight = _check_sample_weight(sample_weight, X)
+    present = np.flatnonzero(weight > 0)
+    members = np.bincount(labels[present])
+    members = members[members > 0]
+    if len(members) < 2:
+        return None  # one class only: nothing to choose
+    if members.min() < 2:
+        warnings.warn(
+            f"A class has a single case, so that {type(learner).__name__} cannot be refitted on "
+            "folds of the sample; default strengths are used.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return None
+    splits = StratifiedKFold(min(FOLDS, members.min()), shuffle=True, random_state=0)
+    shown = stratified_part(labels[present], most)
+    work = (
+        delayed(_refit)(
+            learner, tree, X, y, labels, sample_weight, weight, present[grow], present[hold],
+            present[shown],
+        )
+        for grow, hold in splits.split(present, labels[present])
+    )  # fmt: skip
+    return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(work))
+
+
+def stratified_part(labels, most):
+    """Rows of about ``most`` cases, of each class in proportion, spread evenly over the sample."""
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    order = np.argsort(labels, kind="stable")
+    return np.sort(order[np.linspace(0, len(order) - 1, most).round().astype(np.int64)])
+
+
+def held_out_loss(p, y, weight):
+    """Sum of the log-losses of probabilities of shape (n, n_classes, ...): one for each setting."""
+    return -np.tensordot(weight, np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)), axes=1)
+
+
+def _refit(learner, kept, X, y, labels, sample_weight, weight, grow, hold, shown):
+    part = None if sample_weight is None else weight[grow]
+    model = _fit_learner(clone(learner), _safe_indexing(X, grow), _safe_indexing(y, grow), part)
+    tree, (_, transformers) = _with_classes(keep(model), kept.classes), unwrap(model)
+
+    def sample(rows):
+        return Sample(
+            read_rows(_safe_indexing(X, rows), tree, transformers), labels[rows], weight[rows]
+        )
+
+    hold = np.intersect1d(hold, shown)
+    return Fold(tree, sample(np.intersect1d(grow, shown)), sample(hold), hold)
+
+
+def _with_classes(tree, classes):
+    """The tree with counts and labels in the order of other classes; those it lacks count 0."""
+    position = label_codes(tree.classes, classes)
+    counts = np.zeros((tree.n_nodes, len(classes)))
+    counts[:, position] = tree.counts
+    return replace(tree, counts=counts, label=position[tree.label], classes=classes)
+
+
+class RefittedModel(ProbabilityModel):
+    """Base of the classifiers whose strengths are chosen with refitted trees.
+
+    A subclass supplies ``_refits()``, whether it needs them, and ``_learn(X, y, weight, folds)``.
+    """
+
+    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+        sample = self._prepare(X, y, sample_weight)
+        folds = None
+        if self._refits():
+            folds = out_of_fold(self.estimator, self.tree_, X, y, sample_weight, self.n_jobs)
+        self._learn(*sample, folds)
+        return self

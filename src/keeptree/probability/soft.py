@@ -1,0 +1,214 @@
+"""The kept tree with soft tests: near a threshold a case belongs to both sides."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from keeptree.checks import require, require_array, require_number
+from keeptree.probability.refits import RefittedModel, held_out_loss
+from keeptree.probability.smoothing import leaf_average
+from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
+
+STRENGTHS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)  # tried by strength="cv"
+SHRINKAGES = (1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0)  # tried by shrinkage="cv"
+_DEFAULT_STRENGTH = 0.2
+_DEFAULT_SHRINKAGE = 10.0
+# The logistic function 1 / (1 + exp(-1.702 z)) is within 0.01 of the normal distribution function.
+_NORMAL = 1.702
+
+
+@dataclass(frozen=True, eq=False)
+class SoftExpert:
+    """Soft tests and the probabilities of their nodes, in the order of the tree's classes."""
+
+    tests: SoftTests
+    strength: float
+    shrinkage: float
+    values: np.ndarray
+
+    def check(self, tree):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        check_tests(self.tests, tree)
+        require_number(self.strength, "strength")
+        require_number(self.shrinkage, "shrinkage")
+        shape = (len(self.tests.node), len(tree.classes))
+        require_array(self.values, "values", np.float64, shape)
+
+    def probability(self, X, out):
+        """Fill ``out`` with the probabilities of encoded rows."""
+        if out.shape[1] != 2:
+            self.tests.average(X, _slope(self.strength), self.values, out)
+            return
+        second = np.empty((len(X), 1))
+        self.tests.average(X, _slope(self.strength), self.values[:, 1:], second)
+        out[:, 1] = second[:, 0]
+        np.subtract(1.0, out[:, 1], out=out[:, 0])
+
+
+def fit_soft(tree, X, y, weight, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE):
+    """Soften a tree's tests by the spread of the encoded training rows X.
+
+    Returns
+    -------
+    expert : SoftExpert
+    """
+    tests = soft_tests(tree, X, weight)
+    values = _leaf_values(tree, shrinkage)[tests.node]
+    return SoftExpert(tests, float(strength), float(shrinkage), values)
+
+
+def soft_grid(tree, X, weight, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES):
+    """Probabilities of ``rows`` for all pairs of strengths: shape (n, K, strengths, shrinkages)."""
+    tests, n_classes = soft_tests(tree, X, weight), len(tree.classes)
+    values = np.stack([_leaf_values(tree, shrinkage) for shrinkage in shrinkages], axis=2)
+    values = np.ascontiguousarray(values.reshape(tree.n_nodes, -1)[tests.node])
+    p = np.empty((len(rows), n_classes, len(strengths), len(shrinkages)))
+    out = np.empty((len(rows), values.shape[1]))
+    for j, strength in enumerate(strengths):
+        tests.average(rows, _slope(strength), values, out)
+        p[:, :, j] = out.reshape(len(rows), n_classes, -1)
+    return p
+
+
+def choose_soft(folds, strengths=STRENGTHS, shrinkages=SHRINKAGES):
+    """The pair (strength, shrinkage) with the least out-of-fold log-loss; defaults without folds.
+
+    A list of one stays what it is.
+    """
+    if folds is None:
+        return (
+            strengths[0] if len(strengths) == 1 else _DEFAULT_STRENGTH,
+            shrinkages[0] if len(shrinkages) == 1 else _DEFAULT_SHRINKAGE,
+        )
+    losses = np.zeros((len(strengths), len(shrinkages)))
+    for fold in folds:
+        train, test = fold.train, fold.test
+        p = soft_grid(fold.tree, train.X, train.weight, test.X, strengths, shrinkages)
+        losses += held_out_loss(p, test.y, test.weight)
+    best = np.unravel_index(np.argmin(losses), losses.shape)
+    return strengths[best[0]], shrinkages[best[1]]
+
+
+class SoftTreeClassifier(RefittedModel):
+    """The kept tree with soft tests and shrunk leaves: the tree and nothing else.
+
+    A case near a threshold belongs to both sides of the test, by shares that depend on how near it
+    is; shares are multiplied down the paths, and the probability is the average of the leaves by
+    the share of the case in each.
+
+    Parameters
+    ----------
+    estimator : estimator, Tree or None
+        A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
+        and fitted; None means :class:`~keeptree.C45Classifier`.
+    strength : float or "cv", default="cv"
+        Width of the soft zone around a threshold, in standard deviations of the attribute; at 0
+        the tests are hard. ``"cv"`` chooses it by the out-of-fold log-loss of trees that the same
+        learner grows on five folds of the training sample; a ``Tree``, which came without its
+        learner, has 0.2.
+    shrinkage : float or "cv", default="cv"
+        Weight of the pseudo-cases each node takes over from the node above, the root from equal
+        classes; 0 leaves the proportions as they are. ``"cv"`` as above; 10 without a learner.
+    decide : {"tree", "probability"}, default="tree"
+        Whether ``predict`` is the tree's decision or the most probable class.
+    n_jobs : int or None, default=None
+        Threads that refit trees and score blocks of rows.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The kept tree.
+    classes_ : ndarray
+        Class labels.
+    strength_, shrinkage_ : float
+        Those used.
+    expert_ : SoftExpert
+        Spreads and leaf values.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray
+        Their names, if X had some.
+
+    Notes
+    -----
+    With ``strength=0`` and ``shrinkage=0`` the probabilities are those of the tree, bit for bit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X, y)
+    >>> model = kt.SoftTreeClassifier(clf).fit(X, y)
+    >>> len(set(clf.predict_proba(X)[:, 1])), len(set(model.predict_proba(X)[:, 1])) > 500
+    (5, True)
+    """
+
+    _parameter_constraints = {
+        **RefittedModel._parameter_constraints,
+        "strength": [StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
+        "shrinkage": [StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
+    }
+    _saved = ("expert_",)
+
+    def __init__(
+        self, estimator=None, strength="cv", shrinkage="cv", *, decide="tree", n_jobs=None
+    ):
+        self.estimator = estimator
+        self.strength = strength
+        self.shrinkage = shrinkage
+        self.decide = decide
+        self.n_jobs = n_jobs
+
+    @property
+    def strength_(self):
+        """Width of the soft zones."""
+        return self.expert_.strength
+
+    @property
+    def shrinkage_(self):
+        """Strength of the shrinkage of the leaves."""
+        return self.expert_.shrinkage
+
+    def _refits(self):
+        return "cv" in (self.strength, self.shrinkage)
+
+    def _learn(self, X, y, weight, folds):
+        strengths = STRENGTHS if self.strength == "cv" else (float(self.strength),)
+        shrinkages = SHRINKAGES if self.shrinkage == "cv" else (float(self.shrinkage),)
+        chosen = choose_soft(folds, strengths, shrinkages)
+        self.expert_ = fit_soft(self.tree_, X, y, weight, *chosen)
+
+    def _restore(self):
+        super()._restore()
+        require(isinstance(self.expert_, SoftExpert), "it has no soft tests")
+        self.expert_.check(self.tree_)
+
+    def _probability(self, X, out):
+        self._check_rows(X)
+        if self.strength_ == 0:
+            out[:] = leaf_average(self.tree_, X, _leaf_values(self.tree_, self.shrinkage_))
+        else:
+            self.expert_.probability(X, out)
+
+
+def _slope(strength):
+    return _NORMAL / strength if strength > 0 else np.inf
+
+
+def _leaf_values(tree, shrinkage):
+    """Probabilities of the nodes: of each the m-estimate whose prior is the node above.
+
+    Without shrinkage they are the tree's own, to the bit.
+    """
+    if shrinkage == 0:
+        return tree.proportions
+    values = tree.counts + 1
+    values /= values.sum(axis=1, keepdims=True)
+    for nodes in tree.levels[1:]:
+        pseudo = tree.counts[nodes] + shrinkage * values[tree.parent[nodes]]
+        values[nodes] = pseudo / pseudo.sum(axis=1, keepdims=True)
+    return values

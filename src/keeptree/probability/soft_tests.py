@@ -1,0 +1,189 @@
+"""The tests of a kept tree softened: a row is divided among the children instead of sent to one."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from keeptree.checks import require, require_array
+from keeptree.tree import LEAF, NOMINAL, NUMERIC
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTests:
+    """Nodes in the order in which their results are combined: after their children, root last.
+
+    A row belongs to the first child of the test ``x <= t`` by the share
+    1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
+    training sample. A test on a constant stays hard, as does a nominal one, and all tests do at an
+    infinite slope.
+    """
+
+    columns: np.ndarray
+    slot: np.ndarray
+    kind: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    child_start: np.ndarray
+    child: np.ndarray
+    missing: np.ndarray
+    table_start: np.ndarray
+    table: np.ndarray
+    single: bool
+    spread: np.ndarray
+    node: np.ndarray
+
+    def average(self, X, slope, values, out):
+        """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
+        from keeptree._kernels.soft import average_leaves  # numba loads when it is first needed
+
+        average_leaves(X, *self.arrays, self.steep(slope), values, out)
+
+    def shares(self, X, slope, down):
+        """Share of each row in each node, of shape (n_nodes, n).
+
+        If ``down``, how much of the row reaches the node. Else how much of it the test above gives
+        the node, whether that test is reached or not.
+        """
+        from keeptree._kernels.soft import share_nodes
+
+        shares = np.zeros((len(self.kind), len(X)))
+        share_nodes(X, *self.arrays, self.steep(slope), down, shares)
+        return shares
+
+    @property
+    def parent(self):
+        """Place of each node's parent; of the root its own."""
+        parent = np.full(len(self.kind), len(self.kind) - 1)
+        parent[self.child] = np.repeat(np.arange(len(self.kind)), np.diff(self.child_start))
+        return parent
+
+    @property
+    def arrays(self):
+        """What the kernels read, in their order."""
+        return tuple(getattr(self, field.name) for field in fields(self))[:-2]
+
+    def steep(self, slope):
+        """Slope of each test per unit of its attribute; 0 where it is hard."""
+        with np.errstate(divide="ignore", over="ignore"):
+            steep = slope / self.spread
+        return np.where(np.isfinite(steep), steep, 0.0)
+
+
+def soft_tests(tree, X, weight, inner=None):
+    """Tests of a tree with the spreads of a training sample.
+
+    Parameters
+    ----------
+    tree : Tree
+        The kept tree.
+    X : ndarray of shape (n, n_features)
+        Encoded training rows.
+    weight : ndarray of shape (n,)
+        Their weights.
+    inner : ndarray of shape (n_nodes,), optional
+        Nodes whose tests are asked; the others count as leaves. It holds with every node all
+        those above. Default: all tests.
+    """
+    return _arrange_tests(tree, _column_spread(X, weight), inner)
+
+
+def check_tests(tests, tree):
+    """Raise a ValueError if tests read from a file are not those of the tree."""
+    require(isinstance(tests, SoftTests), "it has no soft tests")
+    n = len(tests.node)
+    require_array(tests.spread, "spread", np.float64, (n,))
+    require_array(tests.node, "node", np.int32, (n,))
+    require(((tests.node >= 0) & (tests.node < tree.n_nodes)).all(), "a test is not in the tree")
+    require_array(tests.kind, "kind", np.int8, (n,))
+    inner = np.zeros(tree.n_nodes, dtype=bool)
+    inner[tests.node] = tests.kind != LEAF
+    inner &= tree.kind != LEAF
+    expected = _arrange_tests(tree, np.zeros(tree.n_features), inner)
+    for field in fields(SoftTests):
+        have, want = getattr(tests, field.name), getattr(expected, field.name)
+        if field.name != "spread":
+            same = type(have) is type(want) and np.array_equal(have, want, equal_nan=True)
+            same &= getattr(have, "dtype", None) == getattr(want, "dtype", None)
+            require(same, f"{field.name} is not that of the tree")
+
+
+def _arrange_tests(tree, column_spread, inner):
+    kind = tree.kind if inner is None else np.where(inner, tree.kind, LEAF).astype(np.int8)
+    node, slot = _postorder(tree, kind)
+    place = np.zeros(tree.n_nodes, dtype=np.int32)
+    place[node] = np.arange(len(node))
+    feature = np.where(kind == LEAF, -1, tree.feature)[node]
+    columns, column = np.unique(feature, return_inverse=True)
+    column = column - np.count_nonzero(columns < 0)
+    spread = column_spread[feature]
+    children = [place[tree.children(i)] if kind[i] != LEAF else place[:0] for i in node]
+    tables = [_category_table(tree, i).ravel() if kind[i] == NOMINAL else [] for i in node]
+    return SoftTests(
+        columns=columns[columns >= 0].astype(np.int64),
+        slot=slot,
+        kind=kind[node],
+        column=column.astype(np.int32),
+        threshold=tree.threshold[node],
+        child_start=_starts(children),
+        child=np.concatenate(children).astype(np.int32),
+        missing=_missing_shares(tree)[node],
+        table_start=_starts(tables),
+        table=np.concatenate(tables).astype(np.float64),
+        single=tree.compare_dtype == "float32",
+        spread=np.where(kind[node] == NUMERIC, spread, 0.0),
+        node=node,
+    )
+
+
+def _postorder(tree, kind):
+    """Nodes after their children, and where each leaves its result.
+
+    The j-th child of a node writes j places after the node itself, which is free again by then.
+    """
+    slot = np.zeros(tree.n_nodes, dtype=np.int32)
+    order, stack = [], [0]
+    while stack:  # parents before children, last child first: the reverse of what is wanted
+        node = stack.pop()
+        order.append(node)
+        if kind[node] != LEAF:
+            children = tree.children(node)
+            slot[children] = slot[node] + np.arange(len(children))
+            stack.extend(children.tolist())
+    node = np.array(order[::-1], dtype=np.int32)
+    return node, slot[node]
+
+
+def _starts(parts):
+    return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
+
+
+def _column_spread(X, weight):
+    """Standard deviation of each column's known values."""
+    from keeptree._kernels.columns import spread_columns
+
+    spread = np.empty((5, X.shape[1]))
+    spread_columns(X, weight, spread)
+    return spread[4]
+
+
+def _missing_shares(tree):
+    """Share of the first child of each test where the value is missing.
+
+    A test without a rule for missing values shares them: the tree itself refuses the row if it
+    reaches that test.
+    """
+    share = np.zeros(tree.n_nodes)
+    tests = np.flatnonzero(tree.kind != LEAF)
+    first = tree.child[tree.child_start[tests]]
+    goes = tree.missing[tests]
+    share[tests] = np.where(goes >= 0, goes == first, tree.shares[first])
+    return share
+
+
+def _category_table(tree, node):
+    """Share of each child of a nominal test: a row per category and one for a missing value."""
+    children = tree.children(node)
+    taken = tree.category_child[tree.category_start[node] : tree.category_start[node + 1]]
+    goes = tree.missing[node]
+    missing = children == goes if goes >= 0 else tree.shares[children]
+    return np.vstack([taken[:, None] == children, missing]).astype(np.float64)

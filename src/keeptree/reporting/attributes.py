@@ -1,0 +1,102 @@
+"""The attributes a tree tests: range, thresholds and distribution, for controls and strips."""
+
+from math import floor, log10
+
+import numpy as np
+
+from keeptree.text import clean
+from keeptree.tree import ERROR, LEAF, NUMERIC
+
+_BINS = 24
+_MOST_DECIMALS = 6
+
+
+def collect_attributes(tree, X=None):
+    """Return the tested attributes in the order in which the tree first asks for them.
+
+    Parameters
+    ----------
+    tree : Tree
+        The kept tree.
+    X : ndarray of shape (n, n_features), optional
+        Encoded cases that say what is usual; None leaves only the thresholds.
+
+    Returns
+    -------
+    attributes : list of dict
+        ``column``, ``name``, ``kind``, ``may_be_missing`` and ``typical``; a numeric one has
+        ``low`` and ``high`` (1st and 99th percentile), ``least`` and ``most``, ``step``,
+        ``decimals``, ``thresholds`` and ``bins`` (a histogram from low to high); a nominal one has
+        ``categories`` and ``bins`` (cases of each).
+    """
+    inner = tree.preorder[tree.kind[tree.preorder] != LEAF]
+    columns = list(dict.fromkeys(tree.feature[inner].tolist()))
+    return [_attribute(tree, f, None if X is None else X[:, f]) for f in columns]
+
+
+def _attribute(tree, f, values):
+    tests = np.flatnonzero((tree.feature == f) & (tree.kind != LEAF))
+    known = np.empty(0) if values is None else values[~np.isnan(values)]
+    shared = {
+        "column": f,
+        "name": clean(tree.feature_name(f)),
+        "may_be_missing": bool((tree.missing[tests] != ERROR).all()),
+    }
+    if tree.kind[tests[0]] == NUMERIC:
+        return {**shared, **_numeric(np.unique(tree.threshold[tests]), known)}
+    return {**shared, **_nominal([clean(label) for label in tree.categories[f]], known)}
+
+
+def _numeric(thresholds, known):
+    if len(known) == 0:  # no case is known: around the thresholds
+        margin = (thresholds[-1] - thresholds[0]) / 2 or abs(thresholds[0]) / 2 or 1.0
+        low, high = thresholds[0] - margin, thresholds[-1] + margin
+        least, most, typical, bins = None, None, (low + high) / 2, None
+        decimals = _decimals_of(thresholds)
+    else:
+        least, most = float(known.min()), float(known.max())
+        low, high = np.percentile(known, [1, 99], method="nearest")
+        typical = float(np.percentile(known, 50, method="nearest"))
+        decimals = _decimals_of(known[:2000])
+        bins = None
+    if not low < high:
+        low, high = low - 0.5, high + 0.5
+    if len(known):
+        bins = np.histogram(known, bins=_BINS, range=(low, high))[0].tolist()
+    return {
+        "kind": "numeric",
+        "low": float(low),
+        "high": float(high),
+        "least": least,
+        "most": most,
+        "typical": float(typical),
+        "decimals": decimals,
+        "step": _step(float(high - low), decimals),
+        "thresholds": thresholds.tolist(),
+        "bins": bins,
+    }
+
+
+def _nominal(categories, known):
+    counts = np.bincount(known.astype(np.int64), minlength=len(categories))
+    return {
+        "kind": "nominal",
+        "categories": categories,
+        "typical": int(counts.argmax()),
+        "bins": counts.tolist() if len(known) else None,
+    }
+
+
+def _decimals_of(values):
+    """Decimals the values are recorded with, at most six."""
+    for decimals in range(_MOST_DECIMALS):
+        if np.allclose(np.round(values, decimals), values, rtol=1e-12, atol=0):
+            return decimals
+    return _MOST_DECIMALS
+
+
+def _step(span, decimals):
+    """A round step, about a two-hundredth of the span and no finer than the data."""
+    power = 10.0 ** floor(log10(span / 200))
+    step = next(k * power for k in (1, 2, 5, 10) if k * power >= span / 200 * 0.999)
+    return float(max(step, 10.0**-decimals))

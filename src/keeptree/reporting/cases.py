@@ -1,0 +1,91 @@
+"""The held-out cases of a report, and which of them a person should look at first."""
+
+import numpy as np
+
+from keeptree.text import clean
+
+NEAREST_SHARE = 0.05  # of the cases are "near the boundary"
+_MOST_LISTED, _MOST_HELD = 150, 300
+
+
+def choose_first(p, decision, distance):
+    """Return which cases are near the boundary, and which have a second opinion.
+
+    Near are the nearest twentieth; a second opinion is a case whose most probable class is not the
+    tree's decision.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, n_classes)
+        Probabilities in the tree's order of classes.
+    decision : ndarray of shape (n,)
+        Class index the tree decides.
+    distance : ndarray of shape (n,)
+        Distance to the boundary.
+
+    Returns
+    -------
+    near, opinion : ndarray of shape (n,), bool
+    """
+    n = len(p)
+    finite = np.isfinite(distance)
+    near = np.zeros(n, dtype=bool)
+    order = np.argsort(distance, kind="stable")[: int(np.ceil(NEAREST_SHARE * n))]
+    near[order] = finite[order]
+    opinion = p.argmax(axis=1) != decision
+    return near, opinion
+
+
+def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, changes):
+    """Return the cases the file holds, the ones to look at first before the others.
+
+    Parameters
+    ----------
+    ids : list of str
+        Names of the cases.
+    p, decision, distance, near, opinion : ndarray
+        As :func:`choose_first` has them.
+    leaf : ndarray of shape (n,)
+        Leaf each case falls in.
+    truth : ndarray of shape (n,) or None
+        Class index of what each case really was.
+    rows : list of list or None
+        Values of the tested attributes of each case; None leaves them out.
+    changes : callable
+        Takes row numbers and returns what the nearest change of each is, as text.
+
+    Returns
+    -------
+    cases : list of dict
+    """
+    held = _held(distance, near, opinion)
+    rank = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
+    return [
+        {
+            "id": clean(ids[row]),
+            "decision": int(decision[row]),
+            "leaf": int(leaf[row]),
+            "p": p[row].tolist(),
+            "distance": float(distance[row]) if np.isfinite(distance[row]) else None,
+            "percentile": float((rank[row] + 1) / len(p)),
+            "near": bool(near[row]),
+            "opinion": bool(opinion[row]),
+            "truth": None if truth is None else int(truth[row]),
+            "change": change,
+            "values": None if rows is None else rows[row],
+        }
+        for row, change in zip(held, changes(held), strict=True)
+    ]
+
+
+def _held(distance, near, opinion):
+    """Rows the file holds: those to look at first, then others evenly over the sample."""
+    by_distance = np.argsort(distance, kind="stable")
+    listed = np.concatenate(
+        [[r for r in by_distance if chosen[r]][:_MOST_LISTED] for chosen in (near, opinion)]
+    ).astype(int)
+    first = by_distance[np.isin(by_distance, listed)]
+    others = np.setdiff1d(np.arange(len(distance)), np.flatnonzero(near | opinion))
+    room = min(len(others), max(_MOST_HELD - len(first), 0))
+    spread = np.unique(np.linspace(0, len(others) - 1, room).astype(int)) if room else []
+    return [*first.tolist(), *others[np.asarray(spread, dtype=int)].tolist()]

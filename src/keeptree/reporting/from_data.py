@@ -1,0 +1,68 @@
+"""From a table to a report: split, grow or keep the tree, fit, measure on what was held out."""
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from keeptree.probability.base import _is_kept
+from keeptree.probability.distance_kernel import DistanceKernelClassifier as Recommended
+from keeptree.reporting.report import report
+
+
+def report_data(
+    X,
+    y,
+    *,
+    tree=None,
+    out="report.html",
+    test_size=1 / 3,
+    random_state=0,
+    title=None,
+    rows=True,
+    positive=None,
+    about=None,
+):
+    """Hold some cases out, fit the recommended model on the others and write a report.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        The attributes.
+    y : array-like of shape (n_samples,)
+        The classes.
+    tree : estimator, Tree or None
+        A fitted tree or a :class:`~keeptree.Tree` is kept; an unfitted learner grows one on the
+        cases that are not held out; None means :class:`~keeptree.C45Classifier`.
+    out : str or Path, default="report.html"
+        The file to write.
+    test_size : float, default=1/3
+        Share of the cases that is held out, stratified by class where that is possible.
+    random_state : int, default=0
+        Of the split.
+    title, rows, positive, about
+        As in :func:`keeptree.report`.
+
+    Returns
+    -------
+    data : dict
+        As :func:`keeptree.report` returns it.
+    """
+    y = np.asarray(y)
+    classes, members = np.unique(y, return_counts=True)
+    stratify = y if members.min() >= 2 and len(y) * test_size >= len(classes) else None
+    parts = train_test_split(
+        X, y, test_size=test_size, random_state=random_state, stratify=stratify
+    )
+    X_train, X_test, y_train, y_test = parts
+    model = Recommended(tree).fit(X_train, y_train)
+    split = (
+        f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
+        f"{', stratified by class' if stratify is not None else ''}, seed {random_state}. Every "
+        "figure of quality is from the held-out cases."
+    )
+    if _is_kept(tree):
+        split += (
+            " The tree itself was given: if it was grown on some of the held-out cases, its own "
+            "figures and ours flatter."
+        )
+    notes = {**(about or {}), "Split": split}
+    return report(model, X_test, y_test, out, title, rows, positive=positive, about=notes)

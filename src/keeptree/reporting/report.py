@@ -1,0 +1,125 @@
+"""One self-contained HTML file about a kept tree and its probabilities."""
+
+import platform
+
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from keeptree import __version__
+from keeptree.output import check_writable, require, write_text
+from keeptree.probability.base import ProbabilityModel
+
+_HOW = (
+    "KeepTree never shows training scores instead. Keep some cases apart before the tree is grown "
+    "and the model is fitted, and pass them: kt.report(model, X_test, y_test)."
+)
+
+
+def report(
+    model,
+    X=None,
+    y=None,
+    out="report.html",
+    title=None,
+    rows=True,
+    *,
+    positive=None,
+    about=None,
+):
+    """Write a report: one HTML file that needs no network.
+
+    It shows the tree and a case's way through it, the cases a person should look at first, what
+    would change a decision, and how good the probabilities are on held-out cases, the tree's own
+    beside ours. Values can be moved on the page; the file computes the answer by itself.
+
+    Parameters
+    ----------
+    model : fitted KeepTree classifier with ``predict_proba``
+        For example ``kt.KeptTreeClassifier(tree).fit(X_train, y_train)``.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Held-out cases, which neither the tree nor the model has seen. Without them the page shows
+        the tree and says how to get the rest.
+    y : array-like of shape (n_samples,), optional
+        Their true classes; without them there is no measure of quality.
+    out : str or Path, default="report.html"
+        The file to write; its folder must exist.
+    title : str, optional
+        Of the page.
+    rows : bool, default=True
+        Whether the file may hold the values of single cases. If not, values are moved from the
+        typical case, and models that need training cases show no probability of a moved case.
+    positive : label, optional
+        With two classes, the one whose probability is shown; default the rarer.
+    about : dict of str to str, optional
+        More about the data and the split, for the end of the page.
+
+    Returns
+    -------
+    data : dict
+        Everything on the page as numbers and text, and ``page``, the path of the file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> clf = DecisionTreeClassifier(max_leaf_nodes=9, random_state=0).fit(X_train, y_train)
+    >>> model = kt.SmoothedTreeClassifier(clf).fit(X_train, y_train)
+    >>> page = getfixture("tmp_path") / "report.html"
+    >>> data = kt.report(model, X_test, y_test, page)
+    >>> data["n_test"], data["tree"]["n_leaves"], page.exists()
+    (143, 9, True)
+    """
+    require("jinja2", extra="report")
+    _check_model(model)
+    page = check_writable(out)
+    from keeptree.reporting.collect import collect
+    from keeptree.reporting.render import render
+
+    data = collect(
+        model,
+        X,
+        y,
+        title=title or "One kept tree, honest probabilities",
+        about={**(about or {}), **_about(model, X, y)},
+        positive=positive,
+        rows=rows,
+    )
+    write_text(page, render(data))
+    return {**data, "page": str(page)}
+
+
+def _check_model(model):
+    if not isinstance(model, ProbabilityModel):
+        raise ValueError(
+            f"A report needs a fitted KeepTree classifier with probabilities, but got "
+            f"{type(model).__name__}; give kt.KeptTreeClassifier(tree).fit(X_train, y_train)."
+        )
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ValueError(
+            f"This {type(model).__name__} is not fitted; call fit with the training sample before "
+            "it is reported on."
+        ) from error
+
+
+def _about(model, X, y):
+    import numpy
+    import sklearn
+
+    source = dict(model.tree_.source).get("model")
+    notes = {
+        "Tree": f"{source}, kept as it is." if source else "Kept as it was given.",
+        "Method": f"{type(model).__name__}. The decision is the tree's; the probability is advice.",
+    }
+    if X is None or y is None:
+        notes["Held-out data"] = f"None with true classes were given. {_HOW}"
+    notes["Versions"] = (
+        f"KeepTree {__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}, "
+        f"Python {platform.python_version()}."
+    )
+    return notes

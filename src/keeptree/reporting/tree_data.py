@@ -1,0 +1,88 @@
+"""The kept tree as data for a page: its classes, its nodes as text, a fingerprint."""
+
+import hashlib
+import json
+
+import numpy as np
+
+from keeptree.text import clean, plain_number
+from keeptree.tree_text import branch_text
+
+_COLOURS = 6  # class colours and markers; with more classes the commonest keep them
+
+
+def collect_classes(tree):
+    """Return label, training cases and colour slot of each class, in the tree's order.
+
+    The slots 1 to 6 go by frequency; with more than six classes the five commonest keep theirs
+    and the rest share slot 0.
+    """
+    counts = tree.counts[0]
+    order = np.argsort(-counts, kind="stable").tolist()
+    coloured = _COLOURS if len(order) <= _COLOURS else _COLOURS - 1
+    return [
+        {
+            "label": clean(label),
+            "cases": float(counts[k]),
+            "slot": order.index(k) + 1 if order.index(k) < coloured else 0,
+        }
+        for k, label in enumerate(tree.classes)
+    ]
+
+
+def collect_tree(tree):
+    """Return the nodes in preorder with their tests as text, and a fingerprint of the tree."""
+    below = _leaves_below(tree)
+    nodes = []
+    for node in tree.preorder.tolist():
+        up = int(tree.parent[node])
+        label = int(tree.label[node])
+        inner = tree.kind[node] != 0
+        nodes.append(
+            {
+                "id": node,
+                "parent": up if up >= 0 else None,
+                "depth": int(tree.depth[node]),
+                "name": clean(tree.feature_name(tree.feature[node])) if inner else None,
+                **_relation(tree, up, node),
+                "cases": float(tree.weight[node]),
+                "counts": tree.counts[node].tolist(),
+                "class": label,
+                "errors": float(tree.weight[node] - tree.counts[node, label]),
+                "leaves": int(below[node]),
+            }
+        )
+    return {
+        "nodes": nodes,
+        "n_leaves": tree.n_leaves,
+        "max_depth": tree.max_depth,
+        "fingerprint": fingerprint(tree),
+    }
+
+
+def fingerprint(tree):
+    """Return 12 hexadecimal digits that change when anything in the tree does."""
+    text = json.dumps(tree.to_dict(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _leaves_below(tree):
+    below = (tree.kind == 0).astype(np.int64)
+    for node in tree.preorder[::-1].tolist():
+        if tree.parent[node] >= 0:
+            below[tree.parent[node]] += below[node]
+    return below
+
+
+def _relation(tree, up, node):
+    """How a node follows from its parent, in few digits and exactly."""
+    if up < 0:
+        return {"relation": "", "relation_exact": ""}
+    if tree.kind[up] == 1:
+        sign = "≤" if node == tree.children(up)[0] else ">"
+        threshold = float(tree.threshold[up])
+        exact = f"{clean(tree.feature_name(tree.feature[up]))} {sign} {threshold!r}"
+        return {"relation": f"{sign} {plain_number(threshold)}", "relation_exact": exact}
+    text = branch_text(tree, up, node)
+    relation = text[len(tree.feature_name(tree.feature[up])) :]
+    return {"relation": clean(relation), "relation_exact": clean(text)}
