@@ -12,6 +12,7 @@ _HOME = {
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",
+    "KeptTreeClassifier": "probability.kept",
     "MarginTreeClassifier": "probability.margin",
     "Metric": "geometry.metric",
     "NBTreeClassifier": "learners.nbtree",

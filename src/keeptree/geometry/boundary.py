@@ -12,7 +12,7 @@ from keeptree.blocks import map_rows
 from keeptree.checks import require
 from keeptree.geometry.measure import check_finite, fill_signed, find_nearest, leaves_of, move_rows
 from keeptree.geometry.metric import Metric
-from keeptree.geometry.observed import spread
+from keeptree.geometry.observed import column_spread
 from keeptree.geometry.program import Program, compile_program
 from keeptree.tree import Tree
 
@@ -191,7 +191,7 @@ class Boundary(BaseEstimator):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.tree_ = tree
-        columns = spread(X, sample_weight) if observed is None else observed.columns
+        columns = column_spread(X, sample_weight) if observed is None else observed.columns
         self.metric_ = metric._fit_spread(columns, tree, X, y, sample_weight)
         self._compile()
         return self

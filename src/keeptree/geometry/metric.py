@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from keeptree.checks import require, require_array
-from keeptree.geometry.observed import spread
+from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF
 
 
@@ -81,7 +81,7 @@ class Metric(BaseEstimator):
         -------
         self : Metric
         """
-        return self._fit_spread(spread(X, sample_weight), tree, X, y, sample_weight)
+        return self._fit_spread(column_spread(X, sample_weight), tree, X, y, sample_weight)
 
     def _fit_spread(self, columns, tree, X=None, y=None, sample_weight=None):
         """``fit`` for a caller that has the spread of the columns; X is for value differences."""

@@ -51,10 +51,10 @@ def observe(X, tree, sample_weight=None):
         if sample_weight is not None:
             known &= np.asarray(sample_weight) > 0
         seen[f] = np.bincount(X[known, f].astype(np.int64), minlength=len(tree.categories[f])) > 0
-    return Observed(*spread(X, sample_weight), tuple(seen))
+    return Observed(*column_spread(X, sample_weight), tuple(seen))
 
 
-def spread(X, sample_weight=None):
+def column_spread(X, sample_weight=None):
     """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
     from keeptree._kernels.columns import add_range, add_squares, add_sum
 

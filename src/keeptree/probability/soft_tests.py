@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from keeptree.checks import require, require_array
+from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 
@@ -84,7 +85,8 @@ def soft_tests(tree, X, weight, inner=None):
         Nodes whose tests are asked; the others count as leaves. It holds with every node all
         those above. Default: all tests.
     """
-    return _arrange_tests(tree, _column_spread(X, weight), inner)
+    low, high, _, deviation = column_spread(X, weight)
+    return _arrange_tests(tree, np.where(low < high, deviation, 0.0), inner)
 
 
 def check_tests(tests, tree):
@@ -107,7 +109,7 @@ def check_tests(tests, tree):
             require(same, f"{field.name} is not that of the tree")
 
 
-def _arrange_tests(tree, column_spread, inner):
+def _arrange_tests(tree, spread, inner):
     kind = tree.kind if inner is None else np.where(inner, tree.kind, LEAF).astype(np.int8)
     node, slot = _postorder(tree, kind)
     place = np.zeros(tree.n_nodes, dtype=np.int32)
@@ -115,7 +117,6 @@ def _arrange_tests(tree, column_spread, inner):
     feature = np.where(kind == LEAF, -1, tree.feature)[node]
     columns, column = np.unique(feature, return_inverse=True)
     column = column - np.count_nonzero(columns < 0)
-    spread = column_spread[feature]
     children = [place[tree.children(i)] if kind[i] != LEAF else place[:0] for i in node]
     tables = [_category_table(tree, i).ravel() if kind[i] == NOMINAL else [] for i in node]
     return SoftTests(
@@ -130,7 +131,7 @@ def _arrange_tests(tree, column_spread, inner):
         table_start=_starts(tables),
         table=np.concatenate(tables).astype(np.float64),
         single=tree.compare_dtype == "float32",
-        spread=np.where(kind[node] == NUMERIC, spread, 0.0),
+        spread=np.where(kind[node] == NUMERIC, spread[feature], 0.0),
         node=node,
     )
 
@@ -155,15 +156,6 @@ def _postorder(tree, kind):
 
 def _starts(parts):
     return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
-
-
-def _column_spread(X, weight):
-    """Standard deviation of each column's known values."""
-    from keeptree._kernels.columns import spread_columns
-
-    spread = np.empty((5, X.shape[1]))
-    spread_columns(X, weight, spread)
-    return spread[4]
 
 
 def _missing_shares(tree):
