@@ -49,10 +49,11 @@ MODELS = {
     "confdtree": lambda: kt.ConfDTreeClassifier(),
     "soft": lambda: kt.SoftTreeClassifier(),
     "margin": lambda: kt.MarginTreeClassifier(),
+    "kept": lambda: kt.KeptTreeClassifier(),
     "nbtree": lambda: kt.NBTreeClassifier(),
     "forest": lambda: RandomForestClassifier(random_state=0),
 }
-DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "soft", "margin", "forest")
+DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "soft", "margin", "kept", "forest")
 
 
 def _has_nominal(X):
