@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer
 from keeptree import cli
 from keeptree.evaluation.models import DEFAULT, MODELS, make_models
 
-FEW = "--models laplace,kernel --splits 2 --jobs 1 --metrics auc,brier".split()
+FEW = ["--models", "laplace,kernel", "--splits", "2", "--jobs", "1", "--metrics", "auc,brier"]
 
 
 @pytest.fixture(scope="module")
