@@ -5,8 +5,15 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-import keeptree as kt
 from keeptree.evaluation.choice import one_of
+from keeptree.learners.nbtree import NBTreeClassifier
+from keeptree.probability.confdtree import ConfDTreeClassifier
+from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from keeptree.probability.geometric_rank import GeometricRankClassifier
+from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.probability.margin import MarginTreeClassifier
+from keeptree.probability.smoothing import SmoothedTreeClassifier
+from keeptree.probability.soft import SoftTreeClassifier
 
 
 def make_models(names=None, X=None):
@@ -39,18 +46,18 @@ def make_models(names=None, X=None):
 
 
 MODELS = {
-    "raw": lambda: kt.SmoothedTreeClassifier(smoothing="raw"),
-    "laplace": lambda: kt.SmoothedTreeClassifier(),
-    "m-estimate": lambda: kt.SmoothedTreeClassifier(smoothing="m-estimate"),
-    "shrinkage": lambda: kt.SmoothedTreeClassifier(smoothing="shrinkage"),
-    "rank": lambda: kt.GeometricRankClassifier(scope="local"),
-    "kernel": lambda: kt.DistanceKernelClassifier(),
-    "separator-kernel": lambda: kt.DistanceKernelClassifier(scope="separator"),
-    "confdtree": lambda: kt.ConfDTreeClassifier(),
-    "soft": lambda: kt.SoftTreeClassifier(),
-    "margin": lambda: kt.MarginTreeClassifier(),
-    "kept": lambda: kt.KeptTreeClassifier(),
-    "nbtree": lambda: kt.NBTreeClassifier(),
+    "raw": lambda: SmoothedTreeClassifier(smoothing="raw"),
+    "laplace": SmoothedTreeClassifier,
+    "m-estimate": lambda: SmoothedTreeClassifier(smoothing="m-estimate"),
+    "shrinkage": lambda: SmoothedTreeClassifier(smoothing="shrinkage"),
+    "rank": lambda: GeometricRankClassifier(scope="local"),
+    "kernel": DistanceKernelClassifier,
+    "separator-kernel": lambda: DistanceKernelClassifier(scope="separator"),
+    "confdtree": ConfDTreeClassifier,
+    "soft": SoftTreeClassifier,
+    "margin": MarginTreeClassifier,
+    "kept": KeptTreeClassifier,
+    "nbtree": NBTreeClassifier,
     "forest": lambda: RandomForestClassifier(random_state=0),
 }
 DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "soft", "margin", "kept", "forest")
