@@ -9,6 +9,7 @@ import sys
 
 from keeptree import __version__
 from keeptree.cli import (
+    compare,
     demo,
     fit,
     grow,
@@ -26,6 +27,7 @@ COMMANDS = [
     fit.COMMAND,
     predict.COMMAND,
     grow.COMMAND,
+    compare.COMMAND,
     reproduce.COMMAND,
 ]
 
