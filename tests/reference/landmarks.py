@@ -18,6 +18,10 @@ def class_sums(expert, row):
                     here = expert.table[start + int(row[f])]
                 else:
                     here = (row[f] - expert.center[k]) * expert.factor[k]
+                    for e_bend in range(expert.bend_start[k], expert.bend_start[k + 1]):
+                        at, size = expert.bends[:, e_bend]
+                        u = (row[f] - at) * expert.slope[k]
+                        here += size * u / math.sqrt(1 + u * u)
                 squared += (here - expert.landmarks[e, k]) ** 2
             total += expert.mass[e] * max(1.0 - squared, 0.0) ** 64
         sums.append(total)

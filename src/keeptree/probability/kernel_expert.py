@@ -50,6 +50,9 @@ class KernelExpert:
     feature: np.ndarray
     center: np.ndarray
     factor: np.ndarray
+    slope: np.ndarray
+    bend_start: np.ndarray
+    bends: np.ndarray
     table_start: np.ndarray
     table: np.ndarray
     landmarks: np.ndarray
@@ -78,7 +81,9 @@ class KernelExpert:
         weigh_landmarks(
             X,
             self.feature,
-            np.vstack([self.center, self.factor]),
+            np.vstack([self.center, self.factor, self.slope]),
+            self.bend_start,
+            self.bends,
             self.table_start,
             self.table,
             self.landmarks,
@@ -171,6 +176,9 @@ class _Space:
     feature: np.ndarray
     center: np.ndarray
     factor: np.ndarray
+    slope: np.ndarray
+    bend_start: np.ndarray
+    bends: np.ndarray
     table_start: np.ndarray
     table: np.ndarray
     importance: np.ndarray
@@ -195,13 +203,16 @@ class _Cloud:
         bandwidth = settings.width * np.sqrt((sizes**2).sum())
         sizes = sizes / (bandwidth * np.sqrt(2 * _FLATNESS)) if len(sizes) else sizes
         pad = -len(sizes) % 4  # the kernel reads four coordinates at once
-        start = space.table_start
+        size_of_bend = np.repeat(sizes, np.diff(space.bend_start))
         return KernelExpert(
             feature=np.pad(space.feature, (0, pad), constant_values=-1),
             center=np.pad(space.center, (0, pad)),
             factor=np.pad(space.factor * sizes, (0, pad)),
-            table_start=np.pad(start, (0, pad), mode="edge"),
-            table=space.table * np.repeat(sizes, np.diff(start)),
+            slope=np.pad(space.slope, (0, pad)),
+            bend_start=np.pad(space.bend_start, (0, pad), mode="edge"),
+            bends=np.stack([space.bends[0], space.bends[1] * size_of_bend]),
+            table_start=np.pad(space.table_start, (0, pad), mode="edge"),
+            table=space.table * np.repeat(sizes, np.diff(space.table_start)),
             landmarks=np.pad(self.landmarks * sizes, ((0, 0), (0, pad))),
             mass=self.mass,
             class_start=self.class_start,
@@ -222,33 +233,93 @@ def _coordinates(frame, X):
             codes = np.where(np.isnan(X[:, f]), len(table), X[:, f]).astype(np.int64)
             points[:, k] = np.append(table, np.nan)[codes]
         elif f >= 0:
-            points[:, k] = (X[:, f] - frame.center[k]) * frame.factor[k]
-    return np.clip(points, -_FAR, _FAR)
+            points[:, k] = np.clip((X[:, f] - frame.center[k]) * frame.factor[k], -_FAR, _FAR)
+            for at, size in frame.bends[:, frame.bend_start[k] : frame.bend_start[k + 1]].T:
+                points[:, k] += size * _bend((X[:, f] - at) * frame.slope[k])
+    return points
+
+
+def _bend(u):
+    """From -1 to 1, steep where u is small."""
+    u = np.clip(u, -_FAR, _FAR)
+    return u / np.sqrt(1.0 + u * u)
 
 
 def _embed(tree, X, y, weight):
     """Coordinates of the columns that the tree tests."""
-    n_classes = len(tree.classes)
-    prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
+    prior = np.bincount(y, weight, minlength=len(tree.classes)) / weight.sum()
     metric = Metric().fit(X, tree, sample_weight=weight)
-    importance = importances(tree)
-    parts = []
+    importance, decrease = importances(tree), _decreases(tree)
+    axes = []
     for f in np.flatnonzero(importance > 0):
-        if tree.categories[f] is None:
-            parts.append((f, metric.center_[f], metric.factor_[f], np.empty(0)))
-            continue
-        shares = _category_shares(X[:, f], y, weight, prior, len(tree.categories[f]))
-        parts += [(f, 0.0, 1.0, column) for column in shares.T]
-    feature = np.array([f for f, *_ in parts], dtype=np.int64)
+        if tree.categories[f] is not None:
+            shares = _category_shares(X[:, f], y, weight, prior, len(tree.categories[f]))
+            axes += [_Axis(f, 0.0, 1.0, 0.0, _NO_BENDS, column) for column in shares.T]
+        else:
+            tests = np.flatnonzero(tree.feature == f)
+            size = np.sqrt(np.maximum(decrease[tests], 1e-12 * tree.weight[0] + 1e-300))
+            bends = np.stack([tree.threshold[tests], size / size.sum()])
+            axes.append(_numeric_axis(f, X[:, f], weight, metric, bends))
+    feature = np.array([axis.feature for axis in axes], dtype=np.int64)
     return _Space(
         feature=feature,
-        center=np.array([center for _, center, _, _ in parts]),
-        factor=np.array([factor for _, _, factor, _ in parts]),
-        table_start=np.cumsum([0, *(len(table) for *_, table in parts)]),
-        table=np.concatenate([np.empty(0), *(table for *_, table in parts)]),
+        center=np.array([axis.center for axis in axes]),
+        factor=np.array([axis.factor for axis in axes]),
+        slope=np.array([axis.slope for axis in axes]),
+        bend_start=np.cumsum([0, *(axis.bends.shape[1] for axis in axes)]),
+        bends=np.concatenate([_NO_BENDS, *(axis.bends for axis in axes)], axis=1),
+        table_start=np.cumsum([0, *(len(axis.table) for axis in axes)]),
+        table=np.concatenate([np.empty(0), *(axis.table for axis in axes)]),
         importance=importance[feature],
         prior=prior,
     )
+
+
+class _Axis(NamedTuple):
+    """One coordinate of a space."""
+
+    feature: int
+    center: float
+    factor: float
+    slope: float
+    bends: np.ndarray
+    table: np.ndarray
+
+
+_NO_BENDS = np.empty((2, 0))
+
+
+def _numeric_axis(f, values, weight, metric, bends):
+    """A column as a straight line plus, in equal parts, bends at the thresholds of the tree.
+
+    Where the tree tests, the axis is stretched: there a difference says most.
+    """
+    center, factor = metric.center_[f], metric.factor_[f]
+    bent = (bends[1] * _bend((values[:, None] - bends[0]) * factor)).sum(axis=1)
+    line = np.clip((values - center) * factor, -_FAR, _FAR)
+    known = ~np.isnan(values)
+    part = 1.0 / _spread(bent[known], weight[known])
+    unit = 1.0 / _spread((line + part * bent)[known], weight[known])
+    bends = bends * [[1.0], [part * unit]]
+    return _Axis(f, center, factor * unit, factor, bends, np.empty(0))
+
+
+def _spread(values, weight):
+    """Standard deviation, 1 if there is none."""
+    if len(values) == 0:
+        return 1.0
+    mean = np.average(values, weights=weight)
+    spread = np.sqrt(np.average((values - mean) ** 2, weights=weight))
+    return float(spread) if spread > 1e-12 else 1.0
+
+
+def _decreases(tree):
+    """Decrease of the Gini impurity by the test of each node, in cases; 0 for a leaf."""
+    total = np.maximum(tree.weight, 1e-300)
+    impurity = total - (tree.counts**2).sum(axis=1) / total
+    decrease = np.where(tree.kind != LEAF, impurity, 0.0)
+    np.subtract.at(decrease, tree.parent[1:], impurity[1:])
+    return decrease
 
 
 def importances(tree):
@@ -256,13 +327,8 @@ def importances(tree):
 
     A column that is tested without any decrease keeps a little: the tree does use it.
     """
-    total = np.maximum(tree.weight, 1e-300)
-    impurity = total - (tree.counts**2).sum(axis=1) / total
-    decrease = np.zeros(tree.n_features)
     inner = np.flatnonzero(tree.kind != LEAF)
-    np.add.at(decrease, tree.feature[inner], impurity[inner])
-    below = np.flatnonzero(tree.parent >= 0)
-    np.add.at(decrease, tree.feature[tree.parent[below]], -impurity[below])
+    decrease = np.bincount(tree.feature[inner], _decreases(tree)[inner], tree.n_features)
     tested = np.isin(np.arange(tree.n_features), tree.feature[inner])
     largest = decrease.max(initial=0.0)
     relative = decrease / largest if largest > 0 else tested.astype(float)
