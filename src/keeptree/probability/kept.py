@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.probability.kernel_expert import fit_kernel
-from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.checks import require
+from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
+from keeptree.probability.margin import MarginExpert, choose_margin, fit_margin
 from keeptree.probability.pool import (
+    Pool,
     DEFAULT_SOFTNESS,
     choose_softness,
     equal_pool,
@@ -16,7 +18,7 @@ from keeptree.probability.pool import (
     smoothed_prior,
 )
 from keeptree.probability.refits import RefittedModel
-from keeptree.probability.soft import choose_soft, fit_soft
+from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.tree import LEAF
 
 EXPERTS = ("soft", "margin", "kernel")
@@ -144,6 +146,15 @@ class KeptTreeClassifier(RefittedModel):
         p = np.empty(opinions.shape[1:])
         self.pool_.probability(opinions, p)
         self.softness_ = choose_softness(p, label, y, weight)
+
+    def _restore(self):
+        super()._restore()
+        for name, kind in zip(EXPERTS, (SoftExpert, MarginExpert, KernelExpert), strict=True):
+            expert = getattr(self, f"{name}_")
+            require(isinstance(expert, kind), f"it has no {name} expert")
+            expert.check(self.tree_)
+        require(isinstance(self.pool_, Pool), "it has no pool")
+        self.pool_.check(EXPERTS, self.tree_)
 
     def _probability(self, X, out):
         self._check_rows(X)

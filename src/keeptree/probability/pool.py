@@ -9,6 +9,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from keeptree.checks import require, require_array
+
 _SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
 _RIDGE = 2.0  # towards equal weights
 _SOFTNESS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -22,6 +24,13 @@ class Pool:
     names: tuple
     weights: np.ndarray
     prior: np.ndarray
+
+    def check(self, names, tree):
+        """Raise a ValueError if what was read from a file is no pool of these experts."""
+        require(self.names == names, f"its experts must be {names}")
+        require_array(self.weights, "weights", np.float64, (len(names),))
+        require_array(self.prior, "prior", np.float64, (len(tree.classes),))
+        require((self.weights >= 0).all() and (self.prior > 0).all(), "a weight is negative")
 
     def logits(self, opinions):
         """Weighted logarithms of the experts' probabilities, shape (n_experts, n, n_classes)."""
