@@ -116,8 +116,8 @@ def make_coherent(p, label):
     >>> p = np.array([[0.9, 0.1], [0.4, 0.6]])
     >>> make_coherent(p, np.array([0, 0]))
     >>> p.round(3)
-    array([[0.9  , 0.1  ],
-           [0.502, 0.498]])
+    array([[0.901, 0.099],
+           [0.516, 0.484]])
     """
     if p.shape[1] == 1:
         return
