@@ -12,6 +12,7 @@ _HOME = {
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",
+    "KeptTreeClassifier": "probability.kept",
     "MarginTreeClassifier": "probability.margin",
     "Metric": "geometry.metric",
     "NBTreeClassifier": "learners.nbtree",
@@ -21,6 +22,7 @@ _HOME = {
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
     "load": "saving",
+    "nearest_change": "explanation.nearest_change",
     "prune": "learners.prune",
     "report": "reporting.report",
     "save": "saving",
@@ -31,6 +33,8 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name):
     # Loaded on first use: scikit-learn and numba take seconds, and `keeptree --help` needs neither.
+    if name == "evaluation":  # a package of many names: keeptree.evaluation.compare
+        return import_module("keeptree.evaluation")
     if name not in _HOME:
         raise AttributeError(f"module 'keeptree' has no attribute {name!r}")
     return getattr(import_module(f"keeptree.{_HOME[name]}"), name)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from keeptree.checks import require, require_array
+from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF
 
 
@@ -80,12 +81,16 @@ class Metric(BaseEstimator):
         -------
         self : Metric
         """
+        return self._fit_spread(column_spread(X, sample_weight), tree, X, y, sample_weight)
+
+    def _fit_spread(self, columns, tree, X=None, y=None, sample_weight=None):
+        """``fit`` for a caller that has the spread of the columns; X is for value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
                 f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
                 "your own scales."
             )
-        self.center_, self.scale_ = _SPREADS[self.kind](*_spread(X, sample_weight))
+        self.center_, self.scale_ = _SPREADS[self.kind](*columns)
         for f, labels in enumerate(tree.categories):
             if labels is not None:
                 self.center_[f], self.scale_[f] = 0.0, 1.0
@@ -131,7 +136,7 @@ class Metric(BaseEstimator):
                 matrix = _own_matrix(matrix, len(tree.categories[f]), tree.feature_name(f))
                 matrices[f] = matrix if f in tested else None
         elif self.nominal == "value-difference":
-            if nominal and y is None:
+            if nominal and (X is None or y is None):
                 raise ValueError(
                     'nominal="value-difference" compares class proportions and needs y; pass y '
                     "to fit."
@@ -148,17 +153,6 @@ class Metric(BaseEstimator):
             if matrices[f] is None:
                 matrices[f] = _overlap(len(tree.categories[f]))
         return matrices
-
-
-def _spread(X, sample_weight):
-    """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
-    from keeptree._kernels.columns import spread_columns
-
-    weight = np.empty(0) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    spread = np.empty((5, X.shape[1]))
-    spread_columns(X, weight, spread)
-    spread[1:, spread[0] == 0] = 0.0
-    return spread[1:]
 
 
 def _standard(low, high, mean, deviation):
