@@ -25,6 +25,7 @@ FORMAT, VERSION = "keeptree.Model", 1
 _PARTS = {
     "Intervals": "probability.confdtree_statistics",
     "KernelExpert": "probability.kernel_expert",
+    "KernelSpace": "probability.kernel_space",
     "KernelTables": "probability.density",
     "MarginExpert": "probability.margin",
     "Models": "learners.grow_bayes",
