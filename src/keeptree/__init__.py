@@ -22,6 +22,7 @@ _HOME = {
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
     "load": "saving",
+    "nearest_change": "explanation.nearest_change",
     "prune": "learners.prune",
     "report": "reporting.report",
     "save": "saving",
