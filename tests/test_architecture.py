@@ -13,7 +13,7 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_kernels", "labels", "output", "text"},
+    {"_kernels", "checks", "labels", "output", "text"},
     {"tree", "table", "tree_check", "tree_json", "tree_text", "blocks", "files"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},

@@ -20,8 +20,10 @@ _HOME = {
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
     "keep": "importers",
+    "load": "saving",
     "prune": "learners.prune",
     "report": "reporting.report",
+    "save": "saving",
 }
 
 __all__ = sorted(_HOME)

@@ -44,7 +44,7 @@ def fields_to_dict(values):
     done = {"format": FORMAT, "version": VERSION}
     for name, value in values.items():
         if name == "classes":
-            done[name] = None if value is None else _labels_to_dict(value)
+            done[name] = None if value is None else labels_to_dict(value)
         elif name == "categories":
             done[name] = [_categories_to_list(labels) for labels in value]
         elif isinstance(value, np.ndarray):
@@ -74,7 +74,7 @@ def dict_to_fields(data):
             if values.get(name) is not None:
                 values[name] = [_number(v) for v in values[name]]
         if values.get("classes") is not None:
-            values["classes"] = _labels_from_dict(values["classes"])
+            values["classes"] = labels_from_dict(values["classes"])
         if values.get("source") is None:
             values["source"] = {}
         _check_text(values)
@@ -139,7 +139,8 @@ def _categories_to_list(labels):
     return values
 
 
-def _labels_to_dict(labels):
+def labels_to_dict(labels):
+    """Labels, numbers or text or both, as their type and plain values."""
     if labels.dtype.kind not in _LABEL_KINDS:
         raise ValueError(
             f"Class labels of type {labels.dtype} cannot be saved; use numbers or text."
@@ -168,7 +169,7 @@ def _is_scalar(value):
     return isinstance(value, bool | int | float | str | None)
 
 
-def _labels_from_dict(data):
+def labels_from_dict(data):
     """Labels of the declared type, which must hold every value as it stands in the file."""
     name, values = data["dtype"], data["values"]
     if not (isinstance(name, str) and _LABEL_DTYPE.fullmatch(name) and isinstance(values, list)):

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
+from keeptree.checks import require
 from keeptree.geometry.measure import check_finite, fill_signed, find_nearest, leaves_of, move_rows
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.program import Program, compile_program
@@ -131,6 +132,8 @@ class Boundary(BaseEstimator):
     array([[2.5]])
     """
 
+    _saved = ("tree_", "metric_")
+
     def __init__(self, tree, metric="standard", n_jobs=None):
         self.tree = tree
         self.metric = metric
@@ -185,10 +188,30 @@ class Boundary(BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.tree_ = tree
         self.metric_ = metric.fit(X, tree, y, sample_weight)
-        self.program_ = compile_program(tree, self.metric_)
-        self.region_classes_ = np.unique(self.program_.regions.label)
-        self.n_features_in_ = tree.n_features
+        self._compile()
         return self
+
+    def _compile(self):
+        self.program_ = compile_program(self.tree_, self.metric_)
+        self.region_classes_ = np.unique(self.program_.regions.label)
+        self.n_features_in_ = self.tree_.n_features
+
+    @property
+    def _parameters_to_save(self):
+        """Parameters in a saved boundary: the tree stands for the model it came from."""
+        return {**self.get_params(deep=False), "tree": getattr(self, "tree_", self.tree)}
+
+    def _restore(self):
+        """Check what was read from a file and derive the rest."""
+        require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
+        require(isinstance(self.metric_, Metric), "it has no metric")
+        require(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
+        self.metric_._check_tree(self.tree_)
+        self._compile()
+
+    def _check_tree(self, tree):
+        """Raise a ValueError if what was read from a file is not the boundary of ``tree``."""
+        require(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
 
     def distance(self, X):
         """Distance of each row to the decision boundary; infinite if there is only one class.

@@ -1,15 +1,20 @@
 """What the learners share: reading tables and weights, and what any tree can tell of itself."""
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from keeptree.checks import check_names, require
 from keeptree.learners.nominal import has_nominal, read_table
+from keeptree.learners.target import sort_classes
+from keeptree.tree import Tree
 
 
 class TreeLearner(BaseEstimator):
     """Base of the estimators that grow a ``tree_``; one has ``categorical_features``."""
+
+    _saved = ("tree_", "n_features_in_", "feature_names_in_")
 
     def apply(self, X):
         """Return the leaf (node number in ``tree_``) of each row, of the heaviest branch if shared.
@@ -35,6 +40,16 @@ class TreeLearner(BaseEstimator):
         """Return the number of leaves."""
         check_is_fitted(self)
         return self.tree_.n_leaves
+
+    def _restore(self):
+        """Check what was read from a file and derive the rest; a subclass adds its own."""
+        require(isinstance(self.tree_, Tree), "it has no tree")
+        require(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        regression = self.tree_.classes is None
+        require(regression == is_regressor(self), "its tree is of another kind")
+        check_names(self)
+        if not regression:
+            self.classes_, self._columns = sort_classes(self.tree_.classes)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

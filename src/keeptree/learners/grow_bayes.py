@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keeptree.checks import require, require_array, require_starts
 from keeptree.learners.grow import grow
 from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
 from keeptree.learners.shape import Shape
+from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
 
@@ -52,6 +54,29 @@ class Models(NamedTuple):
     cells: np.ndarray
     cell_start: np.ndarray
     prior: np.ndarray
+
+
+def check_models(models, tree):
+    """Raise a ValueError if models read from a file do not fit the tree."""
+    require(isinstance(models, Models), "it has no models")
+    n_classes = len(tree.classes)
+    require_array(models.prior, "prior", np.float64, (None, n_classes))
+    require_array(models.cuts, "cuts", np.float64, (None,))
+    require_array(models.cells, "cells", np.float64, (None, n_classes))
+    require_starts(models.cut_start, "cut_start", len(models.cuts))
+    require_starts(models.cell_start, "cell_start", len(models.cells))
+    n_models = len(models.prior)
+    require_array(models.model_of, "model_of", np.int64, (tree.n_nodes,))
+    require((models.model_of < n_models).all(), "a node has a model that is not there")
+    require((models.model_of[tree.kind == LEAF] >= 0).all(), "a leaf has no model")
+    columns = n_models * tree.n_features
+    lengths = len(models.cut_start) == len(models.cell_start) == columns + 1
+    require(lengths, "every model must have an entry for each column")
+    n_cells, n_cuts = np.diff(models.cell_start), np.diff(models.cut_start)
+    n_categories = [0 if labels is None else len(labels) for labels in tree.categories]
+    n_categories = np.tile(n_categories, n_models)
+    bins = np.where(n_categories > 0, n_categories, n_cuts + 1)
+    require(((n_cells < 2) | (n_cells >= bins)).all(), "a column has too few cells")
 
 
 class BayesTreeGrower:

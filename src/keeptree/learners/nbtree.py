@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length
 
 from keeptree.learners.base import TreeLearner, drop_absent
-from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, pack_models
+from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, check_models, pack_models
 from keeptree.learners.shape import list_kept, shape_to_tree
 from keeptree.learners.target import read_target, sort_classes
 from keeptree.table import column_names
@@ -89,6 +89,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
     0.96
     """
 
+    _saved = ("_models",)
     _parameter_constraints = {
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "min_samples_split": [Interval(Integral, 2, None, closed="left")],
@@ -199,6 +200,10 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         """Return the logarithm of :meth:`predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    def _restore(self):
+        super()._restore()
+        check_models(self._models, self.tree_)
 
     def _grow(self, X, label, weight, n_categories):
         weight = np.ones(len(X)) if weight is None else weight

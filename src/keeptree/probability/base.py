@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.blocks import map_rows
+from keeptree.checks import check_names, require
 from keeptree.geometry.measure import check_finite
 from keeptree.importers import keep, unwrap
 from keeptree.labels import label_codes
@@ -33,6 +34,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     ``_learn(X, y, weight)``: estimate from the encoded training matrix, class codes and weights.
     """
 
+    _saved = ("tree_", "n_features_in_", "feature_names_in_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
         "n_jobs": [Integral, None],
@@ -92,6 +94,19 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = _allows_missing(self.estimator)
         return tags
+
+    @property
+    def _parameters_to_save(self):
+        """Parameters in a saved model: the tree stands for the estimator it came from."""
+        return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
+
+    def _restore(self):
+        """Check what was read from a file and derive the rest; a subclass adds its own."""
+        require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
+        require(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        check_names(self)
+        self._transformers = []
+        self.classes_, self._columns = sort_classes(self.tree_.classes)
 
     def _read_target(self, X, y):
         """Check X and y as scikit-learn does and return the labels of y as an array."""

@@ -13,6 +13,7 @@ from keeptree.probability.confdtree_statistics import (
     ROUTE_WEIGHT,
     T_SCALE,
     characteristic_categories,
+    check_learned,
     confidence_intervals,
     node_statistics,
     route_weights,
@@ -133,6 +134,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     Result: 0 0.202, 1 0.798.
     """
 
+    _saved = ("statistics_", "intervals_")
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "interval": [StrOptions({"combined", "normal", "t"})],
@@ -241,8 +243,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         tested = None if self.interval == "t" else self.significance
         self.statistics_ = node_statistics(tree, X, y, weight, tested)
         self.intervals_ = confidence_intervals(tree, self.statistics_, self)
-        self._program = self._make_program()
-        self._strict = bool((tree.missing[tree.kind != LEAF] == ERROR).any())
+        self._derive()
         if not self.intervals_.takes_part.any():
             warnings.warn(
                 f"No test of the tree can be checked with interval={self.interval!r}, "
@@ -250,6 +251,17 @@ class ConfDTreeClassifier(ProbabilityModel):
                 UserWarning,
                 stacklevel=3,
             )
+
+    def _derive(self):
+        """What scoring needs, from the statistics and intervals."""
+        tree = self.tree_
+        self._program = self._make_program()
+        self._strict = bool((tree.missing[tree.kind != LEAF] == ERROR).any())
+
+    def _restore(self):
+        super()._restore()
+        check_learned(self.tree_, self.statistics_, self.intervals_)
+        self._derive()
 
     def _make_program(self):
         """The arrays that ``walk_rows`` reads, named and laid out as there."""

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from keeptree.checks import check_names, require, require_array
 from keeptree.importers import keep
 from keeptree.labels import label_codes
 from keeptree.probability.base import _is_kept
@@ -33,7 +34,8 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     forest_ : estimator
-        The forest.
+        The forest. A model that was loaded from a file has only ``trees_``, and decides as the
+        forest did.
     trees_ : list of ConfDTreeClassifier
         Its corrected trees. The intervals come from the whole training sample, not from the
         bootstrap sample of each tree.
@@ -53,6 +55,7 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
     (2, 2)
     """
 
+    _saved = ("classes_", "trees_", "_votes", "n_features_in_", "feature_names_in_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "correction": [ConfDTreeClassifier, None],
@@ -90,6 +93,8 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
             forest = self._learner()
             self.forest_ = clone(forest).fit(X, y, sample_weight)
         self.classes_ = self.forest_.classes_
+        # What each node of each tree says, to the bit: a forest decides by their mean.
+        self._votes = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
         codes = label_codes(y, self.classes_)
         correction = ConfDTreeClassifier() if self.correction is None else self.correction
         with warnings.catch_warnings():
@@ -135,7 +140,10 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
         """
         if self.decide == "forest":
             check_is_fitted(self)
-            return self.forest_.predict(self._check(X))
+            X = self._check(X)
+            leaves = [tree.tree_._route(X) for tree in self.trees_]
+            votes = sum(vote[leaf] for vote, leaf in zip(self._votes, leaves, strict=True))
+            return self.classes_[(votes / len(leaves)).argmax(axis=1)]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def _check(self, X):
@@ -143,6 +151,23 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
         return validate_data(
             self, X, dtype=np.float64, reset=False, ensure_all_finite=self._finite()
         )
+
+    @property
+    def _parameters_to_save(self):
+        """Parameters in a saved model: the forest itself is scikit-learn's."""
+        return {**self.get_params(deep=False), "estimator": None}
+
+    def _restore(self):
+        """Check what was read from a file."""
+        n_classes, width = len(self.classes_), self.n_features_in_
+        require(isinstance(self.classes_, np.ndarray), "it has no classes")
+        require(0 < len(self.trees_) == len(self._votes), "it has no trees")
+        check_names(self)
+        for tree, vote in zip(self.trees_, self._votes, strict=True):
+            fits = isinstance(tree, ConfDTreeClassifier) and tree.n_features_in_ == width
+            require(fits and not tree.tree_.has_nominal, "a tree has other columns")
+            require(tree.classes_.tolist() == list(range(n_classes)), "a tree has other classes")
+            require_array(vote, "_votes", np.float64, tree.tree_.counts.shape)
 
     def _finite(self):
         return "allow-nan" if get_tags(self).input_tags.allow_nan else True

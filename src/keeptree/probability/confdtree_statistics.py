@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import kolmogorov, ndtr
 from scipy.stats import kstwo, t
 
+from keeptree.checks import require, require_array
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 _ROUNDING = 1e-9  # fractional shares of missing values add up to whole cases only nearly
@@ -42,6 +43,25 @@ class Intervals(NamedTuple):
     high: np.ndarray
     normal: np.ndarray
     takes_part: np.ndarray
+
+
+def check_learned(tree, statistics, intervals):
+    """Raise a ValueError if statistics or intervals read from a file do not fit the tree."""
+    require(isinstance(statistics, NodeStatistics), "it has no statistics")
+    require(isinstance(intervals, Intervals), "it has no intervals")
+    shape = tree.counts.shape
+    for name in ("reached", "count"):
+        require_array(getattr(statistics, name), name, np.float64, shape)
+        require((getattr(statistics, name) >= 0).all(), f"{name} must not be negative")
+    require(statistics.reached[0].sum() > 0, "no case reached the root")
+    for name in ("mean", "sd", "normality"):
+        require_array(getattr(statistics, name), name, np.float64, shape, finite=False)
+    categories = (len(tree.category_child), shape[1])
+    require_array(statistics.category_count, "category_count", np.float64, categories)
+    for name in ("low", "high"):
+        require_array(getattr(intervals, name), name, np.float64, (2, *shape), finite=False)
+    require_array(intervals.normal, "normal", bool, shape)
+    require_array(intervals.takes_part, "takes_part", bool, shape[:1])
 
 
 def node_statistics(tree, X, y, weight, significance=None):

@@ -13,6 +13,7 @@ import numpy as np
 
 from keeptree._kernels import density as gaussian
 from keeptree._kernels import window
+from keeptree.checks import require, require_array, require_codes, require_starts
 
 __all__ = [
     "KERNELS",
@@ -66,6 +67,23 @@ class KernelTables:
     cell: np.ndarray
     piece: np.ndarray
     coefficient: np.ndarray
+
+    def __post_init__(self):
+        require_array(self.axis, "axis", np.float64, (None, 8))
+        require_array(self.coefficient, "coefficient", np.float32, (None, 4))
+        require_starts(self.piece, "piece", len(self.coefficient))
+        require_starts(self.cell, "cell", len(self.piece) - 1)
+        require(len(self.cell) == len(self.axis) + 1, "every curve must have an axis")
+        require((np.diff(self.piece) > 0).all(), "every cell must have a piece")
+        _, scale, _, _, last, width, even, first = self.axis.T
+        positive = (scale > 0) & (self.axis[:, 2:] >= 0).all(axis=1)
+        inside = (last < np.diff(self.cell)) & (width * even + first <= len(self.coefficient))
+        require((positive & inside).all(), "an axis reaches beyond its curve")
+
+    @property
+    def n_curves(self):
+        """Number of curves."""
+        return len(self.axis)
 
     def lookup(self, curve, h):
         """Class share at each h on the curve its row names.
@@ -134,6 +152,25 @@ class WindowTables:
     moments: np.ndarray
     reach: np.ndarray
     coefficient: np.ndarray
+
+    def __post_init__(self):
+        n = len(self.h)
+        require_array(self.h, "h", np.float64, (n,))
+        require_array(self.mass, "mass", np.float64, (n, 2))
+        require_array(self.moments, "moments", np.float64, (n, 6))
+        require_array(self.reach, "reach", np.float64, (None,))
+        require_array(self.coefficient, "coefficient", np.float64, (3,))
+        require_codes(self.anchor, "anchor", (n,), n)
+        require((self.anchor <= np.arange(n)).all(), "an anchor comes after its case")
+        require_starts(self.start, "start", n)
+        some = len(self.start) == len(self.reach) + 1 and (np.diff(self.start) > 0).all()
+        require(some and (self.reach > 0).all(), "every curve must have cases and a reach")
+        require((self.mass[:, 0] > 0).all() and (self.mass >= 0).all(), "a case has no weight")
+
+    @property
+    def n_curves(self):
+        """Number of curves."""
+        return len(self.reach)
 
     def lookup(self, curve, h):
         """Class share at each h on the curve its row names; see `KernelTables.lookup`."""

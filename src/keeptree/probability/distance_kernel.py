@@ -5,10 +5,17 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.checks import require, require_array, require_codes
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel
-from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
+from keeptree.probability.density import (
+    KERNELS,
+    KernelTables,
+    WindowTables,
+    choose_bandwidth,
+    kernel_tables,
+)
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
@@ -82,6 +89,15 @@ class DistanceKernelClassifier(ProbabilityModel):
            [0.756, 0.244]])
     """
 
+    _saved = (
+        "boundary_",
+        "bandwidth_",
+        "_prior",
+        "_leaf_probability",
+        "_tables",
+        "_estimated",
+        "_curve",
+    )
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "scope": [StrOptions({"global", "separator", "leaf"})],
@@ -118,7 +134,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.bandwidth_ = np.full(n_classes, np.nan)
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
-        self._tables = None
+        self._tables = self._curve = None
         self._estimated = self.boundary_.region_classes_
         if len(self._estimated) < 2:
             return
@@ -140,6 +156,23 @@ class DistanceKernelClassifier(ProbabilityModel):
             self.bandwidth_ = self.bandwidth_[self._columns]
         column = np.reshape(width, (-1, 1))
         self._tables = kernel_tables(h, in_class, weight[cases], starts, column, self.kernel)
+
+    def _restore(self):
+        super()._restore()
+        self.boundary_._check_tree(self.tree_)
+        tree, n_classes = self.tree_, len(self.classes_)
+        require_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
+        require_array(self._prior, "_prior", np.float64, (n_classes,))
+        require_array(self._leaf_probability, "_leaf_probability", np.float64, tree.counts.shape)
+        require_codes(self._estimated, "_estimated", (None,), n_classes)
+        if self._tables is None:
+            return
+        require(isinstance(self._tables, KernelTables | WindowTables), "it has no curves")
+        require(len(np.unique(self._estimated)) == len(self._estimated) > 0, "classes repeat")
+        require(n_classes != 2 or self._estimated.tolist() == [0], "two classes have one curve")
+        n_curves, rest = divmod(self._tables.n_curves, len(self._estimated))
+        require(rest == 0 and n_curves > 0, "every class must have as many curves")
+        require_codes(self._curve, "_curve", (tree.n_nodes + 1,), n_curves)
 
     def _group(self, X):
         """The training cases of each curve: all of them first, then group by group.

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree.checks import require_array
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
@@ -68,6 +69,7 @@ class GeometricRankClassifier(KeptTreeModel):
     array([ 0.42, -0.57, -0.92])
     """
 
+    _saved = ("boundary_", "_leaf_probability")
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
         "scope": [StrOptions({"global", "local"})],
@@ -104,6 +106,13 @@ class GeometricRankClassifier(KeptTreeModel):
         self._leaf_probability = smoothed_nodes(
             self.tree_, self.smoothing, m=self.m, strength=self.strength
         )
+        self._half_gap = _half_gaps(self._leaf_probability)
+
+    def _restore(self):
+        super()._restore()
+        self.boundary_._check_tree(self.tree_)
+        shape = self.tree_.counts.shape
+        require_array(self._leaf_probability, "_leaf_probability", np.float64, shape)
         self._half_gap = _half_gaps(self._leaf_probability)
 
     def decision_function(self, X):

@@ -8,9 +8,10 @@ from scipy.special import expit, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree.checks import require, require_array, require_number
 from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
 from keeptree.probability.ridge_logistic import RidgeLogistic
-from keeptree.probability.soft_tests import SoftTests, soft_tests
+from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
 from keeptree.tree import LEAF, NUMERIC
 
 PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
@@ -39,6 +40,18 @@ class MarginExpert:
     path: np.ndarray
     centre: np.ndarray
     intercept: np.ndarray
+
+    def check(self, tree):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        check_tests(self.tests, tree)
+        require_number(self.C, "C")
+        n_classes, n = len(tree.classes), len(self.tests.node)
+        width = 1 if n_classes == 2 else n_classes
+        require_array(self.intercept, "intercept", np.float64, (width,))
+        for name in ("side", "centre"):
+            require_array(getattr(self, name), name, np.float64, (n, width))
+        for name in ("reach", "path"):
+            require_array(getattr(self, name), name, np.float64, (len(_REACH), n, width))
 
     def logit(self, X):
         """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
@@ -259,6 +272,11 @@ class MarginTreeClassifier(RefittedModel):
     def _logit(self, X, out):
         self._check_rows(X)
         out[:] = self.expert_.logit(X)
+
+    def _restore(self):
+        super()._restore()
+        require(isinstance(self.expert_, MarginExpert), "it has no margins")
+        self.expert_.check(self.tree_)
 
     def _probability(self, X, out):
         self._check_rows(X)

@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.checks import require_array
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.tree import Tree
 
@@ -125,6 +126,7 @@ class SmoothedTreeClassifier(RefittedModel):
     array([[0.474, 0.526]])
     """
 
+    _saved = ("strength_", "node_probabilities_")
     _parameter_constraints = {
         **RefittedModel._parameter_constraints,
         "smoothing": [StrOptions(set(_SMOOTHINGS))],
@@ -168,6 +170,12 @@ class SmoothedTreeClassifier(RefittedModel):
             self.strength_ = _DEFAULT_STRENGTH if self.strength == "cv" else float(self.strength)
         self.node_probabilities_ = smoothed_nodes(
             self.tree_, self.smoothing, m=self.m, strength=self.strength_
+        )
+
+    def _restore(self):
+        super()._restore()
+        require_array(
+            self.node_probabilities_, "node_probabilities_", np.float64, self.tree_.counts.shape
         )
 
     def _probability(self, X, out):

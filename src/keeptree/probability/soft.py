@@ -6,9 +6,10 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.checks import require, require_array, require_number
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
-from keeptree.probability.soft_tests import SoftTests, soft_tests
+from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
 
 STRENGTHS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # tried by strength="cv"
 SHRINKAGES = (1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0)  # tried by shrinkage="cv"
@@ -24,6 +25,14 @@ class SoftExpert:
     strength: float
     shrinkage: float
     values: np.ndarray
+
+    def check(self, tree):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        check_tests(self.tests, tree)
+        require_number(self.strength, "strength")
+        require_number(self.shrinkage, "shrinkage")
+        shape = (len(self.tests.node), len(tree.classes))
+        require_array(self.values, "values", np.float64, shape)
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
@@ -170,6 +179,11 @@ class SoftTreeClassifier(RefittedModel):
         shrinkages = SHRINKAGES if self.shrinkage == "cv" else (float(self.shrinkage),)
         chosen = choose_soft(folds, strengths, shrinkages)
         self.expert_ = fit_soft(self.tree_, X, y, weight, *chosen)
+
+    def _restore(self):
+        super()._restore()
+        require(isinstance(self.expert_, SoftExpert), "it has no soft tests")
+        self.expert_.check(self.tree_)
 
     def _probability(self, X, out):
         self._check_rows(X)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from keeptree.checks import require, require_array
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 # The logistic function 1 / (1 + exp(-1.702 z)) is within 0.01 of the normal distribution function.
@@ -94,6 +95,30 @@ def soft_tests(tree, X, weight, inner=None):
         Nodes whose tests are asked; the others count as leaves. It holds with every node all
         those above. Default: all tests.
     """
+    return _arrange_tests(tree, _column_spread(X, weight), inner)
+
+
+def check_tests(tests, tree):
+    """Raise a ValueError if tests read from a file are not those of the tree."""
+    require(isinstance(tests, SoftTests), "it has no soft tests")
+    n = len(tests.node)
+    require_array(tests.spread, "spread", np.float64, (n,))
+    require_array(tests.node, "node", np.int32, (n,))
+    require(((tests.node >= 0) & (tests.node < tree.n_nodes)).all(), "a test is not in the tree")
+    require_array(tests.kind, "kind", np.int8, (n,))
+    inner = np.zeros(tree.n_nodes, dtype=bool)
+    inner[tests.node] = tests.kind != LEAF
+    inner &= tree.kind != LEAF
+    expected = _arrange_tests(tree, np.zeros(tree.n_features), inner)
+    for field in fields(SoftTests):
+        have, want = getattr(tests, field.name), getattr(expected, field.name)
+        if field.name != "spread":
+            same = type(have) is type(want) and np.array_equal(have, want, equal_nan=True)
+            same &= getattr(have, "dtype", None) == getattr(want, "dtype", None)
+            require(same, f"{field.name} is not that of the tree")
+
+
+def _arrange_tests(tree, column_spread, inner):
     kind = tree.kind if inner is None else np.where(inner, tree.kind, LEAF).astype(np.int8)
     node, slot = _postorder(tree, kind)
     place = np.zeros(tree.n_nodes, dtype=np.int32)
@@ -101,7 +126,7 @@ def soft_tests(tree, X, weight, inner=None):
     feature = np.where(kind == LEAF, -1, tree.feature)[node]
     columns, column = np.unique(feature, return_inverse=True)
     column = column - np.count_nonzero(columns < 0)
-    spread = _column_spread(X, weight)[feature]
+    spread = column_spread[feature]
     children = [place[tree.children(i)] if kind[i] != LEAF else place[:0] for i in node]
     tables = [_category_table(tree, i).ravel() if kind[i] == NOMINAL else [] for i in node]
     return SoftTests(

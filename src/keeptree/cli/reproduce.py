@@ -1,0 +1,78 @@
+"""``keeptree reproduce``: a paper's tables and figures, our values beside the published ones."""
+
+import json
+
+from keeptree.cli.command import Command, say
+
+
+def _arguments(parser):
+    parser.add_argument("name", metavar="NAME", help="alvarez-2007")
+    parser.add_argument(
+        "--table", metavar="N", action="append", help="only this table; may be repeated"
+    )
+    parser.add_argument(
+        "--figure", metavar="N", action="append", help="only this figure; may be repeated"
+    )
+    parser.add_argument("--samples", metavar="N", type=int, help="default: as many as the paper")
+    parser.add_argument(
+        "--dataset", metavar="NAME", action="append", help="only this data set; may be repeated"
+    )
+    parser.add_argument("--data-dir", metavar="DIR", help="folder with data that no package has")
+    parser.add_argument(
+        "--protocol", metavar="NAME", help="how samples are drawn: paper (default) or plain"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", default="reproduction", help="folder (default: %(default)s)"
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: all cores")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+
+
+def _run(options):
+    from keeptree.output import require
+
+    require("pandas", extra="papers")
+    from keeptree.papers.reproduction import reproduce
+
+    say("The results go to a file as they come: interrupted and started again, it continues.")
+    report = reproduce(
+        options.name,
+        tables=options.table,
+        figures=options.figure,
+        samples=options.samples,
+        datasets=options.dataset,
+        data_dir=options.data_dir,
+        protocol=options.protocol,
+        out=options.out,
+        n_jobs=options.jobs,
+        progress=not options.json,
+    )
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+        return
+    print("\n".join(_summary(report)))
+
+
+def _summary(report):
+    """A few lines for the terminal; the files have the rest."""
+    from keeptree.papers.tables import opposite_sentence, total_sentence
+
+    for text in report.get("unavailable", {}).values():
+        yield f"Unavailable: {text}"
+    for text in report.get("failures", ()):
+        yield f"Failed: {text}"
+    for part in report["sections"]:
+        if part.get("agreement"):
+            counts = part["agreement"]["all"]
+            yield f"Table {part['table']}: {total_sentence(counts)} {opposite_sentence(counts)}"
+        for claim in part.get("claims", ()):
+            yield f"{claim['verdict']}: {claim['text']}"
+    yield from (f"Written: {path}" for path in report["files"])
+
+
+COMMAND = Command(
+    "reproduce",
+    "reproduce a paper's tables and figures, our values beside the published ones",
+    _arguments,
+    _run,
+)

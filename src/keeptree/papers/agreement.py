@@ -1,0 +1,172 @@
+"""A cell of a paper's table: our value, the published one, and whether they say the same."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.evaluation.significance import paired_difference
+
+SAME, WEAKER, OTHER, OPPOSITE, OPEN = "same", "weaker", "other", "opposite", "open"
+MARKS = {SAME: "✓", WEAKER: "~", OTHER: "≠", OPPOSITE: "✗", OPEN: "?"}
+MEANINGS = {
+    SAME: "sign and significance agree",
+    WEAKER: "the same sign, significant in one only",
+    OTHER: "the other sign, significant in one only",
+    OPPOSITE: "significant in both with opposite signs",
+    OPEN: "cannot be judged",
+}
+_LIMIT = 1.96  # two-sided 95 % under the normal assumption
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over samples.
+
+    Attributes
+    ----------
+    mean : float
+        In the units of the table.
+    error : float or None
+        Its standard error; None if there is none.
+    p : float or None
+        One-sided p-value in the direction of the mean, where the paper prints one.
+    n : int or None
+        Number of samples.
+    """
+
+    mean: float
+    error: float | None = None
+    p: float | None = None
+    n: int | None = None
+
+    @property
+    def significant(self):
+        """Whether the 95 % interval leaves zero out; None if there is no interval."""
+        return None if self.error is None else abs(self.mean) > _LIMIT * self.error
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Our value and the published one.
+
+    Attributes
+    ----------
+    ours, published : Estimate or None
+        None: there is none.
+    better : {1, -1, 0}
+        Sign of a result that is good for the method proposed; 0 if there is no such thing.
+    """
+
+    ours: Estimate | None
+    published: Estimate | None = None
+    better: int = 1
+
+    @property
+    def agreement(self):
+        """One of the keys of :data:`MARKS`; None if nothing was published."""
+        if self.published is None:
+            return None
+        if self.ours is None or self.ours.significant is None:
+            return OPEN
+        ours, theirs = self.ours, self.published
+        same_sign = np.sign(ours.mean) == np.sign(theirs.mean)
+        if ours.significant and theirs.significant:
+            return SAME if same_sign else OPPOSITE
+        if ours.significant or theirs.significant:
+            return WEAKER if same_sign else OTHER
+        return SAME
+
+    @property
+    def within_error(self):
+        """Whether the two means differ by less than chance explains; None if nobody can say."""
+        ours, theirs = self.ours, self.published
+        if ours is None or theirs is None or ours.error is None or theirs.error is None:
+            return None
+        return bool(abs(ours.mean - theirs.mean) <= _LIMIT * np.hypot(ours.error, theirs.error))
+
+
+def estimate_difference(a, b, *, scale=100, test=False):
+    """Mean of the paired differences a - b with its standard error.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples,)
+        Values of two methods on the same samples.
+    scale : float
+        The papers print values times 100.
+    test : bool
+        Add the p-value of Wilcoxon's one-sided signed-rank test.
+
+    Returns
+    -------
+    estimate : Estimate
+
+    Examples
+    --------
+    >>> estimate_difference([0.9, 0.8, 0.9], [0.8, 0.8, 0.7])
+    Estimate(mean=10.0, error=5.77..., p=None, n=3)
+    """
+    values = scale * (np.asarray(a, dtype=float) - np.asarray(b, dtype=float))
+    side = "greater" if values.mean() > 0 else "less"
+    found = paired_difference(values, alternative=side)
+    return Estimate(round(found.mean, 10), found.se, found.p_wilcoxon if test else None, found.n)
+
+
+def read_published(text, columns):
+    """Read a table typed in from a paper.
+
+    Parameters
+    ----------
+    text : str
+        A line for each data set: its name, then one field per column, ``mean±error``, or ``-``. A
+        column named ``p`` holds the p-value of the field before it.
+    columns : list of str
+        Names of the columns.
+
+    Returns
+    -------
+    table : dict
+        ``table[dataset][column]`` is an :class:`Estimate` or None.
+    """
+    table = {}
+    for line in text.strip().splitlines():
+        name, *fields = line.split()
+        if len(fields) != len(columns):
+            raise ValueError(f"{name} has {len(fields)} fields instead of {len(columns)}.")
+        row = {}
+        for column, field in zip(columns, fields, strict=True):
+            if column == "p":
+                before = next(reversed(row))
+                row[before] = Estimate(row[before].mean, row[before].error, float(field))
+            else:
+                row[column] = _read_field(field)
+        table[name] = row
+    return table
+
+
+def count_agreement(cells):
+    """Count the marks of cells that have a published value.
+
+    Returns
+    -------
+    counts : dict
+        For each key of :data:`MARKS` a number, ``total``, and ``within_error``.
+    """
+    judged = [cell for cell in cells if cell.published is not None]
+    counts = Counter(cell.agreement for cell in judged)
+    return {
+        **{mark: counts[mark] for mark in MARKS},
+        "within_error": sum(bool(cell.within_error) for cell in judged),
+        "total": len(judged),
+    }
+
+
+def _read_field(field):
+    if field == "-":
+        return None
+    mean, _, error = field.partition("±")
+    if not re.fullmatch(r"-?\d+\.?\d*", mean):
+        raise ValueError(f"{field!r} is not a number with its error.")
+    return Estimate(float(mean), float(error) if error else None)

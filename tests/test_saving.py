@@ -1,0 +1,284 @@
+"""A model in a file is the model, to the last bit; and nothing else is taken for a model."""
+
+import contextlib
+import copy
+import json
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree import saving
+
+METRIC = kt.Metric("minmax", costs={"a": 2.0}, scales={1: 0.5})
+# At least one of every public estimator; a new one is added here and names what it saves.
+MODELS = {
+    "smoothed": kt.SmoothedTreeClassifier(smoothing="shrinkage"),
+    "rank": kt.GeometricRankClassifier(),
+    "rank, local": kt.GeometricRankClassifier(scope="local", boundary="whole"),
+    "kernel": kt.DistanceKernelClassifier(),
+    "kernel, separator": kt.DistanceKernelClassifier(scope="separator", metric=METRIC),
+    "kernel, window": kt.DistanceKernelClassifier(scope="leaf", kernel="epanechnikov"),
+    "soft": kt.SoftTreeClassifier(strength=0.3, shrinkage=5),
+    "margin": kt.MarginTreeClassifier(C=0.1),
+    "confdtree": kt.ConfDTreeClassifier(minimum="class", nominal=True),
+    "forest": kt.ConfDTreeForestClassifier(
+        RandomForestClassifier(3, max_depth=4, random_state=0),
+        kt.ConfDTreeClassifier(minimum="class"),
+    ),
+    "c45": kt.C45Classifier(laplace=True),
+    "nbtree": kt.NBTreeClassifier(random_state=0),
+    "regressor": kt.TreeRegressor(),
+}
+NUMBERS_ONLY = ("forest",)
+
+
+def draw(numbers_only=False, n=300):
+    """Numbers and text with missing values; classes in an order of their own."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    score = frame["a"] + 0.5 * frame["b"]
+    if not numbers_only:
+        colour = rng.choice(["red", "green", "blue"], n)
+        score += 1.5 * (colour == "red")
+        frame["colour"] = pd.Categorical(colour, categories=["red", "green", "blue", "grey"])
+        frame = frame.mask(rng.random(frame.shape) < 0.1)
+    y = np.digitize(score + rng.normal(size=n), [-0.5, 1])
+    return frame, pd.Categorical.from_codes(y, ["low", "high", "top"])
+
+
+def fitted(name):
+    X, y = draw(name in NUMBERS_ONLY)
+    model = clone(MODELS[name])
+    target = y.codes.astype(float) if is_regressor(model) else np.asarray(y)
+    return model.fit(X, target if name in NUMBERS_ONLY or is_regressor(model) else y), X
+
+
+def answers(model, X):
+    names = ("predict", "predict_proba", "decision_function", "apply", "affected")
+    return {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_answers_the_same_to_the_last_bit(name, tmp_path):
+    model, X = fitted(name)
+    kt.save(model, tmp_path / "model.json")
+    loaded = kt.load(tmp_path / "model.json")
+    assert type(loaded) is type(model)
+    found = answers(loaded, X)
+    for method, expected in answers(model, X).items():
+        np.testing.assert_array_equal(found[method], expected, err_msg=method, strict=True)
+    kt.save(loaded, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "model.json").read_text()
+
+
+def test_every_public_estimator_can_be_saved():
+    public = (getattr(kt, name) for name in kt.__all__)
+    estimators = {k for k in public if isinstance(k, type) and issubclass(k, BaseEstimator)}
+    tested = {type(model) for model in MODELS.values()}
+    assert estimators - tested == {kt.Boundary, kt.Metric}  # inside the models
+    assert all(saving._saved_names(kind) for kind in estimators)
+
+
+def test_a_loaded_model_keeps_its_tree_when_it_is_fitted_again(tmp_path):
+    model, X = fitted("kernel, separator")
+    kt.save(model, tmp_path / "model.json")
+    loaded = kt.load(tmp_path / "model.json")
+    parameters, before = loaded.get_params(deep=False), model.get_params(deep=False)
+    assert parameters.pop("estimator") is loaded.tree_
+    assert parameters.pop("metric").get_params() == before.pop("metric").get_params()
+    assert before.pop("estimator") is None
+    assert parameters == before
+    again = clone(loaded).fit(X, draw()[1])
+    assert again.tree_ is loaded.tree_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_loaded_model_has_its_geometry_and_its_traces(tmp_path):
+    for name in ("kernel", "confdtree"):
+        model, X = fitted(name)
+        kt.save(model, tmp_path / "model.json")
+        loaded = kt.load(tmp_path / "model.json")
+        if name == "kernel":
+            near, expected = (m.boundary_.nearest(X) for m in (loaded, model))
+            np.testing.assert_array_equal(near.point, expected.point)
+            np.testing.assert_array_equal(near.leaf, expected.leaf)
+        else:
+            assert str(loaded.trace(X[:5])[3]) == str(model.trace(X[:5])[3])
+
+
+def test_a_boundary_of_its_own_is_saved_with_the_tree_in_place_of_the_model(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    boundary = kt.Boundary(DecisionTreeClassifier(random_state=0).fit(X, y)).fit(X)
+    kt.save(boundary, tmp_path / "boundary.json")
+    loaded = kt.load(tmp_path / "boundary.json")
+    np.testing.assert_array_equal(loaded.distance(X), boundary.distance(X))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["no", "yes", "perhaps, or not"],
+        [1, 2, 3],
+        [False, True, True],
+        [1.0, -2.0, 3e9],
+        ["<b>", "‮عربي", "💥"],
+        np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="M8[D]"),
+    ],
+    ids=str,
+)
+def test_labels_of_every_kind_come_back(labels, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    labels = np.asarray(labels)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, labels[y])
+    kt.save(model, tmp_path / "model.json")
+    loaded = kt.load(tmp_path / "model.json")
+    assert loaded.classes_.dtype == model.classes_.dtype
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_a_tree_with_one_class_only_is_saved(tmp_path):
+    X = np.arange(10.0).reshape(-1, 1)
+    tree = kt.keep(kt.C45Classifier().fit(X, np.ones(10)))
+    for kind in (kt.DistanceKernelClassifier, kt.GeometricRankClassifier):
+        model = kind(tree).fit(X, np.ones(10))
+        kt.save(model, tmp_path / "model.json")
+        loaded = kt.load(tmp_path / "model.json")
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_what_cannot_be_saved_says_what_to_do(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "model.json"
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match=r"end of a pipeline.* fit it to kt\.keep\(pipeline\)"):
+        kt.save(kt.SmoothedTreeClassifier(pipeline).fit(X, y), path)
+    with pytest.raises(ValueError, match="RandomState cannot be saved"):
+        kt.save(kt.NBTreeClassifier(random_state=np.random.RandomState(0)).fit(X, y), path)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        kt.save(kt.SmoothedTreeClassifier(), path)
+    with pytest.raises(TypeError, match="Cannot save a DecisionTreeClassifier"):
+        kt.save(DecisionTreeClassifier().fit(X, y), path)
+    with pytest.raises(TypeError, match=r"tree\.save\(path\)"):
+        kt.save(kt.keep(kt.C45Classifier().fit(X, y)), path)
+
+    class Own(kt.SmoothedTreeClassifier):
+        pass
+
+    with pytest.raises(TypeError, match="Cannot save a Own"):
+        kt.save(Own(kt.C45Classifier()).fit(X, y), path)
+    assert not path.exists()
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model.json"
+    kt.save(fitted("kernel, separator")[0], path)
+    return json.loads(path.read_text())
+
+
+def changed(document, **entries):
+    """The document with other entries and a digest that fits: what somebody hostile writes."""
+    document = {**copy.deepcopy(document), **entries}
+    document.pop("digest", None)
+    return {**document, "digest": saving._digest(document)}
+
+
+DAMAGE = {
+    "another digit": (lambda d: json.dumps(d).replace("0.1", "0.2", 1), "digest does not fit"),
+    "cut": (lambda d: json.dumps(d)[:1000], "is not a KeepTree file"),
+    "empty": (lambda d: "", "is not a KeepTree file"),
+    "not JSON": (lambda d: "\x80\x04pickle", "is not a KeepTree file"),
+    "deep": (lambda d: "[" * 100_000, "is not a KeepTree file|damaged"),
+    "a list": (lambda d: "[1]", "not a model that kt.save"),
+    "other JSON": (lambda d: '{"format": "other"}', "not a model that kt.save"),
+    "newer": (lambda d: json.dumps(changed(d, version=2)), "newer KeepTree; upgrade"),
+    "no version": (lambda d: json.dumps(changed(d, version="1")), "version is '1'"),
+    "a class of somebody else": (
+        lambda d: json.dumps(changed(d, model={"model": "os.system", "parameters": {}})),
+        "not a model that this version knows",
+    ),
+    "a function": (
+        lambda d: json.dumps(changed(d, model={**d["model"], "model": "keep"})),
+        "not a model that this version knows",
+    ),
+    "an unknown part": (
+        lambda d: json.dumps(changed(d, model={"part": "Popen", "fields": {}})),
+        "part 'Popen' that this version does not know",
+    ),
+    "no tree": (lambda d: json.dumps(changed(d, trees=[])), "names tree 0, but has 0"),
+    "another kind": (lambda d: json.dumps(changed(d, kind="Metric")), "does not hold a 'Metric'"),
+    "a number for a model": (lambda d: json.dumps(changed(d, model=7)), "does not hold"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_file_is_one_clear_sentence(name, document, tmp_path):
+    damage, sentence = DAMAGE[name]
+    path = tmp_path / "model.json"
+    path.write_text(damage(document), encoding="latin-1")
+    with pytest.raises(ValueError, match=sentence) as error:
+        kt.load(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_file_of_a_tree_is_not_a_model(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    kt.keep(kt.C45Classifier().fit(X, y)).save(tmp_path / "tree.json")
+    with pytest.raises(ValueError, match=r"holds a tree without a model; kt\.Tree\.load reads it"):
+        kt.load(tmp_path / "tree.json")
+
+
+def test_a_file_may_be_laid_out_anew(document, tmp_path):
+    (tmp_path / "model.json").write_text(json.dumps(document, indent=2, sort_keys=True))
+    assert isinstance(kt.load(tmp_path / "model.json"), kt.DistanceKernelClassifier)
+
+
+def places(data, path=()):
+    """Paths of all values inside a JSON document."""
+    yield path
+    inside = data.items() if isinstance(data, dict) else enumerate(data)
+    for key, value in inside:
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def replaced(data, path, value):
+    data = copy.deepcopy(data)
+    inside = data
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    return data
+
+
+HOSTILE = [None, True, -1, 0, 1, 2**31, 2**70, 1.5, -1e300, "nan", "x", [], [[0]], {}, {"tree": 0}]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
+    """Any value of a file changed, with a digest that fits: a ValueError, or a sound model."""
+    model, X = fitted(name)
+    path = tmp_path / "model.json"
+    kt.save(model, path)
+    document = json.loads(path.read_text())
+    rng = random.Random(0)
+    everywhere = list(places({"model": document["model"], "trees": document["trees"]}))[1:]
+    # Few values are not numbers of an array; they must not drown among those.
+    structure = [place for place in everywhere if not isinstance(place[-1], int)]
+    for place in rng.sample(structure, min(40, len(structure))) + rng.choices(everywhere, k=40):
+        hostile = replaced(document, place, rng.choice(HOSTILE))
+        path.write_text(json.dumps(changed(hostile)))
+        with contextlib.suppress(ValueError):  # of the file, or of X if it is read after all
+            answers(kt.load(path), X[:50])
