@@ -70,6 +70,8 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
         "first": {"near": 0, "opinion": 0, "both": 0},
         "cases": [],
         "selected": None,
+        "distances": [],
+        "no_model": _no_model(model, rows),
     }
     if X is not None:
         data.update(_measure(data, model, boundary, X, matrix, y))
@@ -94,9 +96,11 @@ def _measure(data, model, boundary, X, matrix, y):
     distance = boundary._signed_distance(matrix)
     distance = -distance[np.arange(len(matrix)), decision]
     truth = None if y is None else label_codes(np.asarray(y), tree.classes)
+    finite = distance[np.isfinite(distance)]
     near, opinion = choose_first(ours, decision, distance)
     values = encode_values(matrix, data["attributes"]) if data["rows"] else None
     found = {
+        "distances": np.quantile(finite, np.linspace(0, 1, 101)).tolist() if len(finite) else [],
         "first": {
             "near": int(near.sum()),
             "opinion": int(opinion.sum()),
@@ -115,7 +119,8 @@ def _measure(data, model, boundary, X, matrix, y):
             lambda held: _changes(boundary, matrix[held], data["attributes"], data["rows"]),
         ),
     }
-    found["selected"] = next((at for at, case in enumerate(found["cases"]) if case["opinion"]), 0)
+    if data["rows"]:
+        found["selected"] = next((at for at, case in enumerate(found["cases"]) if case["opinion"]), 0)
     if truth is None:
         return found
     right = int(np.count_nonzero(decision == truth))
@@ -132,6 +137,15 @@ def _changes(boundary, matrix, attributes, rows):
         return [""] * len(matrix)
     point = boundary.nearest(matrix).point
     return [change_text(x, moved, attributes) for x, moved in zip(matrix, point, strict=True)]
+
+
+def _no_model(model, rows):
+    """Why the page shows no probability of a moved case."""
+    if not rows:
+        return (
+            "The probability of a moved case needs training rows, which were kept out of this file."
+        )
+    return f"The page does not compute the probability of a moved case by {type(model).__name__}."
 
 
 def _quality(ours, leaves, truth, positive):

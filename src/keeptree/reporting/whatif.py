@@ -1,12 +1,14 @@
 """What the page needs to decide and score a moved case by itself, as JSON."""
 
+import base64
+
 import numpy as np
 
 from keeptree.tree import LEAF, NOMINAL
 
 
 def collect_whatif(model, boundary, attributes, rows=True):
-    """Return the tree, the metric and the probability model as ``page.js`` reads them.
+    """Return the tree, the metric and the probability model as the scripts of the page read them.
 
     Columns are numbered by their place among ``attributes``; the page knows no others.
 
@@ -24,6 +26,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     Returns
     -------
     data : dict
+        ``model`` is None where the page cannot score a moved case as Python does.
     """
     columns = [attribute["column"] for attribute in attributes]
     scorer = _SCORERS.get(type(model).__name__)
@@ -43,7 +46,6 @@ def encode_values(X, attributes):
 
 def _tree(tree, columns):
     place = {column: at for at, column in enumerate(columns)}
-    inner = tree.kind != LEAF
     return {
         "attribute": [place[f] if f >= 0 else None for f in tree.feature.tolist()],
         "threshold": [t if t == t else None for t in tree.threshold.tolist()],
@@ -54,8 +56,7 @@ def _tree(tree, columns):
             ].tolist()
             for node in np.flatnonzero(tree.kind == NOMINAL).tolist()
         },
-        "missing": np.where(inner, tree.missing, -2).tolist(),
-        "heaviest": np.where(inner, tree._missing_child, -1).tolist(),
+        "missing": np.where(tree.kind != LEAF, tree.missing, -2).tolist(),
         "share": tree.shares.tolist(),
         "label": tree.label.tolist(),
         "proportions": _leaf_values(tree, tree.proportions),
@@ -67,6 +68,9 @@ def _metric(metric, columns):
     return {
         "factor": metric.factor_[columns].tolist(),
         "costs": [None if matrix is None else matrix.tolist() for matrix in costs],
+        "low": [None] * len(columns),
+        "high": [None] * len(columns),
+        "seen": [None if matrix is None else [True] * len(matrix) for matrix in costs],
     }
 
 
@@ -80,4 +84,102 @@ def _smoothed(model, columns, rows):
     return {"kind": "leaves", "values": _leaf_values(model.tree_, model.node_probabilities_)}
 
 
-_SCORERS = {"SmoothedTreeClassifier": _smoothed}
+def _soft(expert, columns):
+    return {
+        "kind": "soft",
+        "tests": _soft_tests(expert.tests, columns),
+        "steep": expert.tests._steep(expert.strength).tolist(),
+        "values": expert.values.tolist(),
+    }
+
+
+def _margin(expert, columns):
+    from keeptree.probability.margin import _REACH, _SIDE
+
+    tests = expert.tests
+    return {
+        "kind": "margin",
+        "tests": _soft_tests(tests, columns),
+        "steep": tests._steep(_SIDE).tolist(),
+        "side": expert.side.tolist(),
+        "reach": [
+            {"steep": tests._steep(strength).tolist(), "values": values.tolist()}
+            for strength, values in zip(_REACH, expert.path, strict=True)
+        ],
+        "intercept": expert.intercept.tolist(),
+    }
+
+
+def _soft_tests(tests, columns):
+    """Tests in the order in which they are combined: children before their parents."""
+    place = {column: at for at, column in enumerate(columns)}
+    inner = (tests.kind != LEAF).tolist()
+    at = [place[int(tests.columns[c])] if i else None for c, i in zip(tests.column, inner)]
+    children = [
+        tests.child[tests.child_start[k] : tests.child_start[k + 1]].tolist()
+        for k in range(len(tests.kind))
+    ]
+    return {
+        "attribute": at,
+        "threshold": [t if t == t else None for t in tests.threshold.tolist()],
+        "children": children,
+        "missing": tests.missing.tolist(),
+        "table": {
+            str(k): tests.table[tests.table_start[k] : tests.table_start[k + 1]]
+            .reshape(-1, len(children[k]))
+            .tolist()
+            for k in np.flatnonzero(tests.kind == NOMINAL).tolist()
+        },
+    }
+
+
+def _kernel(expert, columns):
+    """Landmarks are training rows, or means of some: the bulk of the file, hence in base64."""
+    place = {column: at for at, column in enumerate(columns)}
+    used = np.flatnonzero(expert.feature >= 0)  # the others only fill up to a multiple of four
+    start = expert.table_start
+    tables = [expert.table[start[k] : start[k + 1]].tolist() for k in used.tolist()]
+    return {
+        "kind": "kernel",
+        "attribute": [place[int(f)] for f in expert.feature[used]],
+        "center": expert.center[used].tolist(),
+        "factor": expert.factor[used].tolist(),
+        "table": [table or None for table in tables],
+        "landmarks": _base64(expert.landmarks[:, used]),
+        "mass": _base64(expert.mass),
+        "start": expert.class_start.tolist(),
+        "prior": expert.prior.tolist(),
+        "pseudo": expert.pseudo_cases,
+    }
+
+
+def _pool(model, columns, rows):
+    from keeptree.probability.pool import _SHARE
+
+    if not rows:
+        return None
+    experts = {"soft": _soft, "margin": _margin, "kernel": _kernel}
+    return {
+        "kind": "pool",
+        "experts": [
+            experts[name](getattr(model, f"{name}_"), columns) for name in model.pool_.names
+        ],
+        "weights": model.pool_.weights.tolist(),
+        "prior": model.pool_.prior.tolist(),
+        "share": _SHARE,
+        "softness": model.softness_ if model.coherent else None,
+        "rows": len(model.kernel_.landmarks),
+    }
+
+
+def _base64(values):
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()
+
+
+# By name, so that a model is only imported where it is used.
+_SCORERS = {
+    "KeptTreeClassifier": _pool,
+    "MarginTreeClassifier": lambda model, columns, rows: _margin(model.expert_, columns),
+    "SmoothedTreeClassifier": _smoothed,
+    "SoftTreeClassifier": lambda model, columns, rows: _soft(model.expert_, columns),
+}

@@ -1,10 +1,8 @@
 // The nearest change: the leaves of the tree as boxes, and the cheapest point of another class.
 
 import { atMost, nextAbove } from "./numbers.js";
-import { compared, decide, firstLargest, isNominal } from "./tree.js";
+import { ERROR, SHARE, compared, decide, firstLargest, isNominal } from "./tree.js";
 
-const SHARE = -1;
-const ERROR = -2;
 const MOST_BOXES = 20000; // shared missing values multiply them
 const known = new Map(); // boxes by the attributes that are missing
 

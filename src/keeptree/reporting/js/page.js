@@ -82,7 +82,7 @@ function renderBar(seen) {
   const parts = [decided];
   const estimate = estimateOf(seen.p);
   if (estimate) parts.push(element("span", "estimate", estimate.text));
-  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${plainNumber(seen.distance, 3)} SD`));
+  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${plainNumber(seen.distance, 2)} SD`));
   if (seen.moved) parts.push(element("span", "moved", "moved"));
   else if (state.case === null) parts.push(element("span", "moved", "typical values"));
   shown.replaceChildren(...parts);
@@ -119,7 +119,7 @@ function renderResult(seen) {
   if (Number.isFinite(seen.distance)) {
     const nearer = nearerThan(seen.distance, data.distances);
     const share = nearer === null ? "" : `, nearer than ${nearer} in 100 held-out cases`;
-    parts.push(element("p", "far", `${plainNumber(seen.distance, 3)} standard deviations from the boundary${share}.`));
+    parts.push(element("p", "far", `${plainNumber(seen.distance, 2)} standard deviations from the boundary${share}.`));
   }
   view.sentence = sentence(seen, seen.change ? [] : undefined);
   const change = element("p", "change", view.sentence);

@@ -1,7 +1,7 @@
 // The tree: the leaves a case falls in, by share where a value is missing, and its decision.
 
-const SHARE = -1;
-const ERROR = -2;
+export const SHARE = -1; // of tree.missing: the case is shared among the children
+export const ERROR = -2; // the tree has no rule
 
 /** A value as the model compares it. */
 export function compared(value, tree) {
