@@ -11,12 +11,12 @@ from functools import cache, partial
 import numpy as np
 from numba import boolean, float32, float64, int64, types
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._kernels.jit import kernel, multiply_add, readonly
 
 inner = partial(kernel, cache=False)  # compiled into the cached kernel at the end
 inlined = partial(inner, forceinline=True)  # constant arguments make a loop of its own
 
-BLOCK = 256  # rows; the used columns and the slots of a block stay in the nearest caches
+BLOCK = 512  # rows; enough that what a step costs once per block hardly counts
 
 TILE = 1024  # numbers that are read at once
 
@@ -139,8 +139,8 @@ def _load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, si
 
 
 @inlined
-def _add_above(gap, width, scale, bounded, zero):
-    """What an upper bound ``gap`` below the value adds to the squared distance.
+def _add_above(squared, gap, width, scale, bounded, zero, two):
+    """The squared distance with what an upper bound ``gap`` below the value adds to it.
 
     If it has moved in by ``width`` (scaled) the square of the old gap is taken off: a difference of
     squares as a product of sums of one sign, so nothing cancels and inside it is exactly 0. A
@@ -150,21 +150,21 @@ def _add_above(gap, width, scale, bounded, zero):
     if scale is not None:
         gap *= scale
     if not bounded:
-        return gap * gap
+        return multiply_add(gap, gap, squared)
     moved = gap if gap < width else width
-    return moved * (gap + gap - moved)
+    return multiply_add(moved, multiply_add(two, gap, -moved), squared)
 
 
 @inlined
-def _add_below(gap, width, scale, bounded, zero):
+def _add_below(squared, gap, width, scale, bounded, zero, two):
     """The same for a lower bound: gap and width are negative."""
     gap = gap if gap < zero else zero
     if scale is not None:
         gap *= scale
     if not bounded:
-        return gap * gap
+        return multiply_add(gap, gap, squared)
     moved = gap if gap > width else width
-    return moved * (gap + gap - moved)
+    return multiply_add(moved, multiply_add(two, gap, -moved), squared)
 
 
 @inlined
@@ -182,16 +182,15 @@ def _nearer(squared, mask, region, best):
 
 
 @inlined
-def _split(
-    bounded, left_region, right_region, block, slots, best, step, numbers, scale, mask, zero
-):
+def _split(bounded, left_region, right_region, block, slots, best, step, numbers, scale, mask):
     """Both children of a numeric test; the first three arguments are constants."""
+    zero, two = block.dtype.type(0), block.dtype.type(2)
     _, k, source, left, right, left_id, right_id, _ = step
     t, left_width, right_width = numbers
     for j in range(BLOCK):
         gap = block[k, j] - t
-        above = slots[source, j] + _add_above(gap, left_width, scale, bounded, zero)
-        below = slots[source, j] + _add_below(gap, right_width, scale, bounded, zero)
+        above = _add_above(slots[source, j], gap, left_width, scale, bounded, zero, two)
+        below = _add_below(slots[source, j], gap, right_width, scale, bounded, zero, two)
         if left_region:
             best[left, j] = _nearer(above, mask, left_id, best[left, j])
         else:
@@ -205,8 +204,7 @@ def _split(
 @inner
 def _run(steps, bounds, table, weighted, mask, block, slots, best):
     """Run every step of a program on one block of rows."""
-    zero = block.dtype.type(0)
-    slots[0, :] = zero
+    slots[0, :] = 0
     best[:, :] = np.inf
     for e in range(len(steps)):
         code, k, source, left = steps[e, 0], steps[e, 1], steps[e, 2], steps[e, 3]
@@ -214,21 +212,21 @@ def _run(steps, bounds, table, weighted, mask, block, slots, best):
         t = (bounds[e, 0], bounds[e, 1], bounds[e, 2])
         s = None if weighted is None else bounds[e, 3]
         if code == 0:
-            _split(False, False, False, block, slots, best, step, t, s, mask, zero)
+            _split(False, False, False, block, slots, best, step, t, s, mask)
         elif code == BOUNDED:
-            _split(True, False, False, block, slots, best, step, t, s, mask, zero)
+            _split(True, False, False, block, slots, best, step, t, s, mask)
         elif code == LEFT_REGION:
-            _split(False, True, False, block, slots, best, step, t, s, mask, zero)
+            _split(False, True, False, block, slots, best, step, t, s, mask)
         elif code == LEFT_REGION | BOUNDED:
-            _split(True, True, False, block, slots, best, step, t, s, mask, zero)
+            _split(True, True, False, block, slots, best, step, t, s, mask)
         elif code == RIGHT_REGION:
-            _split(False, False, True, block, slots, best, step, t, s, mask, zero)
+            _split(False, False, True, block, slots, best, step, t, s, mask)
         elif code == RIGHT_REGION | BOUNDED:
-            _split(True, False, True, block, slots, best, step, t, s, mask, zero)
+            _split(True, False, True, block, slots, best, step, t, s, mask)
         elif code == LEFT_REGION | RIGHT_REGION:
-            _split(False, True, True, block, slots, best, step, t, s, mask, zero)
+            _split(False, True, True, block, slots, best, step, t, s, mask)
         elif code == LEFT_REGION | RIGHT_REGION | BOUNDED:
-            _split(True, True, True, block, slots, best, step, t, s, mask, zero)
+            _split(True, True, True, block, slots, best, step, t, s, mask)
         elif code == NOMINAL:
             at = steps[e, 7]
             for j in range(BLOCK):
@@ -272,7 +270,7 @@ def _search(steps, bounds, table, links, classes, foreign, weighted, mask, block
     test), -1 for a region or none. ``foreign``: only the nearest region of another class is asked
     for.
     """
-    zero = block.dtype.type(0)
+    zero, two = block.dtype.type(0), block.dtype.type(2)
     best[:, :] = np.inf
     for j in range(BLOCK):
         far = block.dtype.type(np.inf)
@@ -287,8 +285,8 @@ def _search(steps, bounds, table, links, classes, foreign, weighted, mask, block
                     above, below = d + table[steps[e, 7] + int64(block[k, j])], d
                 else:
                     gap = block[k, j] - bounds[e, 0]
-                    above = d + _add_above(gap, bounds[e, 1], s, True, zero)
-                    below = d + _add_below(gap, bounds[e, 2], s, True, zero)
+                    above = _add_above(d, gap, bounds[e, 1], s, True, zero, two)
+                    below = _add_below(d, gap, bounds[e, 2], s, True, zero, two)
                 if code & LEFT_REGION:
                     best[left, j] = _nearer(above, mask, steps[e, 5], best[left, j])
                 if code & RIGHT_REGION:

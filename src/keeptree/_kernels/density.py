@@ -8,8 +8,9 @@ moments taken about the position in units of the bandwidth.
 import math
 
 import numpy as np
+from numba import float64, int64, void
 
-from keeptree._kernels.jit import kernel
+from keeptree._kernels.jit import kernel, readonly
 
 # Width of a run inside the data, in bandwidths; and, behind the last case before a gap, as a share
 # of the depth s: at distance d across the gap a case counts as exp(-s d / b²), so the runs that
@@ -22,6 +23,31 @@ NEGLIGIBLE = 1e-7
 # Misfit of half the pieces at the knots of the others; the pieces kept are then 16 times better.
 MISFIT = 5e-5
 MOST_PIECES = 1 << 17
+
+
+_cases = readonly(float64, 1)
+
+
+@kernel(void(_cases, _cases, _cases, float64, float64, float64, int64[::1], float64[:, ::1]))
+def fill_buckets(h, in_class, weight, low, width, share, bucket, sums):
+    """Fill the bucket of each case, and add it to the sums of its bucket.
+
+    Buckets begin at ``low`` and are ``width`` wide, the ``share`` of a bandwidth. A row of ``sums``
+    is like a run about the middle of its bucket, but begins with the number of cases.
+    """
+    for i in range(len(h)):
+        place = (h[i] - low) / width
+        b = int64(place)
+        delta = (place - b - 0.5) * share
+        first, second = weight[i] * delta, in_class[i] * delta
+        bucket[i] = b
+        sums[b, 0] += 1.0
+        sums[b, 1] += weight[i]
+        sums[b, 2] += first
+        sums[b, 3] += first * delta
+        sums[b, 4] += in_class[i]
+        sums[b, 5] += second
+        sums[b, 6] += second * delta
 
 
 @kernel

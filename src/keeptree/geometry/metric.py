@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from keeptree.blocks import ROWS
 from keeptree.checks import require, require_array
 from keeptree.tree import LEAF
 
@@ -152,13 +153,30 @@ class Metric(BaseEstimator):
 
 def _spread(X, sample_weight):
     """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
-    from keeptree._kernels.columns import spread_columns
+    from keeptree._kernels.columns import add_range, add_squares, add_sum
 
-    weight = np.empty(0) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    spread = np.empty((5, X.shape[1]))
-    spread_columns(X, weight, spread)
-    spread[1:, spread[0] == 0] = 0.0
-    return spread[1:]
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
+    known, mean, squares = np.zeros((3, X.shape[1]))
+
+    def add(kernel, *columns):
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            kernel(np.ascontiguousarray(X[rows]), weight[rows], *columns)
+
+    add(add_range, known, low, high)
+    unknown = known == 0
+    low[unknown] = high[unknown] = 0.0
+    known[unknown] = 1.0
+    # Squares must not overflow. A power of two, so that nothing is rounded; kept within what has a
+    # reciprocal.
+    exponent = np.clip(np.frexp(np.maximum(abs(low), abs(high)))[1], -1000, 1000)
+    factor = np.ldexp(1.0, -exponent)
+    add(add_sum, factor, mean)
+    mean /= known
+    add(add_squares, factor, mean, squares)
+    deviation = np.ldexp(np.sqrt(squares / known), exponent)
+    return low, high, np.ldexp(mean, exponent), deviation
 
 
 def _standard(low, high, mean, deviation):

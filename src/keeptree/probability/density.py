@@ -274,9 +274,11 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     bandwidth = np.broadcast_to(np.asarray(bandwidth, float), shape)
     if not (np.isfinite(bandwidth) & (bandwidth > 0)).all():
         raise ValueError(f"bandwidth must be positive and finite, got {bandwidth.min()}.")
-    groups = [np.arange(a, b)[weight[a:b] > 0] for a, b in pairwise(starts)]
+    groups = [slice(a, b) for a, b in pairwise(starts)]
+    if not (weight > 0).all():
+        groups = [np.arange(a, b)[weight[a:b] > 0] for a, b in pairwise(starts)]
     for k, cases in enumerate(groups):
-        if not len(cases):
+        if not len(weight[cases]):
             raise ValueError(f"Curve {k} has no case of positive weight; estimate it elsewhere.")
     curves = (
         (h[cases, j], in_class[cases, j], weight[cases], bandwidth[j, k])
@@ -420,20 +422,16 @@ def _as_runs(h, in_class, weight):
 
 def _condense_inside(h, in_class, weight, bandwidth):
     """One run per bucket deep inside the data, one per case elsewhere, in no order."""
-    width = BUCKET * bandwidth
-    place = (h - h.min()) / width
-    bucket = place.astype(np.int64)
-    deep = _find_deep_buckets(np.flatnonzero(np.bincount(bucket)))
-    is_raw = np.ones(bucket.max() + 1, bool)
+    low, width = h.min(), BUCKET * bandwidth
+    bucket = np.empty(len(h), np.int64)
+    sums = np.zeros((int((h.max() - low) / width) + 1, 7))  # as runs; the first column counts cases
+    gaussian.fill_buckets(h, in_class, weight, low, width, BUCKET, bucket, sums)
+    deep = _find_deep_buckets(np.flatnonzero(sums[:, 0]))
+    runs = sums[deep]
+    runs[:, 0] = low + (deep + 0.5) * width
+    is_raw = np.ones(len(sums), bool)
     is_raw[deep] = False
-    delta = (place - bucket - 0.5) * BUCKET
-    runs = np.empty((len(deep), 7))
-    runs[:, 0] = h.min() + (deep + 0.5) * width
-    for k, mass in ((1, weight), (4, in_class)):
-        for power in range(3):
-            runs[:, k + power] = np.bincount(bucket, mass)[deep]
-            mass = mass * delta
-    raw = is_raw[bucket]
+    raw = np.flatnonzero(is_raw[bucket])
     return np.concatenate([runs, _as_runs(h[raw], in_class[raw], weight[raw])])
 
 

@@ -145,17 +145,19 @@ class DistanceKernelClassifier(ProbabilityModel):
             X, y, weight = X[present], y[present], weight[present]
         h = self.boundary_._signed(X)
         cases, starts = self._group(X)
-        h = h[cases][:, self._estimated]
-        in_class = (weight[:, None] * (y[:, None] == self._estimated))[cases]
+        h, y, weight = h[cases], y[cases], weight[cases]
+        # Column by column: each is a curve of its own.
+        h = np.asfortranarray(h[:, self._estimated], dtype=float)
+        in_class = (weight * (y == self._estimated[:, None])).T
         width = [
-            self._choose_width(h[:, j], in_class[:, j], weight[cases], starts)
+            self._choose_width(h[:, j], in_class[:, j], weight, starts)
             for j in range(len(self._estimated))
         ]
         self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
         if self._columns is not None:
             self.bandwidth_ = self.bandwidth_[self._columns]
         column = np.reshape(width, (-1, 1))
-        self._tables = kernel_tables(h, in_class, weight[cases], starts, column, self.kernel)
+        self._tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
 
     def _restore(self):
         super()._restore()
@@ -180,15 +182,14 @@ class DistanceKernelClassifier(ProbabilityModel):
         Sets ``_curve``, the curve of each node that can be a group; curve 0 has all cases.
         """
         self._curve = np.zeros(self.tree_.n_nodes + 1, dtype=np.int64)
-        everything = np.arange(len(X))
         if self.scope == "global":
-            return everything, np.array([0, len(X)])
+            return slice(None), np.array([0, len(X)])
         node = self._group_node(X)
         groups, sizes = np.unique(node, return_counts=True)
         self._curve[groups] = np.arange(1, len(groups) + 1)
         self._curve[-1] = 0  # no separator
         starts = np.concatenate([[0], np.cumsum([len(X), *sizes])])
-        return np.concatenate([everything, np.argsort(node, kind="stable")]), starts
+        return np.concatenate([np.arange(len(X)), np.argsort(node, kind="stable")]), starts
 
     def _group_node(self, X):
         """Node that names the group of each row: its separator (-1 for none) or its leaf."""
