@@ -35,7 +35,7 @@ def chromium():
 class Tab:
     """A page in the browser that remembers what it asked for and complained about."""
 
-    def __init__(self, browser, path, hash="", **options):  # noqa: A002 - the URL's own word
+    def __init__(self, browser, path, hash="", **options):
         options = {"viewport": {"width": 1440, "height": 900}, **options}
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()

@@ -120,7 +120,9 @@ def _measure(data, model, boundary, X, matrix, y):
         ),
     }
     if data["rows"]:
-        found["selected"] = next((at for at, case in enumerate(found["cases"]) if case["opinion"]), 0)
+        found["selected"] = next(
+            (at for at, case in enumerate(found["cases"]) if case["opinion"]), 0
+        )
     if truth is None:
         return found
     right = int(np.count_nonzero(decision == truth))

@@ -85,27 +85,27 @@ def _smoothed(model, columns, rows):
 
 
 def _soft(expert, columns):
+    from keeptree.probability.soft import _slope
+
     return {
         "kind": "soft",
         "tests": _soft_tests(expert.tests, columns),
-        "steep": expert.tests._steep(expert.strength).tolist(),
+        "steep": expert.tests.steep(_slope(expert.strength)).tolist(),
         "values": expert.values.tolist(),
     }
 
 
 def _margin(expert, columns):
-    from keeptree.probability.margin import _REACH, _SIDE
+    from keeptree.probability.margin import _PARTS
 
-    tests = expert.tests
+    steep = [expert.tests.steep(slope).tolist() for slope, _ in _PARTS]
+    scores = [values.tolist() for values in (*expert.side, expert.path)]
+    parts = list(zip(steep, scores, _PARTS, strict=True))
     return {
         "kind": "margin",
-        "tests": _soft_tests(tests, columns),
-        "steep": tests._steep(_SIDE).tolist(),
-        "side": expert.side.tolist(),
-        "reach": [
-            {"steep": tests._steep(strength).tolist(), "values": values.tolist()}
-            for strength, values in zip(_REACH, expert.path, strict=True)
-        ],
+        "tests": _soft_tests(expert.tests, columns),
+        "sides": [{"steep": at, "scores": of} for at, of, (_, down) in parts if not down],
+        "reach": [{"steep": at, "values": of} for at, of, (_, down) in parts if down],
         "intercept": expert.intercept.tolist(),
     }
 
@@ -114,7 +114,10 @@ def _soft_tests(tests, columns):
     """Tests in the order in which they are combined: children before their parents."""
     place = {column: at for at, column in enumerate(columns)}
     inner = (tests.kind != LEAF).tolist()
-    at = [place[int(tests.columns[c])] if i else None for c, i in zip(tests.column, inner)]
+    at = [
+        place[int(tests.columns[c])] if i else None
+        for c, i in zip(tests.column, inner, strict=True)
+    ]
     children = [
         tests.child[tests.child_start[k] : tests.child_start[k + 1]].tolist()
         for k in range(len(tests.kind))

@@ -66,11 +66,13 @@ function margin(tree, model, x) {
   model.reach.forEach(({ steep, values }) => {
     softAverage(tree, tests, steep, values, x).forEach((value, j) => (total[j] += value));
   });
-  tests.children.forEach((children, node) => {
-    if (children.length === 0) return;
-    const shares = childShares(tree, tests, node, model.steep, x);
-    children.forEach((child, b) => model.side[child].forEach((score, j) => (total[j] += shares[b] * score)));
-  });
+  for (const { steep, scores } of model.sides) {
+    tests.children.forEach((children, node) => {
+      if (children.length === 0) return;
+      const shares = childShares(tree, tests, node, steep, x);
+      children.forEach((child, b) => scores[child].forEach((score, j) => (total[j] += shares[b] * score)));
+    });
+  }
   if (total.length > 1) return softmax(total);
   const second = 1 / (1 + Math.exp(-total[0]));
   return [1 - second, second];
