@@ -28,6 +28,7 @@ _PARTS = {
     "MarginExpert": "probability.margin",
     "Models": "learners.grow_bayes",
     "NodeStatistics": "probability.confdtree_statistics",
+    "Observed": "geometry.observed",
     "SoftExpert": "probability.soft",
     "SoftTests": "probability.soft_tests",
     "WindowTables": "probability.density",

@@ -26,12 +26,10 @@ _TESTS = (
 )
 
 
-@kernel(error_model="numpy")
-def _logistic(z):
-    """1 / (1 + exp(-z)), for z within 40 of 0; exact to 1e-14, and 0.5 where z is NaN."""
-    y = min(abs(z), 40.0) * 0.015625
-    # exp(-y) for y in [0, 0.625], by its series at the middle of the interval
-    t = 0.3125 - y
+@kernel
+def _decay(z):
+    """exp(-abs(z)) for abs(z) up to 40, beyond it exp(-40); exact to 1e-14."""
+    t = 0.3125 - min(abs(z), 40.0) * 0.015625  # the series of exp around the middle of 0 to 40 / 64
     e = 1.0 / 479001600.0
     e = e * t + 1.0 / 39916800.0
     e = e * t + 1.0 / 3628800.0
@@ -50,7 +48,12 @@ def _logistic(z):
     e = e * e
     e = e * e
     e = e * e
-    e = e * e
+    return e * e
+
+
+@kernel(error_model="numpy")
+def _logistic(z, e):
+    """1 / (1 + exp(-z)), given e = exp(-abs(z))."""
     return (1.0 if z > 0.0 else e) / (1.0 + e)
 
 
@@ -75,7 +78,8 @@ def _share_first(values, threshold, steep, missing, share):
     else:
         for i in range(BLOCK):
             x = values[i]
-            w = _logistic((threshold - x) * steep)
+            z = (threshold - x) * steep
+            w = _logistic(z, _decay(z))
             share[i] = w if x == x else missing
 
 
@@ -205,16 +209,37 @@ def share_nodes(
                         below[start + i] = above[i] * share[i]
 
 
+@kernel
+def _margin_shares(values, threshold, steep, missing, near, far, reach):
+    """Shares of the first child at 8, 1 and 7 times the slope ``steep``: one exponential."""
+    if steep == 0.0:
+        _share_first(values, threshold, steep, missing, near)
+        far[:] = near
+        reach[:] = near
+    else:
+        for i in range(BLOCK):
+            x = values[i]
+            z = (threshold - x) * steep
+            e = _decay(z)
+            e2 = e * e
+            e4 = e2 * e2
+            a, b, c = _logistic(z, e4 * e4), _logistic(z, e), _logistic(z, e4 * e2 * e)
+            near[i] = a if x == x else missing
+            far[i] = b if x == x else missing
+            reach[i] = c if x == x else missing
+
+
 @kernel(
     void(
         readonly(float64, 2),
         *_TESTS,
         readonly(float64, 1),
+        readonly(float64, 3),
         readonly(float64, 2),
         float64[:, ::1],
     )
 )
-def add_sides(
+def add_margins(
     X,
     columns,
     slot,
@@ -228,40 +253,71 @@ def add_sides(
     table,
     single,
     steep,
-    scores,
+    side,
+    path,
     out,
 ):
-    """Add to ``out[i]`` the scores of the children of every test, each by its share of row i.
+    """Add to ``out[i]`` the logits of row i.
 
-    Every test is asked, whether the row would reach it or not.
+    ``side[0, node]`` and ``side[1, node]`` count by the share of the row that the test above gives
+    the node at 8 times the slope ``steep`` and at ``steep``; they are 0 for a second child.
+    ``path[leaf]`` counts by the share that reaches the leaf at 7 times the slope.
     """
     n, m = out.shape
     values = np.empty((max(len(columns), 1), BLOCK))
-    total, share = np.empty((m, BLOCK)), np.empty(BLOCK)
+    result = np.empty((slot.max() + 1, m, BLOCK))
+    total = np.empty((m, BLOCK))
+    near, far, share = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
         _read_block(X, start, stop, columns, single, values)
         total[:] = 0.0
         for node in range(len(kind)):
+            at, first = slot[node], child_start[node]
             if kind[node] == 0:
-                continue
-            x, first = values[column[node]], child_start[node]
-            width = child_start[node + 1] - first
-            if kind[node] == NUMERIC:
-                _share_first(x, threshold[node], steep[node], missing[node], share)
                 for j in range(m):
-                    left, right = scores[child[first], j], scores[child[first + 1], j]
-                    line = total[j]
+                    result[at, j, :] = path[node, j]
+            elif kind[node] == NUMERIC:
+                x = values[column[node]]
+                _margin_shares(x, threshold[node], steep[node], missing[node], near, far, share)
+                for j in range(m):
+                    left, right, line = result[at, j], result[at + 1, j], total[j]
+                    a, b = side[0, child[first], j], side[1, child[first], j]
                     for i in range(BLOCK):
-                        line[i] += share[i] * left + (1.0 - share[i]) * right
+                        left[i] = share[i] * left[i] + (1.0 - share[i]) * right[i]
+                        line[i] += near[i] * a + far[i] * b
             else:
+                x, width = values[column[node]], child_start[node + 1] - first
                 n_codes = (table_start[node + 1] - table_start[node]) // width - 1
                 for b in range(width):
                     _share_of(x, width, b, table_start[node], n_codes, table, share)
                     for j in range(m):
-                        score, line = scores[child[first + b], j], total[j]
+                        mixed, part, line = result[at, j], result[at + b, j], total[j]
+                        score = side[0, child[first + b], j] + side[1, child[first + b], j]
                         for i in range(BLOCK):
+                            before = 0.0 if b == 0 else mixed[i]
+                            mixed[i] = before + share[i] * part[i]
                             line[i] += share[i] * score
         for j in range(m):
             for i in range(stop - start):
-                out[start + i, j] += total[j, i]
+                out[start + i, j] += result[0, j, i] + total[j, i]
+
+
+@kernel(void(readonly(float64, 2), float64[:, ::1]))
+def logits_to_shares(logit, out):
+    """Fill ``out`` with the probabilities of logits: of the second of two classes, or of each."""
+    n, m = logit.shape
+    if out.shape[1] == 2:
+        for i in range(n):
+            z = logit[i, 0]
+            p = _logistic(z, _decay(z))
+            out[i, 1] = p
+            out[i, 0] = 1.0 - p
+        return
+    for i in range(n):
+        largest, total = logit[i].max(), 0.0
+        for j in range(m):
+            out[i, j] = np.exp(logit[i, j] - largest)
+            total += out[i, j]
+        for j in range(m):
+            out[i, j] /= total

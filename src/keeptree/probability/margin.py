@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,24 +11,25 @@ from keeptree.checks import require, require_array, require_number
 from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
-from keeptree.tree import LEAF, NUMERIC
+from keeptree.tree import LEAF
 
-PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
+PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
 _DEFAULT_C = 0.03
-_SIDE = 1.702  # strength at which a test's share is (1 + tanh((t - x) / (2 s))) / 2
-_REACH = (0.2, 0.6)  # strengths of the soft reach
 _FEWEST = 10  # cases of a node whose test is a feature
 _MOST_TESTS = 200  # the heaviest ones of a larger tree
 _MOST_NUMBERS = 30_000_000  # of a feature matrix; more rows are a stratified part
+# Slopes of the soft tests, and whether shares are multiplied down the path: tanh(z / 0.5) and
+# tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. The kernel knows them too.
+_PARTS = ((4.0, False), (0.5, False), (3.5, True))
 
 
 @dataclass(frozen=True, eq=False)
 class MarginExpert:
     """Scores of the nodes of ``tests``; the logit of a row is their sum by the shares of the row.
 
-    ``side`` counts by the share that each test alone gives the node, ``reach`` by the share that
-    reaches it, at two strengths; ``path`` has the sums of ``reach`` down to each node. ``centre``
-    is the mean over the training sample of what each test adds. The last axis is one logit for two
+    ``side`` counts by the share that each test alone gives the node, at two slopes, ``reach`` by
+    the share that reaches it; ``path`` has the sums of ``reach`` down to each node. ``centre`` is
+    the mean over the training sample of what each test adds. The last axis is one logit for two
     classes, else one per class.
     """
 
@@ -48,33 +48,33 @@ class MarginExpert:
         n_classes, n = len(tree.classes), len(self.tests.node)
         width = 1 if n_classes == 2 else n_classes
         require_array(self.intercept, "intercept", np.float64, (width,))
-        for name in ("side", "centre"):
+        require_array(self.side, "side", np.float64, (len(_PARTS) - 1, n, width))
+        for name in ("reach", "path", "centre"):
             require_array(getattr(self, name), name, np.float64, (n, width))
-        for name in ("reach", "path"):
-            require_array(getattr(self, name), name, np.float64, (len(_REACH), n, width))
 
-    def logit(self, X):
+    def logit(self, X, out=None):
         """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
-        total, part = np.empty((2, len(X), len(self.intercept)))
-        total[:] = self.intercept
-        for strength, values in zip(_REACH, self.path, strict=True):
-            self.tests.average(X, strength, values, part)
-            total += part
-        self.tests.add_sides(X, _SIDE, self.side, total)
-        return total
+        from keeptree._kernels.soft import add_margins  # numba loads when it is first needed
+
+        out = np.empty((len(X), len(self.intercept))) if out is None else out
+        out[:] = self.intercept
+        steep = self.tests.steep(_PARTS[1][0])
+        add_margins(X, *self.tests.arrays, steep, self.side, self.path, out)
+        return out
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
-        _probability(self.logit(X), out)
+        from keeptree._kernels.soft import logits_to_shares
+
+        logits_to_shares(self.logit(X), out)
 
     def contributions(self, X):
         """What each test adds beside ``centre``: shape (n, tests, logits)."""
-        value = np.zeros((len(self.tests.kind), len(X), len(self.intercept)))
-        for shares, scores in zip(_shares(self.tests, X), (self.side, *self.reach), strict=True):
-            value += shares[:, :, None] * scores[:, None]
-        added = np.zeros_like(value)
-        np.add.at(added, self.tests.parent, value)
-        asked = self.tests.kind != LEAF
+        tests = self.tests
+        added = np.zeros((len(tests.kind), len(X), len(self.intercept)))
+        for part, scores in zip(_PARTS, (*self.side, self.reach), strict=True):
+            np.add.at(added, tests.parent, tests.shares(X, *part)[:, :, None] * scores[:, None])
+        asked = tests.kind != LEAF
         return (added - self.centre[:, None])[asked].transpose(1, 0, 2)
 
 
@@ -105,18 +105,22 @@ def fit_margin(tree, X, y, weight, C=_DEFAULT_C):
     expert : MarginExpert
     """
     tests = _asked_tests(tree, X, weight)
-    node, part = _feature_nodes(tests)
-    rows = stratified_part(y, max(_MOST_NUMBERS // max(len(node), 1), 1000))
-    problem = RidgeLogistic(_features(tests, X[rows]), y[rows], weight[rows], len(tree.classes), C)
+    node = _feature_nodes(tests)
+    rows = stratified_part(y, _MOST_NUMBERS // (len(_PARTS) * len(node) + 1))
+    features = _features(tests, X[rows])
+    problem = RidgeLogistic(features, y[rows], weight[rows], len(tree.classes), C)
     linear = problem.fit(C)
-    scores = np.zeros((3, len(tests.kind), linear.coef.shape[1]))
-    scores[part, node] = linear.coef
+    coef = linear.coef.reshape(len(_PARTS), len(node), -1)
+    scores = np.zeros((len(_PARTS), len(tests.kind), coef.shape[2]))
+    scores[:, node] = coef
     centre = np.zeros_like(scores[0])
-    np.add.at(centre, tests.parent[node], problem.mean[:, None] * linear.coef)
-    path = scores[1:].copy()
-    for i in range(len(tests.kind) - 2, -1, -1):
-        path[:, i] += path[:, tests.parent[i]]
-    return MarginExpert(tests, float(C), scores[0], scores[1:], path, centre, linear.intercept)
+    mean = problem.mean.reshape(len(_PARTS), len(node), 1)
+    np.add.at(centre, tests.parent[node], (mean * coef).sum(axis=0))
+    path = scores[-1].copy()
+    for i in range(len(path) - 2, -1, -1):
+        path[i] += path[tests.parent[i]]
+    side, reach = scores[:-1], scores[-1]
+    return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept)
 
 
 def choose_margin(folds, penalties=PENALTIES):
@@ -131,15 +135,18 @@ def choose_margin(folds, penalties=PENALTIES):
 
 def _fold_losses(fold, penalties):
     """Log-loss on the rows held out, for each C."""
-    n_classes = len(fold.tree.classes)
-    tests = _asked_tests(fold.tree, fold.train.X, fold.train.weight)
-    features, held = _features(tests, fold.train.X), _features(tests, fold.test.X)
-    problem = RidgeLogistic(features, fold.train.y, fold.train.weight, n_classes, max(penalties))
-    p = np.empty((len(held), n_classes, len(penalties)))
+    from keeptree._kernels.soft import logits_to_shares
+
+    (X, y, weight), n_classes = fold.train, len(fold.tree.classes)
+    tests = _asked_tests(fold.tree, X, weight)
+    problem = RidgeLogistic(_features(tests, X), y, weight, n_classes, max(penalties))
+    held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), n_classes))
+    losses = np.empty(len(penalties))
     for j, C in enumerate(penalties):
         linear = problem.fit(C, tolerance=1e-2)
-        _probability(held @ linear.coef + linear.intercept, p[:, :, j])
-    return held_out_loss(p, fold.test.y, fold.test.weight)
+        logits_to_shares(held @ linear.coef + linear.intercept, p)
+        losses[j] = held_out_loss(p, fold.test.y, fold.test.weight)
+    return losses
 
 
 class MarginTreeClassifier(RefittedModel):
@@ -271,7 +278,7 @@ class MarginTreeClassifier(RefittedModel):
 
     def _logit(self, X, out):
         self._check_rows(X)
-        out[:] = self.expert_.logit(X)
+        self.expert_.logit(X, out)
 
     def _restore(self):
         super()._restore()
@@ -297,35 +304,14 @@ def _asked_tests(tree, X, weight):
 
 
 def _feature_nodes(tests):
-    """Node of each feature, and its part: 0 for sides, 1 and 2 for the reach at each strength."""
-    below = np.arange(len(tests.kind) - 1)  # all but the root
-    # The second side of a numeric test is one minus the first.
-    second = np.zeros(len(tests.kind), dtype=bool)
-    numeric = tests.kind == NUMERIC
-    second[tests.child[tests.child_start[:-1][numeric] + 1]] = True
-    sides = below[~second[:-1]]
-    sizes = len(sides), len(below), len(below)
-    return np.concatenate([sides, below, below]), np.repeat(np.arange(3), sizes)
+    """Nodes whose shares are features: all children but the last, which has what is left."""
+    last = np.zeros(len(tests.kind), dtype=bool)
+    last[-1] = True  # the root
+    last[tests.child[tests.child_start[1:][tests.kind != LEAF] - 1]] = True
+    return np.flatnonzero(~last)
 
 
 def _features(tests, X):
-    node, part = _feature_nodes(tests)
-    features = np.empty((len(node), len(X)))
-    for j, shares in enumerate(_shares(tests, X)):
-        features[part == j] = shares[node[part == j]]
-    return features.T
-
-
-def _shares(tests, X):
-    """Shares of the rows in the nodes: by each test alone, then by the reach at each strength."""
-    yield tests.sides(X, _SIDE)
-    for strength in _REACH:
-        yield tests.reach(X, strength)
-
-
-def _probability(logit, out):
-    if out.shape[1] == 2:
-        out[:, 1] = expit(logit[:, 0])
-        np.subtract(1.0, out[:, 1], out=out[:, 0])
-    else:
-        out[:] = softmax(logit, axis=1)
+    """Shares of the rows in the nodes, part by part: shape (n, p)."""
+    node = _feature_nodes(tests)
+    return np.concatenate([tests.shares(X, *part)[node] for part in _PARTS]).T

@@ -112,8 +112,7 @@ def stratified_part(labels, most):
 
 def held_out_loss(p, y, weight):
     """Sum of the log-losses of probabilities of shape (n, n_classes, ...): one for each setting."""
-    assigned = p[np.arange(len(y)), y]
-    return -np.tensordot(weight, np.log(np.maximum(assigned, 1e-15)), axes=1)
+    return -np.tensordot(weight, np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)), axes=1)
 
 
 def _refit(learner, kept, X, y, labels, sample_weight, weight, grow, hold, shown):

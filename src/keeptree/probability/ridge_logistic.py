@@ -5,10 +5,12 @@ without variance drop out, and the curvature is nearly diagonal, so that few ste
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
+from scipy.special import expit, log_softmax
+from threadpoolctl import ThreadpoolController
 
 _INTERCEPT = 0.1  # penalty of the intercept, as of a case or so: a class without cases stays finite
 _NOTHING = 1e-4  # an axis whose curvature is this small beside the penalty has no coefficient
@@ -40,64 +42,62 @@ class RidgeLogistic:
     """
 
     def __init__(self, features, y, weight, n_classes, largest):
-        self.weight, self.n_logits = weight, n_classes - (n_classes == 2)
-        self.target = np.zeros((len(y), n_classes))
-        self.target[np.arange(len(y)), y] = 1
+        self.weight, total = weight, weight.sum()
+        self.target = (y[:, None] == np.arange(n_classes)).astype(np.float64)
+        share = (weight @ self.target + 0.5) / (total + 0.5 * n_classes)
+        prior = np.log(share)
         if n_classes == 2:
-            self.target = self.target[:, 1:]
-        self.mean = weight @ features / weight.sum()
+            self.target, prior = self.target[:, 1:], prior[1:] - prior[:1]
+        self.prior = prior
+        self.mean = weight @ features / total
         features -= self.mean
-        spread = np.sqrt(weight @ features**2 / weight.sum())
+        spread = np.sqrt(weight @ features**2 / total)
         self.scale = np.where(spread > 1e-10, spread, np.inf)
         features /= self.scale
         size, axes = np.linalg.eigh((features.T * weight) @ features)
         kept = size * largest / 4 > _NOTHING
-        self.axes, self.size = axes[:, kept], size[kept]
+        self.size, self.axes = size[kept], axes[:, kept]
         self.rows = features @ self.axes
-        self.start = np.zeros((self.rows.shape[1] + 1, self.n_logits))
-        self.start[-1] = self._prior(n_classes)
-
-    def _prior(self, n_classes):
-        share = self.weight @ self.target + 0.5
-        if n_classes == 2:
-            return np.log(share / (self.weight.sum() + 1 - share))
-        return np.log(share / share.sum())
+        self.found = np.zeros((len(self.size) + 1, len(prior)))  # deviation from the prior
 
     def fit(self, C, tolerance=1e-6):
-        """Return the Linear model with penalty ``coef**2 / (2 C)``."""
-        bend = 0.25 if self.n_logits == 1 else 0.5  # largest curvature of a case's loss
+        """Return the Linear model with the penalty ``coef**2 / (2 C)``."""
+        bend = 0.25 if len(self.prior) == 1 else 0.5  # largest curvature of a case's loss
         penalty = np.append(np.full(len(self.size), 1 / C), _INTERCEPT)[:, None]
         curvature = bend * np.append(self.size, self.weight.sum())[:, None] + penalty
-        step = 1 / np.sqrt(curvature)
-        centre = np.zeros_like(self.start)
-        centre[-1] = self._prior(2 if self.n_logits == 1 else self.n_logits)
+        unit = 1 / np.sqrt(curvature)
 
         def loss(flat):
-            theta = flat.reshape(self.start.shape) * step
+            theta = flat.reshape(self.found.shape) * unit
             value, slope = self._loss(theta)
-            pull = penalty * (theta - centre)
-            value += 0.5 * (pull * (theta - centre)).sum()
-            return value, ((slope + pull) * step).ravel()
+            value += 0.5 * (penalty * theta**2).sum()
+            return value, ((slope + penalty * theta) * unit).ravel()
 
-        found = minimize(
-            loss,
-            (self.start / step).ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxcor": 20, "maxiter": 500, "ftol": 1e-15, "gtol": tolerance},
-        )
-        self.start = found.x.reshape(self.start.shape) * step
-        coef = self.axes @ self.start[:-1] / self.scale[:, None]
-        return Linear(coef, self.start[-1] - self.mean @ coef)
+        with _blas().limit(limits=1, user_api="blas"):  # vectors this short are no work for two
+            found = minimize(
+                loss,
+                (self.found / unit).ravel(),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxcor": 20, "maxiter": 500, "ftol": 1e-15, "gtol": tolerance},
+            )
+        self.found = found.x.reshape(self.found.shape) * unit
+        coef = self.axes @ self.found[:-1] / self.scale[:, None]
+        return Linear(coef, self.prior + self.found[-1] - self.mean @ coef)
 
     def _loss(self, theta):
-        logits = self.rows @ theta[:-1] + theta[-1]
-        if self.n_logits == 1:
+        logits = self.rows @ theta[:-1] + (self.prior + theta[-1])
+        if len(self.prior) == 1:
             value = self.weight @ (np.logaddexp(0, logits) - self.target * logits)[:, 0]
-            residual = 1 / (1 + np.exp(-logits)) - self.target
+            residual = expit(logits) - self.target
         else:
             logs = log_softmax(logits, axis=1)
             value = -(self.weight[:, None] * self.target * logs).sum()
             residual = np.exp(logs) - self.target
         residual *= self.weight[:, None]
         return value, np.vstack([self.rows.T @ residual, residual.sum(axis=0)])
+
+
+@cache
+def _blas():
+    return ThreadpoolController()  # finding the libraries takes longer than a fit

@@ -5,10 +5,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from keeptree.checks import require, require_array
+from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
-
-# The logistic function 1 / (1 + exp(-1.702 z)) is within 0.01 of the normal distribution function.
-_NORMAL = 1.702
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,8 +14,9 @@ class SoftTests:
     """Nodes in the order in which their results are combined: after their children, root last.
 
     A row belongs to the first child of the test ``x <= t`` by the share
-    1 / (1 + exp(-1.702 (t - x) / (strength * spread))), where ``spread`` is the standard deviation
-    of x in the training sample. A test on a constant stays hard; so does a nominal one.
+    1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
+    training sample. A test on a constant stays hard, as does a nominal one, and all tests do at an
+    infinite slope.
     """
 
     columns: np.ndarray
@@ -34,31 +33,22 @@ class SoftTests:
     spread: np.ndarray
     node: np.ndarray
 
-    def average(self, X, strength, leaf_values, out):
+    def average(self, X, slope, values, out):
         """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
         from keeptree._kernels.soft import average_leaves  # numba loads when it is first needed
 
-        average_leaves(X, *self._arrays, self._steep(strength), leaf_values, out)
+        average_leaves(X, *self.arrays, self.steep(slope), values, out)
 
-    def add_sides(self, X, strength, scores, out):
-        """Add to ``out`` the scores of every test's children, by the share of each row in them."""
-        from keeptree._kernels.soft import add_sides
+    def shares(self, X, slope, down):
+        """Share of each row in each node, of shape (n_nodes, n).
 
-        add_sides(X, *self._arrays, self._steep(strength), scores, out)
-
-    def reach(self, X, strength):
-        """Share of each row that reaches each node: shape (n_nodes, n)."""
-        return self._shares(X, strength, True)
-
-    def sides(self, X, strength):
-        """Share of each row that a test gives each child, whether the test is reached or not."""
-        return self._shares(X, strength, False)
-
-    def _shares(self, X, strength, down):
+        If ``down``, how much of the row reaches the node. Else how much of it the test above gives
+        the node, whether that test is reached or not.
+        """
         from keeptree._kernels.soft import share_nodes
 
         shares = np.zeros((len(self.kind), len(X)))
-        share_nodes(X, *self._arrays, self._steep(strength), down, shares)
+        share_nodes(X, *self.arrays, self.steep(slope), down, shares)
         return shares
 
     @property
@@ -69,14 +59,14 @@ class SoftTests:
         return parent
 
     @property
-    def _arrays(self):
+    def arrays(self):
         """What the kernels read, in their order."""
         return tuple(getattr(self, field.name) for field in fields(self))[:-2]
 
-    def _steep(self, strength):
-        """Slope of each test; 0 where it is hard."""
+    def steep(self, slope):
+        """Slope of each test per unit of its attribute; 0 where it is hard."""
         with np.errstate(divide="ignore", over="ignore"):
-            steep = _NORMAL / (strength * self.spread)
+            steep = slope / self.spread
         return np.where(np.isfinite(steep), steep, 0.0)
 
 
@@ -95,7 +85,8 @@ def soft_tests(tree, X, weight, inner=None):
         Nodes whose tests are asked; the others count as leaves. It holds with every node all
         those above. Default: all tests.
     """
-    return _arrange_tests(tree, _column_spread(X, weight), inner)
+    low, high, _, deviation = column_spread(X, weight)
+    return _arrange_tests(tree, np.where(low < high, deviation, 0.0), inner)
 
 
 def check_tests(tests, tree):
@@ -118,7 +109,7 @@ def check_tests(tests, tree):
             require(same, f"{field.name} is not that of the tree")
 
 
-def _arrange_tests(tree, column_spread, inner):
+def _arrange_tests(tree, spread, inner):
     kind = tree.kind if inner is None else np.where(inner, tree.kind, LEAF).astype(np.int8)
     node, slot = _postorder(tree, kind)
     place = np.zeros(tree.n_nodes, dtype=np.int32)
@@ -126,7 +117,6 @@ def _arrange_tests(tree, column_spread, inner):
     feature = np.where(kind == LEAF, -1, tree.feature)[node]
     columns, column = np.unique(feature, return_inverse=True)
     column = column - np.count_nonzero(columns < 0)
-    spread = column_spread[feature]
     children = [place[tree.children(i)] if kind[i] != LEAF else place[:0] for i in node]
     tables = [_category_table(tree, i).ravel() if kind[i] == NOMINAL else [] for i in node]
     return SoftTests(
@@ -141,7 +131,7 @@ def _arrange_tests(tree, column_spread, inner):
         table_start=_starts(tables),
         table=np.concatenate(tables).astype(np.float64),
         single=tree.compare_dtype == "float32",
-        spread=np.where(kind[node] == NUMERIC, spread, 0.0),
+        spread=np.where(kind[node] == NUMERIC, spread[feature], 0.0),
         node=node,
     )
 
@@ -166,15 +156,6 @@ def _postorder(tree, kind):
 
 def _starts(parts):
     return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
-
-
-def _column_spread(X, weight):
-    """Standard deviation of each column's known values."""
-    from keeptree._kernels.columns import spread_columns
-
-    spread = np.empty((5, X.shape[1]))
-    spread_columns(X, weight, spread)
-    return spread[4]
 
 
 def _missing_shares(tree):

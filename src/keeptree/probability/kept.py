@@ -1,0 +1,227 @@
+"""The recommended classifier: the kept tree, and three experts on what its leaves cannot say."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from keeptree.probability.kernel_expert import fit_kernel
+from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.probability.pool import (
+    DEFAULT_SOFTNESS,
+    choose_softness,
+    equal_pool,
+    fit_pool,
+    make_coherent,
+    smoothed_prior,
+)
+from keeptree.probability.refits import RefittedModel
+from keeptree.probability.soft import choose_soft, fit_soft
+from keeptree.tree import LEAF
+
+EXPERTS = ("soft", "margin", "kernel")
+
+
+class KeptTreeClassifier(RefittedModel):
+    """The best probabilities for a tree that stays as it is: the one we recommend.
+
+    Three experts look at a case through the tree. ``soft`` lets it belong to both sides of a test
+    it barely passes. ``margin`` weighs how clearly it passes each of the tree's tests. ``kernel``
+    asks what became of training cases that are alike in the attributes the tree tests. Their
+    opinions are pooled: p is proportional to the product of their probabilities, each to the
+    power of its weight, and the weights are those that serve best on cases none of them has seen.
+
+    Parameters
+    ----------
+    estimator : estimator, Tree or None
+        A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
+        and fitted; None means :class:`~keeptree.C45Classifier`.
+    coherent : bool, default=False
+        Whether the tree's class must be the most probable one in every row. Costs some of the
+        ranking: where the experts disagree with the tree they are usually right.
+    decide : {"tree", "probability"}, default="tree"
+        Whether ``predict`` is the tree's decision or the most probable class.
+    n_jobs : int or None, default=None
+        Threads that refit trees and score blocks of rows.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The kept tree.
+    classes_ : ndarray
+        Class labels.
+    weights_ : dict
+        Weight of each expert: ``"soft"``, ``"margin"``, ``"kernel"``.
+    soft_, margin_, kernel_ : SoftExpert, MarginExpert, KernelExpert
+        The experts; ``soft_.strength``, ``soft_.shrinkage``, ``margin_.C`` and
+        ``kernel_.bandwidth`` are what was chosen.
+    pool_ : Pool
+        Weights and prior.
+    softness_ : float
+        How far above the other classes ``coherent`` lifts the tree's, in log-odds.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray
+        Their names, if X had some.
+
+    Notes
+    -----
+    Strengths and weights are chosen with trees that the same learner grows on five folds of the
+    training sample; the kept tree is not touched. A :class:`~keeptree.Tree` came without its
+    learner: then the experts have equal weights and default strengths. Nothing is random.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0).fit(X[:400], y[:400])
+    >>> model = kt.KeptTreeClassifier(clf).fit(X[:400], y[:400])
+    >>> bool((model.predict(X) == clf.predict(X)).all())
+    True
+    >>> sorted(model.weights_)
+    ['kernel', 'margin', 'soft']
+    >>> from sklearn.metrics import log_loss
+    >>> new, true = X[400:], y[400:]
+    >>> log_loss(true, model.predict_proba(new)) < log_loss(true, clf.predict_proba(new)) / 3
+    True
+    """
+
+    _parameter_constraints = {**RefittedModel._parameter_constraints, "coherent": ["boolean"]}
+    _saved = ("soft_", "margin_", "kernel_", "pool_", "softness_")
+
+    def __init__(self, estimator=None, coherent=False, *, decide="tree", n_jobs=None):
+        self.estimator = estimator
+        self.coherent = coherent
+        self.decide = decide
+        self.n_jobs = n_jobs
+
+    @property
+    def weights_(self):
+        """Weight of each expert in the pool, by name."""
+        return dict(zip(self.pool_.names, self.pool_.weights.tolist(), strict=True))
+
+    def contributions(self, X):
+        """Return how far each expert, and each test of the tree, pushed the probability.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to explain.
+
+        Returns
+        -------
+        parts : KeptContributions
+        """
+        check_is_fitted(self)
+        names = (*EXPERTS, "coherent") if self.coherent else EXPERTS
+        value = self._map(X, self._push, (len(names), len(self.classes_)))
+        tests = self.margin_.tests.node[self.margin_.tests.kind != LEAF]
+        shape = len(tests), len(self.margin_.intercept)
+        pushed = self._map(X, self._push_tests, shape) * self.weights_["margin"]
+        order = np.argsort(tests, kind="stable")
+        return KeptContributions(
+            names, self._log_odds(value), tests[order], self._log_odds(pushed[:, order])
+        )
+
+    def _refits(self):
+        return True
+
+    def _learn(self, X, y, weight, folds):
+        tree, sample = self.tree_, (X, y, weight)
+        prior = smoothed_prior(y, weight, len(tree.classes))
+        strengths, C = choose_soft(folds), choose_margin(folds)
+        self.soft_ = fit_soft(tree, *sample, *strengths)
+        self.margin_ = fit_margin(tree, *sample, C)
+        self.kernel_ = fit_kernel(tree, *sample)
+        if folds is None:
+            self.pool_, self.softness_ = equal_pool(EXPERTS, prior), DEFAULT_SOFTNESS
+            return
+        chosen = strengths, (C,), (self.kernel_.settings,)
+        opinions, label, y, weight = _unseen(folds, chosen)
+        self.pool_ = fit_pool(EXPERTS, opinions, y, weight, prior)
+        p = np.empty(opinions.shape[1:])
+        self.pool_.probability(opinions, p)
+        self.softness_ = choose_softness(p, label, y, weight)
+
+    def _probability(self, X, out):
+        self._check_rows(X)
+        self.pool_.probability(self._opinions(X), out)
+        if self.coherent:
+            make_coherent(out, self.tree_._labels(X), self.softness_)
+
+    def _opinions(self, X):
+        return _ask((self.soft_, self.margin_, self.kernel_), X, len(self.classes_))
+
+    def _push(self, X, out):
+        """Weighted logarithms of the experts' probabilities, and what coherence adds to them."""
+        self._check_rows(X)
+        logits = self.pool_.logits(self._opinions(X))
+        out[:, : len(EXPERTS)] = logits.transpose(1, 0, 2)
+        if self.coherent:
+            p = np.empty((len(X), len(self.classes_)))
+            self._probability(X, p)
+            out[:, -1] = np.log(p) - logits.sum(axis=0)
+
+    def _push_tests(self, X, out):
+        out[:] = self.margin_.contributions(X)
+
+    def _log_odds(self, value):
+        """Log-odds of ``classes_[1]`` of two; else log-probabilities about their mean."""
+        if value.shape[-1] == 1:
+            return value[..., 0] if self._columns is None else -value[..., 0]
+        if self._columns is not None:
+            value = value[..., self._columns]
+        if value.shape[-1] == 2:
+            return value[..., 1] - value[..., 0]
+        return value - value.mean(axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptContributions:
+    """What pushed the probabilities of rows, in log-odds.
+
+    Attributes
+    ----------
+    expert : tuple of str
+        The experts; ``"coherent"`` is what lifts the tree's class above the others.
+    value : ndarray of shape (n, n_experts) or (n, n_experts, n_classes)
+        With two classes what each adds to the log-odds of ``classes_[1]``: their sum is
+        log p / (1 - p). With more classes what each adds to the log-probability of each class,
+        about the mean over the classes.
+    node : ndarray of shape (n_tests,)
+        The tests that the margin expert weighs, by number of the tree's node.
+    test : ndarray of shape (n, n_tests) or (n, n_tests, n_classes)
+        What each of them adds within the margin expert, compared with the mean training case.
+    """
+
+    expert: tuple
+    value: np.ndarray
+    node: np.ndarray
+    test: np.ndarray
+
+
+_FIT = (fit_soft, fit_margin, fit_kernel)  # in the order of EXPERTS
+
+
+def _ask(experts, X, n_classes):
+    """Probabilities of all experts: shape (n_experts, n, n_classes)."""
+    opinions = np.empty((len(experts), len(X), n_classes))
+    for expert, opinion in zip(experts, opinions, strict=True):
+        expert.probability(X, opinion)
+    return opinions
+
+
+def _unseen(folds, chosen):
+    """Opinions on the cases of all folds, with the refitted trees' labels, classes and weights."""
+    parts = []
+    for fold in folds:
+        experts = [
+            fit(fold.tree, *fold.train, *settings)
+            for fit, settings in zip(_FIT, chosen, strict=True)
+        ]
+        opinions = _ask(experts, fold.test.X, len(fold.tree.classes))
+        parts.append((opinions, fold.tree._labels(fold.test.X), fold.test.y, fold.test.weight))
+    opinions, *rest = zip(*parts, strict=True)
+    return np.concatenate(opinions, axis=1), *(np.concatenate(part) for part in rest)

@@ -1,0 +1,147 @@
+"""One opinion from several experts: the logarithmic pool, its weights fitted on unseen cases.
+
+Beside it the one step that may follow: a probability whose largest class is the tree's.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+_SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
+_RIDGE = 2.0  # towards equal weights
+_SOFTNESS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
+DEFAULT_SOFTNESS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """p proportional to the product of the experts' probabilities to the power of their weights."""
+
+    names: tuple
+    weights: np.ndarray
+    prior: np.ndarray
+
+    def logits(self, opinions):
+        """Weighted logarithms of the experts' probabilities, shape (n_experts, n, n_classes)."""
+        return self.weights[:, None, None] * _logs(opinions, self.prior)
+
+    def probability(self, opinions, out):
+        """Fill ``out`` with the pooled probabilities of opinions of shape (n_experts, n, K)."""
+        np.sum(self.logits(opinions), axis=0, out=out)
+        out -= out.max(axis=1, keepdims=True)
+        np.exp(out, out=out)
+        out /= out.sum(axis=1, keepdims=True)
+
+
+def smoothed_prior(y, weight, n_classes):
+    """Class shares of a sample with a case of each class added, so that none is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> smoothed_prior(np.array([0, 0, 0]), np.ones(3), 2)
+    array([0.8, 0.2])
+    """
+    counts = np.bincount(y, weight / weight.mean(), minlength=n_classes) + 1
+    return counts / counts.sum()
+
+
+def equal_pool(names, prior):
+    """The pool with nothing fitted: every expert counts the same."""
+    return Pool(tuple(names), np.full(len(names), 1 / len(names)), prior)
+
+
+def fit_pool(names, opinions, y, weight, prior):
+    """Weights, not negative, of the least log-loss on cases that the experts have not seen.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The experts.
+    opinions : ndarray of shape (n_experts, n, n_classes)
+        Their probabilities.
+    y, weight : ndarray of shape (n,)
+        Class codes and weights of the cases.
+    prior : ndarray of shape (n_classes,)
+        Class shares, none 0.
+
+    Returns
+    -------
+    pool : Pool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.tile([0, 1, 1], 50)
+    >>> good, useless = np.where(np.eye(2)[y] == 1, 0.8, 0.2), np.full((150, 2), 0.5)
+    >>> pool = fit_pool(["good", "useless"], np.stack([good, useless]), y, np.ones(150), [1/3, 2/3])
+    >>> bool(pool.weights[0] > 1 > pool.weights[1])
+    True
+    """
+    prior = np.asarray(prior, dtype=float)
+    logs = _logs(opinions, prior)
+    equal = np.full(len(names), 1 / len(names))
+    weight = weight / weight.mean()
+    assigned = logs[:, np.arange(len(y)), y]
+
+    def loss(w):
+        total = np.tensordot(w, logs, axes=1)
+        norm = logsumexp(total, axis=1)
+        p = np.exp(total - norm[:, None])
+        expected = np.einsum("nc,enc->en", p, logs)
+        value = weight @ (norm - w @ assigned) + _RIDGE * ((w - equal) ** 2).sum()
+        return value, (expected - assigned) @ weight + 2 * _RIDGE * (w - equal)
+
+    found = minimize(loss, equal, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(names))
+    return Pool(tuple(names), found.x, prior)
+
+
+def make_coherent(p, label, softness):
+    """Move probabilities in place, as little as need be, until each row's label is the largest.
+
+    The margin m of the label, its log-probability minus the largest other one, becomes
+    (m + sqrt(m² + softness²)) / 2: positive, rising in m, hardly changed where the label was
+    clearly the largest already. Cases with the same label keep their order; the other classes
+    keep their proportions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p = np.array([[0.9, 0.1], [0.4, 0.6]])
+    >>> make_coherent(p, np.array([0, 0]), softness=0.1)
+    >>> p.round(3)
+    array([[0.9  , 0.1  ],
+           [0.502, 0.498]])
+    """
+    if p.shape[1] == 1:
+        return
+    at = np.arange(len(p)), label
+    own = p[at]
+    p[at] = -1.0
+    other = p.max(axis=1)
+    m = np.log(own / other)
+    root = np.sqrt(m * m + softness * softness)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(m > 0, (m + root) / 2, softness * softness / (2 * (root - m)))
+    p[at] = other * np.maximum(np.exp(moved), _ABOVE)
+    p /= p.sum(axis=1, keepdims=True)
+
+
+_ABOVE = 1.0 + 2.0**-40  # survives the division by a sum
+
+
+def choose_softness(p, label, y, weight):
+    """Softness of the least log-loss on cases that neither the tree nor the experts have seen."""
+    losses = []
+    for softness in _SOFTNESS:
+        moved = p.copy()
+        make_coherent(moved, label, softness)
+        losses.append(-(weight * np.log(moved[np.arange(len(y)), y])).sum())
+    return _SOFTNESS[int(np.argmin(losses))]
+
+
+def _logs(opinions, prior):
+    """Logarithms of the opinions, each mixed with a little of the prior."""
+    return np.log((1 - _SHARE) * opinions + _SHARE * prior)

@@ -1,0 +1,180 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.probability.kernel_expert import (
+    Settings,
+    condense,
+    fit_kernel,
+    importances,
+    leave_one_out,
+)
+from tests.reference.landmarks import class_sums, probability
+from tests.strategies import random_rows, random_tree, trees
+
+CHOSEN = Settings(0.3, 0.5, 0.1)
+
+
+def probabilities(expert, X):
+    out = np.empty((len(X), len(expert.prior)))
+    expert.probability(X, out)
+    return out
+
+
+def sample_of(tree, seed, n=60, missing=0.0):
+    rng = np.random.default_rng(seed)
+    X = random_rows(tree, seed, n=n, missing=missing)
+    return X, rng.integers(len(tree.classes), size=n), rng.integers(0, 3, size=n) + 0.5
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tree=trees(max_leaves=12, missing=("child", "share")),
+    seed=st.integers(0, 2**32 - 1),
+    missing=st.sampled_from([0.0, 0.3]),
+    most=st.sampled_from([7, 1000]),
+)
+def test_the_kernel_sums_as_the_reference_does(tree, seed, missing, most):
+    X, y, weight = sample_of(tree, seed, missing=missing)
+    expert = fit_kernel(tree, X, y, weight, CHOSEN, most=most)
+    rows = random_rows(tree, seed + 1, n=20, missing=missing)
+    expected = [probability(expert, row) for row in rows]
+    np.testing.assert_allclose(probabilities(expert, rows), expected, rtol=1e-11, atol=1e-14)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tree=trees(max_leaves=12), seed=st.integers(0, 2**32 - 1))
+def test_probabilities_are_finite_and_sum_to_one_however_far_the_row(tree, seed):
+    X, y, weight = sample_of(tree, seed)
+    expert = fit_kernel(tree, X, y, weight)
+    far = random_rows(tree, seed, n=30)
+    numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
+    far[:, numeric] *= 10.0 ** np.random.default_rng(seed).integers(-300, 300, len(numeric))
+    p = probabilities(expert, far)
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 300])
+def test_a_row_has_the_same_bits_in_every_block(cancer, cancer_tree, n):
+    X, y = cancer
+    expert = fit_kernel(kt.keep(cancer_tree), X, y, np.ones(len(y)), CHOSEN)
+    np.testing.assert_array_equal(
+        probabilities(expert, X)[5 : 5 + n], probabilities(expert, X[5 : 5 + n])
+    )
+
+
+def test_one_missing_value_does_not_change_the_other_rows(cancer, cancer_tree):
+    # The block falls back on the loop that looks for missing values.
+    X, y = cancer
+    expert = fit_kernel(kt.keep(cancer_tree), X, y, np.ones(len(y)), CHOSEN)
+    holed = X.copy()
+    holed[3, expert.feature[0]] = np.nan
+    before, after = probabilities(expert, X), probabilities(expert, holed)
+    np.testing.assert_allclose(np.delete(after, 3, 0), np.delete(before, 3, 0), rtol=1e-12)
+    assert not np.allclose(after[3], before[3])
+
+
+def test_far_from_every_case_the_prior_decides(iris, iris_tree):
+    X, y = iris
+    expert = fit_kernel(kt.keep(iris_tree), X, y, np.ones(len(y)))
+    np.testing.assert_allclose(probabilities(expert, X[:2] + 1e9), [expert.prior] * 2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(tree=trees(max_leaves=10), seed=st.integers(0, 2**32 - 1), most=st.sampled_from([9, 1000]))
+def test_leaving_a_case_out_is_fitting_without_it(tree, seed, most):
+    X, y, weight = sample_of(tree, seed, n=40)
+    sizes = importances(tree)  # the frame must not change with the case, so only sums are compared
+    expert = fit_kernel(tree, X, y, weight, CHOSEN, most=most)
+    member, _ = _members(tree, X, y, weight, most)
+    sums = leave_one_out(expert, X, y, weight / weight.mean(), member)
+    assert (sizes >= 0).all()
+    for i in range(0, 40, 13):
+        np.testing.assert_allclose(
+            sums[i], _without(expert, X, y, weight / weight.mean(), member, i), rtol=1e-6, atol=1e-9
+        )
+
+
+def _members(tree, X, y, weight, most):
+    from keeptree.probability import kernel_expert as ke
+
+    space = ke._embed(tree, X, y, weight / weight.mean())
+    points = ke._coordinates(space, X) * space.sizes(CHOSEN.power)
+    return condense(points, y, len(tree.classes), most)
+
+
+def _without(expert, X, y, weight, member, i):
+    """Class sums at case i with its own landmark replaced by the mean of the rest of its cell."""
+    from dataclasses import replace
+
+    from keeptree.probability.kernel_expert import _coordinates
+
+    points = _coordinates(expert, X)
+    rest = np.flatnonzero((member == member[i]) & (np.arange(len(y)) != i))
+    landmarks, mass = expert.landmarks.copy(), expert.mass.copy()
+    mass[member[i]] = weight[rest].sum()
+    if len(rest):
+        landmarks[member[i]] = np.average(points[rest], axis=0, weights=weight[rest])
+    return class_sums(replace(expert, landmarks=landmarks, mass=mass), X[i])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 200),
+    n_classes=st.integers(1, 5),
+    most=st.integers(5, 80),
+)
+def test_cells_hold_cases_of_one_class_and_are_not_too_many(seed, n, n_classes, most):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 4, size=(n, 3)).astype(float)  # many equal cases
+    points[rng.random(points.shape) < 0.1] = np.nan
+    y = rng.integers(n_classes, size=n)
+    member, n_of_class = condense(points, y, n_classes, most)
+    assert n_of_class.sum() <= max(most, n_classes)
+    assert (np.repeat(np.arange(n_classes), n_of_class)[member] == y).all()
+    assert len(np.unique(member)) == n_of_class.sum()  # none is empty
+
+
+def test_landmarks_do_not_grow_with_the_sample():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 3))
+    y = (X[:, 0] * X[:, 1] + rng.normal(size=6000) / 3 > 0).astype(int)
+    tree = kt.keep(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y))
+    expert = fit_kernel(tree, X, y, np.ones(6000))
+    assert len(expert.mass) <= 1024
+    assert expert.mass.sum() == pytest.approx(6000)
+    new = rng.normal(size=(2000, 3))
+    p = probabilities(expert, new)[:, 1]
+    every = probabilities(fit_kernel(tree, X, y, np.ones(6000), most=6000), new)[:, 1]
+    assert np.abs(p - every).mean() < 0.03  # the whole sample says the same
+
+
+def test_weights_count_as_repeated_cases(iris, iris_tree):
+    X, y = iris
+    tree = kt.keep(iris_tree)
+    rng = np.random.default_rng(1)
+    times = rng.integers(0, 4, size=len(y))
+    some = fit_kernel(tree, X, y, times.astype(float), CHOSEN)
+    again = np.repeat(np.arange(len(y)), times)
+    every = fit_kernel(tree, X[again], y[again], np.ones(len(again)), CHOSEN)
+    # Masses are relative to a mean case, which differs; so do the pseudo-cases' effects, a little.
+    np.testing.assert_allclose(probabilities(some, X), probabilities(every, X), atol=0.05)
+
+
+def test_importances_are_those_of_scikit_learn(cancer, cancer_tree):
+    ours = importances(kt.keep(cancer_tree))
+    theirs = cancer_tree.feature_importances_
+    np.testing.assert_allclose(ours, theirs / theirs.max(), atol=1e-3)
+
+
+def test_a_tree_of_one_leaf_gives_the_class_shares():
+    tree = random_tree(0, n_leaves=1, n_classes=3)
+    X, y, weight = random_rows(tree, 0), np.arange(50) % 3, np.ones(50)
+    p = probabilities(fit_kernel(tree, X, y, weight), X)
+    np.testing.assert_allclose(p, [np.bincount(y) / 50] * 50, rtol=1e-9)

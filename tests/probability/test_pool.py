@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from keeptree.probability.pool import (
+    choose_softness,
+    equal_pool,
+    fit_pool,
+    make_coherent,
+    smoothed_prior,
+)
+
+
+def random_opinions(seed, n_experts, n, n_classes, sharp=3.0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n_experts, n, n_classes)) * sharp
+    p = np.exp(z - z.max(axis=2, keepdims=True))
+    return p / p.sum(axis=2, keepdims=True)
+
+
+def pooled(pool, opinions):
+    out = np.empty(opinions.shape[1:])
+    pool.probability(opinions, out)
+    return out
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 10))
+def test_pooled_probabilities_sum_to_one(seed, n_experts, n_classes):
+    opinions = random_opinions(seed, n_experts, 20, n_classes, sharp=200.0)
+    p = pooled(equal_pool("abcd"[:n_experts], np.full(n_classes, 1 / n_classes)), opinions)
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
+def test_a_pool_of_equal_experts_is_that_expert():
+    one = random_opinions(0, 1, 30, 3, sharp=1.0)
+    p = pooled(equal_pool("ab", np.full(3, 1 / 3)), np.concatenate([one, one]))
+    np.testing.assert_allclose(p, 0.998 * one[0] + 0.002 / 3)
+
+
+def test_no_weight_is_negative_and_a_misleading_expert_has_none():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=400)
+    told = np.where(rng.random(400) < 0.2, rng.integers(3, size=400), y)
+    good = np.where(np.eye(3)[told] == 1, 0.8, 0.1)
+    bad = np.where(np.eye(3)[(y + 1) % 3] == 1, 0.5, 0.25)
+    pool = fit_pool(["good", "bad"], np.stack([good, bad]), y, np.ones(400), np.full(3, 1 / 3))
+    assert pool.weights[1] == 0 < pool.weights[0]
+
+
+def test_the_weights_have_the_least_penalised_loss():
+    rng = np.random.default_rng(2)
+    y = rng.integers(2, size=200)
+    opinions, prior, weight = random_opinions(3, 2, 200, 2, 1.0), np.array([0.4, 0.6]), np.ones(200)
+    opinions[:, np.arange(200), y] += 0.3
+    opinions /= opinions.sum(axis=2, keepdims=True)
+    pool = fit_pool("ab", opinions, y, weight, prior)
+
+    def loss(w):
+        logs = np.log(0.998 * opinions + 0.002 * prior)
+        z = w[0] * logs[0] + w[1] * logs[1]
+        p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+        return -np.log(p[np.arange(200), y]).sum() + 2 * ((np.array(w) - 0.5) ** 2).sum()
+
+    least = loss(pool.weights)
+    for k in range(2):
+
+        def along(step, k=k):
+            moved = pool.weights.copy()
+            moved[k] += step
+            return loss(moved)
+
+        assert minimize_scalar(along, bounds=(-0.2, 0.2), method="bounded").fun >= least - 1e-4
+
+
+def test_with_few_cases_the_weights_stay_near_equal():
+    opinions = random_opinions(0, 3, 2, 2)
+    pool = fit_pool("abc", opinions, np.array([0, 1]), np.ones(2), np.array([0.5, 0.5]))
+    assert np.abs(pool.weights - 1 / 3).max() < 1
+
+
+def test_weights_of_cases_count_relative_to_each_other():
+    opinions, y = random_opinions(0, 3, 60, 2), np.arange(60) % 2
+    prior = np.array([0.5, 0.5])
+    one = fit_pool("abc", opinions, y, np.ones(60), prior)
+    other = fit_pool("abc", opinions, y, np.full(60, 1e-6), prior)
+    np.testing.assert_allclose(one.weights, other.weights, atol=1e-4)
+
+
+@settings(max_examples=200)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_classes=st.integers(1, 10),
+    sharp=st.sampled_from([0.0, 1e-9, 1.0, 30.0, 200.0]),
+    softness=st.sampled_from([1e-3, 0.05, 1.0, 8.0]),
+)
+def test_the_label_is_strictly_the_most_probable(seed, n_classes, sharp, softness):
+    p = random_opinions(seed, 1, 40, n_classes, sharp)[0] * 0.998 + 0.002 / n_classes
+    label = np.random.default_rng(seed).integers(n_classes, size=40)
+    make_coherent(p, label, softness)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    at = np.arange(40), label
+    own = p[at].copy()
+    p[at] = -1
+    assert (own > p.max(axis=1)).all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), softness=st.sampled_from([0.05, 1.0, 4.0]))
+def test_cases_with_the_same_label_keep_their_order(seed, softness):
+    p = random_opinions(seed, 1, 60, 2)[0]
+    label = np.random.default_rng(seed).integers(2, size=60)
+    moved = p.copy()
+    make_coherent(moved, label, softness)
+    for c in range(2):
+        rows = label == c
+        assert (np.argsort(p[rows, 1]) == np.argsort(moved[rows, 1])).all()
+
+
+def test_the_other_classes_keep_their_proportions():
+    p = np.array([[0.2, 0.5, 0.3]])
+    make_coherent(p, np.array([0]), 0.1)
+    assert p[0, 1] / p[0, 2] == pytest.approx(5 / 3)
+
+
+def test_softness_is_small_where_the_labels_say_little_and_large_where_they_are_right():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=2000)
+    p = np.full((2000, 2), 0.5)
+    assert choose_softness(p, y, y, np.ones(2000)) == 4.0
+    assert choose_softness(p, rng.integers(2, size=2000), y, np.ones(2000)) == 0.05
+
+
+def test_the_prior_has_no_zero():
+    prior = smoothed_prior(np.array([1, 1]), np.array([3.0, 3.0]), 3)
+    np.testing.assert_allclose(prior, [0.2, 0.6, 0.2])
