@@ -164,6 +164,36 @@ def test_distances_are_those_of_the_boundary(demo, demo_data):
     assert found == pytest.approx([case["distance"] for case in cases], rel=1e-9)
 
 
+def check_changes(tab, model, rows, locked):
+    """The nearest change, its cost and its sentence as in Python, under the same locks."""
+    columns = [a["column"] for a in tab.run("() => keeptree.data.attributes")]
+    answers = tab.run(
+        "([rows, locked]) => rows.map((x) => keeptree.tell(x, new Set(locked)))",
+        [as_values(rows, columns), locked],
+    )
+    fixed = [columns[at] for at in locked]
+    changes = kt.nearest_change(model, model.tree_.decode(rows), fixed=fixed)
+    for answer, change in zip(answers, changes, strict=True):
+        assert answer["sentence"] == change.sentence
+        if change.found:
+            assert answer["cost"] == pytest.approx(change.cost, rel=1e-9)
+            assert answer["leaf"] == change.leaf
+
+
+@pytest.mark.parametrize("locked", [[], [0, 2], [0, 1, 2, 3]], ids=str)
+def test_the_nearest_change_is_that_of_python(locked, opened, plain_page):
+    model, X, _ = plain_model()
+    check_changes(opened(plain_page), model, rows_about(model, X, 150), locked)
+
+
+@pytest.mark.parametrize("locked", [[], [1]], ids=str)
+def test_the_nearest_change_is_that_of_python_with_categories(locked, opened, tmp_path):
+    X, y = mixed_table()
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    kt.report(model, X, y, tmp_path / "page.html")
+    check_changes(opened(tmp_path / "page.html"), model, rows_about(model, X, 100), locked)
+
+
 def plain_model(n_leaves=8):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     learner = DecisionTreeClassifier(max_leaf_nodes=n_leaves, min_samples_leaf=5, random_state=0)
@@ -188,6 +218,7 @@ def test_moving_a_value_lights_another_way_and_undo_takes_one_drag_back(plain):
     before = plain.run("() => [...document.querySelectorAll('.outline .on')].length")
     assert before >= 2
     first = plain.page.locator(".control .range").first
+    first.scroll_into_view_if_needed()
     start = first.input_value()
     at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
     box = first.bounding_box()
@@ -226,10 +257,11 @@ def test_a_lock_keeps_its_attribute_out_of_the_nearest_change(plain):
     plain.settle()
     assert lock.get_attribute("aria-pressed") == "true"
     assert name not in plain.text("#result .change")
-    for other in plain.page.locator(".lock[aria-pressed=false]").all():
-        other.click()
+    while plain.page.locator(".lock[aria-pressed=false]").count():
+        plain.page.locator(".lock[aria-pressed=false]").first.click()
+        plain.settle()
     plain.page.wait_for_function(
-        "() => document.querySelector('.change').textContent.includes('unlock')"
+        "() => document.querySelector('#result .change').textContent.includes('unlock')"
     )
     assert plain.page.is_disabled("#apply")
 
@@ -389,9 +421,7 @@ HOSTILE_NAMES = [
 def test_hostile_names_are_shown_as_text(opened, tmp_path):
     import pandas as pd
 
-    X, _ = make_classification(
-        300, len(HOSTILE_NAMES), n_informative=5, random_state=0, n_redundant=0
-    )
+    X = np.random.default_rng(0).normal(size=(300, len(HOSTILE_NAMES)))
     table = pd.DataFrame(X.round(2), columns=HOSTILE_NAMES)
     kinds = pd.Series(np.array(HOSTILE_NAMES)[np.arange(300) % 3]).astype("category")
     table["<b>kind</b>"] = kinds
@@ -475,15 +505,8 @@ def no_held_out_data():
 
 
 def many_classes():
-    X, y = make_classification(
-        2600,
-        8,
-        n_informative=8,
-        n_redundant=0,
-        n_classes=26,
-        n_clusters_per_class=1,
-        random_state=0,
-    )
+    shape = {"n_informative": 8, "n_redundant": 0, "n_clusters_per_class": 1}
+    X, y = make_classification(2600, 8, n_classes=26, random_state=0, **shape)
     labels = np.array(list("abcdefghijklmnopqrstuvwxyz"))[y]
     model = kt.SmoothedTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=40, random_state=0))
     return model.fit(X[:2000], labels[:2000]), X[2000:], labels[2000:], {}

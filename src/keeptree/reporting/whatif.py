@@ -16,7 +16,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     ----------
     model : fitted KeepTree classifier
         Its tree is kept.
-    boundary : Boundary or None
+    boundary : Boundary
         How distances are measured.
     attributes : list of dict
         From :func:`keeptree.reporting.attributes.collect_attributes`.
@@ -33,7 +33,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     return {
         "float32": model.tree_.compare_dtype == "float32",
         "tree": _tree(model.tree_, columns),
-        "metric": None if boundary is None else _metric(boundary.metric_, columns),
+        "metric": _metric(boundary.metric_, model.observed_, columns),
         "model": None if scorer is None else scorer(model, columns, rows),
     }
 
@@ -63,14 +63,15 @@ def _tree(tree, columns):
     }
 
 
-def _metric(metric, columns):
+def _metric(metric, observed, columns):
+    """Costs of a change, and the range of the training sample, which a changed value keeps to."""
     costs = [metric.category_costs_[f] for f in columns]
     return {
         "factor": metric.factor_[columns].tolist(),
         "costs": [None if matrix is None else matrix.tolist() for matrix in costs],
-        "low": [None] * len(columns),
-        "high": [None] * len(columns),
-        "seen": [None if matrix is None else [True] * len(matrix) for matrix in costs],
+        "low": observed.low[columns].tolist(),
+        "high": observed.high[columns].tolist(),
+        "seen": [None if observed.seen[f] is None else observed.seen[f].tolist() for f in columns],
     }
 
 
@@ -114,10 +115,8 @@ def _soft_tests(tests, columns):
     """Tests in the order in which they are combined: children before their parents."""
     place = {column: at for at, column in enumerate(columns)}
     inner = (tests.kind != LEAF).tolist()
-    at = [
-        place[int(tests.columns[c])] if i else None
-        for c, i in zip(tests.column, inner, strict=True)
-    ]
+    asked = zip(tests.column.tolist(), inner, strict=True)
+    at = [place[int(tests.columns[c])] if asks else None for c, asks in asked]
     children = [
         tests.child[tests.child_start[k] : tests.child_start[k + 1]].tolist()
         for k in range(len(tests.kind))

@@ -163,7 +163,7 @@ function number(tree, metric, at, value, side, beyond) {
 
 /** Least and largest value an attribute may become. */
 export function limits(metric, at, beyond = new Set()) {
-  if (beyond.has(at) || metric.low[at] === null) return [-Infinity, Infinity];
+  if (beyond.has(at)) return [-Infinity, Infinity];
   return [metric.low[at], metric.high[at]];
 }
 

@@ -2,7 +2,7 @@
 
 import { atMost, nextAbove, plainNumber } from "./numbers.js";
 import { decide, route } from "./tree.js";
-import { distance, nearest, obstacles } from "./nearest.js";
+import { distance, limits, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
 import { inHundred, roundOutwards, shownClass, tellNearest, tellNeighbours, valueText } from "./words.js";
 import { fromHash, isMoved, readValue, redo, remember, selectCase, startState, toHash, undo, withLock, withValue } from "./state.js";
@@ -29,15 +29,15 @@ function judge({ x, locked, case: index, base }) {
   const label = decide(tree, x, shares);
   const moved = isMoved({ x, base });
   const given = index !== null && !moved ? data.cases[index].p : null;
-  const change = metric ? nearest(tree, metric, x, locked) : null;
+  const change = nearest(tree, metric, x, locked);
   const moves = change ? change.moves.map((move) => ({ ...move, rounded: rounded(move) })) : [];
-  const far = metric ? distance(tree, metric, x, label) : Infinity;
+  const far = distance(tree, metric, x, label);
   return { shares, label, moved, p: given ?? probability(tree, model, x), change, moves, distance: far };
 }
 
 function rounded({ attribute, before, after, side }) {
   if (side.allowed) return after;
-  const [least, most] = metric.low[attribute] === null ? [-Infinity, Infinity] : [metric.low[attribute], metric.high[attribute]];
+  const [least, most] = limits(metric, attribute);
   return roundOutwards(before, after, (v) => side.low <= v && v <= side.high && least <= v && v <= most);
 }
 
@@ -50,7 +50,7 @@ function render() {
   renderBar(seen);
   renderTree(seen);
   renderResult(seen);
-  state.x.forEach((value, at) => renderControl(at, value));
+  state.x.forEach((value, at) => controls[at].root.isConnected && renderControl(at, value));
   get("undo").disabled = !state.past.length;
   get("redo").disabled = !state.future.length;
   get("apply").disabled = !seen.change;
@@ -134,7 +134,6 @@ function opinion(label, most, p) {
 
 /** The sentence on the nearest change; why there is none takes longer and comes later. */
 function sentence(seen, blocked) {
-  if (!metric) return "How near another decision is, is not known: no cases tell the scale of the attributes.";
   if (seen.change) return tellNearest(seen.change, seen.moves, data.attributes, data.classes, seen.label, []);
   if (tree.label.every((label, node) => tree.children[node].length || label === seen.label)) {
     return tellNearest(null, [], data.attributes, data.classes, seen.label, null);
@@ -184,7 +183,7 @@ function announce() {
   const { seen } = view;
   const estimate = estimateOf(seen.p);
   get("status").textContent = `${data.classes[seen.label].label}${estimate ? `, ${estimate.text}` : ""}`;
-  if (metric && !seen.change) {
+  if (!seen.change) {
     view.sentence = sentence(seen, obstacles(tree, metric, state.x, state.locked));
     const change = document.querySelector("#result .change");
     change.firstChild.textContent = view.sentence;
@@ -201,7 +200,9 @@ function saveLink() {
 
 // ---- controls
 
-const controls = all(".control").map((root) => ({
+const FIRST_CONTROLS = 30; // of many attributes the others are made when they are needed
+const roots = [...all(".controls > .control"), ...all(".controls > .later").map((later) => later.content.firstElementChild)];
+const controls = roots.map((root) => ({
   root,
   at: Number(root.dataset.attribute),
   lock: root.querySelector(".lock"),
@@ -294,8 +295,15 @@ function orderControls() {
   const { shares, moves } = judge(state);
   const way = [...shares.keys()].map((node) => tree.attribute[node]).filter((at) => at !== null);
   const order = [...new Set([...way, ...moves.map((item) => item.attribute), ...controls.keys()])];
-  document.querySelector(".controls").append(...order.map((at) => controls[at].root));
+  const shown = get("all-controls") ? order.slice(0, FIRST_CONTROLS) : order;
+  document.querySelector(".controls").replaceChildren(...shown.map((at) => controls[at].root));
 }
+
+get("all-controls")?.addEventListener("click", () => {
+  get("all-controls").remove();
+  orderControls();
+  schedule();
+});
 
 // ---- cases
 
@@ -468,5 +476,12 @@ function start() {
 
 start();
 
+/** The nearest change of a case under locks, with its sentence. */
+function tell(x, locked) {
+  const seen = judge({ x, locked, case: null, base: x });
+  const said = sentence(seen, seen.change ? [] : obstacles(tree, metric, x, locked));
+  return { sentence: said, cost: seen.change?.cost ?? null, leaf: seen.change?.leaf ?? null };
+}
+
 // For tests and the curious.
-globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, tellNearest: sentence, obstacles, state: () => state };
+globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, tell, state: () => state };
