@@ -8,13 +8,13 @@ import os
 import sys
 
 from keeptree import __version__
-from keeptree.cli import demo, grow, reproduce
+from keeptree.cli import compare, demo, grow, reproduce
 from keeptree.cli.command import Command
 from keeptree.output import MissingExtraError
 
 __all__ = ["COMMANDS", "Command", "main"]
 
-COMMANDS = [module.COMMAND for module in (demo, grow, reproduce)]
+COMMANDS = [module.COMMAND for module in (demo, grow, compare, reproduce)]
 
 
 def main(argv=None):
