@@ -138,15 +138,18 @@ def _soft_tests(tests, columns):
 def _kernel(expert, columns):
     """Landmarks are training rows, or means of some: the bulk of the file, hence in base64."""
     place = {column: at for at, column in enumerate(columns)}
-    used = np.flatnonzero(expert.feature >= 0)  # the others only fill up to a multiple of four
-    start = expert.table_start
-    tables = [expert.table[start[k] : start[k + 1]].tolist() for k in used.tolist()]
+    space = expert.space
+    used = np.flatnonzero(space.feature >= 0).tolist()  # the others fill up to a multiple of four
+    bends = [space.bends[:, space.bend_start[k] : space.bend_start[k + 1]].T for k in used]
+    tables = [space.table[space.table_start[k] : space.table_start[k + 1]] for k in used]
     return {
         "kind": "kernel",
-        "attribute": [place[int(f)] for f in expert.feature[used]],
-        "center": expert.center[used].tolist(),
-        "factor": expert.factor[used].tolist(),
-        "table": [table or None for table in tables],
+        "attribute": [place[int(space.feature[k])] for k in used],
+        "center": space.center[used].tolist(),
+        "factor": space.factor[used].tolist(),
+        "slope": space.slope[used].tolist(),
+        "bends": [pairs.tolist() for pairs in bends],
+        "table": [table.tolist() if len(table) else None for table in tables],
         "landmarks": _base64(expert.landmarks[:, used]),
         "mass": _base64(expert.mass),
         "start": expert.class_start.tolist(),
@@ -156,7 +159,7 @@ def _kernel(expert, columns):
 
 
 def _pool(model, columns, rows):
-    from keeptree.probability.pool import _SHARE
+    from keeptree.probability.pool import _SHARE, _SOFTNESS
 
     if not rows:
         return None
@@ -169,7 +172,7 @@ def _pool(model, columns, rows):
         "weights": model.pool_.weights.tolist(),
         "prior": model.pool_.prior.tolist(),
         "share": _SHARE,
-        "softness": model.softness_ if model.coherent else None,
+        "softness": _SOFTNESS if model.coherent else None,
         "rows": len(model.kernel_.landmarks),
     }
 

@@ -92,12 +92,23 @@ function bell(squared) {
   return value;
 }
 
+const bounded = (value) => Math.min(Math.max(value, -1e100), 1e100);
+
+/** A value as a coordinate: a line, and a bend at each threshold of the tree. */
+function coordinate(model, k, value) {
+  if (value === null) return NaN;
+  if (model.table[k]) return model.table[k][value];
+  let place = bounded((value - model.center[k]) * model.factor[k]);
+  for (const [at, size] of model.bends[k]) {
+    const u = bounded((value - at) * model.slope[k]);
+    place += size * (u / Math.sqrt(1 + u * u));
+  }
+  return place;
+}
+
 function kernel(model, x) {
   const width = model.attribute.length;
-  const here = model.attribute.map((at, k) => {
-    if (x[at] === null) return NaN;
-    return model.table[k] ? model.table[k][x[at]] : Math.min(Math.max((x[at] - model.center[k]) * model.factor[k], -1e100), 1e100);
-  });
+  const here = model.attribute.map((at, k) => coordinate(model, k, x[at]));
   model.landmarks = typeof model.landmarks === "string" ? unpack(model.landmarks) : model.landmarks;
   model.mass = typeof model.mass === "string" ? unpack(model.mass) : model.mass;
   const sums = model.prior.map((prior, c) => {
@@ -134,7 +145,7 @@ function coherent(p, label, softness) {
   const other = Math.max(...p.filter((_, c) => c !== label));
   const m = Math.log(p[label] / other);
   const root = Math.sqrt(m * m + softness * softness);
-  const moved = m > 0 ? (m + root) / 2 : (softness * softness) / (2 * (root - m));
+  const moved = m > 0 ? (m + root) / 2 : (softness * softness) / (2 * (root + Math.abs(m)));
   const lifted = p.map((value, c) => (c === label ? other * Math.max(Math.exp(moved), 1 + 2 ** -40) : value));
   const total = lifted.reduce((a, b) => a + b, 0);
   return lifted.map((value) => value / total);
