@@ -11,7 +11,6 @@ from keeptree import __version__
 from keeptree.cli import (
     compare,
     demo,
-    explain,
     fit,
     grow,
     predict,
@@ -29,7 +28,6 @@ COMMANDS = [
     demo.COMMAND,
     fit.COMMAND,
     predict.COMMAND,
-    explain.COMMAND,
     grow.COMMAND,
     compare.COMMAND,
     reproduce.COMMAND,
