@@ -20,6 +20,7 @@ _HOME = {
     "SoftTreeClassifier": "probability.soft",
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
+    "explain": "explanation.story",
     "keep": "importers",
     "load": "saving",
     "nearest_change": "explanation.nearest_change",

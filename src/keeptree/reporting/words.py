@@ -1,19 +1,6 @@
 """Short phrases of a report, as ``js/words.js`` says them too."""
 
-from keeptree.text import plain_number, plural
-
-
-def in_hundred(p):
-    """Return a probability in words; an estimate is never said to be 0 or 100.
-
-    Examples
-    --------
-    >>> in_hundred(0.578), in_hundred(0.003), in_hundred(0.999)
-    ('58 in 100', 'under 1 in 100', 'over 99 in 100')
-    """
-    if p < 0.01:
-        return "under 1 in 100"
-    return "over 99 in 100" if p > 0.99 else f"{int(100 * p + 0.5)} in 100"
+from keeptree.text import in_hundred, plain_number, plural
 
 
 def shown_class(p, positive):
