@@ -1,6 +1,6 @@
 """Numbers and sentences for people: as few digits as tell the truth."""
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
 from keeptree.text import clean
 
@@ -45,12 +45,14 @@ def round_outwards(before, after, inside):
     room = _TOLERANCE * abs(after - before)
     with localcontext() as context:
         context.prec = 400
+        exact, outwards = Decimal(after), ROUND_FLOOR if after < before else ROUND_CEILING
         for decimals in range(18):
             unit = Decimal(1).scaleb(-decimals)
-            towards = ROUND_FLOOR if after < before else ROUND_CEILING
-            number = float(Decimal(repr(after)).quantize(unit, towards))
-            if abs(number - after) <= room and inside(number):
-                return number
+            # To the nearest first: 1.6 is a little more than 1.6 in binary, and needs no 1.61.
+            for towards in (ROUND_HALF_EVEN, outwards):
+                number = float(exact.quantize(unit, towards))
+                if abs(number - after) <= room and inside(number):
+                    return number
     return after
 
 
@@ -74,7 +76,7 @@ def tell_pair(first, second, room=_TOLERANCE):
     span = abs(second - first)
     decimals = max(_decimals(second, room * span), _decimals(first, _TOLERANCE * span))
     if decimals > _MOST_DECIMALS or max(abs(first), abs(second)) >= 1e15:
-        texts = f"{first!r}", f"{second!r}", f"{second - first:.3g}"
+        texts = f"{first:.6g}", f"{second!r}", f"{second - first:.3g}"
     else:
         a, b = f"{first:.{decimals}f}", f"{second:.{decimals}f}"
         texts = a, b, f"{Decimal(b) - Decimal(a):.{decimals}f}"

@@ -1,6 +1,6 @@
 """Short phrases of a report, as ``js/words.js`` says them too."""
 
-from keeptree.text import in_hundred, plain_number, plural
+from keeptree.text import in_hundred, plural
 
 
 def shown_class(p, positive):
@@ -12,28 +12,6 @@ def estimate_text(p, classes, positive):
     """Return ``malignant 58 in 100``."""
     chosen = shown_class(p, positive)
     return f"{classes[chosen]['label']} {in_hundred(p[chosen])}"
-
-
-def change_text(x, moved, attributes):
-    """Return ``texture 26.1 → 25.67`` for each attribute that moves."""
-    parts = []
-    for attribute in attributes:
-        before, after = x[attribute["column"]], moved[attribute["column"]]
-        if before != after and after == after:
-            parts.append(
-                f"{attribute['name']} {_value(attribute, before)} → {_value(attribute, after)}"
-            )
-    return ", ".join(parts) or "–"
-
-
-def _value(attribute, value):
-    if value != value:
-        return "not known"
-    return (
-        attribute["categories"][int(value)]
-        if attribute["kind"] == "nominal"
-        else plain_number(value)
-    )
 
 
 def rows_text(data):
