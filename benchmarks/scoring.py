@@ -46,11 +46,8 @@ def soft():
         models = [kt.SoftTreeClassifier(kept).fit(X, y), kt.MarginTreeClassifier(kept).fit(X, y)]
         base, *times = best_times([(m.predict_proba, new) for m in (tree, *models)])
         limits = ("5", "15") if (leaves, classes) == (30, 2) else ("", "")
-        cells = [
-            cell
-            for t, limit in zip(times, limits, strict=True)
-            for cell in (f"{t / base:.2f}", limit)
-        ]
+        soft_ratio, margin_ratio = (f"{t / base:.2f}" for t in times)
+        cells = (soft_ratio, limits[0], margin_ratio, limits[1])
         rows.append((f"{leaves} leaves, K = {classes}", *cells))
     columns = ("predict_proba, 1 thread, d = 30", "soft", "limit", "margin", "limit")
     print_table("Ratio to scikit-learn's predict_proba", columns, rows)
