@@ -73,7 +73,7 @@ def tell_move(before, after):
     if decimals > _MOST_DECIMALS or max(abs(before), abs(after)) >= 1e15:
         return _typeset(f"{before:.6g} to {after!r} ({after - before:+.3g})")
     before, after = f"{before:.{decimals}f}", f"{after:.{decimals}f}"
-    return _typeset(f"{before} to {after} ({Decimal(after) - Decimal(before):+})")
+    return _typeset(f"{before} to {after} ({Decimal(after) - Decimal(before):+f})")
 
 
 def tell_change(name, before, after, nominal):
