@@ -1,0 +1,155 @@
+"""From the records of all tasks to the tables of docs/quality.md."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+
+from benchmarks.quality.data import catalogue
+from benchmarks.quality.methods import FOREST, FOREST_ON_TREE
+
+BASE = "Laplace"
+WORTH = 0.02  # a gap in AUC that is worth dividing by
+SAME = 1e-6  # means of two methods closer than this are a draw
+MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
+RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", FOREST_ON_TREE, FOREST)
+
+
+def per_set(records):
+    """Mean over the splits: one row for each tree, set and method.
+
+    Only splits that are finished for every set and tree count, so that all have the same number.
+    Returns the rows and that number.
+    """
+    done = [record for record in records if "rows" in record]
+    tasks = [record["task"] for record in done]
+    pairs = {(task["set"], task["tree"]) for task in tasks}
+    finished = Counter(task["split"] for task in tasks)
+    splits = [split for split, n in finished.items() if n == len(pairs)]
+    rows = pd.DataFrame(
+        {"set": r["task"]["set"], "tree": r["task"]["tree"], **row}
+        for r in done
+        if r["task"]["split"] in splits
+        for row in r["rows"]
+    )
+    if rows.empty:
+        raise SystemExit("No split is finished for every set and tree yet; run make quality again.")
+    mean = rows.groupby(["tree", "set", "method"], sort=False).mean().reset_index()
+    alone = mean[mean["tree"] == FOREST]
+    trees = [tree for tree in dict.fromkeys(mean["tree"]) if tree != FOREST]
+    shared = [alone.assign(tree=tree) for tree in trees]
+    mean = pd.concat([mean[mean["tree"] != FOREST], *shared], ignore_index=True)
+    entries = catalogue()
+    mean["group"] = [entries[name].group for name in mean["set"]]
+    mean["half"] = [entries[name].half for name in mean["set"]]
+    return mean, len(splits)
+
+
+def wide(rows, measure):
+    """Sets by methods."""
+    order = list(dict.fromkeys(rows["method"]))
+    return rows.pivot(index="set", columns="method", values=measure)[order]
+
+
+def gap_closed(rows):
+    """Share of the gap in AUC from Laplace to the forest, in percent, for each method.
+
+    Returns
+    -------
+    closed : Series
+        The mean gain over Laplace divided by the mean gain of the forest, over all sets.
+    typical : Series
+        The median over the sets whose gap is worth dividing by.
+    """
+    gain = wide(rows, "auc").sub(wide(rows, "auc")[BASE], axis=0)
+    worth = gain[gain[FOREST] >= WORTH]
+    closed = 100 * gain.mean() / gain[FOREST].mean()
+    return closed, 100 * worth.div(worth[FOREST], axis=0).median()
+
+
+def main_table(rows):
+    """Every method: gap closed, measures, agreement, and sets on which it ranks better."""
+    closed, typical = gap_closed(rows)
+    auc = wide(rows, "auc")
+    table = pd.DataFrame({"gap closed %": closed.map("{:.0f}".format)})
+    table["median %"] = typical.map("{:.0f}".format)
+    for measure, label in MEASURES.items():
+        table[label] = wide(rows, measure).mean().map("{:.3f}".format)
+    table["agrees %"] = (100 * wide(rows, "agreement").mean()).map("{:.1f}".format)
+    table["sets won : lost"] = [_won_lost(auc[method] - auc[BASE]) for method in auc]
+    table["p"] = [_p_value(auc[method] - auc[BASE]) for method in auc]
+    return table.replace("nan", "")
+
+
+def parts_table(rows, methods):
+    """Gap closed and log-loss of some methods, for each group, each half and each tree."""
+    table = []
+    for column in ("group", "half"):
+        for (name, tree), part in rows.groupby([column, "tree"], sort=False):
+            closed, _ = gap_closed(part)
+            loss = wide(part, "log_loss").mean()
+            shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods}
+            table.append({"sets": f"{name} ({part['set'].nunique()})", "tree": tree, **shown})
+    return pd.DataFrame(table)
+
+
+def duels_table(rows, method):
+    """Sets that a method wins and loses against its rivals, in AUC and log-loss."""
+    table = {}
+    for tree, own in rows.groupby("tree", sort=False):
+        for measure, sign in (("auc", 1), ("log_loss", -1)):
+            values = wide(own, measure)
+            for rival in RIVALS:
+                gain = sign * (values[method] - values[rival])
+                label = f"{tree}, {MEASURES[measure]}"
+                table.setdefault(label, {})[rival] = f"{_won_lost(gain)} (p {_p_value(gain)})"
+    return pd.DataFrame(table)
+
+
+def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
+    """Every set on which the method is worse than one of the rivals, and by how much."""
+    found = []
+    for tree, own in rows.groupby("tree", sort=False):
+        for measure, sign in (("auc", 1), ("log_loss", -1)):
+            values = wide(own, measure)
+            for rival in rivals:
+                gain = sign * (values[method] - values[rival])
+                for name in gain.index[gain < -SAME]:
+                    found.append(
+                        {
+                            "tree": tree,
+                            "set": name,
+                            "measure": MEASURES[measure],
+                            "rival": rival,
+                            "rival's": f"{values[rival][name]:.4f}",
+                            f"{method}": f"{values[method][name]:.4f}",
+                        }
+                    )
+    return pd.DataFrame(found)
+
+
+def markdown(table, index=True):
+    """A frame as Markdown, numbers right."""
+    if index:
+        names = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in table.columns]
+        table = table.set_axis(names, axis=1).rename_axis("").reset_index()
+    columns = [str(c) for c in table.columns]
+    marks = ["---", *["---:"] * (len(columns) - 1)]
+    lines = [columns, marks, *table.astype(str).values.tolist()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _won_lost(gain):
+    gain = gain.dropna()
+    return f"{(gain > SAME).sum()} : {(gain < -SAME).sum()}"
+
+
+def _p_value(gain):
+    """Wilcoxon's signed-rank test over the sets, two-sided."""
+    gain = gain.dropna()
+    gain = gain[np.abs(gain) > SAME]
+    if len(gain) < 2:
+        return ""
+    p = wilcoxon(gain).pvalue
+    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
