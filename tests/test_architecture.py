@@ -14,7 +14,7 @@ SOURCE = Path(keeptree.__file__).parent
 # A file may import from its own layer and from those before it.
 LAYERS = [
     {"_kernels", "checks", "labels", "output", "text"},
-    {"tree", "table", "tree_check", "tree_json", "tree_text", "blocks", "files"},
+    {"tree", "table", "tree_check", "tree_json", "tree_text", "blocks", "cells", "files"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
     {"evaluation", "reporting", "engines"},

@@ -27,6 +27,7 @@ MODELS = {
     "kernel": kt.DistanceKernelClassifier(),
     "kernel, separator": kt.DistanceKernelClassifier(scope="separator", metric=METRIC),
     "kernel, window": kt.DistanceKernelClassifier(scope="leaf", kernel="epanechnikov"),
+    "kept": kt.KeptTreeClassifier(coherent=True),
     "soft": kt.SoftTreeClassifier(strength=0.3, shrinkage=5),
     "margin": kt.MarginTreeClassifier(C=0.1),
     "confdtree": kt.ConfDTreeClassifier(minimum="class", nominal=True),

@@ -20,8 +20,11 @@ _HOME = {
     "SoftTreeClassifier": "probability.soft",
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
+    "fit_file": "engines.fit_file",
     "keep": "importers",
     "load": "saving",
+    "nearest_change": "explanation.nearest_change",
+    "predict_file": "engines.predict_file",
     "prune": "learners.prune",
     "report": "reporting.report",
     "save": "saving",
@@ -32,6 +35,8 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name):
     # Loaded on first use: scikit-learn and numba take seconds, and `keeptree --help` needs neither.
+    if name == "evaluation":  # a package of many names: keeptree.evaluation.compare
+        return import_module("keeptree.evaluation")
     if name not in _HOME:
         raise AttributeError(f"module 'keeptree' has no attribute {name!r}")
     return getattr(import_module(f"keeptree.{_HOME[name]}"), name)

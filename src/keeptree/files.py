@@ -1,20 +1,25 @@
 """Data files (CSV, ARFF, Parquet) as data frames whose nominal columns are categorical."""
 
 import difflib
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-MISSING = ["", "?", "NA", "NaN", "nan", "null", "None"]  # what an empty cell looks like in a CSV
+from keeptree.cells import infer_column, is_number, read_cells, read_header
+
+MOST_CLASSES = 1000
 
 
-def read_frame(path):
+def read_frame(path, nominal=()):
     """Read a data file.
 
     Parameters
     ----------
     path : str or Path
         ``.csv``, ``.arff`` or ``.parquet`` (needs the extra ``files``: pandas, pyarrow, liac-arff).
+    nominal : sequence of str
+        Columns that hold categories, whatever they look like.
 
     Returns
     -------
@@ -23,22 +28,40 @@ def read_frame(path):
         declared order from ARFF and from categorical Parquet columns, else with the values seen,
         sorted. Missing are ``?``, and in CSV also an empty cell, NA, NaN, nan, null and None.
     """
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in _READERS:
+    path = check_data_file(path)
+    with reading(path):
+        frame = _READERS[path.suffix.lower()](path, nominal)
+    if frame.shape[0] == 0 or frame.shape[1] == 0:
+        raise ValueError(f"{path} has no rows; a table with a header and some rows is needed.")
+    for name in nominal:
+        find_column(name, frame.columns)
+    return _with_categories(frame, nominal)
+
+
+def check_data_file(path):
+    """Return the path; one that is no data file, or not there, is an error that says so."""
+    path = Path(path).expanduser()
+    if path.suffix.lower() not in _READERS:
         raise ValueError(f"{path} is not a data file; give one of {', '.join(sorted(_READERS))}.")
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist or is not a file; check the name.")
-    try:
-        frame = _READERS[kind](path)
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # each reader has errors of its own; all of them mean this
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{path} cannot be read as {kind[1:].upper()}: {reason}.") from error
-    if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise ValueError(f"{path} has no rows; a table with a header and some rows is needed.")
-    return _with_categories(frame)
+    return path
+
+
+def file_columns(path):
+    """Names of the columns of a data file."""
+    path = check_data_file(path)
+    with reading(path):
+        return _NAMES[path.suffix.lower()](path)
+
+
+def find_column(name, names):
+    """Raise a ValueError that suggests the closest name unless there is a column ``name``."""
+    names = [str(other) for other in names]
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1)
+        advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names[:10])}."
+        raise ValueError(f"There is no column {name!r}; {advice}")
 
 
 def split_target(frame, target):
@@ -49,35 +72,70 @@ def split_target(frame, target):
     X : pandas.DataFrame
         The other columns.
     y : pandas.Series
-        The target; an unknown name or a missing label is a ValueError.
+        The target; an unknown name, a missing label or values that are no classes are a ValueError.
     """
-    if target not in frame.columns:
-        names = [str(name) for name in frame.columns]
-        close = difflib.get_close_matches(target, names, n=1)
-        advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names[:10])}."
-        raise ValueError(f"There is no column {target!r}; {advice}")
+    find_column(target, frame.columns)
     y = frame[target]
     missing = int(y.isna().sum())
     if missing:
         raise ValueError(f"The target {target!r} is missing in {missing} rows; remove those rows.")
     if frame.shape[1] == 1:
         raise ValueError(f"There is no column besides the target {target!r}; add some.")
+    distinct = y.nunique()
+    if distinct > MOST_CLASSES:
+        raise ValueError(
+            f"The target {target!r} has {distinct} distinct values, which are no classes but an "
+            f"identifier or a measurement; choose a column with at most {MOST_CLASSES}."
+        )
+    if y.dtype.kind == "f" and (y % 1 != 0).any():
+        raise ValueError(
+            f"The target {target!r} holds fractions such as {y[y % 1 != 0].iloc[0]:g}, a "
+            "measurement and no classes; choose another column, or make ranges of it."
+        )
     return frame.drop(columns=[target]), y
 
 
-def _read_csv(path):
+def read_training(path, target, nominal=()):
+    """Attributes and classes of a data file, as a learner takes them."""
+    find_column(target, file_columns(path))  # before all of it is read
+    X, y = split_target(read_frame(path, nominal), target)
+    # A categorical target keeps its declared labels; others are plain labels.
+    return X, y.array if y.dtype == "category" else y.to_numpy()
+
+
+@contextmanager
+def reading(path):
+    """Say in one sentence that a file cannot be read: each library has errors of its own."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        kind = Path(path).suffix[1:].upper()
+        raise ValueError(f"{path} cannot be read as {kind}: {reason}.") from error
+
+
+def _read_csv(path, nominal):
     import pandas as pd
+    import pyarrow as pa
 
-    return pd.read_csv(path, na_values=MISSING, keep_default_na=False, skipinitialspace=True)
+    names = read_header(path)
+    parts = [cells for cells, _ in read_cells(path)]
+    columns = {}
+    for name in names:
+        column = pa.chunked_array([part.pop(name) for part in parts], pa.string()).combine_chunks()
+        columns[name] = column.to_pandas() if name in nominal else infer_column(column)
+    return pd.DataFrame(columns)
 
 
-def _read_parquet(path):
+def _read_parquet(path, nominal):
     import pandas as pd
 
     return pd.read_parquet(path)
 
 
-def _read_arff(path):
+def _read_arff(path, nominal):
     import arff
     import pandas as pd
 
@@ -95,24 +153,54 @@ def _read_arff(path):
     return pd.DataFrame(columns)
 
 
+def _parquet_names(path):
+    from pyarrow.parquet import read_schema
+
+    return [name for name in read_schema(path).names if not name.startswith("__index_level_")]
+
+
+_NAMES = {
+    ".arff": lambda path: list(_read_arff(path, ()).columns),
+    ".csv": read_header,
+    ".parquet": _parquet_names,
+}
 _READERS = {".arff": _read_arff, ".csv": _read_csv, ".parquet": _read_parquet}
 
 
-def _with_categories(frame):
-    """Text columns as categorical ones; a column of mixed types is an error that names it."""
+def _with_categories(frame, nominal):
+    """Text columns, and those of ``nominal``, as categorical ones."""
     import pandas as pd
 
     changed = {}
     for name in frame.columns:
         column = frame[name]
-        if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(column):
+        is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
+        if is_categorical or (pd.api.types.is_numeric_dtype(column) and name not in nominal):
             continue
-        kinds = {type(value) for value in column.dropna()}
-        if kinds - {str}:
-            found = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise ValueError(
-                f"The column {name!r} mixes values that are no numbers or text ({found}); "
-                "make them one or the other."
-            )
+        if name not in nominal:
+            _check_text(name, column)
         changed[name] = pd.Categorical(column)
     return frame.assign(**changed) if changed else frame
+
+
+def _check_text(name, column):
+    """Raise a ValueError that names a column which is neither numbers nor text."""
+    if column.dtype.kind in "mM":
+        raise ValueError(
+            f"The column {name!r} holds dates or times; turn them into numbers before, for "
+            "instance days since the first."
+        )
+    values = column.dropna().unique()
+    kinds = sorted({type(value).__name__ for value in values} - {"str"})
+    if kinds:
+        raise ValueError(
+            f"The column {name!r} mixes values that are no numbers or text ({', '.join(kinds)}); "
+            "make them one or the other."
+        )
+    other = [value for value in values if not is_number(value)]
+    if 0 < len(other) < len(values) / 2:
+        raise ValueError(
+            f"The column {name!r} mixes numbers and text such as {other[0]!r:.50}; correct it "
+            "or leave the cells empty, or declare the column nominal (--nominal) if these are "
+            "categories."
+        )

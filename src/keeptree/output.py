@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -56,18 +57,31 @@ def check_writable(path):
     return path
 
 
-def write_text(path, text):
-    """Write a file so that it is replaced only once the new one is complete."""
+@contextmanager
+def replacing(path):
+    """Yield the path of a temporary file beside ``path`` that takes its place once it is complete.
+
+    An error inside leaves the old file as it is, and nothing else.
+    """
     path = check_writable(path)
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+        yield temporary
+        try:
+            os.replace(temporary, path)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_text(path, text):
+    """Write a file so that it is replaced only once the new one is complete."""
+    with replacing(path) as temporary:
+        try:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise _cannot_write(path, error) from error
 
 
 def _cannot_write(path, error):

@@ -24,10 +24,14 @@ FORMAT, VERSION = "keeptree.Model", 1
 # Frozen dataclasses and named tuples inside fitted attributes -> the file they live in.
 _PARTS = {
     "Intervals": "probability.confdtree_statistics",
+    "KernelExpert": "probability.kernel_expert",
+    "KernelSpace": "probability.kernel_space",
     "KernelTables": "probability.density",
     "MarginExpert": "probability.margin",
     "Models": "learners.grow_bayes",
     "NodeStatistics": "probability.confdtree_statistics",
+    "Observed": "geometry.observed",
+    "Pool": "probability.pool",
     "SoftExpert": "probability.soft",
     "SoftTests": "probability.soft_tests",
     "WindowTables": "probability.density",

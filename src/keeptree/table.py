@@ -1,9 +1,11 @@
 """X as the user has it (NumPy, pandas, polars) into the float matrix a Tree compares."""
 
+from numbers import Number
+
 import numpy as np
 from sklearn.utils import check_array
 
-from keeptree.labels import plain
+from keeptree.labels import is_missing, plain
 
 
 def column_names(X):
@@ -87,10 +89,33 @@ def encode_labels(column, labels):
     """
     if type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype":
         # One look-up per category; -1, pandas' code of a missing value, takes the last: NaN.
-        known = encode_labels([*column.dtype.categories, None], labels)
-        return known[column.array.codes]
+        categories = column.dtype.categories.rename(getattr(column, "name", None))
+        return np.append(encode_labels(categories, labels), np.nan)[column.array.codes]
     position = {label: float(code) for code, label in enumerate(labels)}
-    return np.array([position.get(plain(value), np.nan) for value in column])
+    codes = np.array([position.get(plain(value), np.nan) for value in column])
+    if np.isnan(codes).any():
+        _check_kinds(column, codes, labels)
+    return codes
+
+
+def _check_kinds(column, codes, labels):
+    """Raise a ValueError if a column holds numbers where the labels are text, or the reverse."""
+    known = {_kind(label) for label in labels}
+    for value, code in zip(column, codes, strict=True):
+        if np.isnan(code) and not is_missing(value) and _kind(value) not in known:
+            name = getattr(column, "name", None)
+            raise ValueError(
+                f"{'A nominal column' if name is None else f'The column {name!r}'} holds "
+                f"{_kind(value)} such as {plain(value)!r:.50}, but the tree knows "
+                f"{' and '.join(sorted(known))} such as {labels[0]!r:.50}; convert the column."
+            )
+
+
+def _kind(label):
+    """What a label is, in words."""
+    if isinstance(label, str):
+        return "text"
+    return "numbers" if isinstance(label, Number | np.bool_) else type(label).__name__
 
 
 def _is_none(value):

@@ -14,6 +14,8 @@ import keeptree as kt
 from keeptree.probability.kept import EXPERTS
 from tests.strategies import decode, random_rows, random_tree, trees
 
+UNFITTED = {"soft": 0.1, "margin": 0.9, "kernel": 0.6}
+
 
 def fitted(estimator, X, y, **options):
     return kt.KeptTreeClassifier(estimator, **options).fit(X, y)
@@ -49,10 +51,10 @@ def test_it_ranks_and_calibrates_better_than_smoothed_leaves(cancer):
     assert roc_auc_score(y[~half], kept[:, 1]) > roc_auc_score(y[~half], leaves[:, 1]) + 0.02
 
 
-def test_a_tree_without_its_learner_has_equal_weights(iris, iris_tree):
+def test_a_tree_without_its_learner_has_default_weights(iris, iris_tree):
     X, y = iris
     model = fitted(kt.keep(iris_tree), X, y)
-    assert model.weights_ == dict.fromkeys(EXPERTS, 1 / 3)
+    assert model.weights_ == UNFITTED
     assert fitted(iris_tree, X, y).weights_ != model.weights_
     assert fitted(FrozenEstimator(iris_tree), X, y).weights_ == fitted(iris_tree, X, y).weights_
 
@@ -145,7 +147,7 @@ def test_a_class_with_fewer_members_than_folds_makes_fewer_folds():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = fitted(DecisionTreeClassifier(max_leaf_nodes=5), X, y)
-    assert model.weights_ != dict.fromkeys(EXPERTS, 1 / 3)
+    assert model.weights_ != UNFITTED
 
 
 def test_a_class_with_one_member_means_no_refit_and_one_warning():
@@ -154,7 +156,7 @@ def test_a_class_with_one_member_means_no_refit_and_one_warning():
     with pytest.warns(UserWarning, match="single case") as caught:
         model = fitted(DecisionTreeClassifier(max_leaf_nodes=5), X, y)
     assert len(caught) == 1
-    assert model.weights_ == dict.fromkeys(EXPERTS, 1 / 3)
+    assert model.weights_ == UNFITTED
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,23 @@ import math
 
 def class_sums(expert, row):
     """Sum over the landmarks of each class of mass x bell(distance) for one encoded row."""
-    sums = []
+    space, sums = expert.space, []
     for first, last in zip(expert.class_start[:-1], expert.class_start[1:], strict=True):
         total = 0.0
         for e in range(first, last):
             squared = 0.0
-            for k, f in enumerate(expert.feature):
+            for k, f in enumerate(space.feature):
                 if f < 0 or math.isnan(row[f]) or math.isnan(expert.landmarks[e, k]):
                     continue
-                start, stop = expert.table_start[k], expert.table_start[k + 1]
+                start, stop = space.table_start[k], space.table_start[k + 1]
                 if stop > start:
-                    here = expert.table[start + int(row[f])]
+                    here = space.table[start + int(row[f])]
                 else:
-                    here = (row[f] - expert.center[k]) * expert.factor[k]
+                    here = (row[f] - space.center[k]) * space.factor[k]
+                    for e_bend in range(space.bend_start[k], space.bend_start[k + 1]):
+                        at, size = space.bends[:, e_bend]
+                        u = (row[f] - at) * space.slope[k]
+                        here += size * u / math.sqrt(1 + u * u)
                 squared += (here - expert.landmarks[e, k]) ** 2
             total += expert.mass[e] * max(1.0 - squared, 0.0) ** 64
         sums.append(total)

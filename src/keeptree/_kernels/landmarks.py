@@ -53,11 +53,32 @@ def _add_known(block, k, landmark, squared):
             squared[j] += u * u if u == u else 0.0
 
 
+@inlined
+def _place(value, start, stop, center, factor, slope, bends, out):
+    """Fill the coordinates of a block's numbers: a line, and a bend at each threshold.
+
+    A bend is size x u / sqrt(1 + u²), u being the slope times the distance from the threshold.
+    """
+    for j in range(BLOCK):
+        x = (value[j] - center) * factor
+        x = x if x > -FAR else -FAR
+        out[j] = x if x < FAR else FAR
+    for e in range(start, stop):
+        at, size = bends[0, e], bends[1, e]
+        for j in range(BLOCK):
+            u = (value[j] - at) * slope
+            u = u if u > -FAR else -FAR
+            u = u if u < FAR else FAR
+            out[j] += size * (u / np.sqrt(1.0 + u * u))
+
+
 @kernel(
     void(
         readonly(float64, 2),
         readonly(int64, 1),
         readonly(float64, 2),
+        readonly(int64, 1),
+        readonly(float64, 2, "C"),
         readonly(int64, 1),
         readonly(float64, 1),
         readonly(float64, 2, "C"),
@@ -66,16 +87,30 @@ def _add_known(block, k, landmark, squared):
         float64[:, ::1],
     )
 )
-def weigh_landmarks(X, feature, frame, table_start, table, landmarks, mass, class_start, out):
+def weigh_landmarks(
+    X,
+    feature,
+    frame,
+    bend_start,
+    bends,
+    table_start,
+    table,
+    landmarks,
+    mass,
+    class_start,
+    out,
+):
     """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell(distance).
 
-    Coordinate k of a row is ``(X[:, feature[k]] - frame[0, k]) * frame[1, k]``, or for a nominal
-    attribute ``table[table_start[k] + code]`` (a numeric one has no entries up to
+    Coordinate k of a row is its value in the column ``feature[k]`` minus ``frame[0, k]``, times
+    ``frame[1, k]``, bent at the thresholds ``bends[0]`` from ``bend_start[k]`` on (see ``_place``);
+    or for a nominal attribute ``table[table_start[k] + code]`` (a numeric one has no entries up to
     ``table_start[k + 1]``). There are a multiple of four coordinates (``feature`` -1: always 0).
     Landmarks are in the same coordinates, class c at ``class_start[c]:class_start[c + 1]``.
     """
     n, width = X.shape[0], len(feature)
-    block, squared, total = np.zeros((width, BLOCK)), np.empty(BLOCK), np.empty(BLOCK)
+    block, value = np.zeros((width, BLOCK)), np.zeros(BLOCK)
+    squared, total = np.empty(BLOCK), np.empty(BLOCK)
     some_unknown = np.isnan(landmarks).any()
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -83,15 +118,21 @@ def weigh_landmarks(X, feature, frame, table_start, table, landmarks, mass, clas
         for k in range(width):
             if feature[k] < 0:
                 continue
+            nominal = table_start[k + 1] > table_start[k]
             for j in range(m):
-                value = X[start + j, feature[k]]
-                if value != value:
+                value[j] = X[start + j, feature[k]]
+            if nominal:
+                for j in range(m):
+                    code = value[j]
+                    block[k, j] = table[table_start[k] + int64(code)] if code == code else code
+            else:
+                first, last = bend_start[k], bend_start[k + 1]
+                center, factor, slope = frame[0, k], frame[1, k], frame[2, k]
+                _place(value, first, last, center, factor, slope, bends, block[k])
+            for j in range(m):
+                if value[j] != value[j]:
                     unknown = True
-                elif table_start[k + 1] > table_start[k]:
-                    value = table[table_start[k] + int64(value)]
-                else:
-                    value = min(max((value - frame[0, k]) * frame[1, k], -FAR), FAR)
-                block[k, j] = value
+                    block[k, j] = np.nan
         for c in range(out.shape[1]):
             total[:] = 0.0
             for e in range(class_start[c], class_start[c + 1]):

@@ -8,13 +8,28 @@ import os
 import sys
 
 from keeptree import __version__
-from keeptree.cli import demo, grow, reproduce
+from keeptree.cli import (
+    compare,
+    demo,
+    fit,
+    grow,
+    predict,
+    reproduce,
+)
 from keeptree.cli.command import Command
 from keeptree.output import MissingExtraError
 
 __all__ = ["COMMANDS", "Command", "main"]
 
-COMMANDS = [module.COMMAND for module in (demo, grow, reproduce)]
+# In the order in which they are listed.
+COMMANDS = [
+    demo.COMMAND,
+    fit.COMMAND,
+    predict.COMMAND,
+    grow.COMMAND,
+    compare.COMMAND,
+    reproduce.COMMAND,
+]
 
 
 def main(argv=None):

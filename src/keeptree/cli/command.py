@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -31,3 +32,24 @@ def say(text):
     """Tell a person at a terminal what is going on; a file or program does not care."""
     if sys.stderr.isatty():
         print(text, file=sys.stderr)
+
+
+def add_data(parser):
+    """Add the options of a command that learns from a data file."""
+    parser.add_argument("data", metavar="DATA", help="a .csv, .arff or .parquet file")
+    parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
+    parser.add_argument(
+        "--nominal",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column of categories that look like numbers; may be repeated",
+    )
+
+
+def check_distinct(out, *inputs):
+    """Raise a ValueError if the output is one of the files that are read."""
+    out = Path(out).expanduser()
+    for path in (Path(name).expanduser() for name in inputs if name):
+        if out.exists() and path.exists() and out.samefile(path):
+            raise ValueError(f"{out} is read by this command; choose another file for --out.")

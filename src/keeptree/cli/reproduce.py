@@ -6,7 +6,7 @@ from keeptree.cli.command import Command, say
 
 
 def _arguments(parser):
-    parser.add_argument("name", metavar="NAME", help="alvarez-2007")
+    parser.add_argument("name", metavar="NAME", help="alvarez-2005 or alvarez-2007")
     parser.add_argument(
         "--table", metavar="N", action="append", help="only this table; may be repeated"
     )
@@ -55,7 +55,7 @@ def _run(options):
 
 def _summary(report):
     """A few lines for the terminal; the files have the rest."""
-    from keeptree.papers.tables import opposite_sentence, total_sentence
+    from keeptree.papers.tables import opposite_sentences, total_sentence
 
     for text in report.get("unavailable", {}).values():
         yield f"Unavailable: {text}"
@@ -64,7 +64,8 @@ def _summary(report):
     for part in report["sections"]:
         if part.get("agreement"):
             counts = part["agreement"]["all"]
-            yield f"Table {part['table']}: {total_sentence(counts)} {opposite_sentence(counts)}"
+            sentences = [total_sentence(counts), *opposite_sentences(counts)]
+            yield f"Table {part['table']}: {' '.join(sentences)}"
         for claim in part.get("claims", ()):
             yield f"{claim['verdict']}: {claim['text']}"
     yield from (f"Written: {path}" for path in report["files"])

@@ -5,7 +5,6 @@ decisions, see :class:`Metric`) and ``labels``, the classes in the order of the 
 classes the last one is the positive one.
 """
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
+from keeptree.evaluation.choice import one_of
 from keeptree.evaluation.ranking import auc, mean_roc, partial_auc
 
 
@@ -253,12 +253,7 @@ def find_metrics(metrics):
     if isinstance(metrics, dict):
         return dict(metrics)
     known = {**METRICS, **CURVES}
-    for name in metrics:
-        if name not in known:
-            close = difflib.get_close_matches(str(name), known, n=1)
-            advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}."
-            raise ValueError(f"There is no metric {name!r}; {advice}")
-    return {name: known[name] for name in metrics}
+    return {name: known[one_of(known, name, "metric")] for name in metrics}
 
 
 def _indicators(y_true, probability, labels):

@@ -4,8 +4,6 @@ All are splitters as scikit-learn has them (``split(X, y)``) and mostly are scik
 that they serve in ``cross_validate`` as well as in :func:`keeptree.evaluation.compare`.
 """
 
-import difflib
-
 import numpy as np
 from sklearn.model_selection import (
     BaseShuffleSplit,
@@ -17,6 +15,7 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from keeptree.evaluation.choice import one_of
 from keeptree.labels import plain
 
 
@@ -52,11 +51,7 @@ def make_protocol(name, n_splits=None, random_state=0):
     >>> make_protocol("k-fold", 5)
     StratifiedKFold(n_splits=5, random_state=0, shuffle=True)
     """
-    if name not in PROTOCOLS:
-        close = difflib.get_close_matches(str(name), PROTOCOLS, n=1)
-        advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(PROTOCOLS)}."
-        raise ValueError(f"There is no protocol {name!r}; {advice}")
-    make, default = PROTOCOLS[name]
+    make, default = PROTOCOLS[one_of(PROTOCOLS, name, "protocol")]
     if n_splits is not None and (default is None or n_splits < 1):
         raise ValueError(
             f"The protocol {name!r} has no number of splits; leave n_splits out."

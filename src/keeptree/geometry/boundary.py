@@ -12,6 +12,7 @@ from keeptree.blocks import map_rows
 from keeptree.checks import require
 from keeptree.geometry.measure import check_finite, fill_signed, find_nearest, leaves_of, move_rows
 from keeptree.geometry.metric import Metric
+from keeptree.geometry.observed import column_spread
 from keeptree.geometry.program import Program, compile_program
 from keeptree.tree import Tree
 
@@ -170,8 +171,11 @@ class Boundary(BaseEstimator):
             )
         return self._fit_encoded(tree, tree.encode(X), y, sample_weight)
 
-    def _fit_encoded(self, tree, X, y=None, sample_weight=None):
-        """``fit`` for a caller that has the Tree and the encoded matrix already."""
+    def _fit_encoded(self, tree, X, y=None, sample_weight=None, observed=None):
+        """``fit`` for a caller that has the Tree and the encoded matrix already.
+
+        ``observed`` are the columns of X, if the caller has measured them.
+        """
         if isinstance(self.metric, str):
             metric = Metric(self.metric)
         elif isinstance(self.metric, Metric):
@@ -187,7 +191,8 @@ class Boundary(BaseEstimator):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.tree_ = tree
-        self.metric_ = metric.fit(X, tree, y, sample_weight)
+        columns = column_spread(X, sample_weight) if observed is None else observed.columns
+        self.metric_ = metric._fit_spread(columns, tree, X, y, sample_weight)
         self._compile()
         return self
 

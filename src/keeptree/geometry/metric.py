@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from keeptree.blocks import ROWS
 from keeptree.checks import require, require_array
+from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF
 
 
@@ -81,12 +81,16 @@ class Metric(BaseEstimator):
         -------
         self : Metric
         """
+        return self._fit_spread(column_spread(X, sample_weight), tree, X, y, sample_weight)
+
+    def _fit_spread(self, columns, tree, X=None, y=None, sample_weight=None):
+        """``fit`` for a caller that has the spread of the columns; X is for value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
                 f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
                 "your own scales."
             )
-        self.center_, self.scale_ = _SPREADS[self.kind](*column_spread(X, sample_weight))
+        self.center_, self.scale_ = _SPREADS[self.kind](*columns)
         for f, labels in enumerate(tree.categories):
             if labels is not None:
                 self.center_[f], self.scale_[f] = 0.0, 1.0
@@ -132,7 +136,7 @@ class Metric(BaseEstimator):
                 matrix = _own_matrix(matrix, len(tree.categories[f]), tree.feature_name(f))
                 matrices[f] = matrix if f in tested else None
         elif self.nominal == "value-difference":
-            if nominal and y is None:
+            if nominal and (X is None or y is None):
                 raise ValueError(
                     'nominal="value-difference" compares class proportions and needs y; pass y '
                     "to fit."
@@ -149,34 +153,6 @@ class Metric(BaseEstimator):
             if matrices[f] is None:
                 matrices[f] = _overlap(len(tree.categories[f]))
         return matrices
-
-
-def column_spread(X, sample_weight):
-    """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
-    from keeptree._kernels.columns import add_range, add_squares, add_sum
-
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
-    known, mean, squares = np.zeros((3, X.shape[1]))
-
-    def add(kernel, *columns):
-        for start in range(0, len(X), ROWS):
-            rows = slice(start, start + ROWS)
-            kernel(np.ascontiguousarray(X[rows]), weight[rows], *columns)
-
-    add(add_range, known, low, high)
-    unknown = known == 0
-    low[unknown] = high[unknown] = 0.0
-    known[unknown] = 1.0
-    # Squares must not overflow. A power of two, so that nothing is rounded; kept within what has a
-    # reciprocal.
-    exponent = np.clip(np.frexp(np.maximum(abs(low), abs(high)))[1], -1000, 1000)
-    factor = np.ldexp(1.0, -exponent)
-    add(add_sum, factor, mean)
-    mean /= known
-    add(add_squares, factor, mean, squares)
-    deviation = np.ldexp(np.sqrt(squares / known), exponent)
-    return low, high, np.ldexp(mean, exponent), deviation
 
 
 def _standard(low, high, mean, deviation):

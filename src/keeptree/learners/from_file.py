@@ -2,10 +2,8 @@
 
 from sklearn.base import clone
 
-from keeptree.files import read_frame, split_target
+from keeptree.files import read_training
 from keeptree.learners.c45 import C45Classifier
-
-MOST_CLASSES = 1000
 
 
 def grow_file(path, target, learner=None):
@@ -25,13 +23,5 @@ def grow_file(path, target, learner=None):
     model : estimator
         The fitted learner; ``model.tree_`` is the tree.
     """
-    X, y = split_target(read_frame(path), target)
-    distinct = y.nunique()
-    if distinct > MOST_CLASSES:
-        raise ValueError(
-            f"The target {target!r} has {distinct} distinct values, which are no classes; choose a "
-            f"column with at most {MOST_CLASSES}."
-        )
-    # A categorical target keeps its declared labels; others are plain labels.
-    labels = y.array if y.dtype == "category" else y.to_numpy()
+    X, labels = read_training(path, target)
     return clone(learner or C45Classifier()).fit(X, labels)

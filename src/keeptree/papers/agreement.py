@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,6 +60,8 @@ class Cell:
         Sign of a result that is good for the method proposed; 0 if there is no such thing.
     """
 
+    what: ClassVar[str] = "Sign and significance agree"
+
     ours: Estimate | None
     published: Estimate | None = None
     better: int = 1
@@ -85,6 +88,27 @@ class Cell:
         if ours is None or theirs is None or ours.error is None or theirs.error is None:
             return None
         return bool(abs(ours.mean - theirs.mean) <= _LIMIT * np.hypot(ours.error, theirs.error))
+
+
+@dataclass(frozen=True)
+class SignCell(Cell):
+    """A cell of which only the sign is known, ``published`` being ``"+"`` or ``"−"``."""
+
+    what: ClassVar[str] = "The sign agrees"
+
+    @property
+    def agreement(self):
+        """Agreement of the signs; one of ours that may be chance does not contradict."""
+        if self.ours is None or self.ours.significant is None:
+            return OPEN
+        if ("+" if self.ours.mean > 0 else "−") == self.published:
+            return SAME
+        return OTHER if self.ours.significant else OPEN
+
+    @property
+    def within_error(self):
+        """Nobody can say."""
+        return None
 
 
 def estimate_difference(a, b, *, scale=100, test=False):
@@ -152,14 +176,17 @@ def count_agreement(cells):
     Returns
     -------
     counts : dict
-        For each key of :data:`MARKS` a number, ``total``, and ``within_error``.
+        For each key of :data:`MARKS` a number; ``total``; ``within_error``, None if no two means
+        can be compared; ``what`` agrees if the cells do.
     """
     judged = [cell for cell in cells if cell.published is not None]
     counts = Counter(cell.agreement for cell in judged)
+    close = [cell.within_error for cell in judged if cell.within_error is not None]
     return {
         **{mark: counts[mark] for mark in MARKS},
-        "within_error": sum(bool(cell.within_error) for cell in judged),
+        "within_error": sum(close) if close else None,
         "total": len(judged),
+        "what": judged[0].what if judged else Cell.what,
     }
 
 

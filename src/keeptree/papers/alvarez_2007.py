@@ -179,46 +179,46 @@ def verdict(share, whole=0.9, part=0.5):
     return "holds" if share >= whole else "holds in part" if share >= part else "does not hold"
 
 
-def _signs(cells):
+def count_signs(cells):
     """Number of cells significantly above zero, below, and neither."""
     sure = [cell.ours for cell in cells if cell.ours.significant]
     up = sum(estimate.mean > 0 for estimate in sure)
     return up, len(sure) - up, len(cells) - len(sure)
 
 
-def _share(up, down):
+def share_up(up, down):
     """Part of the significant cells that are up; None if none is significant."""
     return up / (up + down) if up + down else None
 
 
 def _claim_better(table):
     cells = [cell for row in table.rows.values() for cell in row[:3]]
-    up, down, rest = _signs(cells)
+    up, down, rest = count_signs(cells)
     theirs = [cell.published for cell in cells if cell.published.significant]
     good = sum(estimate.mean > 0 for estimate in theirs)
     return Claim(
         "“Apart from a few cases” the global kernel has a better AUC than Laplace (Table 1).",
-        verdict(_share(up, down), 0.8),
+        verdict(share_up(up, down), 0.8),
         f"Better in {up} cells, worse in {down}, not significant in {rest}; the paper's own cells: "
         f"{good}, {len(theirs) - good}, {len(cells) - len(theirs)}.",
     )
 
 
 def _claim_pruned(table):
-    up, down, rest = _signs([row[2] for row in table.rows.values()])
+    up, down, rest = count_signs([row[2] for row in table.rows.values()])
     return Claim(
         "The kernel on pruned trees is generally better than smoothing on unpruned ones.",
-        verdict(_share(up, down), 0.75),
+        verdict(share_up(up, down), 0.75),
         f"AUC better on {up} sets, worse on {down}, not significant on {rest}.",
     )
 
 
 def _claim_unpruned(results, names):
     column = (("unpruned", "laplace"), ("normal", "laplace"), "auc")
-    up, down, rest = _signs([Cell(difference(results, name, column)) for name in names])
+    up, down, rest = count_signs([Cell(difference(results, name, column)) for name in names])
     return Claim(
         "Smoothing is better on unpruned than on pruned trees.",
-        verdict(_share(up, down), 0.75),
+        verdict(share_up(up, down), 0.75),
         f"AUC better on {up} sets, worse on {down}, not significant on {rest}.",
     )
 
@@ -309,13 +309,13 @@ def _claim_log_loss(results, names):
 
 def _claim_local_mse(results, names):
     column = (("normal", _SEPARATOR), ("normal", _GLOBAL_5), "mse")
-    up, down, rest = _signs([Cell(difference(results, name, column)) for name in names])
+    up, down, rest = count_signs([Cell(difference(results, name, column)) for name in names])
     both = [(TABLE_3[name]["MSE, both normal"].mean, TABLE_2[name]["kernel vs Laplace"].mean)
             for name in TABLE_3]  # fmt: skip
     theirs = sum(local < whole for local, whole in both)
     return Claim(
         "The MSE of the separators' kernel is globally better than that of the global one.",
-        verdict(_share(down, up), 0.75),
+        verdict(share_up(down, up), 0.75),
         f"Lower on {down} sets, higher on {up}, not significant on {rest}; by the paper's own "
         f"tables lower on {theirs} of {len(both)}.",
     )

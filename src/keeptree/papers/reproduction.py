@@ -18,6 +18,7 @@ from keeptree.papers.results import Results
 from keeptree.papers.tables import legend
 
 PAPERS = {
+    "alvarez-2005": "keeptree.papers.alvarez_2005",
     "alvarez-2007": "keeptree.papers.alvarez_2007",
 }
 

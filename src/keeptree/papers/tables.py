@@ -1,6 +1,6 @@
 """What a reproduction shows: tables of cells, tables of claims, pictures; as Markdown and JSON."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 
 from keeptree.papers.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
 
@@ -62,7 +62,7 @@ class Table:
                 names = ", ".join(name for name in self.certain if name in self.rows)
                 sentence = total_sentence(self.agreement["certain"])
                 lines += [f"On the sets whose coding is certain ({names}): {sentence}"]
-            lines += [opposite_sentence(self.agreement["all"]), ""]
+            lines += [*opposite_sentences(self.agreement["all"]), ""]
         return "\n".join([*lines, *(f"- {note}" for note in self.notes), ""])
 
 
@@ -141,17 +141,18 @@ def total_sentence(counts):
     """Return the counts of marks as a sentence."""
     parts = [f"{MARKS[mark]} {counts[mark]}" for mark in MARKS if counts[mark] and mark != SAME]
     rest = f" ({', '.join(parts)})" if parts else ""
-    return (
-        f"Sign and significance agree in {counts[SAME]} of {counts['total']} cells{rest}; "
-        f"{counts['within_error']} means lie within chance of the published ones."
-    )
+    text = f"{counts['what']} in {counts[SAME]} of {counts['total']} cells{rest}"
+    if counts["within_error"] is None:
+        return f"{text}."
+    return f"{text}; {counts['within_error']} means lie within chance of the published ones."
 
 
-def opposite_sentence(counts):
-    """Return whether any cell is significant in both with opposite signs."""
+def opposite_sentences(counts):
+    """Yield whether any cell is significant in both with opposite signs, if that can be said."""
     if counts[OPPOSITE]:
-        return f"**{counts[OPPOSITE]} cell(s) are significant in both with opposite signs.**"
-    return "No cell is significant in both with opposite signs."
+        yield f"**{counts[OPPOSITE]} cell(s) are significant in both with opposite signs.**"
+    elif counts["within_error"] is not None:
+        yield "No cell is significant in both with opposite signs."
 
 
 def number(value, digits=2):
@@ -167,7 +168,7 @@ def _heading(word, key):
 def _cell_dict(cell):
     return {
         "ours": cell.ours and asdict(cell.ours),
-        "published": cell.published and asdict(cell.published),
+        "published": asdict(cell.published) if is_dataclass(cell.published) else cell.published,
         "agreement": cell.agreement,
         "within_error": cell.within_error,
     }
@@ -185,7 +186,10 @@ def _cell_text(cell):
             ours = f"**{ours}**"
     if cell.published is None:
         return ours
-    return f"{ours} ({_estimate_text(cell.published)}) {MARKS[cell.agreement]}"
+    published = cell.published
+    if is_dataclass(published):
+        published = _estimate_text(published)
+    return f"{ours} ({published}) {MARKS[cell.agreement]}"
 
 
 def _estimate_text(estimate):

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 from keeptree.blocks import map_rows
 from keeptree.checks import check_names, require
 from keeptree.geometry.measure import check_finite
+from keeptree.geometry.observed import Observed, observe
 from keeptree.importers import keep, unwrap
 from keeptree.labels import label_codes
 from keeptree.learners.c45 import C45Classifier
@@ -34,7 +35,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     ``_learn(X, y, weight)``: estimate from the encoded training matrix, class codes and weights.
     """
 
-    _saved = ("tree_", "n_features_in_", "feature_names_in_")
+    _saved = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
         "n_jobs": [Integral, None],
@@ -69,6 +70,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             raise ValueError("The sample weights must have a positive, finite sum.")
         self._resolve(X, y, sample_weight)
         matrix = self._check_finite(self._read(X))
+        self.observed_ = observe(matrix, self.tree_, weight)
         return matrix, label_codes(labels, self.tree_.classes), weight
 
     def predict(self, X):
@@ -104,6 +106,8 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         """Check what was read from a file and derive the rest; a subclass adds its own."""
         require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         require(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        require(isinstance(self.observed_, Observed), "it has not observed its columns")
+        self.observed_.check(self.tree_)
         check_names(self)
         self._transformers = []
         self.classes_, self._columns = sort_classes(self.tree_.classes)

@@ -130,7 +130,8 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     def _learn(self, X, y, weight):
         n_classes = len(self.classes_)
-        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(self.tree_, X, y, weight)
+        boundary = Boundary(self.tree_, self.metric)
+        self.boundary_ = boundary._fit_encoded(self.tree_, X, y, weight, self.observed_)
         self.bandwidth_ = np.full(n_classes, np.nan)
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")

@@ -102,7 +102,8 @@ class GeometricRankClassifier(KeptTreeModel):
         self.n_jobs = n_jobs
 
     def _learn(self, X, y, weight):
-        self.boundary_ = Boundary(self.tree_, self.metric)._fit_encoded(self.tree_, X, y, weight)
+        boundary = Boundary(self.tree_, self.metric)
+        self.boundary_ = boundary._fit_encoded(self.tree_, X, y, weight, self.observed_)
         self._leaf_probability = smoothed_nodes(
             self.tree_, self.smoothing, m=self.m, strength=self.strength
         )

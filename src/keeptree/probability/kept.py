@@ -5,21 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.probability.kernel_expert import fit_kernel
-from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.checks import require
+from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
+from keeptree.probability.margin import MarginExpert, choose_margin, fit_margin
 from keeptree.probability.pool import (
-    DEFAULT_SOFTNESS,
-    choose_softness,
-    equal_pool,
+    Pool,
     fit_pool,
     make_coherent,
     smoothed_prior,
 )
 from keeptree.probability.refits import RefittedModel
-from keeptree.probability.soft import choose_soft, fit_soft
+from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.tree import LEAF
 
 EXPERTS = ("soft", "margin", "kernel")
+_UNFITTED = (0.1, 0.9, 0.6)  # weights without refits: docs/quality.md has how they were chosen
 
 
 class KeptTreeClassifier(RefittedModel):
@@ -57,8 +57,6 @@ class KeptTreeClassifier(RefittedModel):
         ``kernel_.bandwidth`` are what was chosen.
     pool_ : Pool
         Weights and prior.
-    softness_ : float
-        How far above the other classes ``coherent`` lifts the tree's, in log-odds.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
@@ -68,7 +66,7 @@ class KeptTreeClassifier(RefittedModel):
     -----
     Strengths and weights are chosen with trees that the same learner grows on five folds of the
     training sample; the kept tree is not touched. A :class:`~keeptree.Tree` came without its
-    learner: then the experts have equal weights and default strengths. Nothing is random.
+    learner: then strengths and weights are defaults. Nothing is random.
 
     Examples
     --------
@@ -89,7 +87,7 @@ class KeptTreeClassifier(RefittedModel):
     """
 
     _parameter_constraints = {**RefittedModel._parameter_constraints, "coherent": ["boolean"]}
-    _saved = ("soft_", "margin_", "kernel_", "pool_", "softness_")
+    _saved = ("soft_", "margin_", "kernel_", "pool_")
 
     def __init__(self, estimator=None, coherent=False, *, decide="tree", n_jobs=None):
         self.estimator = estimator
@@ -136,20 +134,25 @@ class KeptTreeClassifier(RefittedModel):
         self.margin_ = fit_margin(tree, *sample, C)
         self.kernel_ = fit_kernel(tree, *sample)
         if folds is None:
-            self.pool_, self.softness_ = equal_pool(EXPERTS, prior), DEFAULT_SOFTNESS
-            return
-        chosen = strengths, (C,), (self.kernel_.settings,)
-        opinions, label, y, weight = _unseen(folds, chosen)
-        self.pool_ = fit_pool(EXPERTS, opinions, y, weight, prior)
-        p = np.empty(opinions.shape[1:])
-        self.pool_.probability(opinions, p)
-        self.softness_ = choose_softness(p, label, y, weight)
+            self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
+        else:
+            chosen = strengths, (C,), (self.kernel_.settings,)
+            self.pool_ = fit_pool(EXPERTS, *_unseen(folds, chosen), prior)
+
+    def _restore(self):
+        super()._restore()
+        for name, kind in zip(EXPERTS, (SoftExpert, MarginExpert, KernelExpert), strict=True):
+            expert = getattr(self, f"{name}_")
+            require(isinstance(expert, kind), f"it has no {name} expert")
+            expert.check(self.tree_)
+        require(isinstance(self.pool_, Pool), "it has no pool")
+        self.pool_.check(EXPERTS, self.tree_)
 
     def _probability(self, X, out):
         self._check_rows(X)
         self.pool_.probability(self._opinions(X), out)
         if self.coherent:
-            make_coherent(out, self.tree_._labels(X), self.softness_)
+            make_coherent(out, self.tree_._labels(X))
 
     def _opinions(self, X):
         return _ask((self.soft_, self.margin_, self.kernel_), X, len(self.classes_))
@@ -214,7 +217,7 @@ def _ask(experts, X, n_classes):
 
 
 def _unseen(folds, chosen):
-    """Opinions on the cases of all folds, with the refitted trees' labels, classes and weights."""
+    """Opinions on the cases of all folds, with their classes and weights."""
     parts = []
     for fold in folds:
         experts = [
@@ -222,6 +225,6 @@ def _unseen(folds, chosen):
             for fit, settings in zip(_FIT, chosen, strict=True)
         ]
         opinions = _ask(experts, fold.test.X, len(fold.tree.classes))
-        parts.append((opinions, fold.tree._labels(fold.test.X), fold.test.y, fold.test.weight))
+        parts.append((opinions, fold.test.y, fold.test.weight))
     opinions, *rest = zip(*parts, strict=True)
     return np.concatenate(opinions, axis=1), *(np.concatenate(part) for part in rest)

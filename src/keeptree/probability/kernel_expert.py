@@ -4,15 +4,15 @@ A Nadaraya-Watson estimate. Its cost per row does not grow with the sample: beyo
 class that lie close together are merged into landmarks.
 """
 
-import heapq
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.geometry.metric import Metric
-from keeptree.tree import LEAF
+from keeptree.checks import require, require_array, require_number, require_starts
+from keeptree.probability.condense import centres, condense
+from keeptree.probability.kernel_space import KernelSpace, embed
 
 MOST_LANDMARKS = 1024
 _FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d² / (2 bandwidth²)
@@ -22,9 +22,6 @@ _POWERS = (0.0, 0.25, 0.5, 1.0)
 _MIDDLE = 0.25  # power by which landmarks are formed before one is chosen
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _MOST_LEFT_OUT = 2048  # cases that judge a bandwidth
-_CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
-_LEAST_IMPORTANCE = 1e-4
-_FAR = 1e100  # as in keeptree._kernels.landmarks
 
 
 class Settings(NamedTuple):
@@ -41,17 +38,14 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KernelExpert:
-    """Landmarks in scaled coordinates; a bell of their distance is what each of them counts.
+    """Landmarks of each class, and a bell of the distance to them.
 
-    Coordinates are differences from ``center`` times ``factor`` (a nominal attribute: an entry of
-    ``table``), in units in which the bell ends at distance 1.
+    Landmarks are in the coordinates of ``space``, whose unit is where the bell ends; those of
+    class c are at ``class_start[c]:class_start[c + 1]``. ``mass`` is the weight of the training
+    cases that each stands for, in mean cases.
     """
 
-    feature: np.ndarray
-    center: np.ndarray
-    factor: np.ndarray
-    table_start: np.ndarray
-    table: np.ndarray
+    space: KernelSpace
     landmarks: np.ndarray
     mass: np.ndarray
     class_start: np.ndarray
@@ -72,20 +66,24 @@ class KernelExpert:
         out += self.pseudo_cases * self.prior
         out /= out.sum(axis=1, keepdims=True)
 
-    def _sum(self, X, out):
-        from keeptree._kernels.landmarks import weigh_landmarks
+    def check(self, tree):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        require(isinstance(self.space, KernelSpace), "the kernel expert has no space")
+        self.space.check(tree)
+        n, width = len(self.mass), len(self.space.feature)
+        require_array(self.mass, "mass", np.float64, (n,))
+        require_array(self.landmarks, "landmarks", np.float64, (n, width), finite=False)
+        require(not np.isinf(self.landmarks).any(), "a landmark is infinite")
+        require_array(self.class_start, "class_start", np.int64, (len(tree.classes) + 1,))
+        require_starts(self.class_start, "class_start", n)
+        require_array(self.prior, "prior", np.float64, (len(tree.classes),))
+        for name in ("bandwidth", "width", "power", "pseudo_cases"):
+            require_number(getattr(self, name), name)
 
-        weigh_landmarks(
-            X,
-            self.feature,
-            np.vstack([self.center, self.factor]),
-            self.table_start,
-            self.table,
-            self.landmarks,
-            self.mass,
-            self.class_start,
-            out,
-        )
+    def _sum(self, X, out):
+        from keeptree._kernels.landmarks import weigh_landmarks  # numba loads when first needed
+
+        weigh_landmarks(X, *self.space.arrays, self.landmarks, self.mass, self.class_start, out)
 
 
 def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
@@ -110,242 +108,41 @@ def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
     if not used.all():
         X, y, weight = X[used], y[used], weight[used]
     weight = weight / weight.mean()
-    space = _embed(tree, X, y, weight)
-    points = _coordinates(space, X)
-    scaled = points * space.sizes(_MIDDLE if settings is None else settings.power)
-    member, n_of_class = condense(scaled, y, len(tree.classes), most)
-    landmarks, mass = _centres(points, weight, member, int(n_of_class.sum()))
-    cloud = _Cloud(space, landmarks, mass, np.append(0, np.cumsum(n_of_class)))
-    if settings is None:
-        settings = _choose(cloud, X, y, weight, member)
-    return cloud.expert(settings)
-
-
-def condense(points, y, n_classes, most):
-    """Divide the cases of each class into cells of like ones, at most ``most`` in all.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        Coordinates; NaN where missing.
-    y : ndarray of shape (n,)
-        Class codes.
-    n_classes, most : int
-        Number of classes and of cells.
-
-    Returns
-    -------
-    member : ndarray of shape (n,)
-        Cell of each case; the cells of the first class come first.
-    n_of_class : ndarray of shape (n_classes,)
-        Cells of each class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> points = np.array([[0.0], [0.1], [5.0], [5.1], [0.0]])
-    >>> member, n_of_class = condense(points, np.array([0, 0, 0, 0, 1]), n_classes=2, most=3)
-    >>> member.tolist(), n_of_class.tolist()
-    ([0, 0, 1, 1, 2], [2, 1])
-    """
-    n_of_class = _quotas(np.bincount(y, minlength=n_classes), most)
-    member = np.empty(len(y), dtype=np.int64)
-    first = 0
-    for c in range(n_classes):
-        cells = _cells(points, np.flatnonzero(y == c), n_of_class[c])
-        for cell, part in enumerate(cells):
-            member[part] = first + cell
-        n_of_class[c] = len(cells)  # fewer if cases are equal
-        first += len(cells)
-    return member, n_of_class
-
-
-@dataclass(frozen=True, eq=False)
-class _Space:
-    """How the columns the tree tests become coordinates of spread 1.
-
-    A nominal attribute becomes the class shares of its categories (value difference, Stanfill and
-    Waltz 1986): ``table[table_start[k]:table_start[k + 1]]``, empty for a numeric one.
-    """
-
-    feature: np.ndarray
-    center: np.ndarray
-    factor: np.ndarray
-    table_start: np.ndarray
-    table: np.ndarray
-    importance: np.ndarray
-    prior: np.ndarray
-
-    def sizes(self, power):
-        """What each coordinate is multiplied by for a power of the importance."""
-        return self.importance**power
+    space, importance, prior = embed(tree, X, y, weight)
+    points = space.coordinates(X)
+    power = _MIDDLE if settings is None else settings.power
+    member, n_of_class = condense(points * importance**power, y, len(tree.classes), most)
+    landmarks, mass = centres(points, weight, member, int(n_of_class.sum()))
+    class_start = np.append(0, np.cumsum(n_of_class))
+    cloud = _Cloud(space, importance, prior, landmarks, mass, class_start)
+    return cloud.expert(_choose(cloud, X, y, weight, member) if settings is None else settings)
 
 
 @dataclass(frozen=True, eq=False)
 class _Cloud:
-    """Landmarks in coordinates of spread 1: an expert but for metric and bandwidth."""
+    """Landmarks in coordinates of spread 1: an expert but for its settings."""
 
-    space: _Space
+    space: KernelSpace
+    importance: np.ndarray
+    prior: np.ndarray
     landmarks: np.ndarray
     mass: np.ndarray
     class_start: np.ndarray
 
     def expert(self, settings):
-        space, sizes = self.space, self.space.sizes(settings.power)
+        sizes = np.where(self.space.feature >= 0, self.importance**settings.power, 0.0)
         bandwidth = settings.width * np.sqrt((sizes**2).sum())
-        sizes = sizes / (bandwidth * np.sqrt(2 * _FLATNESS)) if len(sizes) else sizes
-        pad = -len(sizes) % 4  # the kernel reads four coordinates at once
-        start = space.table_start
+        if bandwidth > 0:
+            sizes = sizes / (bandwidth * np.sqrt(2 * _FLATNESS))
         return KernelExpert(
-            feature=np.pad(space.feature, (0, pad), constant_values=-1),
-            center=np.pad(space.center, (0, pad)),
-            factor=np.pad(space.factor * sizes, (0, pad)),
-            table_start=np.pad(start, (0, pad), mode="edge"),
-            table=space.table * np.repeat(sizes, np.diff(start)),
-            landmarks=np.pad(self.landmarks * sizes, ((0, 0), (0, pad))),
-            mass=self.mass,
-            class_start=self.class_start,
-            prior=space.prior,
-            bandwidth=float(bandwidth),
-            width=float(settings.width),
-            power=float(settings.power),
-            pseudo_cases=float(settings.pseudo_cases),
+            self.space.scaled(sizes),
+            self.landmarks * sizes,
+            self.mass,
+            self.class_start,
+            self.prior,
+            float(bandwidth),
+            *map(float, settings),
         )
-
-
-def _coordinates(frame, X):
-    """Coordinates of encoded rows in the frame of a space or an expert; NaN where missing."""
-    points = np.zeros((len(X), len(frame.feature)))
-    for k, f in enumerate(frame.feature):
-        table = frame.table[frame.table_start[k] : frame.table_start[k + 1]]
-        if len(table):
-            codes = np.where(np.isnan(X[:, f]), len(table), X[:, f]).astype(np.int64)
-            points[:, k] = np.append(table, np.nan)[codes]
-        elif f >= 0:
-            points[:, k] = (X[:, f] - frame.center[k]) * frame.factor[k]
-    return np.clip(points, -_FAR, _FAR)
-
-
-def _embed(tree, X, y, weight):
-    """Coordinates of the columns that the tree tests."""
-    n_classes = len(tree.classes)
-    prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
-    metric = Metric().fit(X, tree, sample_weight=weight)
-    importance = importances(tree)
-    parts = []
-    for f in np.flatnonzero(importance > 0):
-        if tree.categories[f] is None:
-            parts.append((f, metric.center_[f], metric.factor_[f], np.empty(0)))
-            continue
-        shares = _category_shares(X[:, f], y, weight, prior, len(tree.categories[f]))
-        parts += [(f, 0.0, 1.0, column) for column in shares.T]
-    feature = np.array([f for f, *_ in parts], dtype=np.int64)
-    return _Space(
-        feature=feature,
-        center=np.array([center for _, center, _, _ in parts]),
-        factor=np.array([factor for _, _, factor, _ in parts]),
-        table_start=np.cumsum([0, *(len(table) for *_, table in parts)]),
-        table=np.concatenate([np.empty(0), *(table for *_, table in parts)]),
-        importance=importance[feature],
-        prior=prior,
-    )
-
-
-def importances(tree):
-    """Decrease of the Gini impurity by the tests on each column, the largest being 1.
-
-    A column that is tested without any decrease keeps a little: the tree does use it.
-    """
-    total = np.maximum(tree.weight, 1e-300)
-    impurity = total - (tree.counts**2).sum(axis=1) / total
-    decrease = np.zeros(tree.n_features)
-    inner = np.flatnonzero(tree.kind != LEAF)
-    np.add.at(decrease, tree.feature[inner], impurity[inner])
-    below = np.flatnonzero(tree.parent >= 0)
-    np.add.at(decrease, tree.feature[tree.parent[below]], -impurity[below])
-    tested = np.isin(np.arange(tree.n_features), tree.feature[inner])
-    largest = decrease.max(initial=0.0)
-    relative = decrease / largest if largest > 0 else tested.astype(float)
-    return np.where(tested, np.maximum(relative, _LEAST_IMPORTANCE), 0.0)
-
-
-def _category_shares(codes, y, weight, prior, n_categories):
-    """Class shares of each category, some cases at the prior added, their spread being 1.
-
-    With two classes the share of the second says it all.
-    """
-    known = ~np.isnan(codes)
-    codes = codes[known].astype(np.int64)
-    counts = np.zeros((n_categories, len(prior)))
-    np.add.at(counts, (codes, y[known]), weight[known])
-    size = counts.sum(axis=1, keepdims=True)
-    shares = (counts + _CATEGORY_CASES * prior) / (size + _CATEGORY_CASES)
-    shares = shares[:, 1:] if len(prior) == 2 else shares
-    share_of = size / max(size.sum(), 1e-300)
-    mean = (share_of * shares).sum(axis=0)
-    spread = np.sqrt((share_of * (shares - mean) ** 2).sum())
-    return (shares - mean) / (spread if spread > 1e-12 else 1.0)
-
-
-def _quotas(n_of_class, most):
-    """Landmarks of each class: all cases if they are few, else by size, a small class more."""
-    if n_of_class.sum() <= most:
-        return n_of_class
-    present = np.count_nonzero(n_of_class)
-    floor = np.minimum(n_of_class, max(most // (2 * present), 1))
-    rest = n_of_class - floor
-    return floor + rest * max(most - floor.sum(), 0) // max(rest.sum(), 1)
-
-
-def _cells(points, rows, n_cells):
-    """Divide the cell of the largest sum of squares, across its widest coordinate, repeatedly."""
-    if n_cells == len(rows):
-        return list(rows[:, None])
-    cells, heap = [rows], [(*_widest(points[rows]), 0)]
-    while len(cells) < n_cells and heap[0][0] < 0:
-        _, column, at, number = heapq.heappop(heap)
-        part = cells[number]
-        above = points[part, column] > at  # a missing value stays with the smaller ones
-        cells[number] = part[~above]
-        cells.append(part[above])
-        for new in (number, len(cells) - 1):
-            heapq.heappush(heap, (*_widest(points[cells[new]]), new))
-    return cells
-
-
-def _widest(points):
-    """Minus the sum of squares of a cell, its widest coordinate and where to divide it.
-
-    The sum is 0 for equal cases, which cannot be divided.
-    """
-    if points.shape[1] == 0:
-        return 0.0, 0, 0.0
-    known = ~np.isnan(points)
-    values = np.where(known, points, 0.0)
-    mean = values.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    squares = (np.where(known, points - mean, 0.0) ** 2).sum(axis=0)
-    column = int(np.argmax(squares))
-    if squares[column] == 0:
-        return 0.0, 0, 0.0
-    low, high = np.nanmin(points[:, column]), np.nanmax(points[:, column])
-    if not low < high:
-        return 0.0, 0, 0.0
-    # Rounding may put the mean on the largest value; then nothing would lie above it.
-    return -float(squares.sum()), column, float(mean[column] if mean[column] < high else low)
-
-
-def _centres(points, weight, member, n_cells):
-    """Weighted mean of the known values of each cell, and its weight."""
-    mass = np.bincount(member, weight, minlength=n_cells)
-    centres = np.empty((n_cells, points.shape[1]))
-    for k in range(points.shape[1]):
-        known = ~np.isnan(points[:, k])
-        part, at = weight[known], member[known]
-        size = np.bincount(at, part, minlength=n_cells)
-        total = np.bincount(at, part * points[known, k], minlength=n_cells)
-        with np.errstate(invalid="ignore"):
-            centres[:, k] = total / size
-    return centres, mass
 
 
 def _choose(cloud, X, y, weight, member):
@@ -381,7 +178,7 @@ def leave_one_out(expert, X, y, weight, member):
     """
     out = np.empty((len(X), len(expert.prior)))
     expert._sum(X, out)
-    gap = _coordinates(expert, X) - expert.landmarks[member]
+    gap = expert.space.coordinates(X) - expert.landmarks[member]
     squared = np.nansum(gap * gap, axis=1)
     mass = expert.mass[member]
     rest = np.maximum(mass - weight, 0.0)

@@ -9,10 +9,12 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from keeptree.checks import require, require_array
+
 _SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
 _RIDGE = 2.0  # towards equal weights
-_SOFTNESS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-DEFAULT_SOFTNESS = 0.5
+_SOFTNESS = 0.35  # in log-odds: half of it is what a case gets that lay exactly between two classes
+_ABOVE = 1.0 + 2.0**-40  # survives the division by a sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +24,13 @@ class Pool:
     names: tuple
     weights: np.ndarray
     prior: np.ndarray
+
+    def check(self, names, tree):
+        """Raise a ValueError if what was read from a file is no pool of these experts."""
+        require(self.names == names, f"its experts must be {names}")
+        require_array(self.weights, "weights", np.float64, (len(names),))
+        require_array(self.prior, "prior", np.float64, (len(tree.classes),))
+        require((self.weights >= 0).all() and (self.prior > 0).all(), "a weight is negative")
 
     def logits(self, opinions):
         """Weighted logarithms of the experts' probabilities, shape (n_experts, n, n_classes)."""
@@ -46,11 +55,6 @@ def smoothed_prior(y, weight, n_classes):
     """
     counts = np.bincount(y, weight / weight.mean(), minlength=n_classes) + 1
     return counts / counts.sum()
-
-
-def equal_pool(names, prior):
-    """The pool with nothing fitted: every expert counts the same."""
-    return Pool(tuple(names), np.full(len(names), 1 / len(names)), prior)
 
 
 def fit_pool(names, opinions, y, weight, prior):
@@ -98,22 +102,22 @@ def fit_pool(names, opinions, y, weight, prior):
     return Pool(tuple(names), found.x, prior)
 
 
-def make_coherent(p, label, softness):
+def make_coherent(p, label):
     """Move probabilities in place, as little as need be, until each row's label is the largest.
 
     The margin m of the label, its log-probability minus the largest other one, becomes
-    (m + sqrt(m² + softness²)) / 2: positive, rising in m, hardly changed where the label was
-    clearly the largest already. Cases with the same label keep their order; the other classes
+    (m + sqrt(m² + 0.35²)) / 2: positive, rising in m, hardly changed where the label was clearly
+    the largest already. Cases with the same label keep their order; the other classes
     keep their proportions.
 
     Examples
     --------
     >>> import numpy as np
     >>> p = np.array([[0.9, 0.1], [0.4, 0.6]])
-    >>> make_coherent(p, np.array([0, 0]), softness=0.1)
+    >>> make_coherent(p, np.array([0, 0]))
     >>> p.round(3)
-    array([[0.9  , 0.1  ],
-           [0.502, 0.498]])
+    array([[0.901, 0.099],
+           [0.516, 0.484]])
     """
     if p.shape[1] == 1:
         return
@@ -122,24 +126,11 @@ def make_coherent(p, label, softness):
     p[at] = -1.0
     other = p.max(axis=1)
     m = np.log(own / other)
-    root = np.sqrt(m * m + softness * softness)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moved = np.where(m > 0, (m + root) / 2, softness * softness / (2 * (root - m)))
+    root = np.sqrt(m * m + _SOFTNESS * _SOFTNESS)
+    # The second is the same without a difference of nearly equal numbers.
+    moved = np.where(m > 0, (m + root) / 2, _SOFTNESS * _SOFTNESS / (2 * (root + np.abs(m))))
     p[at] = other * np.maximum(np.exp(moved), _ABOVE)
     p /= p.sum(axis=1, keepdims=True)
-
-
-_ABOVE = 1.0 + 2.0**-40  # survives the division by a sum
-
-
-def choose_softness(p, label, y, weight):
-    """Softness of the least log-loss on cases that neither the tree nor the experts have seen."""
-    losses = []
-    for softness in _SOFTNESS:
-        moved = p.copy()
-        make_coherent(moved, label, softness)
-        losses.append(-(weight * np.log(moved[np.arange(len(y)), y])).sum())
-    return _SOFTNESS[int(np.argmin(losses))]
 
 
 def _logs(opinions, prior):

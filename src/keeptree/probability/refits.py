@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight
 
 from keeptree.importers import keep, unwrap
@@ -74,6 +74,7 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, n_jobs=None, most=MOS
     learner = _learner(estimator)
     if learner is None:
         return None
+    X, y = indexable(X, y)
     classes, codes = read_target(y)
     labels = label_codes(classes[codes], tree.classes)
     weight = _check_sample_weight(sample_weight, X)

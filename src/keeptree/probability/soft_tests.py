@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from keeptree.checks import require, require_array
-from keeptree.geometry.metric import column_spread
+from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 

@@ -1,0 +1,107 @@
+"""``keeptree compare``: models on the same splits of a data file."""
+
+import json
+
+from keeptree.cli.command import Command, say
+
+
+def _arguments(parser):
+    parser.add_argument("data", metavar="DATA", help="a .csv, .arff or .parquet file")
+    parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
+    parser.add_argument(
+        "--models",
+        metavar="A,B,...",
+        type=_names,
+        help="which ones, by name; an unknown name is answered with those there are",
+    )
+    parser.add_argument(
+        "--protocol",
+        metavar="NAME",
+        default="repeated-holdout",
+        help="holdout, repeated-holdout (default), k-fold, repeated-k-fold, leave-one-out, "
+        "bootstrap, paper or plain",
+    )
+    parser.add_argument("--splits", metavar="N", type=int, help="how many; default by protocol")
+    parser.add_argument("--metrics", metavar="A,B,...", type=_names, help="which ones, by name")
+    parser.add_argument("--baseline", metavar="MODEL", help="the one the others are compared with")
+    parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
+    parser.add_argument(
+        "--costs",
+        metavar="MATRIX",
+        type=_matrix,
+        help="by true (row) and predicted class (column), as JSON: [[0,5],[1,0]]",
+    )
+    parser.add_argument(
+        "--learning-curve",
+        choices=["arithmetic", "geometric"],
+        help="also draw learning curves, on this schedule of training sizes",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        default="keeptree-compare",
+        help="folder for the tables, pictures and finished fits (default: %(default)s)",
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=-1, help="default: all cores")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the splits (0)")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON instead")
+
+
+def _run(options):
+    from keeptree.output import require
+
+    require("arff", "pandas", "pyarrow", extra="files")
+    if not options.json:
+        require("rich", extra="report")
+    from keeptree.evaluation.comparison import DEFAULT_METRICS
+    from keeptree.evaluation.from_file import compare_file
+
+    say("Comparing; what is finished is kept, so that an interrupted run continues ...")
+    comparison, files = compare_file(
+        options.data,
+        options.target,
+        options.out,
+        models=options.models,
+        metrics=options.metrics or DEFAULT_METRICS,
+        costs=options.costs,
+        learning=options.learning_curve,
+        protocol=options.protocol,
+        n_splits=options.splits,
+        baseline=options.baseline,
+        positive=options.positive,
+        n_jobs=options.jobs,
+        random_state=options.seed,
+    )
+    if options.json:
+        print(json.dumps(comparison.to_dict(), allow_nan=False))
+        return
+    from keeptree.evaluation.terminal import print_comparison
+
+    print_comparison(comparison, files)
+
+
+def _names(text):
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _matrix(text):
+    try:
+        rows = json.loads(text)
+        if not all(len(row) == len(rows) and all(v == v + 0 for v in row) for row in rows):
+            raise ValueError
+        return rows
+    except (ValueError, TypeError):
+        # argparse wants this kind of error to say what is wrong in its own words
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(
+            f"{text!r} is not a square matrix of numbers as JSON, such as [[0,5],[1,0]]"
+        ) from None
+
+
+COMMAND = Command(
+    "compare",
+    "compare models on the same splits of a data file: tables, tests and pictures",
+    _arguments,
+    _run,
+)

@@ -1,0 +1,101 @@
+"""``keeptree fit``: a model from a data file, saved as JSON."""
+
+import json
+
+from keeptree.cli.command import Command, add_data, check_distinct, say
+
+METHODS = ["kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"]
+
+
+def _arguments(parser):
+    add_data(parser)
+    parser.add_argument(
+        "--out", metavar="FILE", default="model.json", help="the model (default: %(default)s)"
+    )
+    parser.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default="kept",
+        help="where the probabilities come from (default: %(default)s, which we recommend)",
+    )
+    parser.add_argument(
+        "--learner", choices=["c45", "cart"], help="what grows the tree (default: c45)"
+    )
+    parser.add_argument("--max-depth", type=int, help="largest number of tests on a path")
+    parser.add_argument("--max-leaves", type=int, help="largest number of leaves (cart)")
+    parser.add_argument("--min-samples-leaf", type=int, help="least number of cases in a leaf")
+    parser.add_argument("--confidence-factor", type=float, help="of c45: less prunes more (0.25)")
+    parser.add_argument("--json", action="store_true", help="print what was fitted as JSON")
+
+
+def _run(options):
+    from keeptree.output import check_writable, require
+
+    require("arff", "pandas", "pyarrow", extra="files")
+    out = check_writable(options.out)
+    check_distinct(out, options.data, options.tree)
+    tree = _tree(options)
+    say("Fitting; the first time takes a little longer ...")
+    from keeptree.engines.fit_file import fit_file
+    from keeptree.saving import save
+
+    model = fit_file(
+        options.data, options.target, tree=tree, method=options.method, nominal=options.nominal
+    )
+    save(model, out)
+    summary = _summary(model, out)
+    if options.json:
+        print(json.dumps(summary, indent=2))
+        return
+    kept = "kept" if options.tree else "grew"
+    print(
+        f"{summary['kind']} {kept} a tree of {summary['leaves']} leaves, depth {summary['depth']}, "
+        f"on {summary['columns']} columns, for the classes {', '.join(summary['classes'][:10])}."
+    )
+    print(f"Saved as {out}.")
+
+
+def _tree(options):
+    """A tree to keep, or an unfitted learner with the options that were given."""
+    growing = {
+        "max_depth": options.max_depth,
+        "max_leaf_nodes": options.max_leaves,
+        "min_samples_leaf": options.min_samples_leaf,
+        "confidence_factor": options.confidence_factor,
+    }
+    given = {name: value for name, value in growing.items() if value is not None}
+    if options.tree:
+        if given or options.learner:
+            raise ValueError("--tree keeps a tree as it is; leave out the options that grow one.")
+        from keeptree.tree import Tree
+
+        return Tree.load(options.tree)
+    if options.learner == "cart":
+        from sklearn.tree import DecisionTreeClassifier as Learner
+
+        given["random_state"] = 0
+    else:
+        from keeptree.learners.c45 import C45Classifier as Learner
+    try:
+        return Learner(**given)
+    except TypeError:
+        name = {"max_leaf_nodes": "--max-leaves", "confidence_factor": "--confidence-factor"}
+        wrong = next(name[key] for key in given if key in name)
+        learner = options.learner or "c45"
+        raise ValueError(f"The learner {learner} does not know {wrong}; leave it out.") from None
+
+
+def _summary(model, out):
+    tree = model.tree_
+    return {
+        "kind": type(model).__name__,
+        "leaves": tree.n_leaves,
+        "depth": tree.max_depth,
+        "columns": tree.n_features,
+        "classes": [str(label) for label in model.classes_],
+        "out": str(out),
+    }
+
+
+COMMAND = Command("fit", "fit a model to a data file and save it as JSON", _arguments, _run)

@@ -1,0 +1,95 @@
+"""``keeptree predict``: the answers of a saved model for a data file of any size."""
+
+import json
+import sys
+from contextlib import contextmanager
+
+from keeptree.cli.command import Command, check_distinct
+
+
+def _arguments(parser):
+    parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
+    parser.add_argument("data", metavar="DATA", help="a .csv, .parquet or .arff file")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        required=True,
+        help="the answers: a .csv or .parquet file, or - for CSV on the standard output",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column to copy beside the answers, such as an identifier; may be repeated",
+    )
+    parser.add_argument(
+        "--distance", action="store_true", help="add the distance to the decision boundary"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print a summary as JSON (not with --out -)"
+    )
+
+
+def _run(options):
+    from keeptree.output import require
+
+    require("pandas", "pyarrow", extra="files")
+    check_distinct(options.out, options.data, options.model)
+    from keeptree.engines.predict_file import predict_file
+    from keeptree.saving import load
+
+    model = load(options.model)
+    with _progress() as progress:
+        summary = predict_file(
+            model,
+            options.data,
+            options.out,
+            keep=options.keep,
+            distance=options.distance,
+            progress=progress,
+        )
+    if options.out == "-":
+        return
+    if options.json:
+        print(json.dumps(summary, indent=2))
+        return
+    print(f"{summary['rows']:,} rows scored.", end=" ")
+    if summary["second_opinions"] is not None:
+        print(
+            f"In {summary['second_opinions']:,} the probabilities favour another class than the "
+            "tree (second_opinion)."
+        )
+    print(f"Saved as {summary['out']}.")
+
+
+@contextmanager
+def _progress():
+    """A bar for a person at a terminal who has rich; a file or program does not care."""
+    try:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    except ModuleNotFoundError:
+        Progress = None
+    if Progress is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    columns = (
+        TextColumn("Scoring"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[rows]:,} rows"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0, rows=0)
+        yield lambda done, rows: bar.update(task, completed=done, rows=rows)
+
+
+COMMAND = Command(
+    "predict",
+    "score a data file of any size with a saved model: class, probabilities, second opinions",
+    _arguments,
+    _run,
+)

@@ -1,0 +1,1 @@
+"""Models at work on data files of any size."""

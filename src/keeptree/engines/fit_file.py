@@ -1,0 +1,88 @@
+"""Fit a model to a data file: what ``keeptree fit`` does."""
+
+from importlib import import_module
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+
+from keeptree.files import read_training
+
+# What --method names -> the public class around the tree; None is the tree's learner itself.
+METHODS = {
+    "kept": "KeptTreeClassifier",
+    "soft": "SoftTreeClassifier",
+    "margin": "MarginTreeClassifier",
+    "kernel": "DistanceKernelClassifier",
+    "confdtree": "ConfDTreeClassifier",
+    "smoothed": "SmoothedTreeClassifier",
+    "rank": "GeometricRankClassifier",
+}
+
+
+def fit_file(data, target, *, tree=None, method="kept", nominal=()):
+    r"""Fit a classifier to a CSV, ARFF or Parquet file.
+
+    Parameters
+    ----------
+    data : str or Path
+        The file; text columns are nominal, missing cells may be empty.
+    target : str
+        Column of the class; all others are attributes.
+    tree : Tree or estimator, optional
+        A :class:`~keeptree.Tree` (or a fitted tree) is kept as it is, and its columns are found by
+        name; an unfitted learner grows one. Default: :class:`~keeptree.C45Classifier`.
+    method : {"kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"}
+        Which classifier: the recommended one is ``"kept"``.
+    nominal : sequence of str
+        Columns that hold categories though they look like numbers.
+
+    Returns
+    -------
+    model : classifier
+        Fitted; :func:`~keeptree.save` writes it.
+
+    Examples
+    --------
+    >>> import keeptree as kt
+    >>> path = getfixture("tmp_path") / "loans.csv"
+    >>> rows = [f"{x},{x % 7},{'good' if x > 30 else 'bad'}" for x in range(60)]
+    >>> _ = path.write_text("\n".join(["income,age,class", *rows]))
+    >>> kt.fit_file(path, "class", method="smoothed").tree_
+    Tree(2 leaves, depth 1, 2 classes, 2 features, from C45Classifier)
+    """
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} is not known; choose one of {sorted(METHODS)}.")
+    X, y = read_training(data, target, nominal)
+    if len(set(y)) < 2:
+        raise ValueError(
+            f"The target {target!r} has one value only; there is nothing to tell apart."
+        )
+    _check_learner(tree, X)
+    names = getattr(tree, "feature_names", None)
+    if names:
+        X = _columns_of(X, names, data)
+    kind = getattr(import_module("keeptree"), METHODS[method])
+    return kind(tree if tree is None or hasattr(tree, "n_leaves") else clone(tree)).fit(X, y)
+
+
+def _columns_of(X, names, data):
+    """The columns a tree tests, in its order; others are left out."""
+    absent = [name for name in names if name not in X.columns]
+    if absent:
+        raise ValueError(
+            f"{data} lacks {', '.join(map(repr, absent[:5]))}, which the tree knows; its columns "
+            f"are {', '.join(map(repr, names[:10]))}."
+        )
+    return X[list(names)]
+
+
+def _check_learner(learner, X):
+    """Raise a ValueError that names a nominal column if the learner takes numbers only."""
+    nominal = [name for name in X.columns if X[name].dtype == "category"]
+    if not nominal or not isinstance(learner, BaseEstimator):
+        return
+    if not get_tags(learner).input_tags.categorical:
+        raise ValueError(
+            f"{type(learner).__name__} takes numbers only, but {nominal[0]!r} is nominal; leave "
+            "such columns out, or let C4.5 grow the tree (--learner c45)."
+        )

@@ -1,0 +1,31 @@
+"""Names that a user chose, checked; an unknown one is answered with what was probably meant."""
+
+import difflib
+
+
+def one_of(known, name, kind):
+    """Return the name if it is known, else raise a ValueError that suggests another.
+
+    Parameters
+    ----------
+    known : iterable
+        What there is.
+    name : object
+        What was chosen.
+    kind : str
+        What it is, for the sentence.
+
+    Examples
+    --------
+    >>> one_of(["holdout", "k-fold"], "kfold", "protocol")
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no protocol 'kfold'; did you mean 'k-fold'?
+    """
+    known = list(known)
+    if name in known:
+        return name
+    names = [str(entry) for entry in known]
+    close = difflib.get_close_matches(str(name), names, n=1)
+    advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}."
+    raise ValueError(f"There is no {kind} {name!r}; {advice}")

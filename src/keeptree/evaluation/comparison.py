@@ -1,0 +1,351 @@
+"""Compare classifiers on the same splits: tidy rows, paired differences, tests."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from keeptree.evaluation.choice import one_of
+from keeptree.evaluation.experiment import Experiment, Parts, run_experiment
+from keeptree.evaluation.metrics import CURVES, find_metrics
+from keeptree.evaluation.protocols import make_protocol
+from keeptree.evaluation.ranking import stays_ahead
+from keeptree.evaluation.significance import accuracy_interval, paired_difference
+from keeptree.evaluation.tables import comparison_dict, comparison_markdown, comparison_text
+from keeptree.labels import plain
+from keeptree.learners.target import read_target
+
+DEFAULT_METRICS = ("auc", "brier", "log_loss", "ece", "accuracy")
+
+
+def compare(
+    models,
+    X,
+    y,
+    *,
+    protocol="repeated-holdout",
+    n_splits=None,
+    metrics=DEFAULT_METRICS,
+    baseline=None,
+    positive=None,
+    results=None,
+    n_jobs=-1,
+    random_state=0,
+    progress=True,
+):
+    """Fit classifiers on the same training parts and measure them on the same test parts.
+
+    Parameters
+    ----------
+    models : dict of str to estimator, or list of estimators
+        Any scikit-learn classifiers. Each is cloned and fitted anew on every training part; what
+        is frozen (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) stays as it is.
+    X, y : array-likes
+        The cases and their classes.
+    protocol : str, int or splitter
+        A name (see :func:`~keeptree.evaluation.make_protocol`), or what scikit-learn takes as
+        ``cv``.
+    n_splits : int, optional
+        Number of splits of a named protocol.
+    metrics : list of str or dict
+        Names in :data:`~keeptree.evaluation.METRICS` and :data:`~keeptree.evaluation.CURVES`, or a
+        dict of names to your own :class:`~keeptree.evaluation.Metric`.
+    baseline : str, optional
+        Model the others are compared with; default the first.
+    positive : label, optional
+        The positive one of two classes; default the last in sorted order.
+    results : str or Path, optional
+        File to which each finished fit is appended at once. The same call with the same file
+        continues after an interruption; a new metric, model or data set is measured anew, and
+        always what holds a function without a name (a lambda).
+    n_jobs : int
+        Number of processes; default one for each core.
+    random_state : int
+        Seed of a named protocol.
+    progress : bool
+        Show a progress bar in a terminal.
+
+    Returns
+    -------
+    comparison : Comparison
+        Print it for a table. A model that fails on a split is in ``failures``; the rest goes on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> models = {"tree": DecisionTreeClassifier(random_state=0), "Bayes": GaussianNB()}
+    >>> comparison = compare(models, X, y, metrics=["auc"], n_jobs=1)
+    >>> (difference,) = comparison.differences()
+    >>> round(difference["mean"], 3), difference["p_wilcoxon"] < 0.01
+    (0.042, True)
+    """
+    models = name_models(models)
+    metrics = find_metrics(metrics)
+    baseline = one_of(models, next(iter(models)) if baseline is None else baseline, "model")
+    y, labels = read_classes(y, positive)
+    parts = split_parts(protocol, n_splits, random_state, X, y)
+    pooled = bool((np.diff(parts.test_ends, prepend=0) == 1).all())
+    experiment = Experiment(models, X, y, labels, parts, metrics, pooled)
+    outcome = run_experiment(experiment, results, n_jobs, progress)
+    return Comparison(
+        **vars(outcome),
+        models=list(models),
+        metrics=metrics,
+        baseline=baseline,
+        labels=[plain(label) for label in labels],
+        protocol=str(protocol),
+        n_cases=len(y),
+        n_splits=len(parts),
+    )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What :func:`compare` found.
+
+    Attributes
+    ----------
+    rows : list of dict
+        One for each split, model and metric: ``split``, ``model``, ``metric``, ``value`` (None
+        where the metric has none; a list for a curve), ``n_train``, ``n_test``. A metric that makes
+        no sense on the single test cases of leave-one-out is measured on all of them together, in
+        the split ``"all"``.
+    failures : list of dict
+        ``split``, ``model`` and ``error`` of the fits that failed.
+    warnings : list of dict
+        ``model``, ``message`` and the number of ``fits`` that warned so.
+    models : list of str
+    metrics : dict of str to Metric
+    baseline : str
+    labels : list
+        Classes; with two, the positive one is last.
+    protocol : str
+    n_cases, n_splits : int
+    """
+
+    rows: list
+    failures: list
+    warnings: list
+    models: list
+    metrics: dict
+    baseline: str
+    labels: list
+    protocol: str
+    n_cases: int
+    n_splits: int
+
+    @property
+    def test_share(self):
+        """Test cases for each training case."""
+        return float(np.mean([row["n_test"] / row["n_train"] for row in self.rows]))
+
+    def values(self, model, metric):
+        """Return the values of a metric, NaN where there is none.
+
+        Parameters
+        ----------
+        model, metric : str
+            Names.
+
+        Returns
+        -------
+        values : ndarray of shape (n_splits,) or (n_splits, ...)
+        """
+        one_of(self.models, model, "model")
+        one_of(self.metrics, metric, "metric")
+        found = {
+            row["split"]: row["value"]
+            for row in self.rows
+            if row["model"] == model and row["metric"] == metric
+        }
+        splits = ["all"] if "all" in found else range(self.n_splits)
+        shape = next((np.shape(value) for value in found.values() if value is not None), ())
+        empty = np.full(shape, np.nan)
+        values = [found.get(split) for split in splits]
+        return np.array([empty if value is None else value for value in values], dtype=float)
+
+    def means(self, *, confidence=0.95, corrected=True):
+        """Return mean, sd, se and interval of every model and metric.
+
+        Parameters
+        ----------
+        confidence : float
+            Of the intervals. One holdout has an interval for the accuracy only (Wilson's).
+        corrected : bool
+            Widen the intervals for the overlap of training parts (Nadeau and Bengio 2003).
+
+        Returns
+        -------
+        means : list of dict
+            ``model``, ``metric``, ``n`` (splits with a value), ``mean``, ``sd``, ``se``, ``low``,
+            ``high``.
+        """
+        found = []
+        for metric in self.numbers():
+            for model in self.models:
+                entry = self._describe(self.values(model, metric), confidence, corrected)
+                if metric == "accuracy" and entry["n"] == 1:
+                    n_test = next(row["n_test"] for row in self.rows if row["metric"] == metric)
+                    limits = accuracy_interval(entry["mean"], n_test, confidence)
+                    entry["low"], entry["high"] = limits
+                kept = {key: entry[key] for key in ("n", "mean", "sd", "se", "low", "high")}
+                found.append({"model": model, "metric": metric, **kept})
+        return found
+
+    def differences(self, baseline=None, *, confidence=0.95, corrected=True):
+        """Return the paired differences of every other model to the baseline.
+
+        Parameters
+        ----------
+        baseline : str, optional
+            Default the comparison's.
+        confidence : float
+            Of the intervals, which have two sides.
+        corrected : bool
+            Widen the intervals for the overlap of training parts (Nadeau and Bengio 2003).
+
+        Returns
+        -------
+        differences : list of dict
+            ``model``, ``metric``, ``baseline``, and the fields of
+            :class:`~keeptree.evaluation.PairedDifference` over the splits where both have a value.
+            The tests are one-sided: a small p says that the model is *better* than the baseline
+            (a larger AUC, a smaller Brier score), one near 1 that it is worse. ``better`` says
+            what the interval shows: True, False, or None if it contains 0.
+        """
+        baseline = one_of(self.models, baseline or self.baseline, "model")
+        found = []
+        for metric in self.numbers():
+            reference = self.values(baseline, metric)
+            larger = self.metrics[metric].larger
+            for model in self.models:
+                if model == baseline:
+                    continue
+                difference = self.values(model, metric) - reference
+                entry = self._describe(
+                    difference, confidence, corrected, "greater" if larger else "less"
+                )
+                sure = entry["low"] is not None and (entry["low"] > 0 or entry["high"] < 0)
+                better = (entry["mean"] > 0) == larger if sure else None
+                found.append({"model": model, "metric": metric, "baseline": baseline, **entry,
+                              "better": better})  # fmt: skip
+        return found
+
+    def curve(self, model, name):
+        """Return a curve over all splits: a sum of counts, else the mean.
+
+        Parameters
+        ----------
+        model : str
+            Name.
+        name : {"confusion", "partial_auc", "reliability", "roc"}
+            One that was among the metrics.
+
+        Returns
+        -------
+        curve : ndarray
+        """
+        values = self.values(model, name)
+        values = values[~np.isnan(values.reshape(len(values), -1)).any(axis=1)]
+        if not len(values):
+            raise ValueError(f"The model {model!r} has no {name!r} on any split.")
+        return values.sum(axis=0) if name in ("confusion", "reliability") else values.mean(axis=0)
+
+    def ahead(self, model, baseline=None, confidence=0.95):
+        """Return the abscissa up to which the ROC curve of a model stays ahead of the baseline's.
+
+        Needs the metric ``"partial_auc"``; see :func:`~keeptree.evaluation.stays_ahead`.
+        """
+        ours, theirs = (self.values(m, "partial_auc") for m in (model, baseline or self.baseline))
+        both = ~np.isnan(ours - theirs).any(axis=-1)
+        return stays_ahead(ours[both], theirs[both], confidence=confidence)
+
+    def numbers(self):
+        """Names of the metrics that are numbers, which tables show."""
+        return [name for name in self.metrics if name not in CURVES]
+
+    def to_frame(self):
+        """Return the rows as a pandas data frame, without the curves."""
+        import pandas as pd
+
+        return pd.DataFrame([row for row in self.rows if row["metric"] not in CURVES])
+
+    def to_dict(self):
+        """Return everything as values that JSON has."""
+        return comparison_dict(self)
+
+    def to_markdown(self):
+        """Return the tables as Markdown."""
+        return comparison_markdown(self)
+
+    def __str__(self):
+        return comparison_text(self)
+
+    def _describe(self, values, confidence, corrected, alternative="greater"):
+        finite = values[np.isfinite(values)]
+        if not len(finite):
+            return {**asdict(paired_difference([0.0])), "n": 0, "mean": None}
+        return asdict(
+            paired_difference(
+                finite,
+                alternative=alternative,
+                confidence=confidence,
+                test_share=self.test_share,
+                corrected=corrected,
+            )
+        )
+
+
+def name_models(models):
+    """A dict of models; those of a list are named by their class."""
+    if not isinstance(models, Mapping):
+        names = [type(model).__name__ for model in models]
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise ValueError(
+                f"Several models are a {min(repeated)}; give a dict of names to models instead."
+            )
+        models = dict(zip(names, models, strict=True))
+    if not models:
+        raise ValueError("There is no model to compare; give a dict of names to models.")
+    return dict(models)
+
+
+def read_classes(y, positive=None):
+    """Labels as an array, and the classes with the positive one last if they are two."""
+    classes, codes = read_target(y)
+    y, labels = classes[codes], np.unique(classes[codes])
+    if len(labels) < 2:
+        raise ValueError(f"All cases are of the class {plain(labels[0])!r}; two are needed.")
+    if positive is None:
+        return y, labels
+    names = [plain(label) for label in labels]
+    positive = one_of(names, plain(positive), "class")
+    if len(labels) > 2:
+        raise ValueError(f"There are {len(labels)} classes; positive is for two classes only.")
+    return y, labels[::-1] if positive == names[0] else labels
+
+
+def split_parts(protocol, n_splits, random_state, X, y):
+    """The parts of all splits of a protocol, by name or as scikit-learn's ``cv``."""
+    if isinstance(protocol, str):
+        splitter = make_protocol(protocol, n_splits, random_state)
+    elif n_splits is not None:
+        raise ValueError("n_splits is for a protocol given by name; set it in the splitter.")
+    else:
+        splitter = check_cv(protocol, y, classifier=True)
+    labels, counts = np.unique(y, return_counts=True)
+    try:
+        return Parts.from_pairs(splitter.split(X, y))
+    except ValueError as error:
+        if counts.min() > 1 or "member" not in str(error):
+            raise
+        raise ValueError(
+            f"The class {plain(labels[counts.argmin()])!r} has 1 member, which cannot be in the "
+            "training and in the test part; merge the class with another or remove it."
+        ) from error

@@ -1,0 +1,326 @@
+"""Pictures of a comparison, as scikit-learn's displays: ``from_comparison``, ``plot``.
+
+For one fitted model scikit-learn's own RocCurveDisplay, CalibrationDisplay and LearningCurveDisplay
+do the job; these draw several models over all splits.
+"""
+
+import numpy as np
+from scipy.integrate import trapezoid
+
+from keeptree.evaluation.metrics import CURVES
+from keeptree.evaluation.ranking import GRID
+from keeptree.evaluation.significance import accuracy_interval
+from keeptree.output import require
+from keeptree.text import clean
+
+BETTER, WORSE, UNSURE, FAINT = "#0b62a8", "#c2500a", "#57606a", "#8a929b"
+COLORS = ("#57606a", "#e08a00", "#2f9e6e", "#0b62a8", "#b5459b", "#4bb4e6", "#c2500a", "#7a5cc4",
+          "#111418", "#9a8c00")  # fmt: skip
+
+
+class PairedDifferenceDisplay:
+    """Paired differences to the baseline: one panel for each metric, one line for each model.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to draw.
+
+    Attributes
+    ----------
+    axes_, figure_
+        matplotlib axes and figure, after ``plot``.
+    """
+
+    def __init__(self, comparison):
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(cls, comparison, metrics=None):
+        """Draw the metrics, default all; see :class:`PairedDifferenceDisplay`."""
+        return cls(comparison).plot(metrics)
+
+    def plot(self, metrics=None):
+        """Draw on a new figure.
+
+        Parameters
+        ----------
+        metrics : list of str, optional
+            Default all that are numbers.
+
+        Returns
+        -------
+        self : PairedDifferenceDisplay
+        """
+        comparison = self.comparison
+        metrics = metrics or comparison.numbers()
+        others = [model for model in comparison.models if model != comparison.baseline]
+        if not others:
+            raise ValueError("There is one model only; compare two or more to draw differences.")
+        size = (2.9, 0.36 * len(others) + 1.0)
+        self.figure_, self.axes_ = _panels(len(metrics), 3, size, sharey=True)
+        found = {(e["model"], e["metric"]): e for e in comparison.differences()}
+        for ax, metric in zip(self.axes_, metrics, strict=True):
+            reference = comparison.values(comparison.baseline, metric)
+            for place, model in enumerate(others):
+                splits = comparison.values(model, metric) - reference
+                _draw_difference(ax, place, splits, found[model, metric])
+            larger = comparison.metrics[metric].larger
+            ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
+            ax.set_title(_label(comparison, metric), fontsize="medium")
+            ax.set_xlabel("better →" if larger else "← better", fontsize="small", color=UNSURE)
+            ax.tick_params(axis="y", length=0)
+            ax.locator_params(axis="x", nbins=4)
+            ax.spines[["top", "right", "left"]].set_visible(False)
+        self.axes_[0].set_yticks(range(len(others)), [clean(model) for model in others])
+        self.axes_[0].set_ylim(len(others) - 0.5, -0.5)
+        self.figure_.suptitle(
+            f"Difference to {clean(comparison.baseline)}: mean, 95 % interval, every split",
+            fontsize="medium",
+        )
+        return self
+
+
+class MeanRocDisplay:
+    """Mean ROC curve of each model over the splits.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With the metric ``"roc"``.
+
+    Attributes
+    ----------
+    ax_, figure_
+        matplotlib axes and figure, after ``plot``.
+    """
+
+    def __init__(self, comparison):
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(cls, comparison, ax=None):
+        """Draw a comparison that has the metric ``"roc"``."""
+        return cls(comparison).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw on ``ax``, or on new axes; the curve through the upper left is best.
+
+        Returns
+        -------
+        self : MeanRocDisplay
+        """
+        curves = _curves(self.comparison, "roc")
+        ax = _panels(1, 1, (6.2, 5.6))[1][0] if ax is None else ax
+        area = {model: self._area(model, curve) for model, curve in curves.items()}
+        ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=":", zorder=0)
+        ranked = sorted(curves, key=area.get, reverse=True)
+        for model, width in zip(ranked, _widths(len(ranked)), strict=True):
+            color, label = _color(self.comparison, model), f"{clean(model)}  {area[model]:.3f}"
+            x, y = np.append(0, GRID), np.append(0, curves[model])
+            ax.plot(x, y, color=color, linewidth=width, label=label)
+        several = len(self.comparison.labels) > 2
+        positive = "each class, averaged" if several else clean(self.comparison.labels[-1])
+        ax.set_xlabel("share of the other cases called positive")
+        ax.set_ylabel(f"share of the positive cases found ({positive})")
+        ax.set_xlim(-0.01, 1.01)
+        ax.set_ylim(-0.01, 1.01)
+        ax.set_aspect("equal")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, fontsize="small", loc="lower right", title="AUC")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _area(self, model, curve):
+        """The mean AUC, if it was measured too: the drawn curve has only 101 points."""
+        if "auc" in self.comparison.metrics:
+            return float(np.nanmean(self.comparison.values(model, "auc")))
+        return float(trapezoid(curve, GRID))
+
+
+class ReliabilityDisplay:
+    """Reliability diagram of each model: how often it happened against how probable it was said.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With the metric ``"reliability"``.
+
+    Attributes
+    ----------
+    axes_, figure_
+        matplotlib axes and figure, after ``plot``.
+    """
+
+    def __init__(self, comparison):
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(cls, comparison):
+        """Draw a comparison that has the metric ``"reliability"``."""
+        return cls(comparison).plot()
+
+    def plot(self):
+        """Draw one panel for each model on a new figure.
+
+        Returns
+        -------
+        self : ReliabilityDisplay
+        """
+        curves = _curves(self.comparison, "reliability")
+        columns = int(np.ceil(np.sqrt(len(curves))))
+        self.figure_, self.axes_ = _panels(
+            len(curves), columns, (2.6, 2.7), sharex=True, sharey=True
+        )
+        for ax, (model, bins) in zip(self.axes_, curves.items(), strict=True):
+            _draw_reliability(ax, bins, self.comparison.n_splits)
+            ax.set_title(clean(model), fontsize="medium")
+            ax.tick_params(labelbottom=ax in self.axes_[-columns:])  # above a hidden panel too
+        several = len(self.comparison.labels) > 2
+        event = "the most probable class" if several else clean(self.comparison.labels[-1])
+        self.figure_.supxlabel(f"predicted probability of {event}", fontsize="medium")
+        self.figure_.supylabel("how often it was true", fontsize="medium")
+        return self
+
+
+class LearningDisplay:
+    """Learning curves of several models, mean ± standard error over the splits.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+        From :func:`~keeptree.evaluation.learning_curve`.
+
+    Attributes
+    ----------
+    axes_, figure_
+        matplotlib axes and figure, after ``plot``.
+    """
+
+    def __init__(self, curve):
+        self.curve = curve
+
+    @classmethod
+    def from_curve(cls, curve):
+        """Draw a :class:`~keeptree.evaluation.LearningCurve`."""
+        return cls(curve).plot()
+
+    def plot(self):
+        """Draw one panel for each metric on a new figure.
+
+        Returns
+        -------
+        self : LearningDisplay
+        """
+        curve = self.curve
+        self.figure_, self.axes_ = _panels(len(curve.metrics), 3, (4.4, 3.6))
+        points = curve.points()
+        geometric = len(curve.sizes) > 2 and curve.sizes[1] - curve.sizes[0] < 0.7 * (
+            curve.sizes[-1] - curve.sizes[-2]
+        )
+        for ax, metric in zip(self.axes_, curve.metrics, strict=True):
+            for model, width in zip(curve.models, _widths(len(curve.models)), strict=True):
+                chosen = [p for p in points if p["metric"] == metric and p["model"] == model]
+                _draw_learning(ax, chosen, clean(model), _color(curve, model), width)
+            ax.set_ylabel(_label(curve, metric))
+            ax.set_xlabel("training cases")
+            if geometric:
+                ax.set_xscale("log", base=2)
+            ax.set_xticks(curve.sizes, [str(size) for size in curve.sizes])
+            ax.minorticks_off()
+            ax.spines[["top", "right"]].set_visible(False)
+        handles, labels = self.axes_[0].get_legend_handles_labels()
+        self.figure_.legend(handles, labels, loc="outside right upper", frameon=False)
+        return self
+
+
+def _panels(n, columns, size, **options):
+    """A figure with n axes in rows of ``columns``, each about ``size`` inches."""
+    require("matplotlib", extra="plot")
+    import matplotlib.pyplot as plt
+
+    columns = min(n, columns)
+    rows = -(-n // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(size[0] * columns + 0.8, size[1] * rows + 0.5),
+        layout="constrained", squeeze=False, **options,
+    )  # fmt: skip
+    for ax in axes.ravel()[n:]:
+        ax.set_visible(False)
+    return figure, axes.ravel()[:n]
+
+
+def _curves(comparison, name):
+    """The curve of each model that has one."""
+    if name not in comparison.metrics:
+        raise ValueError(f"The comparison has no {name!r}; add it to the metrics of compare.")
+    found = {}
+    for model in comparison.models:
+        values = comparison.values(model, name)
+        if np.isfinite(values).any() and values.ndim > 1:
+            found[model] = comparison.curve(model, name)
+    if not found:
+        raise ValueError(f"No model has a {CURVES[name].label} curve, so there is none to draw.")
+    return found
+
+
+def _color(thing, model):
+    return COLORS[thing.models.index(model) % len(COLORS)]
+
+
+def _label(thing, metric):
+    return thing.metrics[metric].label or metric
+
+
+def _widths(n):
+    """Widths of lines such that one that lies under others still shows."""
+    return np.linspace(3.2, 1.4, n) if n > 1 else [1.8]
+
+
+def _draw_difference(ax, place, splits, entry):
+    splits = splits[np.isfinite(splits)]
+    if entry["mean"] is None:
+        ax.text(
+            0, place, "no probabilities", color=FAINT, fontsize="x-small", ha="center", va="center"
+        )
+        return
+    color = {True: BETTER, False: WORSE, None: UNSURE}[entry["better"]]
+    jitter = np.random.default_rng(0).uniform(-0.16, 0.16, len(splits))
+    ax.scatter(splits, place + jitter, s=7, color=color, alpha=0.28, linewidths=0)
+    if entry["low"] is not None:
+        ax.plot([entry["low"], entry["high"]], [place, place], color=color, linewidth=2.2,
+                solid_capstyle="round")  # fmt: skip
+    ax.scatter([entry["mean"]], [place], s=34, color=color, edgecolors="white", zorder=3)
+
+
+def _draw_reliability(ax, bins, n_splits):
+    count, said, happened = bins[bins[:, 0] > 0].T
+    x, y = said / count, happened / count
+    # A case is tested on several splits; the interval is that of as many cases as one split has.
+    cases = np.maximum(count / n_splits, 1)
+    limits = [accuracy_interval(share, n) for share, n in zip(y, cases, strict=True)]
+    common = count >= 0.01 * count.sum()  # bins with fewer cases are noise; they stay faint
+    ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=":", zorder=0)
+    ax.plot(x[common], y[common], color=BETTER, linewidth=1.4, alpha=0.8)
+    for chosen, color in ((common, BETTER), (~common, FAINT)):
+        ax.vlines(
+            x[chosen], *np.transpose(limits)[:, chosen], color=color, alpha=0.4, linewidth=1.2
+        )
+        ax.scatter(x[chosen], y[chosen], s=14 + 110 * count[chosen] / count.sum(), color=color,
+                   edgecolors="white", linewidths=0.6, zorder=3)  # fmt: skip
+    gap = np.abs(said - happened).sum() / count.sum()
+    ax.text(0.98, 0.03, f"mean gap {gap:.3f}", fontsize="small", color=UNSURE, ha="right")
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_ylim(-0.03, 1.03)
+    ax.set_xticks([0, 0.5, 1])
+    ax.set_yticks([0, 0.5, 1])
+    ax.set_aspect("equal")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_learning(ax, points, label, color, width):
+    points = [p for p in points if p["mean"] is not None]
+    x, y = (np.array([p[key] for p in points]) for key in ("size", "mean"))
+    error = np.array([p["se"] or 0 for p in points])
+    ax.plot(x, y, color=color, marker="o", markersize=2 + width, linewidth=width, label=label)
+    ax.fill_between(x, y - error, y + error, color=color, alpha=0.1, linewidth=0)

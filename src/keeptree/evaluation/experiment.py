@@ -1,0 +1,251 @@
+"""One task of a comparison: fit a model on a training part, ask it about the test part, measure."""
+
+import uuid
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from pickle import PicklingError
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from keeptree.evaluation.runner import run
+from keeptree.labels import label_codes
+
+ANSWERS = "answers"  # rows with what the model said, to be measured together with other splits
+WARNINGS = "warnings"  # rows with what it warned of
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Training and test parts of many splits, end to end in two arrays.
+
+    Two large arrays are shared with other processes once; a list of many is sent with every task.
+    """
+
+    train: np.ndarray
+    train_ends: np.ndarray
+    test: np.ndarray
+    test_ends: np.ndarray
+
+    @classmethod
+    def from_pairs(cls, pairs):
+        """Collect pairs of index arrays."""
+        trains, tests = zip(*pairs, strict=True)
+        return cls(*_end_to_end(trains), *_end_to_end(tests))
+
+    def __len__(self):
+        return len(self.train_ends)
+
+    def __getitem__(self, split):
+        return (
+            _piece(self.train, self.train_ends, split),
+            _piece(self.test, self.test_ends, split),
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What every task of a comparison needs: the same data, parts, models and metrics.
+
+    Parameters
+    ----------
+    models : dict of str to estimator
+        They are cloned before each fit.
+    X, y : array-likes
+        All cases; y as the models shall see it.
+    labels : ndarray
+        Classes; with two, the positive one is last.
+    parts : Parts
+        The splits.
+    metrics : dict of str to Metric
+        What to measure on each test part.
+    pooled : bool
+        Test parts are too small to be measured one by one: keep the answers as well.
+    """
+
+    models: dict
+    X: object
+    y: np.ndarray
+    labels: np.ndarray
+    parts: Parts
+    metrics: dict
+    pooled: bool = False
+
+    def tasks(self):
+        """One task for each split and model; any change of what matters makes it another task."""
+        data = _fingerprint((self.X, self.y, self.labels.tolist()))
+        metrics = _fingerprint((self.metrics, self.pooled))
+        settings = {name: _fingerprint(model) for name, model in self.models.items()}
+        return [
+            {
+                "split": split,
+                "model": name,
+                "setting": setting,
+                "cases": cases,
+                "data": data,
+                "metrics": metrics,
+            }
+            for split, cases in enumerate(map(_fingerprint, self.parts))
+            for name, setting in settings.items()
+        ]
+
+    def work(self):
+        """The function that does a task."""
+        return partial(_measure_task, self)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found: see :class:`keeptree.evaluation.Comparison`."""
+
+    rows: list
+    failures: list
+    warnings: list
+
+
+def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
+    """Run an experiment, or what is missing of it in the file ``results``; return its Outcome."""
+    records = run(
+        experiment.tasks(), experiment.work(), results, n_jobs=n_jobs, progress=progress,
+        description="Comparing",
+    )  # fmt: skip
+    rows, failures, answers, warned = [], [], {}, Counter()
+    for record in records:
+        split, model = record["task"]["split"], record["task"]["model"]
+        if "error" in record:
+            failures.append({"split": split, "model": model, "error": record["error"]})
+            continue
+        train, test = experiment.parts[split]
+        sizes = {"n_train": len(train), "n_test": len(test)}
+        for row in record["rows"]:
+            if row["metric"] == ANSWERS:
+                answers.setdefault(model, {})[split] = row["value"]
+            elif row["metric"] == WARNINGS:
+                warned.update((model, message) for message in row["value"])
+            else:
+                rows.append({"split": split, "model": model, **row, **sizes})
+    if len(failures) == len(records):
+        raise ValueError(
+            f"Every model failed on every split; the first said: {failures[0]['error']}"
+        )
+    messages = [{"model": m, "message": text, "fits": n} for (m, text), n in warned.items()]
+    return Outcome(rows + _pooled_rows(experiment, answers), failures, messages)
+
+
+def measure(metric, truth, answers, labels):
+    """Return the value of a metric, or None where it has none.
+
+    Parameters
+    ----------
+    metric : Metric
+        What to measure.
+    truth : ndarray of shape (n,)
+        Codes of the true classes.
+    answers : dict
+        From :func:`ask`.
+    labels : int
+        Number of classes.
+    """
+    values = answers[metric.needs]
+    if values is None:
+        return None
+    value = np.asarray(metric.function(truth, values, np.arange(labels)), dtype=float)
+    return None if np.isnan(value).any() else value.tolist()
+
+
+def ask(model, X, labels):
+    """Ask a fitted classifier about cases.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; it may know some of the classes only.
+    X : array-like
+        Cases.
+    labels : ndarray
+        All classes; the columns of the answers are in this order.
+
+    Returns
+    -------
+    answers : dict
+        ``decision``: codes of the predicted classes; ``probability``: shape (n, n_classes), or None
+        if the model has none; ``score``: the same, or else of its ``decision_function``.
+    """
+    own = label_codes(model.classes_, labels)
+    decision = label_codes(model.predict(X), labels)
+    if hasattr(model, "predict_proba"):
+        probability = _columns(model.predict_proba(X), own, len(labels), missing=0.0)
+        return {"decision": decision, "probability": probability, "score": probability}
+    score = np.asarray(model.decision_function(X), dtype=float)
+    if score.ndim == 1:
+        score = np.column_stack([-score, score])
+    score = _columns(score, own, len(labels), missing=-np.inf)
+    return {"decision": decision, "probability": None, "score": score}
+
+
+def _measure_task(experiment, task):
+    train, test = experiment.parts[task["split"]]
+    model = clone(experiment.models[task["model"]])
+    # Shown once at the end, not once for every fit.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(_safe_indexing(experiment.X, train), experiment.y[train])
+        answers = ask(model, _safe_indexing(experiment.X, test), experiment.labels)
+    truth = label_codes(experiment.y[test], experiment.labels)
+    rows = [
+        {"metric": name, "value": measure(metric, truth, answers, len(experiment.labels))}
+        for name, metric in experiment.metrics.items()
+        if metric.per_case or not experiment.pooled
+    ]
+    if experiment.pooled:
+        rows.append({"metric": ANSWERS, "value": answers})
+    if caught:
+        rows.append({"metric": WARNINGS, "value": sorted({str(w.message) for w in caught})})
+    return rows
+
+
+def _pooled_rows(experiment, answers):
+    """Metrics that one case cannot have, on the test cases of all splits together."""
+    rows = []
+    for model, by_split in answers.items():
+        cases = np.concatenate([experiment.parts[split][1] for split in by_split])
+        truth = label_codes(experiment.y[cases], experiment.labels)
+        joined = {
+            key: None if any(a[key] is None for a in by_split.values())
+            else np.concatenate([np.asarray(a[key], dtype=float) for a in by_split.values()])
+            for key in ("decision", "probability", "score")
+        }  # fmt: skip
+        sizes = {"n_train": len(experiment.y) - 1, "n_test": len(cases)}
+        for name, metric in experiment.metrics.items():
+            if not metric.per_case:
+                value = measure(metric, truth, joined, len(experiment.labels))
+                rows.append(
+                    {"split": "all", "model": model, "metric": name, "value": value, **sizes}
+                )
+    return rows
+
+
+def _columns(values, own, n_classes, missing):
+    """Columns of the classes a model knows among those of all classes."""
+    full = np.full((len(values), n_classes), missing)
+    full[:, own] = values
+    return full
+
+
+def _end_to_end(arrays):
+    return np.concatenate(arrays).astype(np.int32), np.cumsum([len(array) for array in arrays])
+
+
+def _piece(values, ends, index):
+    return values[ends[index - 1] if index else 0 : ends[index]]
+
+
+def _fingerprint(thing):
+    try:
+        return joblib.hash(thing)[:12]
+    except PicklingError:  # a lambda: nobody knows whether it is still the same
+        return uuid.uuid4().hex[:12]

@@ -1,0 +1,118 @@
+"""Compare models on a data file and write tables and pictures: what ``keeptree compare`` does."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+from keeptree.evaluation.comparison import DEFAULT_METRICS, compare
+from keeptree.evaluation.displays import (
+    LearningDisplay,
+    MeanRocDisplay,
+    PairedDifferenceDisplay,
+    ReliabilityDisplay,
+)
+from keeptree.evaluation.learning import learning_curve
+from keeptree.evaluation.metrics import cost_metric, find_metrics
+from keeptree.evaluation.models import make_models
+from keeptree.files import read_frame, split_target
+from keeptree.output import write_text
+from keeptree.text import clean
+
+
+def compare_file(
+    path,
+    target,
+    out="keeptree-compare",
+    *,
+    models=None,
+    metrics=DEFAULT_METRICS,
+    costs=None,
+    learning=None,
+    **options,
+):
+    """Compare models on a CSV, ARFF or Parquet file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The data; see :func:`keeptree.files.read_frame`.
+    target : str
+        Column of the class.
+    out : str or Path
+        Folder to write to; it is made if it does not exist. ``results.jsonl`` in it keeps every
+        finished fit, so that the same call continues after an interruption.
+    models : list of str, optional
+        Names in :data:`keeptree.evaluation.models.MODELS`.
+    metrics : list of str
+        Names in :data:`~keeptree.evaluation.METRICS`.
+    costs : list of lists, optional
+        Cost matrix, by true class (row) and predicted class (column); adds the mean cost of a case.
+    learning : {"arithmetic", "geometric"}, optional
+        Also draw learning curves on this schedule.
+    **options
+        Of :func:`~keeptree.evaluation.compare`.
+
+    Returns
+    -------
+    comparison : Comparison
+    files : list of Path
+        What was written.
+    """
+    X, y = split_target(read_frame(path), target)
+    models = make_models(models, X)
+    measured = {**find_metrics(metrics)}
+    if costs is not None:
+        measured["cost"] = cost_metric(costs)
+    out = _folder(out)
+    drawn = find_metrics(["confusion", "reliability", "roc"])
+    options["results"] = out / "results.jsonl"
+    comparison = compare(models, X, y, metrics={**measured, **drawn}, **options)
+    curve = None
+    if learning is not None:
+        options.pop("baseline", None)
+        curve = learning_curve(models, X, y, sizes=learning, metrics=measured, **options)
+    return comparison, _write(out, f"{Path(path).name}: {target}", comparison, curve)
+
+
+def _folder(path):
+    path = Path(path).expanduser().absolute()
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{path} is a file; give the name of a folder to write to.")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _write(out, title, comparison, curve):
+    pictures = _pictures(comparison, curve) if find_spec("matplotlib") else {}
+    text = [f"# {clean(title)}", "", comparison.to_markdown()]
+    figures = {"title": title, **comparison.to_dict()}
+    if curve is not None:
+        text += ["## Learning curves: means ± standard errors", "", curve.to_markdown()]
+        figures["learning"] = curve.points()
+    text += [f"![{name}]({name}.png)\n" for name in pictures]
+    write_text(out / "comparison.md", "\n".join(text))
+    write_text(out / "comparison.json", json.dumps(figures, indent=1, allow_nan=False) + "\n")
+    written = [out / "comparison.md", out / "comparison.json"]
+    for name, figure in pictures.items():
+        written.append(out / f"{name}.png")
+        figure.savefig(written[-1], dpi=150)
+    return written
+
+
+def _pictures(comparison, curve):
+    """Figures by name; a comparison of one model, or without probabilities, lacks some."""
+    draw = {
+        "roc": MeanRocDisplay.from_comparison,
+        "reliability": ReliabilityDisplay.from_comparison,
+    }
+    if len(comparison.models) > 1 and comparison.n_splits > 1:
+        draw = {"differences": PairedDifferenceDisplay.from_comparison, **draw}
+    figures = {}
+    for name, display in draw.items():
+        try:
+            figures[name] = display(comparison).figure_
+        except ValueError:  # no model has such a curve
+            continue
+    if curve is not None:
+        figures["learning"] = LearningDisplay.from_curve(curve).figure_
+    return figures

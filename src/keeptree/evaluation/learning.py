@@ -1,0 +1,201 @@
+"""Learning curves: how the quality of several models grows with the training sample."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.evaluation.choice import one_of
+from keeptree.evaluation.comparison import name_models, read_classes, split_parts
+from keeptree.evaluation.experiment import Experiment, Parts, run_experiment
+from keeptree.evaluation.metrics import find_metrics
+from keeptree.evaluation.tables import markdown_table, number
+
+
+def arithmetic_schedule(n, steps=10):
+    """Return training sizes in equal steps up to n (arithmetic sampling, Langley).
+
+    Examples
+    --------
+    >>> arithmetic_schedule(200, steps=4)
+    [50, 100, 150, 200]
+    """
+    return _sizes(n * np.arange(1, steps + 1) / steps, n)
+
+
+def geometric_schedule(n, start=None, ratio=2.0):
+    """Return training sizes that grow by a ratio up to n (geometric sampling, Provost et al.).
+
+    Parameters
+    ----------
+    n : int
+        Largest size.
+    start : int, optional
+        No size is smaller; default n / 32, but 10 or more.
+    ratio : float
+        Of a size to the one before; more than 1.
+
+    Examples
+    --------
+    >>> geometric_schedule(200, start=20)
+    [25, 50, 100, 200]
+    """
+    start = min(n, max(10, n // 32)) if start is None else start
+    if not (1 <= start <= n and ratio > 1):
+        raise ValueError(
+            f"start is {start} and ratio {ratio}; give a start from 1 to {n} and a ratio above 1."
+        )
+    steps = int(np.floor(np.log(n / start) / np.log(ratio) + 1e-9))
+    return _sizes(n / ratio ** np.arange(steps + 1), n)
+
+
+SCHEDULES = {"arithmetic": arithmetic_schedule, "geometric": geometric_schedule}
+
+
+def learning_curve(
+    models,
+    X,
+    y,
+    *,
+    sizes="geometric",
+    protocol="repeated-holdout",
+    n_splits=None,
+    metrics=("auc", "accuracy"),
+    positive=None,
+    results=None,
+    n_jobs=-1,
+    random_state=0,
+    progress=True,
+):
+    """Measure models on the same test parts after training on ever larger parts of the rest.
+
+    The smaller training parts lie inside the larger ones and keep the shares of the classes.
+
+    Parameters
+    ----------
+    models, X, y, protocol, n_splits, metrics, positive, results, n_jobs, random_state, progress
+        As for :func:`~keeptree.evaluation.compare`.
+    sizes : {"arithmetic", "geometric"} or list
+        A schedule up to the smallest training part; or numbers of cases; or shares of it, as
+        floats up to 1.
+
+    Returns
+    -------
+    curve : LearningCurve
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import learning_curve
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> curve = learning_curve([tree], X, y, sizes=[15, 100], metrics=["accuracy"], n_jobs=1)
+    >>> [round(point["mean"], 2) for point in curve.points()]
+    [0.91, 0.94]
+    """
+    models, metrics = name_models(models), find_metrics(metrics)
+    y, labels = read_classes(y, positive)
+    parts = split_parts(protocol, n_splits, random_state, X, y)
+    sizes = _read_sizes(sizes, min(np.diff(parts.train_ends, prepend=0)))
+    rng = np.random.default_rng(random_state)
+    orders = [(_proportional_order(train, y, rng), test) for train, test in parts]
+    nested = Parts.from_pairs([(order[:size], test) for order, test in orders for size in sizes])
+    experiment = Experiment(models, X, y, labels, nested, metrics)
+    outcome = run_experiment(experiment, results, n_jobs, progress)
+    return LearningCurve(**vars(outcome), models=list(models), metrics=metrics, sizes=sizes)
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """What :func:`learning_curve` found.
+
+    Attributes
+    ----------
+    rows, failures, warnings, models, metrics
+        As in :class:`~keeptree.evaluation.Comparison`; ``n_train`` is the size.
+    sizes : list of int
+        Training sizes.
+    """
+
+    rows: list
+    failures: list
+    warnings: list
+    models: list
+    metrics: dict
+    sizes: list
+
+    def points(self):
+        """Return mean, sd and se over the splits for each metric, model and size.
+
+        Returns
+        -------
+        points : list of dict
+            ``metric``, ``model``, ``size``, ``n``, ``mean``, ``sd``, ``se``; None where there are
+            too few values.
+        """
+        groups = {}
+        for row in self.rows:
+            if row["value"] is not None:
+                key = row["metric"], row["model"], row["n_train"]
+                groups.setdefault(key, []).append(row["value"])
+        return [
+            {"metric": metric, "model": model, "size": size,
+             **_describe(groups.get((metric, model, size), []))}
+            for metric in self.metrics for model in self.models for size in self.sizes
+        ]  # fmt: skip
+
+    def to_markdown(self):
+        """Return one table for each metric: models by sizes, means ± standard errors."""
+        cells = {(p["metric"], p["model"], p["size"]): p for p in self.points()}
+        lines = []
+        for name, metric in self.metrics.items():
+            head = [metric.label or name, *map(str, self.sizes)]
+            body = [
+                [model, *(_cell(cells[name, model, size], metric.decimals) for size in self.sizes)]
+                for model in self.models
+            ]
+            lines += [*markdown_table(head, body), ""]
+        return "\n".join(lines)
+
+
+def _sizes(values, n):
+    return sorted({max(1, min(n, round(float(value)))) for value in values})
+
+
+def _read_sizes(sizes, largest):
+    if isinstance(sizes, str):
+        return SCHEDULES[one_of(SCHEDULES, sizes, "schedule")](int(largest))
+    values = np.asarray(sizes, dtype=float)
+    if values.size and np.asarray(sizes).dtype.kind == "f" and (values <= 1).all():
+        values = values * largest
+    if not values.size or not ((values >= 1) & (values <= largest)).all():
+        raise ValueError(
+            f"sizes is {sizes!r}; give numbers of cases from 1 to {largest}, the smallest training "
+            "part, or shares of it up to 1."
+        )
+    return _sizes(values, int(largest))
+
+
+def _proportional_order(cases, y, rng):
+    """Cases in a random order of which every beginning has about the classes' shares."""
+    place = np.empty(len(cases))
+    for label in np.unique(y[cases]):
+        members = rng.permutation(np.flatnonzero(y[cases] == label))
+        place[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return cases[np.argsort(place, kind="stable")]
+
+
+def _describe(values):
+    n = len(values)
+    sd = float(np.std(values, ddof=1)) if n > 1 else None
+    return {
+        "n": n,
+        "mean": float(np.mean(values)) if n else None,
+        "sd": sd,
+        "se": sd / np.sqrt(n) if n > 1 else None,
+    }
+
+
+def _cell(point, decimals):
+    text = number(point["mean"], decimals)
+    return text if point["se"] is None else f"{text} ± {number(point['se'], decimals)}"

@@ -1,0 +1,67 @@
+"""The models that ``keeptree compare`` compares, by name."""
+
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+
+from keeptree.evaluation.choice import one_of
+from keeptree.learners.nbtree import NBTreeClassifier
+from keeptree.probability.confdtree import ConfDTreeClassifier
+from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from keeptree.probability.geometric_rank import GeometricRankClassifier
+from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.probability.margin import MarginTreeClassifier
+from keeptree.probability.smoothing import SmoothedTreeClassifier
+from keeptree.probability.soft import SoftTreeClassifier
+
+
+def make_models(names=None, X=None):
+    """Return unfitted models, all of them on C4.5 trees but the forest.
+
+    Parameters
+    ----------
+    names : list of str, optional
+        Names in :data:`MODELS`; default :data:`DEFAULT`.
+    X : data frame, optional
+        The data; with nominal columns the forest is given their codes.
+
+    Returns
+    -------
+    models : dict of str to estimator
+
+    Examples
+    --------
+    >>> make_models(["laplace"])
+    {'laplace': SmoothedTreeClassifier()}
+    """
+    names = DEFAULT if names is None else names
+    models = {name: MODELS[one_of(MODELS, name, "model")]() for name in names}
+    if "forest" in models and _has_nominal(X):
+        codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+        nominal = make_column_selector(dtype_include=["category", "object"])
+        encode = make_column_transformer((codes, nominal), remainder="passthrough")
+        models["forest"] = make_pipeline(encode, models["forest"])
+    return models
+
+
+MODELS = {
+    "raw": lambda: SmoothedTreeClassifier(smoothing="raw"),
+    "laplace": SmoothedTreeClassifier,
+    "m-estimate": lambda: SmoothedTreeClassifier(smoothing="m-estimate"),
+    "shrinkage": lambda: SmoothedTreeClassifier(smoothing="shrinkage"),
+    "rank": lambda: GeometricRankClassifier(scope="local"),
+    "kernel": DistanceKernelClassifier,
+    "separator-kernel": lambda: DistanceKernelClassifier(scope="separator"),
+    "confdtree": ConfDTreeClassifier,
+    "soft": SoftTreeClassifier,
+    "margin": MarginTreeClassifier,
+    "kept": KeptTreeClassifier,
+    "nbtree": NBTreeClassifier,
+    "forest": lambda: RandomForestClassifier(random_state=0),
+}
+DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "soft", "margin", "kept", "forest")
+
+
+def _has_nominal(X):
+    return any(str(kind) in ("category", "object") for kind in getattr(X, "dtypes", ()))

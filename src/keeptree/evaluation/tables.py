@@ -1,0 +1,242 @@
+"""A comparison as text, Markdown and JSON."""
+
+import math
+
+from keeptree.text import clean, plural
+
+SURE = {True: "▲", False: "▼", None: " "}
+
+
+def means_table(comparison):
+    """Cells of the table of means.
+
+    Returns
+    -------
+    head : list of str
+        ``Model`` and the metrics, with an arrow that points to the better side.
+    rows : list of (str, list of (str, bool))
+        Name of the model; mean and whether it is the best in the digits shown, for each metric.
+    """
+    names = comparison.numbers()
+    metrics = [comparison.metrics[name] for name in names]
+    mean = {(e["model"], e["metric"]): e["mean"] for e in comparison.means()}
+    head = ["Model", *(_head(name, metric) for name, metric in zip(names, metrics, strict=True))]
+    best = {}
+    for name, metric in zip(names, metrics, strict=True):
+        shown = [
+            round(mean[model, name], metric.decimals)
+            for model in comparison.models
+            if mean[model, name] is not None
+        ]
+        best[name] = (max(shown) if metric.larger else min(shown)) if shown else None
+    rows = []
+    for model in comparison.models:
+        cells = []
+        for name, metric in zip(names, metrics, strict=True):
+            value = mean[model, name]
+            is_best = value is not None and round(value, metric.decimals) == best[name]
+            cells.append((number(value, metric.decimals), is_best))
+        rows.append((clean(model), cells))
+    return head, rows
+
+
+def differences_table(comparison):
+    """Cells of the compact table of differences: for each metric the difference and a mark."""
+    names = comparison.numbers()
+    found = {(e["model"], e["metric"]): e for e in comparison.differences()}
+    head = ["Model", *(_head(name, comparison.metrics[name]) for name in names)]
+    rows = []
+    for model in comparison.models:
+        if model != comparison.baseline:
+            entries = [found[model, name] for name in names]
+            cells = [
+                (_signed(e["mean"], comparison.metrics[e["metric"]].decimals), SURE[e["better"]])
+                for e in entries
+            ]
+            rows.append((clean(model), cells))
+    return head, rows
+
+
+def heading(comparison):
+    """One line on what was compared how."""
+    cases = plural(comparison.n_cases, "case")
+    classes = plural(len(comparison.labels), "class", "classes")
+    return f"{cases}, {classes}, {comparison.protocol}, {plural(comparison.n_splits, 'split')}"
+
+
+def notes(comparison):
+    """Lines below the tables."""
+    lines = [
+        "* best in its column; ↑ larger is better, ↓ smaller.",
+        f"▲ better, ▼ worse than {clean(comparison.baseline)}: the 95 % interval of the paired "
+        "difference, corrected for overlapping training parts, leaves out 0.",
+    ]
+    if comparison.n_splits == 1:
+        lines[1:] = ["One split has no paired tests; repeat it (repeated-holdout) to have them."]
+    elif len(comparison.models) == 1:
+        del lines[1]
+    return lines + troubles(comparison)
+
+
+def troubles(comparison):
+    """Lines on the fits that failed or warned."""
+    lines = [_failure_line(comparison)] if comparison.failures else []
+    for entry in comparison.warnings:
+        fits = plural(entry["fits"], "fit")
+        lines.append(f"{clean(entry['model'])} warned on {fits}: {clean(entry['message'])}")
+    return lines
+
+
+def _failure_line(comparison):
+    first = comparison.failures[0]
+    fits = plural(len(comparison.failures), "fit")
+    return (
+        f"{fits} failed and left no value; the first was "
+        f"{clean(first['model'])} on split {first['split']}: {clean(first['error'])}"
+    )
+
+
+def comparison_text(comparison):
+    """The two tables for a terminal of any kind."""
+    head, rows = means_table(comparison)
+    body = [
+        [name, *(f"{text}{'*' if best else ' '}" for text, best in cells)] for name, cells in rows
+    ]
+    lines = [heading(comparison), "", *_aligned([head, *body])]
+    head, rows = differences_table(comparison)
+    if rows and comparison.n_splits > 1:
+        body = [[name, *(f"{text} {mark}" for text, mark in cells)] for name, cells in rows]
+        lines += ["", f"Difference to {clean(comparison.baseline)}", *_aligned([head, *body])]
+    return "\n".join([*lines, "", *notes(comparison)])
+
+
+def comparison_markdown(comparison):
+    """All figures as Markdown tables: means with standard deviations, differences with tests."""
+    lines = [f"{heading(comparison)}.", "", "## Means ± standard deviations over the splits", ""]
+    head, rows = means_table(comparison)
+    spread = {(e["model"], e["metric"]): e["sd"] for e in comparison.means()}
+    body = []
+    for model, (name, cells) in zip(comparison.models, rows, strict=True):
+        texts = []
+        for metric, (text, best) in zip(comparison.numbers(), cells, strict=True):
+            sd = spread[model, metric]
+            decimals = comparison.metrics[metric].decimals
+            text = f"**{text}**" if best else text
+            texts.append(text if sd is None else f"{text} ± {number(sd, decimals)}")
+        body.append([name, *texts])
+    lines += markdown_table(head, body)
+    differences = comparison.differences()
+    if differences and comparison.n_splits > 1:
+        lines += ["", f"## Paired differences to {_escape(clean(comparison.baseline))}", ""]
+        lines += markdown_table(
+            ["Metric", "Model", "Mean", "sd", "95 % interval", "p corrected t", "p t", "p Wilcoxon",
+             "Splits"],
+            [_difference_row(comparison, entry) for entry in differences if entry["n"]],
+        )  # fmt: skip
+        lines += ["", _EXPLAINED]
+    for line in troubles(comparison):
+        lines += ["", _escape(line)]
+    return "\n".join(lines) + "\n"
+
+
+_EXPLAINED = (
+    "The tests are one-sided: a small p says that the model is better than the baseline, one near "
+    "1 that it is worse. The interval and the corrected t-test (Nadeau and Bengio 2003) allow for "
+    "training parts that overlap; the plain t-test and Wilcoxon's do not and are too sure. "
+    "**Bold**: the interval leaves out 0."
+)
+
+
+def comparison_dict(comparison):
+    """Everything as values that JSON has; what is not finite is null."""
+    metrics = comparison.metrics.items()
+    return {
+        "protocol": comparison.protocol,
+        "n_cases": comparison.n_cases,
+        "n_splits": comparison.n_splits,
+        "classes": comparison.labels,
+        "models": comparison.models,
+        "baseline": comparison.baseline,
+        "metrics": {name: {"label": m.label or name, "larger": m.larger} for name, m in metrics},
+        "means": _finite(comparison.means()),
+        "differences": _finite(comparison.differences()),
+        "failures": comparison.failures,
+        "warnings": comparison.warnings,
+        "rows": _finite(comparison.rows),
+    }
+
+
+def number(value, decimals):
+    """A figure for a table; a dash for none."""
+    if value is None:
+        return "-"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:.{decimals}f}"
+
+
+def _signed(value, decimals):
+    if value is None or not math.isfinite(value):
+        return number(value, decimals)
+    text = f"{value:+.{decimals}f}"
+    return text.replace("-", "+") if float(text) == 0 else text
+
+
+def _p(value):
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
+
+
+def _difference_row(comparison, entry):
+    decimals = comparison.metrics[entry["metric"]].decimals
+    mean = _signed(entry["mean"], decimals)
+    interval = "-"
+    if entry["low"] is not None:
+        interval = f"{_signed(entry['low'], decimals)} to {_signed(entry['high'], decimals)}"
+    return [
+        comparison.metrics[entry["metric"]].label or entry["metric"],
+        clean(entry["model"]),
+        mean if entry["better"] is None else f"**{mean}**",
+        number(entry["sd"], decimals),
+        interval,
+        *(_p(entry[key]) for key in ("p_corrected", "p_t", "p_wilcoxon")),
+        str(entry["n"]),
+    ]
+
+
+def _head(name, metric):
+    return f"{metric.label or name} {'↑' if metric.larger else '↓'}"
+
+
+def _aligned(rows):
+    """Columns padded to one width, the first to the left and numbers to the right."""
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            row[0].ljust(widths[0]),
+            *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
+        ]
+        lines.append("  ".join(cells).rstrip())
+    lines.insert(1, "-" * max(map(len, lines)))
+    return lines
+
+
+def markdown_table(head, rows):
+    """Lines of a Markdown table; what is no name is to the right."""
+    marks = ["---", *["---:"] * (len(head) - 1)]
+    cells = [[_escape(cell) for cell in row] for row in (head, *rows)]
+    return [f"| {' | '.join(row)} |" for row in (cells[0], marks, *cells[1:])]
+
+
+def _escape(text):
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _finite(value):
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,208 @@
+"""What a change may do: read from the user's words, one column at a time, into arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from numbers import Integral, Real
+
+import numpy as np
+
+from keeptree.labels import plain
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a change may do, by column number; see :func:`keeptree.nearest_change`."""
+
+    fixed: frozenset = frozenset()
+    bounds: Mapping = field(default_factory=dict)  # column -> (least, largest), or categories
+    increase_only: frozenset = frozenset()
+    decrease_only: frozenset = frozenset()
+    costs: Mapping = field(default_factory=dict)  # column -> factor, or matrix over the categories
+    steps: Mapping = field(default_factory=dict)  # column -> step, or sorted values
+    max_changes: int | None = None
+    within: frozenset = frozenset()  # columns that stay inside the observed range
+
+    def loosened(self):
+        """Yield (kind, column or None, constraints without it) for each single constraint."""
+        for kind in ("fixed", "increase_only", "decrease_only", "within"):
+            columns = getattr(self, kind)
+            for f in sorted(columns):
+                yield kind, f, replace(self, **{kind: columns - {f}})
+        for kind in ("bounds", "steps"):
+            entries = getattr(self, kind)
+            for f in sorted(entries):
+                rest = {key: value for key, value in entries.items() if key != f}
+                yield kind, f, replace(self, **{kind: rest})
+        if self.max_changes is not None:
+            yield "max_changes", None, replace(self, max_changes=None)
+
+    def rules(self, tree, metric, observed):
+        """What the kernel reads of each column, and the lists of values."""
+        rules = np.empty((tree.n_features, 9))
+        rules[:, 0] = metric.factor_
+        rules[:, 1], rules[:, 2], rules[:, 3:5], rules[:, 5:] = -np.inf, np.inf, 1.0, 0.0
+        values = []
+        for f in range(tree.n_features):
+            if tree.categories[f] is not None:
+                continue
+            rules[f, 0] *= self.costs.get(f, 1.0)
+            rules[f, 1:3] = self._limits(f, observed)
+            rules[f, 3] = f not in self.fixed and f not in self.decrease_only
+            rules[f, 4] = f not in self.fixed and f not in self.increase_only
+            step = self.steps.get(f)
+            if isinstance(step, float):
+                inverse = round(1 / step) if step <= 1 else 0
+                rules[f, 5] = step
+                rules[f, 6] = inverse if abs(step * inverse - 1) < 1e-9 else 0
+            elif step is not None:
+                rules[f, 7:] = len(values), len(values) + len(step)
+                values.extend(step)
+        return rules, np.array(values, dtype=np.float64)
+
+    def _limits(self, f, observed):
+        low, high = self.bounds.get(f, (-np.inf, np.inf))
+        if f in self.within:
+            low, high = max(low, observed.low[f]), min(high, observed.high[f])
+        return low, high
+
+    def permitted(self, f, n_categories, observed):
+        """Which categories a nominal attribute may become."""
+        mask = np.full(n_categories, f not in self.fixed)
+        for given in (self.bounds.get(f), self.steps.get(f)):
+            if given is not None:
+                mask = mask & given
+        if f in self.within and observed.seen[f] is not None:
+            mask = mask & observed.seen[f]
+        return mask
+
+    def category_costs(self, f, metric):
+        """Matrix of the costs of changing the categories of a nominal attribute."""
+        given = self.costs.get(f, 1.0)
+        return given if isinstance(given, np.ndarray) else metric.category_costs_[f] * given
+
+
+def read_constraints(
+    tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, within
+):
+    """Constraints from the arguments of ``nearest_change``; what makes no sense is a ValueError."""
+    columns = {
+        name: frozenset(column_number(tree, key, name) for key in _listed(keys, name))
+        for name, keys in (
+            ("fixed", fixed),
+            ("increase_only", increase_only),
+            ("decrease_only", decrease_only),
+        )
+    }
+    for name in ("increase_only", "decrease_only"):
+        for f in columns[name]:
+            if tree.categories[f] is not None:
+                raise ValueError(
+                    f"{name} has {tree.feature_name(f)!r}, whose values are categories without an "
+                    "order; use fixed or bounds for it."
+                )
+    if max_changes is not None and (not isinstance(max_changes, Integral) or max_changes < 1):
+        raise ValueError(f"max_changes={max_changes!r} is not a whole number of at least 1.")
+    return Constraints(
+        bounds=_read_entries(tree, bounds, "bounds", _read_bounds),
+        costs=_read_entries(tree, costs, "costs", _read_cost),
+        steps=_read_entries(tree, steps, "steps", _read_steps),
+        max_changes=max_changes,
+        within=frozenset(range(tree.n_features)) if within else frozenset(),
+        **columns,
+    )
+
+
+def column_number(tree, key, what):
+    """Column of a name or a position."""
+    names = tree.feature_names or ()
+    if isinstance(key, str) and key in names:
+        return names.index(key)
+    if isinstance(key, Integral) and not isinstance(key, bool) and 0 <= key < tree.n_features:
+        return int(key)
+    close = get_close_matches(str(key), names, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise ValueError(f"{what} names {key!r}, which is not a column of the tree{hint}")
+
+
+def _listed(keys, name):
+    if isinstance(keys, str) or not np.iterable(keys):
+        raise ValueError(f"{name}={keys!r} is not a list; give [{keys!r}].")
+    return keys
+
+
+def _read_entries(tree, given, name, read):
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name}={given!r} is not a dict; give one from columns to {name}.")
+    entries = {}
+    for key, value in given.items():
+        f = column_number(tree, key, name)
+        entries[f] = read(tree, f, value)
+    return entries
+
+
+def _read_bounds(tree, f, value):
+    if tree.categories[f] is not None:
+        return _category_mask(tree, f, value, "bounds")
+    try:
+        low, high = value
+        low = -np.inf if low is None else float(low)
+        high = np.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The bounds of {tree.feature_name(f)!r} are {value!r}; give (least, largest), None "
+            "for an open end."
+        ) from None
+    if not low <= high:
+        raise ValueError(
+            f"The bounds of {tree.feature_name(f)!r} are {value!r}: the least is above the largest."
+        )
+    return low, high
+
+
+def _read_cost(tree, f, value):
+    name = tree.feature_name(f)
+    if isinstance(value, Real) and 0 < value < np.inf:
+        return float(value)
+    labels = tree.categories[f]
+    if labels is None or isinstance(value, Real):
+        raise ValueError(f"The cost of {name!r} is {value!r}, not a positive finite number.")
+    matrix = np.array(value, dtype=np.float64)
+    good = matrix.shape == (len(labels), len(labels)) and (matrix >= 0).all()
+    if not good or not np.isfinite(matrix).all() or np.diag(matrix).any():
+        raise ValueError(
+            f"The costs of {name!r} must be a number or a {len(labels)} x {len(labels)} matrix "
+            "(from row to column), finite, not negative and zero on its diagonal."
+        )
+    return matrix
+
+
+def _read_steps(tree, f, value):
+    name = tree.feature_name(f)
+    if tree.categories[f] is not None:
+        return _category_mask(tree, f, value, "steps")
+    if isinstance(value, Real):
+        if not 0 < value < np.inf:
+            raise ValueError(f"The step of {name!r} is {value!r}, not a positive finite number.")
+        return float(value)
+    values = np.unique(np.array(value, dtype=np.float64))
+    if not len(values) or not np.isfinite(values).all():
+        raise ValueError(
+            f"The steps of {name!r} are {value!r}; give a number, or a list of finite values."
+        )
+    return values
+
+
+def _category_mask(tree, f, labels, what):
+    """Which categories a list of labels names."""
+    known = tree.categories[f]
+    labels = [plain(label) for label in _listed(labels, f"{what} of {tree.feature_name(f)!r}")]
+    unknown = [label for label in labels if label not in known]
+    if unknown:
+        raise ValueError(
+            f"{what} of {tree.feature_name(f)!r} has {unknown[0]!r}, which is not a category of "
+            f"it; they are {list(known[:20])}."
+        )
+    return np.array([label in labels for label in known])

@@ -1,0 +1,150 @@
+"""The cheapest allowed change of rows: boxes and constraints brought together for the kernels."""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from keeptree.blocks import map_rows
+from keeptree.explanation.boxes import find_boxes
+
+_ANY = np.iinfo(np.int64).max  # number of changes if there is no limit
+_WHOLE = WeakKeyDictionary()  # tree -> boxes of cases without missing values
+
+
+class Search:
+    """Cheapest changes in a tree, under a metric and constraints."""
+
+    def __init__(self, subject, constraints):
+        self.subject, self.constraints, self.tree = subject, constraints, subject.tree
+        self.rules = constraints.rules(self.tree, subject.metric, subject.observed)
+        self.single = self.tree.compare_dtype == "float32"
+        self.most = constraints.max_changes or _ANY
+        self._kernel_boxes = {}
+
+    def cheapest(self, X, own, wanted, n_jobs=None):
+        """Box (-1 for none), cost and number of changes of each encoded row."""
+        from keeptree._kernels.nearest_change import find_cheapest
+
+        box = np.full(len(X), -1, dtype=np.int64)
+        cost, n_changes = np.full(len(X), np.inf), np.zeros(len(X), dtype=np.int64)
+        whole = ~np.isnan(X).any(axis=1)
+        rows = np.flatnonzero(whole)
+        part = X if whole.all() else X[rows]
+        outputs = [np.empty(len(part), dtype=dtype) for dtype in (np.int64, np.float64, np.int64)]
+        _, boxes = self.boxes(())
+
+        def fill(start, stop):
+            s, of = slice(start, stop), rows[start:stop]
+            filled = (array[s] for array in outputs)
+            find_cheapest(
+                part[s], boxes, self.rules, own[of], wanted[of], self.single, self.most, *filled
+            )
+
+        map_rows(fill, len(part), n_jobs, block=1024)
+        box[rows], cost[rows], n_changes[rows] = outputs[0], np.sqrt(outputs[1]), outputs[2]
+        for i in np.flatnonzero(~whole):
+            found = self.ranked(X[i], own[i], wanted[i], 1)
+            if found:
+                box[i], cost[i], n_changes[i] = found[0]
+        already = wanted == own
+        box[already], cost[already], n_changes[already] = -1, 0.0, 0
+        return box, cost, n_changes
+
+    def ranked(self, row, own, wanted, n):
+        """Up to n (box, cost, number of changes) of a row, cheapest first.
+
+        None goes past another: what lies between the row and a dearer point is no alternative.
+        """
+        from keeptree._kernels.nearest_change import price_leaves
+
+        found, boxes = self.boxes(missing_of(row))
+        cost, n_changes = np.empty(len(found.label)), np.empty(len(found.label), dtype=np.int64)
+        price_leaves(row, boxes, self.rules, self.single, self.most, cost, n_changes)
+        counts = found.label == wanted if wanted >= 0 else found.label != own
+        order = np.lexsort((n_changes, cost))
+        order = order[(counts & np.isfinite(cost))[order]]
+        chosen, points = [], []
+        for r in order.tolist():
+            point = self.move(row[None], np.array([r]))[0]
+            # Shares of a missing value may tie in their last bits: the tree has the last word.
+            if np.isnan(row).any() and self.tree._labels(point[None])[0] != found.label[r]:
+                continue
+            if not any(_goes_past(row, point, other, self.tree) for other in points):
+                chosen.append((r, float(np.sqrt(cost[r])), int(n_changes[r])))
+                points.append(point)
+            if len(chosen) == n:
+                break
+        return chosen
+
+    def move(self, X, box):
+        """Rows moved into boxes (all rows lack the same values); where that is -1 they stay."""
+        from keeptree._kernels.nearest_change import move_into_leaves
+
+        point = np.empty(X.shape)
+        _, boxes = self.boxes(missing_of(X[0]))
+        move_into_leaves(X, box, boxes, self.rules, self.single, point)
+        stays = box < 0
+        point[stays] = X[stays]
+        return point
+
+    def boxes(self, missing):
+        """Boxes of cases that lack some values, and the same as the kernels read them."""
+        if missing not in self._kernel_boxes:
+            if missing:
+                found = find_boxes(self.tree, missing)
+            else:
+                found = _WHOLE.get(self.tree) or _WHOLE.setdefault(self.tree, find_boxes(self.tree))
+            self._kernel_boxes[missing] = found, self._for_kernel(found)
+        return self._kernel_boxes[missing]
+
+    def _for_kernel(self, boxes):
+        table, prices, becomes, end, known = [], [], [], 0, {}
+        for f, allowed in zip(boxes.feature.tolist(), boxes.allowed, strict=True):
+            if allowed is None:
+                table.append(-1)
+                continue
+            key = f, allowed.tobytes()
+            if key not in known:
+                known[key], end = end, end + len(allowed)
+                price, becoming = self._table(f, allowed)
+                prices.append(price)
+                becomes.append(becoming)
+            table.append(known[key])
+        return (
+            boxes.start,
+            boxes.feature,
+            boxes.low,
+            boxes.high,
+            np.array(table, dtype=np.int64),
+            np.concatenate([np.empty(0), *prices]),
+            np.concatenate([np.empty(0, dtype=np.int64), *becomes]),
+            boxes.label,
+        )
+
+    def _table(self, f, allowed):
+        """What each category costs to become an allowed one, and which."""
+        codes = np.arange(len(allowed))
+        costs = self.constraints.category_costs(f, self.subject.metric)
+        permitted = self.constraints.permitted(f, len(allowed), self.subject.observed)
+        targets = np.flatnonzero(allowed & permitted)
+        price, becomes = np.full(len(codes), np.inf), np.full(len(codes), -1)
+        if len(targets):
+            price = costs[:, targets].min(axis=1)
+            becomes = targets[costs[:, targets].argmin(axis=1)]
+        return np.where(allowed, 0.0, price), np.where(allowed, codes, becomes)
+
+
+def missing_of(row):
+    """Columns without a value."""
+    return tuple(np.flatnonzero(np.isnan(row)).tolist())
+
+
+def _goes_past(row, point, other, tree):
+    """Whether the way from a row to a point leads past another point."""
+    for f in np.flatnonzero((other != row) & ~np.isnan(row)).tolist():
+        if tree.categories[f] is not None:
+            if point[f] != other[f]:
+                return False
+        elif not min(row[f], point[f]) <= other[f] <= max(row[f], point[f]):
+            return False
+    return True

@@ -1,0 +1,131 @@
+"""What is explained: the tree inside a model, its metric, and what the model knows of its data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from keeptree.geometry.measure import check_finite
+from keeptree.geometry.metric import Metric
+from keeptree.geometry.observed import Observed, observe
+from keeptree.importers import keep, unwrap
+from keeptree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model as explanations see it.
+
+    Parameters
+    ----------
+    model : object
+        As the user gave it.
+    inner : object
+        Without wrappers.
+    tree : Tree
+        The kept tree.
+    transformers : list
+        The fitted steps before the tree, which see the user's columns; the tree has its own.
+    metric : Metric or None
+        The fitted metric; None if nothing is known of the scale of the attributes.
+    observed : Observed or None
+        The columns of the training (or the reference) sample.
+    """
+
+    model: object
+    inner: object
+    tree: Tree
+    transformers: list
+    metric: Metric | None
+    observed: Observed | None
+
+    def encode(self, X):
+        """Rows as the tree reads them, behind the transformers of a pipeline."""
+        for transformer in self.transformers:
+            X = transformer.transform(X)
+        X = np.asarray(X.todense()) if hasattr(X, "todense") else X
+        encoded = self.tree.encode(X)
+        check_finite(encoded, self.tree)
+        return encoded
+
+    def probabilities(self, encoded):
+        """The model's probabilities in the order of ``tree.classes``; the tree's own if none."""
+        if hasattr(self.inner, "_probability"):
+            out = np.empty((len(encoded), len(self.tree.classes)))
+            self.inner._probability(encoded, out)
+            return out
+        return self.tree._predict_proba(encoded)
+
+    @property
+    def has_own_probability(self):
+        """Whether the model has other probabilities than the proportions of the leaves."""
+        return hasattr(self.inner, "_probability")
+
+
+def resolve(model, X=None, metric=None):
+    """Subject of a model; ``X`` is a sample of reference, ``metric`` overrules the model's own."""
+    tree = keep(model)
+    if tree.classes is None:
+        raise ValueError(
+            "A regression tree has no classes, hence no decision to change; give a classification "
+            "tree."
+        )
+    inner, transformers = (model, []) if isinstance(model, Tree) else unwrap(model)
+    if type(inner).__name__ == "NBTreeClassifier":
+        raise ValueError(
+            "An NBTreeClassifier decides by naive Bayes inside its leaves, not by its tests alone; "
+            "give kt.keep(model) to explain its tree."
+        )
+    observed = getattr(inner, "observed_", None)
+    bare = Subject(model, inner, tree, transformers, None, None)
+    if X is not None:
+        observed = observe(bare.encode(X), tree)
+    metric = _resolve_metric(inner, tree, observed, metric)
+    return Subject(model, inner, tree, transformers, metric, observed)
+
+
+def read_rows(tree, x, names=None):
+    """(Table, whether it was one row) of what the user gave: a row, a dict or a table."""
+    if isinstance(x, Mapping):
+        names = names or tree.feature_names
+        if names is None:
+            raise ValueError("x is a dict, but the tree has no column names; give a list.")
+        lacking = [name for name in names if name not in x]
+        if lacking:
+            raise ValueError(f"x has no value for {lacking[0]!r}; the columns are {list(names)}.")
+        return [[x[name] for name in names]], True
+    if getattr(x, "ndim", None) == 1 and hasattr(x, "index"):  # a row of a data frame
+        if names is not None and [str(name) for name in x.index] == list(names):
+            return [x.tolist()], True
+        if names is not None and all(isinstance(name, str) for name in x.index):
+            return read_rows(tree, x.to_dict(), names)
+        return [x.tolist()], True
+    if hasattr(x, "columns"):
+        return x, False
+    rows = np.asarray(x, dtype=object) if isinstance(x, list | tuple) else np.asarray(x)
+    if rows.ndim == 1:
+        return [rows.tolist()], True
+    return x, False
+
+
+def _resolve_metric(inner, tree, observed, metric):
+    if metric is None:
+        own = getattr(getattr(inner, "boundary_", None), "metric_", None)
+        if own is not None:
+            return own
+        metric = "standard"
+    if isinstance(metric, str):
+        metric = Metric(metric)
+    elif not isinstance(metric, Metric):
+        raise ValueError(
+            f"metric={metric!r} is not a metric; give 'standard', 'minmax' or a keeptree.Metric."
+        )
+    if hasattr(metric, "factor_") and len(metric.factor_) == tree.n_features:
+        return metric
+    if observed is None:
+        if np.ndim(metric.scales) != 1:
+            return None
+        nothing = np.zeros(tree.n_features)
+        return clone(metric)._fit_spread((nothing,) * 4, tree)
+    return clone(metric)._fit_spread(observed.columns, tree)

@@ -1,0 +1,208 @@
+"""The space in which the kernel expert compares cases: what the tree tests, bent by it."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from keeptree.checks import require, require_array, require_codes, require_starts
+from keeptree.geometry.metric import Metric
+from keeptree.tree import LEAF
+
+_CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
+_LEAST_IMPORTANCE = 1e-4
+_FAR = 1e100  # as in keeptree._kernels.landmarks
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSpace:
+    """How columns become coordinates.
+
+    Coordinate k of a numeric column ``feature[k]`` is a line, the difference from ``center`` times
+    ``factor``, and at each threshold ``bends[0]`` of the tree (from ``bend_start[k]`` on) a bend:
+    ``bends[1]`` x u / sqrt(1 + u²), u being the difference from the threshold times ``slope``. That
+    of a nominal column is an entry of ``table`` (from ``table_start[k]`` on). A feature of -1 is
+    always 0: their number is a multiple of four.
+    """
+
+    feature: np.ndarray
+    center: np.ndarray
+    factor: np.ndarray
+    slope: np.ndarray
+    bend_start: np.ndarray
+    bends: np.ndarray
+    table_start: np.ndarray
+    table: np.ndarray
+
+    @property
+    def arrays(self):
+        """What the kernel reads, in its order."""
+        frame = np.vstack([self.center, self.factor, self.slope])
+        return self.feature, frame, self.bend_start, self.bends, self.table_start, self.table
+
+    def coordinates(self, X):
+        """Coordinates of encoded rows; NaN where missing."""
+        points = np.zeros((len(X), len(self.feature)))
+        for k, f in enumerate(self.feature):
+            table = self.table[self.table_start[k] : self.table_start[k + 1]]
+            if len(table):
+                codes = np.where(np.isnan(X[:, f]), len(table), X[:, f]).astype(np.int64)
+                points[:, k] = np.append(table, np.nan)[codes]
+            elif f >= 0:
+                points[:, k] = np.clip((X[:, f] - self.center[k]) * self.factor[k], -_FAR, _FAR)
+                for at, size in self.bends[:, self.bend_start[k] : self.bend_start[k + 1]].T:
+                    points[:, k] += size * bend((X[:, f] - at) * self.slope[k])
+        return points
+
+    def scaled(self, sizes):
+        """The same space with each coordinate multiplied by its size."""
+        bend_sizes = np.repeat(sizes, np.diff(self.bend_start))
+        return replace(
+            self,
+            factor=self.factor * sizes,
+            bends=np.stack([self.bends[0], self.bends[1] * bend_sizes]),
+            table=self.table * np.repeat(sizes, np.diff(self.table_start)),
+        )
+
+    def check(self, tree):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        n = len(self.feature)
+        require(n % 4 == 0, "the number of coordinates must be a multiple of four")
+        require_codes(self.feature + 1, "feature + 1", (n,), tree.n_features + 1)
+        for name in ("center", "factor", "slope"):
+            require_array(getattr(self, name), name, np.float64, (n,))
+        require_array(self.bends, "bends", np.float64, (2, None))
+        require_array(self.table, "table", np.float64, (None,))
+        for name, end in (("bend_start", self.bends.shape[1]), ("table_start", len(self.table))):
+            require_array(getattr(self, name), name, np.int64, (n + 1,))
+            require_starts(getattr(self, name), name, end)
+        for k, f in enumerate(self.feature):
+            labels = None if f < 0 else tree.categories[f]
+            size = 0 if labels is None else len(labels)
+            have = self.table_start[k + 1] - self.table_start[k]
+            require(have == size, f"the table of coordinate {k} must have {size} entries")
+
+
+def bend(u):
+    """From -1 to 1, steep where u is small."""
+    u = np.clip(u, -_FAR, _FAR)
+    return u / np.sqrt(1.0 + u * u)
+
+
+def embed(tree, X, y, weight):
+    """Coordinates, of spread 1, of the columns that a tree tests.
+
+    A nominal attribute becomes the class shares of its categories (the value difference of
+    Stanfill and Waltz 1986).
+
+    Returns
+    -------
+    space : KernelSpace
+    importance : ndarray
+        Of the attribute of each coordinate.
+    prior : ndarray
+        Class shares of the sample.
+    """
+    prior = np.bincount(y, weight, minlength=len(tree.classes)) / weight.sum()
+    metric = Metric().fit(X, tree, sample_weight=weight)
+    importance, decrease = importances(tree), _decreases(tree)
+    axes = []
+    for f in np.flatnonzero(importance > 0):
+        if tree.categories[f] is not None:
+            shares = _category_shares(X[:, f], y, weight, prior, len(tree.categories[f]))
+            axes += [_Axis(f, 0.0, 1.0, 0.0, _NO_BENDS, column) for column in shares.T]
+        else:
+            tests = np.flatnonzero(tree.feature == f)
+            size = np.sqrt(np.maximum(decrease[tests], 1e-12 * tree.weight[0] + 1e-300))
+            bends = np.stack([tree.threshold[tests], size / size.sum()])
+            axes.append(_numeric_axis(f, X[:, f], weight, metric, bends))
+    axes += [_Axis(-1, 0.0, 0.0, 0.0, _NO_BENDS, np.empty(0))] * (-len(axes) % 4)
+    space = KernelSpace(
+        feature=np.array([axis.feature for axis in axes], dtype=np.int64),
+        center=np.array([axis.center for axis in axes], dtype=np.float64),
+        factor=np.array([axis.factor for axis in axes], dtype=np.float64),
+        slope=np.array([axis.slope for axis in axes], dtype=np.float64),
+        bend_start=np.cumsum([0, *(axis.bends.shape[1] for axis in axes)]),
+        bends=np.concatenate([_NO_BENDS, *(axis.bends for axis in axes)], axis=1),
+        table_start=np.cumsum([0, *(len(axis.table) for axis in axes)]),
+        table=np.concatenate([np.empty(0), *(axis.table for axis in axes)]),
+    )
+    return space, np.append(importance, 0.0)[space.feature], prior
+
+
+class _Axis(NamedTuple):
+    """One coordinate of a space."""
+
+    feature: int
+    center: float
+    factor: float
+    slope: float
+    bends: np.ndarray
+    table: np.ndarray
+
+
+_NO_BENDS = np.empty((2, 0))
+
+
+def _numeric_axis(f, values, weight, metric, bends):
+    """A column as a straight line plus, in equal parts, bends at the thresholds of the tree.
+
+    Where the tree tests, the axis is stretched: there a difference says most.
+    """
+    center, factor = metric.center_[f], metric.factor_[f]
+    bent = (bends[1] * bend((values[:, None] - bends[0]) * factor)).sum(axis=1)
+    line = np.clip((values - center) * factor, -_FAR, _FAR)
+    known = ~np.isnan(values)
+    part = 1.0 / _spread(bent[known], weight[known])
+    unit = 1.0 / _spread((line + part * bent)[known], weight[known])
+    bends = bends * [[1.0], [part * unit]]
+    return _Axis(f, center, factor * unit, factor, bends, np.empty(0))
+
+
+def _spread(values, weight):
+    """Standard deviation, 1 if there is none."""
+    if len(values) == 0:
+        return 1.0
+    mean = np.average(values, weights=weight)
+    spread = np.sqrt(np.average((values - mean) ** 2, weights=weight))
+    return float(spread) if spread > 1e-12 else 1.0
+
+
+def _decreases(tree):
+    """Decrease of the Gini impurity by the test of each node, in cases; 0 for a leaf."""
+    total = np.maximum(tree.weight, 1e-300)
+    impurity = total - (tree.counts**2).sum(axis=1) / total
+    decrease = np.where(tree.kind != LEAF, impurity, 0.0)
+    np.subtract.at(decrease, tree.parent[1:], impurity[1:])
+    return decrease
+
+
+def importances(tree):
+    """Decrease of the Gini impurity by the tests on each column, the largest being 1.
+
+    A column that is tested without any decrease keeps a little: the tree does use it.
+    """
+    inner = np.flatnonzero(tree.kind != LEAF)
+    decrease = np.bincount(tree.feature[inner], _decreases(tree)[inner], tree.n_features)
+    tested = np.isin(np.arange(tree.n_features), tree.feature[inner])
+    largest = decrease.max(initial=0.0)
+    relative = decrease / largest if largest > 0 else tested.astype(float)
+    return np.where(tested, np.maximum(relative, _LEAST_IMPORTANCE), 0.0)
+
+
+def _category_shares(codes, y, weight, prior, n_categories):
+    """Class shares of each category, some cases at the prior added, their spread being 1.
+
+    With two classes the share of the second says it all.
+    """
+    known = ~np.isnan(codes)
+    codes = codes[known].astype(np.int64)
+    counts = np.zeros((n_categories, len(prior)))
+    np.add.at(counts, (codes, y[known]), weight[known])
+    size = counts.sum(axis=1, keepdims=True)
+    shares = (counts + _CATEGORY_CASES * prior) / (size + _CATEGORY_CASES)
+    shares = shares[:, 1:] if len(prior) == 2 else shares
+    share_of = size / max(size.sum(), 1e-300)
+    mean = (share_of * shares).sum(axis=0)
+    spread = np.sqrt((share_of * (shares - mean) ** 2).sum())
+    return (shares - mean) / (spread if spread > 1e-12 else 1.0)

@@ -1,0 +1,21 @@
+"""What the tests of several folders share."""
+
+import pytest
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"quoted\" & 'quoted' </title></svg>",
+    "x" * 10_000,
+    "العمر بالسنوات",
+    "tab\tnewline\nnull\x00 lone \ud800 surrogate",
+    "\u202ereversed",
+    "{{ 7 * 7 }}{% raw %}",
+    "🌳🔥 emoji",
+    "",
+]
+
+
+@pytest.fixture(params=HOSTILE, ids=lambda text: repr(text[:12]))
+def hostile(request):
+    """Text that a data set may hold and a page must survive."""
+    return request.param

@@ -1,0 +1,253 @@
+"""Models on data files: the same answers as in memory, whatever the block; nothing half done."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import keeptree as kt
+from keeptree.engines import read_blocks
+from tests.test_cli import SOURCE
+
+
+def draw(n=400, seed=0):
+    """Loans: numbers with gaps, categories that look like numbers, a truth value."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "income": rng.gamma(2, 20_000, n) / 3,
+            "area": rng.choice(["01", "2", "x3"], n),
+            "owner": rng.random(n) < 0.5,
+            "id": [f"case {i}" for i in range(n)],
+        }
+    )
+    score = 0.05 * (frame["age"] - 50) + 2 * (frame["area"] == "2") + rng.normal(size=n)
+    frame["risk"] = np.where(score > 0.5, "high", "low")
+    frame.loc[rng.random(n) < 0.1, "income"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    frame = draw()
+    frame.to_csv(folder / "loans.csv", index=False)
+    frame.to_parquet(folder / "loans.parquet")
+    frame.drop(columns="id").to_csv(folder / "train.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"])
+
+
+def read(path):
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_csv(path, float_precision="round_trip")
+
+
+def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
+    assert model.tree_.categories[2] == ("01", "2", "x3")
+    assert model.tree_.categories[3] is None  # a truth value is 1 or 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("out", ["csv", "parquet"])
+def test_a_file_is_scored_as_in_memory_whatever_the_block(model, folder, kind, out, monkeypatch):
+    monkeypatch.setattr(read_blocks, "CELLS", 1)
+    place = folder / f"scored_{kind}.{out}"
+    summary = kt.predict_file(model, folder / f"loans.{kind}", place, keep=["id", "age"])
+    X = draw()[["age", "income", "area", "owner"]]
+    p = model.predict_proba(X)
+    scored = read(place)
+    assert scored.columns.tolist() == summary["columns"]
+    assert scored["id"].tolist() == draw()["id"].tolist()
+    assert scored["prediction"].tolist() == model.predict(X).tolist()
+    np.testing.assert_array_equal(scored[["probability_high", "probability_low"]], p)
+    second = model.classes_[p.argmax(axis=1)] != model.predict(X)
+    assert scored["second_opinion"].tolist() == second.tolist()
+    assert summary["rows"] == 400
+    assert summary["second_opinions"] == second.sum()
+
+
+def test_blocks_have_the_rows_in_order(model, tmp_path, monkeypatch):
+    draw(3500).to_csv(tmp_path / "many.csv", index=False)
+    monkeypatch.setattr(read_blocks, "CELLS", 1)
+    blocks = list(read_blocks.read_blocks(tmp_path / "many.csv", model, ["id"]))
+    assert [block.start for block in blocks] == [0, 1000, 2000, 3000]
+    ids = [value.as_py() for block in blocks for value in block.kept["id"]]
+    assert ids == draw(3500)["id"].tolist()
+    assert blocks[-1].done == 1.0
+
+
+def test_columns_are_found_by_name_in_any_order(model, folder, tmp_path):
+    draw()[["risk", "owner", "area", "income", "age"]].to_csv(tmp_path / "other.csv", index=False)
+    kt.predict_file(model, tmp_path / "other.csv", tmp_path / "a.csv")
+    kt.predict_file(model, folder / "loans.csv", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+
+
+def test_numbers_for_categories_of_text_are_recognised(folder, tmp_path):
+    frame = draw()
+    frame["area"] = frame["area"].replace({"01": "1", "x3": "3"})
+    frame.to_csv(tmp_path / "text.csv", index=False)
+    model = kt.fit_file(tmp_path / "text.csv", "risk", method="smoothed", nominal=["area", "id"])
+    frame.assign(area=frame["area"].astype(int)).to_parquet(tmp_path / "numbers.parquet")
+    for name in ("text.csv", "numbers.parquet"):
+        kt.predict_file(model, tmp_path / name, tmp_path / f"{name}.out.csv")
+    texts = [(tmp_path / f"{n}.out.csv").read_text() for n in ("text.csv", "numbers.parquet")]
+    assert texts[0] == texts[1]
+
+
+def test_spaces_quotes_and_line_breaks_in_cells(tmp_path):
+    rows = [f'{x}, "a, ""{x % 2}""\nb" ,{"yes" if x % 2 else "no"}' for x in range(40)]
+    (tmp_path / "d.csv").write_text("\n".join([" x,text , y", *rows]).replace(', "a', ',"a'))
+    model = kt.fit_file(tmp_path / "d.csv", "y", method="smoothed")
+    assert model.tree_.categories[1] == ('a, "0"\nb', 'a, "1"\nb')
+    kt.predict_file(model, tmp_path / "d.csv", tmp_path / "out.csv", keep=["text"])
+    assert read(tmp_path / "out.csv")["text"].tolist() == ['a, "0"\nb', 'a, "1"\nb'] * 20
+
+
+def test_rankings_regressions_and_forests_have_their_columns(folder, tmp_path):
+    X = draw()[["age", "owner"]].astype(float)
+    y = draw()["risk"]
+    X.to_csv(tmp_path / "d.csv", index=False)
+    rank = kt.GeometricRankClassifier(kt.C45Classifier()).fit(X, y)
+    three = kt.GeometricRankClassifier(kt.C45Classifier()).fit(X, X["age"] // 30)
+    regressor = kt.TreeRegressor().fit(X, X["age"] / 2)
+    forest = kt.ConfDTreeForestClassifier(RandomForestClassifier(2, random_state=0)).fit(X, y)
+    for model, columns in (
+        (rank, ["prediction", "score", "distance"]),
+        (three, ["prediction", "score_0.0", "score_1.0", "score_2.0", "distance"]),
+        (regressor, ["prediction"]),
+        (forest, ["prediction", "probability_high", "probability_low", "second_opinion"]),
+    ):
+        distance = hasattr(model, "boundary_")
+        kt.predict_file(model, tmp_path / "d.csv", tmp_path / "o.csv", distance=distance)
+        scored = read(tmp_path / "o.csv")
+        assert scored.columns.tolist() == columns
+        assert scored["prediction"].tolist() == model.predict(X).tolist()
+
+
+def test_a_model_without_names_takes_the_columns_in_order(tmp_path):
+    X = draw()[["age", "income"]]
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X.to_numpy(), draw()["risk"])
+    X.to_csv(tmp_path / "d.csv", index=False)
+    kt.predict_file(model, tmp_path / "d.csv", tmp_path / "o.csv")
+    assert read(tmp_path / "o.csv")["prediction"].tolist() == model.predict(X.to_numpy()).tolist()
+    draw().to_csv(tmp_path / "wide.csv", index=False)
+    with pytest.raises(ValueError, match="has 6 columns, but the model, which knows no names"):
+        kt.predict_file(model, tmp_path / "wide.csv", tmp_path / "o.csv")
+
+
+def test_a_given_tree_is_kept_and_finds_its_columns(folder):
+    tree = kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"]).tree_
+    again = kt.fit_file(folder / "loans.csv", "risk", tree=tree, method="kernel", nominal=["area"])
+    assert again.tree_ is tree
+    draw()[["age", "risk"]].to_csv(folder / "narrow.csv", index=False)
+    with pytest.raises(ValueError, match="lacks 'income', 'area', 'owner', which the tree knows"):
+        kt.fit_file(folder / "narrow.csv", "risk", tree=tree)
+
+
+BAD = {
+    "a column that is not there": (
+        lambda f: f.drop(columns=["age", "area"]),
+        "lacks the columns 'age', 'area', which the model needs; it has 'income', 'owner'",
+    ),
+    "text for a number": (
+        lambda f: f.assign(age=["old" if i == 7 else str(a) for i, a in enumerate(f["age"])]),
+        r"column 'age' holds 'old' in row 8, where the model expects a number",
+    ),
+    "an infinite number": (lambda f: f.assign(income=np.inf), "infinity"),
+    "no rows": (lambda f: f[:0], "has no rows"),
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_the_model_is_one_sentence_and_no_file(model, tmp_path, name, kind):
+    change, sentence = BAD[name]
+    data, out = tmp_path / f"d.{kind}", tmp_path / "out.csv"
+    frame = change(draw())
+    frame.to_csv(data, index=False) if kind == "csv" else frame.to_parquet(data)
+    out.write_text("old")
+    with pytest.raises(ValueError, match=sentence):
+        kt.predict_file(model, data, out)
+    assert out.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"d.{kind}", "out.csv"]
+
+
+def test_dates_for_numbers_are_one_sentence(model, tmp_path):
+    frame = draw().assign(age=pd.Timestamp("2020-01-01"))
+    frame.to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(ValueError, match=r"'age' holds timestamp.*the model expects numbers"):
+        kt.predict_file(model, tmp_path / "d.parquet", tmp_path / "out.csv")
+
+
+def test_a_row_without_a_value_is_named_by_its_place_in_the_file(tmp_path, monkeypatch):
+    tree = kt.Tree(
+        kind=[1, 0, 0], feature=[0, -1, -1], threshold=[50, np.nan, np.nan],
+        child_start=[0, 2, 2, 2], child=[1, 2], missing=[-2, -2, -2],
+        counts=[[9, 9], [9, 0], [0, 9]], classes=["a", "b"], n_features=1, feature_names=["x"],
+    )  # fmt: skip
+    X = pd.DataFrame({"x": np.arange(2500.0)})
+    model = kt.SmoothedTreeClassifier(tree).fit(X, np.where(X["x"] > 50, "b", "a"))
+    monkeypatch.setattr(read_blocks, "CELLS", 1)
+    X.loc[1007] = np.nan
+    X.to_csv(tmp_path / "d.csv", index=False)
+    with pytest.raises(ValueError, match="counted from row 1000: Row 7 has no value for 'x'"):
+        kt.predict_file(model, tmp_path / "d.csv", tmp_path / "out.csv")
+
+
+def test_the_answers_never_overwrite_the_data(model, folder):
+    before = (folder / "loans.csv").read_bytes()
+    with pytest.raises(ValueError, match="holds the data; give the answers a file of their own"):
+        kt.predict_file(model, folder / "loans.csv", folder / "loans.csv")
+    with pytest.raises(ValueError, match=r"give it the ending \.csv or \.parquet"):
+        kt.predict_file(model, folder / "loans.csv", folder / "out.xlsx")
+    with pytest.raises(ValueError, match="'prediction' cannot be kept"):
+        kt.predict_file(model, folder / "loans.csv", folder / "o.csv", keep=["prediction"])
+    assert (folder / "loans.csv").read_bytes() == before
+
+
+def test_killed_half_way_it_leaves_no_file_under_the_final_name(model, tmp_path):
+    table = pa.Table.from_pandas(draw(), preserve_index=False)
+    with pq.ParquetWriter(tmp_path / "big.parquet", table.schema) as file:
+        for _ in range(500):
+            file.write_table(table)
+    kt.save(model, tmp_path / "model.json")
+    code = (
+        "import keeptree as kt, time\n"
+        "model = kt.load('model.json')\n"
+        "slow = lambda done, rows: (print(rows, flush=True), time.sleep(60))\n"
+        "kt.predict_file(model, 'big.parquet', 'out.csv', progress=slow)\n"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        stdout=subprocess.PIPE,
+    )
+    assert int(run.stdout.readline()) > 0  # some rows are written
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_progress_tells_how_much_was_read(model, folder, tmp_path):
+    seen = []
+    kt.predict_file(
+        model, folder / "loans.csv", tmp_path / "o.csv", progress=lambda *told: seen.append(told)
+    )
+    assert seen == [(1.0, 400)]

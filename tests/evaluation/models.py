@@ -1,0 +1,32 @@
+"""Small models that misbehave in ways real ones do."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """Answers the class shares of its training sample; fails, warns or counts on demand."""
+
+    def __init__(self, fail_if_rows=None, warn=False, folder=None):
+        self.fail_if_rows = fail_if_rows
+        self.warn = warn
+        self.folder = folder
+
+    def fit(self, X, y):
+        if self.folder is not None:
+            (self.folder / f"fit-{len(list(self.folder.iterdir()))}").touch()
+        if self.fail_if_rows is not None and self.fail_if_rows in X[:, 0]:
+            raise RuntimeError("this training part is\nnot to my taste")
+        if self.warn:
+            warnings.warn("I am not sure", stacklevel=2)
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.share_ = counts / counts.sum()
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.share_, (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[np.full(len(X), self.share_.argmax())]

@@ -1,0 +1,107 @@
+"""``keeptree compare``: tables, pictures and figures from a data file."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from keeptree import cli
+from keeptree.evaluation.models import DEFAULT, MODELS, make_models
+
+FEW = ["--models", "laplace,kernel", "--splits", "2", "--jobs", "1", "--metrics", "auc,brier"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A file with a nominal column and missing values."""
+    bunch = load_breast_cancer(as_frame=True)
+    frame = bunch.data.iloc[::3, :5].copy()
+    frame["shape"] = np.where(frame.iloc[:, 0] > 14, "large", "small")
+    frame.iloc[::9, 1] = np.nan
+    frame["diagnosis"] = bunch.target_names[bunch.target[::3]]
+    path = tmp_path_factory.mktemp("data") / "cancer.csv"
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+def run(data, *arguments, code=0):
+    assert cli.main(["compare", data, "--target", "diagnosis", *arguments]) == code
+
+
+def test_tables_pictures_and_figures_are_written(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    out = tmp_path / "new" / "folder"
+    run(data, *FEW, "--out", str(out), "--positive", "malignant", "--costs", "[[0,1],[5,0]]")
+    text = capsys.readouterr().out
+    for word in ("190 cases, 2 classes, repeated-holdout, 2 splits", "laplace", "cost ↓",
+                 "Difference to laplace", f"Written: {out / 'comparison.md'}"):  # fmt: skip
+        assert word in text
+    pictures = {"differences.png", "roc.png", "reliability.png"}
+    files = {"comparison.md", "comparison.json", "results.jsonl", *pictures}
+    assert {path.name for path in out.iterdir()} == files
+    markdown = (out / "comparison.md").read_text()
+    assert markdown.startswith("# cancer.csv: diagnosis\n")
+    assert all(f"]({name})" in markdown for name in pictures)
+    figures = json.loads((out / "comparison.json").read_text())
+    assert figures["classes"] == ["benign", "malignant"]
+    assert f"{figures['means'][0]['mean']:.3f}" in text
+
+
+def test_json_prints_the_figures_and_nothing_else_and_a_rerun_continues(data, tmp_path, capsys):
+    for _ in range(2):
+        run(data, *FEW, "--out", str(tmp_path), "--json")
+        figures = json.loads(capsys.readouterr().out)
+        assert figures["models"] == ["laplace", "kernel"]
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 4
+
+
+def test_learning_curves(data, tmp_path, capsys):
+    run(data, *FEW, "--out", str(tmp_path), "--learning-curve", "arithmetic")
+    assert (tmp_path / "learning.png").exists()
+    assert "| AUC | 13 | 25 |" in (tmp_path / "comparison.md").read_text()
+    assert len(json.loads((tmp_path / "comparison.json").read_text())["learning"]) == 2 * 2 * 10
+
+
+def test_every_model_takes_nominal_columns_and_missing_values(data, tmp_path, capsys):
+    run(data, "--models", ",".join(MODELS), "--splits", "1", "--jobs", "1", "--metrics", "auc",
+        "--out", str(tmp_path), "--json")  # fmt: skip
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["failures"] == []
+    assert all(entry["mean"] > 0.6 for entry in figures["means"])
+    assert set(DEFAULT) <= set(MODELS)
+    assert list(make_models()) == list(DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--models", "laplas"], "There is no model 'laplas'; did you mean 'laplace'?"),
+        (["--metrics", "auk"], "There is no metric 'auk'; did you mean 'auc'?"),
+        (["--protocol", "loo"], "There is no protocol 'loo'; there are holdout"),
+        (["--baseline", "forrest"], "There is no model 'forrest'; did you mean 'forest'?"),
+        (["--positive", "sick"], "There is no class 'sick'; there are benign, malignant."),
+        (["--out", "{file}"], "is a file; give the name of a folder to write to."),
+    ],
+)
+def test_bad_input_is_one_sentence_and_code_2(data, tmp_path, capsys, arguments, says):
+    arguments = [argument.format(file=data) for argument in arguments]
+    out = ["--out", str(tmp_path / "out")]
+    run(data, *out, *arguments, code=2)
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.startswith("keeptree compare: ")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("costs", ["5", "[[0,1]]", "[[0,1],[1]]", '[["a","b"],["c","d"]]', "{"])
+def test_costs_that_are_no_matrix(data, costs, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(data, "--costs", costs)
+    assert end.value.code == 2
+    assert "is not a square matrix of numbers as JSON" in capsys.readouterr().err
+
+
+def test_an_unknown_target(data, capsys):
+    assert cli.main(["compare", data, "--target", "diagnoses"]) == 2
+    assert "did you mean 'diagnosis'" in capsys.readouterr().err

@@ -1,0 +1,491 @@
+"""The nearest change is never beaten, always flips the tree, and never breaks a constraint."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import keeptree as kt
+from keeptree.explanation.boxes import find_boxes
+from tests.reference import nearest_change as reference
+from tests.strategies import random_rows, random_tree
+
+GRID = np.arange(-8, 9) / 4
+
+
+@st.composite
+def problems(draw, missing=0.0):
+    """A small tree, a row, constraints as the user gives them and as the reference reads them."""
+    n_features = draw(st.integers(1, 3))
+    tree = random_tree(
+        seed=draw(st.integers(0, 2**32 - 1)),
+        n_leaves=draw(st.integers(1, 9)),
+        n_classes=draw(st.integers(2, 4)),
+        n_features=n_features,
+        n_nominal=draw(st.integers(0, n_features)),
+        missing=draw(st.sampled_from(["error", "share", "child", "mixed"])) if missing else "error",
+        compare_dtype=draw(st.sampled_from(["float64", "float32"])),
+        grid=draw(st.sampled_from([None, [0.0, 1.0, 2.0], np.arange(-10, 11) / 10])),
+    )
+    X = random_rows(tree, draw(st.integers(0, 2**32 - 1)), n=12)
+    row = random_rows(tree, draw(st.integers(0, 2**32 - 1)), n=1, missing=missing)[0]
+    arguments = {
+        "fixed": [],
+        "bounds": {},
+        "increase_only": [],
+        "decrease_only": [],
+        "costs": {},
+        "steps": {},
+        "within_data": draw(st.booleans()),
+        "max_changes": draw(st.sampled_from([None, None, 1, 2])),
+    }
+    for f, labels in enumerate(tree.categories):
+        kind = draw(
+            st.sampled_from(["free", "fixed", "bounds", "costs", "steps", "increase", "decrease"])
+        )
+        if kind == "fixed":
+            arguments["fixed"].append(f)
+        elif kind in ("bounds", "steps") and labels is not None:
+            arguments[kind][f] = draw(st.lists(st.sampled_from(labels), unique=True, min_size=1))
+        elif kind == "bounds":
+            arguments["bounds"][f] = tuple(sorted(draw(st.tuples(*[st.sampled_from(GRID)] * 2))))
+        elif kind == "costs":
+            arguments["costs"][f] = draw(st.sampled_from([0.5, 3.0]))
+        elif kind == "steps":
+            arguments["steps"][f] = draw(st.sampled_from([1, 0.1, 0.25, [-1.5, 0.3, 2.0]]))
+        elif kind in ("increase", "decrease") and labels is None:
+            arguments[f"{kind}_only"].append(f)
+    return tree, X, row, arguments
+
+
+def rules_of(tree, X, arguments):
+    """The constraints by column, as the reference reads them."""
+    rules = []
+    for f, labels in enumerate(tree.categories):
+        seen = X[:, f]
+        rule = {
+            "fixed": f in arguments["fixed"],
+            "cost": arguments["costs"].get(f, 1.0),
+            "may_rise": f not in arguments["decrease_only"],
+            "may_fall": f not in arguments["increase_only"],
+            "grid": None,
+        }
+        if labels is not None:
+            allowed = arguments["bounds"].get(f, arguments["steps"].get(f, labels))
+            rule["permitted"] = [
+                label in allowed
+                and not rule["fixed"]
+                and (k in seen or not arguments["within_data"])
+                for k, label in enumerate(labels)
+            ]
+        else:
+            low, high = arguments["bounds"].get(f, (-np.inf, np.inf))
+            if arguments["within_data"]:
+                low, high = max(low, seen.min()), min(high, seen.max())
+            rule["bounds"] = low, high
+            step = arguments["steps"].get(f)
+            if isinstance(step, list):
+                rule["grid"] = step
+            elif step is not None:
+                rule["grid"] = [round(k * step, 10) for k in range(-120, 121)]
+        rules.append(rule)
+    return rules
+
+
+def check(tree, X, row, arguments, target=None):
+    try:
+        own = tree._labels(row[None])[0]
+    except ValueError:
+        with pytest.raises(ValueError, match="no value for"):
+            kt.nearest_change(tree, tree.decode(row[None])[0], X=tree.decode(X))
+        return
+    metric = kt.Metric().fit(X, tree)
+    rules = rules_of(tree, X, arguments)
+    wanted = None if target is None else int(np.flatnonzero(tree.classes == target)[0])
+    least = reference.nearest_change(tree, row, rules, metric, wanted, arguments["max_changes"])
+    x = tree.decode(row[None])[0]
+    change = kt.nearest_change(tree, x, target, X=tree.decode(X), **arguments)
+    assert change.cost == pytest.approx(least, rel=1e-9, abs=1e-12)
+    assert change.found == np.isfinite(least)
+    assert change.sentence
+    json.dumps(change.to_dict(), allow_nan=False)
+    if not change.found or not change.changes:
+        return
+    for point in (change.point, change.rounded):
+        encoded = tree.encode(np.array([point], dtype=object if tree.has_nominal else float))[0]
+        label = tree._labels(encoded[None])[0]
+        assert label != own
+        assert wanted is None or label == wanted
+        assert_allowed(tree, row, encoded, rules, arguments["max_changes"])
+    exact = tree.encode(np.array([change.point], dtype=object if tree.has_nominal else float))[0]
+    assert reference.cost(tree, row, exact, rules, metric) == pytest.approx(change.cost)
+    assert np.sqrt(sum(move.cost**2 for move in change.changes)) == pytest.approx(change.cost)
+    assert {move.feature for move in change.changes} == moved_columns(row, exact)
+
+
+def moved_columns(row, point):
+    return set(np.flatnonzero((point != row) & ~np.isnan(row)).tolist())
+
+
+def assert_allowed(tree, row, point, rules, max_changes):
+    moved = moved_columns(row, point)
+    assert np.array_equal(np.isnan(row), np.isnan(point))
+    assert max_changes is None or len(moved) <= max_changes
+    for f in moved:
+        rule = rules[f]
+        assert not rule["fixed"]
+        if tree.categories[f] is not None:
+            assert rule["permitted"][int(point[f])]
+            continue
+        assert rule["bounds"][0] <= point[f] <= rule["bounds"][1]
+        assert rule["may_rise"] if point[f] > row[f] else rule["may_fall"]
+        if rule["grid"] is not None:
+            assert point[f] in rule["grid"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems())
+def test_no_point_that_satisfies_the_constraints_is_nearer(problem):
+    check(*problem)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.data())
+def test_the_same_with_a_class_wanted(problem, data):
+    check(*problem, target=data.draw(st.sampled_from(problem[0].classes.tolist())))
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(missing=0.4))
+def test_the_same_where_values_are_missing(problem):
+    check(*problem)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(missing=0.3), st.integers(2, 4))
+def test_alternatives_are_dearer_and_dearer_end_elsewhere_and_none_goes_past_another(problem, n):
+    tree, X, row, arguments = problem
+    try:
+        own = tree._labels(row[None])[0]
+    except ValueError:
+        return
+    first = kt.nearest_change(tree, tree.decode(row[None])[0], X=tree.decode(X), n=n, **arguments)
+    all_of_them = [first, *first.alternatives]
+    assert len(all_of_them) <= n
+    assert [c.cost for c in all_of_them] == sorted(c.cost for c in all_of_them)
+    points = [tree.encode(np.array([c.point], dtype=object))[0] for c in all_of_them if c.changes]
+    for i, point in enumerate(points):
+        assert tree._labels(point[None])[0] != own
+        assert_allowed(tree, row, point, rules_of(tree, X, arguments), arguments["max_changes"])
+        for other in points[:i]:
+            on_the_way = [
+                other[f] == point[f]
+                if tree.categories[f] is not None
+                else min(row[f], point[f]) <= other[f] <= max(row[f], point[f])
+                for f in moved_columns(row, other)
+            ]
+            assert not all(on_the_way)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(missing=0.1), st.integers(0, 2**32 - 1))
+def test_a_table_gives_what_its_rows_give(problem, seed):
+    tree, X, _, arguments = problem
+    rows = random_rows(tree, seed, n=20, missing=0.1)
+    rows = np.array([row for row in rows if reference.routes(tree, row)]).reshape(
+        -1, tree.n_features
+    )
+    if len(rows) == 0:
+        return
+    many = kt.nearest_change(tree, tree.decode(rows), X=tree.decode(X), n_jobs=2, **arguments)
+    assert len(many) == len(rows)
+    for i, row in enumerate(tree.decode(rows)):
+        one = kt.nearest_change(tree, row, X=tree.decode(X), **arguments)
+        assert many[i].to_dict() == one.to_dict()
+        assert many.cost[i] == one.cost
+        assert many.leaf[i] == one.leaf
+        assert many.predicted[i] == one.predicted
+        assert many.n_changes[i] == len(one.changes)
+        assert np.array_equal(many.point[i].astype(str), one.point.astype(str))
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems(missing=0.3))
+def test_the_boxes_hold_every_row_once_and_know_its_class(problem):
+    tree, _, row, _ = problem
+    rows = np.vstack([row[None], random_rows(tree, 3, n=30)])
+    rows[1:, np.isnan(row)] = np.nan
+    boxes = find_boxes(tree, tuple(np.flatnonzero(np.isnan(row)).tolist()))
+    for one in rows:
+        inside = [r for r in range(len(boxes.label)) if contains(tree, boxes, r, one)]
+        if not reference.routes(tree, one):
+            assert inside == []
+            continue
+        assert len(inside) == 1
+        assert boxes.label[inside[0]] == tree._labels(one[None])[0]
+
+
+def contains(tree, boxes, r, row):
+    for k in range(boxes.start[r], boxes.start[r + 1]):
+        value = row[boxes.feature[k]]
+        if boxes.allowed[k] is not None:
+            if not boxes.allowed[k][int(value)]:
+                return False
+            continue
+        value = float(np.float32(value)) if tree.compare_dtype == "float32" else value
+        if not boxes.low[k] <= value <= boxes.high[k]:
+            return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data, data.target_names[data.target]
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
+    return X, y, tree, kt.DistanceKernelClassifier(tree).fit(X, y)
+
+
+def test_the_original_model_decides_otherwise_at_every_point_and_every_rounded_point(cancer):
+    X, _, tree, model = cancer
+    changes = kt.nearest_change(model, X)
+    before = tree.predict(X)
+    point = pd.DataFrame(changes.point, columns=X.columns)
+    assert (tree.predict(point) != before).all()
+    rounded = pd.DataFrame([change.rounded for change in changes], columns=X.columns)
+    assert (tree.predict(rounded) == tree.predict(point)).all()
+
+
+def test_without_constraints_the_cost_is_the_distance_to_the_boundary(cancer):
+    X, _, _, model = cancer
+    cost = kt.nearest_change(model, X, within_data=False).cost
+    assert cost == pytest.approx(model.boundary_.distance(X), rel=1e-6, abs=1e-6)
+
+
+def test_the_sentence_has_the_number_that_flips_in_few_digits(cancer):
+    X, _, tree, model = cancer
+    change = kt.nearest_change(model, X.iloc[3])
+    move = "worst texture falls from 26.50 to 25.67 (−0.83)"
+    said = f"Becomes benign if {move}, nothing else changed."
+    assert change.sentence == str(change) == said
+    read = X.iloc[[3]].copy()
+    read["worst texture"] = float(re.search(r"to (\S+)", move)[1])
+    assert tree.predict(read)[0] == "benign"
+    assert change.changes[0].after > 25.67  # the exact one is a float32
+
+
+def test_the_rounded_numbers_cost_hardly_more(cancer):
+    X, _, _, model = cancer
+    for change in kt.nearest_change(model, X.iloc[:50]):
+        for move in change.changes:
+            assert abs(move.rounded - move.after) <= 0.02 * abs(move.after - move.before)
+
+
+def test_the_probability_is_the_models_at_the_point(cancer):
+    X, _, _, model = cancer
+    change = kt.nearest_change(model, X.iloc[3])
+    expected = model.predict_proba(pd.DataFrame([change.point], columns=X.columns))[0]
+    assert [change.probability[c] for c in model.classes_] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["row", "dict", "list", "shuffled dict", "Tree", "sklearn"])
+def test_a_case_can_come_in_any_form(cancer, kind):
+    X, _, tree, model = cancer
+    row = X.iloc[3]
+    x = {
+        "row": row,
+        "dict": row.to_dict(),
+        "list": row.tolist(),
+        "shuffled dict": row.sample(frac=1, random_state=0).to_dict(),
+    }.get(kind, row)
+    given = {"Tree": kt.keep(tree), "sklearn": tree}.get(kind, model)
+    sample = None if given is model else X
+    assert kt.nearest_change(given, x, X=sample).cost == pytest.approx(0.135160334)
+
+
+def test_a_model_without_a_boundary_knows_scale_and_range_of_its_sample(cancer):
+    X, y, tree, model = cancer
+    smoothed = kt.SmoothedTreeClassifier(tree).fit(X, y)
+    assert np.array_equal(kt.nearest_change(smoothed, X).cost, kt.nearest_change(model, X).cost)
+
+
+def test_if_nothing_is_allowed_it_says_which_lock_to_loosen(cancer):
+    X, _, _, model = cancer
+    change = kt.nearest_change(model, X.iloc[3], fixed=list(X))
+    assert not change.found
+    assert change.cost == np.inf
+    assert change.predicted == change.decided == "malignant"
+    assert change.loosen[0] == ("fixed", "worst texture")
+    assert "unlock worst texture" in change.sentence
+    assert change.to_dict()["cost"] is None
+
+
+def test_if_two_locks_stand_in_the_way_it_says_so():
+    tree = random_tree(0, n_leaves=1)
+    X = random_rows(tree, 0)
+    assert "always decides" in kt.nearest_change(tree, X[0], X=X).sentence
+    data = load_iris()
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(data.data, data.target)
+    # Petal width is tested twice; both bounds must go for a setosa to become class 2.
+    change = kt.nearest_change(
+        model, data.data[0], 2, X=data.data, bounds={3: (0, 1)}, steps={3: [0.1, 0.5]}
+    )
+    assert change.loosen == ()
+    assert "more than one constraint" in change.sentence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ({"bounds": {"worst texture": (26, 30)}}, "widen the bounds of worst texture"),
+        ({"increase_only": ["worst texture"]}, "let worst texture fall"),
+        ({"steps": {"worst texture": [26.2]}}, "allow other values of worst texture"),
+    ],
+)
+def test_the_hint_names_the_constraint(cancer, arguments, hint):
+    X, _, _, model = cancer
+    others = [name for name in X if name != "worst texture"]
+    assert hint in kt.nearest_change(model, X.iloc[3], fixed=others, **arguments).sentence
+
+
+def test_a_limit_on_the_number_of_changes_is_named_with_the_number_needed(cancer):
+    X, _, _, model = cancer
+    fixed = ["worst texture", "mean concave points"]
+    change = kt.nearest_change(model, X.iloc[17], max_changes=1, fixed=fixed)
+    assert ("max_changes", None) in change.loosen
+    assert "allow 2 changes" in change.sentence
+
+
+def test_a_case_that_has_the_class_already_needs_no_change(cancer):
+    X, _, _, model = cancer
+    change = kt.nearest_change(model, X.iloc[3], target="malignant")
+    assert change.found
+    assert (change.cost, change.changes) == (0.0, ())
+    assert "already" in change.sentence
+
+
+def test_a_class_without_a_leaf_is_said_to_be_one(cancer):
+    tree = random_tree(1, n_leaves=3, n_classes=2)
+    tree = kt.Tree.from_dict({**tree.to_dict(), "label": [0] * tree.n_nodes})
+    X = random_rows(tree, 0)
+    assert "never decides 10" in kt.nearest_change(tree, X[0], 10, X=X).sentence
+
+
+def test_values_stay_inside_the_data_unless_asked():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    tree = kt.keep(DecisionTreeClassifier().fit(X, [0, 0, 0, 1]))
+    sample = X[:3]  # nothing above the threshold 2.5
+    inside = kt.nearest_change(tree, [1.0], X=sample)
+    assert not inside.found
+    assert "go beyond the observed values of x[0]" in inside.sentence
+    assert kt.nearest_change(tree, [1.0], X=sample, within_data=False).found
+
+
+def test_the_largest_observed_value_counts_as_inside_although_float32_rounds_it_up():
+    X = np.array([[0.0], [0.1], [0.1]])
+    tree = DecisionTreeClassifier().fit(X, [0, 1, 1])
+    moved = kt.keep(tree).to_dict()
+    just_below = float(np.nextafter(np.float32(0.1), np.float32(0)))
+    moved["threshold"][0] = just_below
+    change = kt.nearest_change(kt.Tree.from_dict(moved), [0.0], X=X)
+    assert change.changes[0].after == 0.1
+
+
+def test_a_value_outside_its_bounds_may_stay_there():
+    X = np.column_stack([np.arange(10.0), np.arange(10.0)])
+    tree = DecisionTreeClassifier(max_features=None).fit(X[:, [0, 0]] * [1, 0], np.arange(10) > 4)
+    change = kt.nearest_change(tree, [1.0, 99.0], X=X, bounds={1: (0, 5)})
+    assert [move.feature for move in change.changes] == [0]
+    assert change.point[1] == 99.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"fixed": ["worst txture"]}, "did you mean 'worst texture'"),
+        ({"fixed": "worst texture"}, r"give \['worst texture'\]"),
+        ({"fixed": [99]}, "99, which is not a column"),
+        ({"bounds": {"worst texture": (3, 2)}}, "the least is above the largest"),
+        ({"bounds": {"worst texture": 3}}, r"give \(least, largest\)"),
+        ({"bounds": [3]}, "not a dict"),
+        ({"costs": {"worst texture": 0}}, "positive finite"),
+        ({"steps": {"worst texture": -1}}, "positive finite"),
+        ({"steps": {"worst texture": []}}, "list of finite values"),
+        ({"max_changes": 0}, "at least 1"),
+        ({"n": 0}, "at least 1"),
+        ({"target": "maligant"}, "not a class"),
+        ({"target": ["benign", "malignant"]}, "one per row"),
+        ({"metric": 3}, "not a metric"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_sentence(cancer, arguments, message):
+    X, _, _, model = cancer
+    with pytest.raises(ValueError, match=message):
+        kt.nearest_change(model, X.iloc[3], **arguments)
+
+
+def test_a_tree_alone_asks_for_a_sample(cancer):
+    X, y, tree, _ = cancer
+    with pytest.raises(ValueError, match="give X, a sample that tells the scale"):
+        kt.nearest_change(tree, X.iloc[3])
+    scales = kt.Metric(scales=X.std(ddof=0).to_numpy())
+    with pytest.raises(ValueError, match="within_data=False"):
+        kt.nearest_change(tree, X.iloc[3], metric=scales)
+    change = kt.nearest_change(tree, X.iloc[3], metric=scales, within_data=False)
+    assert change.cost == pytest.approx(0.135160334)
+    with pytest.raises(ValueError, match="regression tree"):
+        kt.nearest_change(DecisionTreeRegressor(max_depth=2).fit(X, y == "benign"), X.iloc[3], X=X)
+    with pytest.raises(ValueError, match="naive Bayes"):
+        kt.nearest_change(kt.NBTreeClassifier().fit(X.iloc[:60, :1], y[:60]), [3.0])
+
+
+def test_a_pipeline_that_transforms_is_refused_and_told_what_to_give(cancer):
+    X, y, _, _ = cancer
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    with pytest.raises(ValueError, match=r"kt\.keep\(pipeline\)"):
+        kt.nearest_change(pipeline, X.iloc[3], X=X)
+
+
+def test_categories_change_by_their_costs():
+    X = pd.DataFrame({"colour": list("rgbrgb") * 5, "size": range(30)})
+    y = ["yes" if c == "r" else "no" for c in X["colour"]]
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    assert (
+        kt.nearest_change(model, ["r", 3]).sentence
+        == "Becomes no if colour changes from r to b, nothing else changed."
+    )
+    labels = model.tree_.categories[0]
+    costs = np.ones((3, 3)) - np.eye(3)
+    costs[labels.index("r"), labels.index("b")] = 5.0
+    assert kt.nearest_change(model, ["r", 3], costs={"colour": costs}).point[0] == "g"
+    assert kt.nearest_change(model, ["r", 3], bounds={"colour": ["g"]}).point[0] == "g"
+    assert kt.nearest_change(model, ["r", 3], steps={"colour": ["g", "r"]}).point[0] == "g"
+    with pytest.raises(ValueError, match="without an order"):
+        kt.nearest_change(model, ["r", 3], increase_only=["colour"])
+    with pytest.raises(ValueError, match="not a category"):
+        kt.nearest_change(model, ["r", 3], bounds={"colour": ["pink"]})
+
+
+def test_hostile_names_are_cleaned_in_sentences(hostile):
+    X = pd.DataFrame({hostile: [0.0, 1.0, 2.0, 3.0]})
+    y = np.array([f"{hostile}", "other"])[[0, 0, 1, 1]]
+    change = kt.nearest_change(DecisionTreeClassifier().fit(X.to_numpy(), y), [0.0], X=X.to_numpy())
+    change.sentence.encode("utf-8")
+    assert "\n" not in change.sentence
+
+
+def test_a_chain_of_three_thousand_tests_and_two_hundred_columns_are_no_trouble():
+    tree = random_tree(0, n_leaves=3000, n_features=200, chain=True)
+    X = random_rows(tree, 1, n=20)
+    changes = kt.nearest_change(tree, X, X=X)
+    found = np.isfinite(changes.cost)
+    assert found.any()
+    assert (changes.predicted[found] != tree.predict(X)[found]).all()

@@ -1,0 +1,165 @@
+"""The margin model: its features, its solution, and contributions that add up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.probability import margin
+from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.probability.refits import out_of_fold
+from keeptree.probability.ridge_logistic import RidgeLogistic
+from tests.reference import soft as naive
+from tests.strategies import decode, random_rows, trees
+
+RULES = ("child", "share", "mixed")
+seeds = st.integers(0, 2**32 - 1)
+
+
+def cases_of(tree, X):
+    """Training cases of every node, where a shared value follows the heaviest child."""
+    return np.array(
+        [sum(node in tree.path(leaf) for leaf in tree._route(X)) for node in range(tree.n_nodes)]
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(trees(max_leaves=15, max_classes=4, missing=RULES), seeds)
+def test_the_logit_is_linear_in_the_features_of_the_definition(tree, seed):
+    X, rows = random_rows(tree, seed, 60, missing=0.1), random_rows(tree, seed + 1, 10, missing=0.2)
+    y, weight = np.arange(60) % len(tree.classes), np.ones(60)
+    expert = fit_margin(tree, X, y, weight, C=0.5)
+    asked = (tree.kind != 0) & (cases_of(tree, X) >= 10)
+    features = naive.margin_features(tree, rows, X, weight, asked)
+    scores = np.zeros((3, tree.n_nodes, len(expert.intercept)))
+    scores[:, expert.tests.node] = [*expert.side, expert.reach]
+    nodes = [c for node in np.flatnonzero(asked) for c in tree.children(node)[:-1]]
+    coef = scores[:, nodes].reshape(features.shape[1], len(expert.intercept))
+    np.testing.assert_allclose(expert.logit(rows), features @ coef + expert.intercept, atol=1e-9)
+    assert (scores[:, np.setdiff1d(np.arange(tree.n_nodes), nodes)] == 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(trees(max_leaves=15, max_classes=4, missing=RULES), seeds)
+def test_contributions_add_up_to_the_logit_and_probabilities_to_one(tree, seed):
+    X = random_rows(tree, seed, 60, missing=0.1)
+    rows = decode(tree, random_rows(tree, seed + 1, 20, missing=0.2))
+    y = np.resize(tree.classes, 60)
+    model = kt.MarginTreeClassifier(tree, C=1.0).fit(decode(tree, X), y)
+    parts, logit = model.contributions(rows), model.decision_function(rows)
+    np.testing.assert_allclose(parts.intercept + parts.value.sum(axis=1), logit, atol=1e-9)
+    assert (tree.kind[parts.node] != 0).all()
+    assert (np.diff(parts.node) > 0).all()
+    mean = model.decision_function(decode(tree, X)).mean(axis=0)
+    np.testing.assert_allclose(parts.intercept, mean, atol=1e-9)
+    p = model.predict_proba(rows)
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    if p.shape[1] > 1:
+        odds = logit if p.shape[1] > 2 else np.column_stack([0 * logit, logit])
+        np.testing.assert_allclose(np.log(p), log_softmax(odds, axis=1), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_solution_is_the_least_of_the_penalised_loss(n_classes):
+    rng = np.random.default_rng(n_classes)
+    F = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(200, 6))
+    F[:, 5] = 3.0  # a constant feature has no coefficient
+    y, weight = rng.integers(n_classes, size=200), rng.random(200) + 0.5
+    problem = RidgeLogistic(F.copy(), y, weight, n_classes, 1.0)
+    for C in (0.01, 1.0):  # the second starts where the first ended
+        found = problem.fit(C, 1e-9)
+    assert (found.coef[5] == 0).all()
+    mean = weight @ F / weight.sum()
+    Z = (F - mean)[:, :5] / np.sqrt(weight @ (F - mean)[:, :5] ** 2 / weight.sum())
+    prior = np.log(np.bincount(y, weight) + 0.5)
+    columns = slice(1, None) if n_classes == 2 else slice(None)
+    prior = prior[columns] - (prior[0] if n_classes == 2 else np.log(np.exp(prior).sum()))
+
+    def objective(flat):
+        theta = flat.reshape(6, -1)
+        logits = Z @ theta[:5] + prior + theta[5]
+        logits = np.column_stack([np.zeros(200), logits]) if n_classes == 2 else logits
+        loss = -weight @ log_softmax(logits, axis=1)[np.arange(200), y]
+        return loss + (theta[:5] ** 2).sum() / 2 + 0.05 * (theta[5] ** 2).sum()
+
+    best = minimize(objective, np.zeros(6 * len(prior)), tol=1e-12).x.reshape(6, -1)
+    expected = Z @ best[:5] + prior + best[5]
+    np.testing.assert_allclose(F @ found.coef + found.intercept, expected, atol=1e-4)
+
+
+def test_it_is_the_logistic_regression_of_scikit_learn_on_the_same_features(cancer, cancer_tree):
+    X, y = cancer
+    tree, weight = kt.keep(cancer_tree), np.ones(len(y))
+    asked = (tree.kind != 0) & (tree.weight >= 10)
+    features = StandardScaler().fit_transform(naive.margin_features(tree, X, X, weight, asked))
+    expected = LogisticRegression(C=0.1, tol=1e-8, max_iter=5000).fit(features, y)
+    p = kt.MarginTreeClassifier(tree, C=0.1).fit(X, y).predict_proba(X)
+    # Only the light penalty of our intercept differs.
+    np.testing.assert_allclose(p, expected.predict_proba(features), atol=2e-3)
+
+
+def test_the_penalty_chosen_is_that_of_the_least_out_of_fold_loss(cancer, cancer_tree):
+    X, y = cancer
+    folds = out_of_fold(cancer_tree, kt.keep(cancer_tree), X, y)
+    losses = {}
+    for C in (1e-4, 0.1, 100.0):
+        losses[C] = 0.0
+        for fold in folds:
+            p = np.empty((len(fold.rows), 2))
+            fit_margin(fold.tree, *fold.train, C).probability(fold.test.X, p)
+            losses[C] -= np.log(p[np.arange(len(p)), fold.test.y]).sum()
+    assert choose_margin(folds, tuple(losses)) == min(losses, key=losses.get)
+    model = kt.MarginTreeClassifier(cancer_tree).fit(X, y)
+    assert choose_margin(folds) == model.C_
+    assert kt.MarginTreeClassifier(kt.keep(cancer_tree)).fit(X, y).C_ == 0.03
+
+
+def test_margins_rank_better_than_soft_tests_and_those_better_than_leaves(cancer):
+    X, y = cancer
+    train, test, y_train, y_test = train_test_split(X, y, random_state=1, stratify=y)
+    clf = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(train, y_train)
+    aucs = [
+        roc_auc_score(y_test, model(clf).fit(train, y_train).predict_proba(test)[:, 1])
+        for model in (kt.SmoothedTreeClassifier, kt.SoftTreeClassifier, kt.MarginTreeClassifier)
+    ]
+    assert aucs == sorted(aucs)
+
+
+def test_contributions_of_declared_classes_speak_of_the_second_in_order(cancer):
+    X, y = cancer
+    labels = ["sick", "healthy"]
+    named = pd.Categorical.from_codes(y, labels)
+    model = kt.MarginTreeClassifier(kt.C45Classifier(min_samples_leaf=10), C=0.1).fit(X, named)
+    assert model.classes_.tolist() == ["healthy", "sick"]
+    p, logit, parts = model.predict_proba(X), model.decision_function(X), model.contributions(X)
+    np.testing.assert_allclose(np.log(p[:, 1] / p[:, 0]), logit, atol=1e-6)
+    np.testing.assert_allclose(parts.intercept + parts.value.sum(axis=1), logit, atol=1e-9)
+
+
+def test_of_a_large_tree_the_heaviest_tests_are_asked(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
+    tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, y))
+    monkeypatch.setattr(margin, "_MOST_TESTS", 20)
+    monkeypatch.setattr(margin, "_MOST_NUMBERS", 60_000)
+    expert = kt.MarginTreeClassifier(tree).fit(X, y).expert_
+    asked = expert.tests.node[expert.tests.kind != 0]
+    assert len(asked) == 20
+    assert tree.weight[asked].min() >= np.sort(tree.weight[tree.kind != 0])[-20]
+    assert np.isfinite(expert.logit(X)).all()
+
+
+@pytest.mark.parametrize("params", [{"C": 0}, {"C": "best"}, {"decide": "coin"}])
+def test_parameters_out_of_range_are_refused(iris, params):
+    with pytest.raises(ValueError, match=f"'{next(iter(params))}' parameter"):
+        kt.MarginTreeClassifier(**params).fit(*iris)

@@ -1,0 +1,125 @@
+"""Out-of-fold refits: the kept tree stays, the folds partition, and few cases are no error."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.probability.refits import held_out_loss, out_of_fold, stratified_part
+
+CHOOSING = [
+    kt.SoftTreeClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)),
+    kt.MarginTreeClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)),
+]
+
+
+def test_every_row_is_held_out_once_and_the_tree_has_not_seen_it(cancer, cancer_tree):
+    X, y = cancer
+    before = pickle.dumps(cancer_tree)
+    folds = out_of_fold(cancer_tree, kt.keep(cancer_tree), X, y)
+    assert pickle.dumps(cancer_tree) == before
+    assert len(folds) == 5
+    np.testing.assert_array_equal(np.sort(np.concatenate([f.rows for f in folds])), np.arange(569))
+    for fold in folds:
+        others = np.setdiff1d(np.arange(len(y)), fold.rows)
+        grown = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X[others], y[others])
+        np.testing.assert_array_equal(fold.tree.apply(X), grown.apply(X))
+        np.testing.assert_array_equal(fold.test.X, X[fold.rows])
+        np.testing.assert_array_equal(fold.train.y, y[others])
+
+
+def test_folds_shrink_to_the_smallest_class_then_there_are_none_with_one_warning(iris):
+    X, y = iris
+    learner = DecisionTreeClassifier(max_depth=3, random_state=0)
+    for members, expected in ((3, 3), (2, 2)):
+        rare = np.where(np.arange(len(y)) < members, 3, y)
+        tree = kt.keep(DecisionTreeClassifier(max_depth=3).fit(X, rare))
+        assert len(out_of_fold(learner, tree, X, rare)) == expected
+    lone = np.where(np.arange(len(y)) == 0, 3, y)
+    for model in CHOOSING:
+        with pytest.warns(UserWarning, match="A class has a single case") as caught:
+            p = model.fit(X, lone).predict_proba(X)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert np.isfinite(p).all()
+
+
+def test_a_tree_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
+    X, y = iris
+    tree = kt.keep(iris_tree)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert out_of_fold(tree, tree, X, y) is None
+        ones = np.full(len(y), "a")
+        for model in CHOOSING:
+            np.testing.assert_array_equal(model.fit(X, ones).predict_proba(X), 1.0)
+
+
+def test_a_pipeline_is_refitted_with_its_steps(iris):
+    X, y = iris
+    pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
+    for fold in out_of_fold(pipe.fit(X, y), kt.keep(pipe), X, y):
+        others = np.setdiff1d(np.arange(len(y)), fold.rows)
+        scaler = StandardScaler().fit(X[others])
+        np.testing.assert_array_equal(fold.test.X, scaler.transform(X[fold.rows]))
+
+
+def test_the_classes_of_all_folds_are_those_of_the_kept_tree_in_its_order(iris):
+    X, y = iris
+    names = ["setosa", "virginica", "another", "versicolor"]
+    declared = pd.Categorical.from_codes(y, names[:2] + names[3:]).set_categories(names)
+    truth = np.asarray(declared)
+    learner = kt.C45Classifier().fit(X, declared)
+    plain = DecisionTreeClassifier(max_depth=3, random_state=0)
+    for model in (learner, plain):
+        for fold in out_of_fold(model, learner.tree_, X, declared):
+            assert fold.tree.classes.tolist() == names
+            assert (fold.tree.predict(fold.test.X) == truth[fold.rows]).mean() > 0.5
+            np.testing.assert_array_equal(np.array(names)[fold.test.y], truth[fold.rows])
+
+
+def test_rows_of_weight_0_are_in_no_fold_and_weights_reach_the_learner(iris):
+    X, y = iris
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    learner = DecisionTreeClassifier(max_depth=2, random_state=0)
+    folds = out_of_fold(learner, kt.keep(learner.fit(X, y)), X, y, weight)
+    rows = np.sort(np.concatenate([fold.rows for fold in folds]))
+    np.testing.assert_array_equal(rows, np.flatnonzero(weight))
+    for fold in folds:
+        np.testing.assert_array_equal(fold.test.weight, weight[fold.rows])
+        assert fold.tree.weight[0] == pytest.approx(fold.train.weight.sum())
+
+
+def test_of_a_large_sample_the_folds_hand_out_a_stratified_part_but_grow_on_all():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    y = (rng.random(3000) < 0.1).astype(int)
+    learner = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    folds = out_of_fold(learner, kt.keep(learner), X, y, most=500)
+    assert sum(len(fold.rows) for fold in folds) == 500
+    held = np.concatenate([fold.test.y for fold in folds])
+    assert held.mean() == pytest.approx(y.mean(), abs=0.005)
+    assert all(fold.tree.weight[0] == 2400 for fold in folds)
+    assert len(stratified_part(y, 10_000)) == 3000
+
+
+def test_threads_change_nothing(cancer, cancer_tree):
+    X, y = cancer
+    one, two = (out_of_fold(cancer_tree, kt.keep(cancer_tree), X, y, n_jobs=n) for n in (1, 2))
+    for a, b in zip(one, two, strict=True):
+        assert a.tree.to_dict() == b.tree.to_dict()
+        np.testing.assert_array_equal(a.rows, b.rows)
+
+
+def test_the_loss_is_the_weighted_log_loss_of_each_setting():
+    p = np.array([[[0.2, 0.5], [0.8, 0.5]], [[0.9, 0.0], [0.1, 1.0]]])
+    loss = held_out_loss(p, np.array([1, 0]), np.array([1.0, 2.0]))
+    np.testing.assert_allclose(
+        loss, [-np.log(0.8) - 2 * np.log(0.9), -np.log(0.5) - 2 * np.log(1e-15)]
+    )

@@ -1,0 +1,81 @@
+"""The nearest change by trying: every combination of values that could matter, routed by the tree.
+
+No geometry of leaves: between two neighbouring thresholds all values of a column are the same to a
+tree, so that of each such stretch only the allowed value nearest to the case needs to be tried.
+"""
+
+from itertools import product
+
+import numpy as np
+
+
+def candidates(tree, f, value, rule):
+    """Values of column f worth trying: its own, and the nearest allowed one of each stretch."""
+    if np.isnan(value):
+        return [value]
+    if tree.categories[f] is not None:
+        others = [k for k in range(len(tree.categories[f])) if k != value]
+        return [value, *(float(k) for k in others if rule["permitted"][k])]
+    kept = [value]
+    if rule["fixed"]:
+        return kept
+    used = np.unique(tree.threshold[(tree.kind == 1) & (tree.feature == f)])
+    dtype = np.dtype(tree.compare_dtype).type
+    tried = [*rule["bounds"]]
+    for t in used:
+        # A few numbers on each side of the threshold as the model compares them.
+        number = dtype(t)
+        tried.append(float(number))
+        for towards in (-np.inf, np.inf):
+            tried.append(float(np.nextafter(number, dtype(towards))))
+    if rule["grid"] is not None:
+        tried = rule["grid"]
+    low, high = rule["bounds"]
+    for v in tried:
+        if not np.isfinite(v) or not low <= v <= high:
+            continue
+        if (v > value and rule["may_rise"]) or (v < value and rule["may_fall"]):
+            kept.append(v)
+    return kept
+
+
+def nearest_change(tree, row, rules, metric, wanted=None, max_changes=None):
+    """Least cost over all combinations that the tree decides otherwise (as ``wanted``)."""
+    columns = [candidates(tree, f, row[f], rules[f]) for f in range(tree.n_features)]
+    tested = set(tree.feature[tree.kind != 0].tolist())
+    columns = [c if f in tested else c[:1] for f, c in enumerate(columns)]
+    points = np.array(list(product(*columns)))
+    own = tree._labels(row[None])[0]
+    usable = [routes(tree, point) for point in points]
+    points = points[usable]
+    decided = tree._labels(points)
+    good = decided != own if wanted is None else decided == wanted
+    moved = (points != row) & ~np.isnan(row)
+    if max_changes is not None:
+        good &= moved.sum(axis=1) <= max_changes
+    if not good.any():
+        return np.inf
+    return min(cost(tree, row, point, rules, metric) for point in points[good])
+
+
+def cost(tree, row, point, rules, metric):
+    total = 0.0
+    for f in range(tree.n_features):
+        if np.isnan(row[f]) or row[f] == point[f]:
+            continue
+        if tree.categories[f] is not None:
+            total += (metric.category_costs_[f][int(row[f]), int(point[f])] * rules[f]["cost"]) ** 2
+        else:
+            total += (abs(point[f] - row[f]) * metric.factor_[f] * rules[f]["cost"]) ** 2
+    return float(np.sqrt(total))
+
+
+def routes(tree, point):
+    """Whether the tree has an answer: a missing value may have no rule on the way."""
+    if not np.isnan(point).any():
+        return True
+    try:
+        tree._labels(point[None])
+    except ValueError:
+        return False
+    return True

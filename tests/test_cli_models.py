@@ -1,0 +1,207 @@
+"""The everyday commands: fit, predict, explain, report; each bad input is one sentence, code 2."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import keeptree as kt
+from keeptree.cli import main
+from tests.engines.test_files import draw
+from tests.test_cli import keeptree
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("commands")
+    draw().to_csv(folder / "loans.csv", index=False)
+    draw().drop(columns="id").to_csv(folder / "train.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def saved(folder):
+    out = folder / "model.json"
+    call = ["fit", str(folder / "train.csv"), "--target", "risk", "--nominal", "area"]
+    assert main([*call, "--method", "smoothed", "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(autouse=True)
+def _inside(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+FIT = ["fit", "train.csv", "--target", "risk", "--nominal", "area", "--method", "smoothed"]
+
+
+def test_fit_says_what_it_did_and_saves_a_model(capsys, folder):
+    assert main([*FIT, "--max-depth", "2", "--out", "small.json"]) == 0
+    printed = capsys.readouterr().out
+    assert "SmoothedTreeClassifier grew a tree of" in printed
+    assert f"Saved as {folder / 'small.json'}." in printed
+    assert kt.load("small.json").tree_.max_depth == 2
+    assert main([*FIT, "--out", "small.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["classes"] == ["high", "low"]
+
+
+def test_fit_keeps_a_tree(capsys, saved):
+    kt.load(saved).tree_.save("tree.json")
+    assert main([*FIT[:-1], "kernel", "--tree", "tree.json", "--out", "kept.json"]) == 0
+    assert "kept a tree of" in capsys.readouterr().out
+    assert kt.load("kept.json").tree_.to_dict() == kt.load(saved).tree_.to_dict()
+
+
+def test_fit_grows_a_cart_on_numbers(capsys):
+    draw()[["age", "owner", "risk"]].to_csv("numbers.csv", index=False)
+    call = ["fit", "numbers.csv", "--target", "risk", "--method", "smoothed", "--learner", "cart"]
+    assert main([*call, "--max-leaves", "5", "--out", "cart.json"]) == 0
+    assert "a tree of 5 leaves" in capsys.readouterr().out
+
+
+def test_predict_writes_a_file_and_counts_second_opinions(capsys, saved):
+    call = ["predict", str(saved), "loans.csv", "--keep", "id"]
+    assert main([*call, "--out", "scored.parquet"]) == 0
+    assert capsys.readouterr().out.startswith("400 rows scored. In ")
+    assert main([*call, "--out", "scored.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 400
+    frame = pd.read_csv("scored.csv", float_precision="round_trip")
+    pd.testing.assert_frame_equal(frame, pd.read_parquet("scored.parquet"), check_exact=True)
+
+
+def test_predict_on_the_standard_output_is_csv_and_nothing_else(saved, folder):
+    done = keeptree("predict", str(saved), "loans.csv", "--out", "-", cwd=folder)
+    assert len(done.stdout.splitlines()) == 401
+    assert done.stdout.startswith('"prediction","probability_high"')
+    assert done.stderr == ""
+
+
+def write(name, text):
+    with open(name, "w") as file:
+        file.write(text)
+    return name
+
+
+def newer(model):
+    document = json.loads(model.read_text())
+    return write("newer.json", json.dumps({**document, "version": 99}))
+
+
+def many_values():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=5000), "y": [f"n{i}" for i in range(5000)]})
+    frame.to_csv("many.csv", index=False)
+    return "many.csv"
+
+
+BAD = {
+    "a target that is not there": (
+        lambda m: ["fit", "train.csv", "--target", "rsik"],
+        "There is no column 'rsik'; did you mean 'risk'?",
+    ),
+    "a target with 5000 values": (
+        lambda m: ["fit", many_values(), "--target", "y"],
+        "has 5000 distinct values, which are no classes but an identifier or a measurement",
+    ),
+    "a target of fractions": (
+        lambda m: ["fit", write("f.csv", "x,y\n1,0.5\n2,1.5\n"), "--target", "y"],
+        "holds fractions such as 0.5, a measurement and no classes",
+    ),
+    "a target of one value": (
+        lambda m: ["fit", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y"],
+        "has one value only",
+    ),
+    "missing labels": (
+        lambda m: ["fit", write("gap.csv", "x,y\n1,a\n2,\n3,b\n"), "--target", "y"],
+        "The target 'y' is missing in 1 rows; remove those rows",
+    ),
+    "an empty file": (
+        lambda m: ["fit", write("empty.csv", ""), "--target", "y"],
+        "empty.csv cannot be read as CSV: the first line is empty",
+    ),
+    "a header and no row": (
+        lambda m: ["fit", write("head.csv", "x,y\n"), "--target", "y"],
+        "head.csv has no rows",
+    ),
+    "mixed types": (
+        lambda m: ["fit", write("mix.csv", "x,y\n1,a\n2,b\n3,b\nold,a\n"), "--target", "y"],
+        "The column 'x' mixes numbers and text such as 'old'",
+    ),
+    "two columns of one name": (
+        lambda m: ["fit", write("twice.csv", "x,x,y\n1,2,a\n"), "--target", "y"],
+        "two columns are called 'x'",
+    ),
+    "text for a learner of numbers": (
+        lambda m: [*FIT, "--learner", "cart"],
+        "nominal",
+    ),
+    "an option of another learner": (
+        lambda m: [*FIT, "--max-leaves", "3"],
+        "The learner c45 does not know --max-leaves; leave it out",
+    ),
+    "options that grow a tree for one that is kept": (
+        lambda m: [*FIT, "--tree", "tree.json", "--max-depth", "3"],
+        "--tree keeps a tree as it is",
+    ),
+    "a model for a tree": (
+        lambda m: [*FIT, "--tree", str(m)],
+        "expected a dictionary with format 'keeptree.Tree'",
+    ),
+    "an option out of range": (lambda m: [*FIT, "--min-samples-leaf", "0"], "min_samples_leaf"),
+    "a model that is not there": (
+        lambda m: ["predict", "nowhere.json", "loans.csv", "--out", "o.csv"],
+        "nowhere.json",
+    ),
+    "a model of a newer version": (
+        lambda m: ["predict", newer(m), "loans.csv", "--out", "o.csv"],
+        "it was written by a newer KeepTree; upgrade to read it",
+    ),
+    "data for a model": (
+        lambda m: ["predict", "loans.csv", "loans.csv", "--out", "o.csv"],
+        "loans.csv is not a KeepTree file",
+    ),
+    "other columns than the model's": (
+        lambda m: ["predict", str(m), write("o.csv", "age,x\n1,2\n"), "--out", "p.csv"],
+        "lacks the columns 'income', 'area', 'owner', which the model needs; it has 'age', 'x'",
+    ),
+    "a folder that is not there": (
+        lambda m: ["predict", str(m), "loans.csv", "--out", "nowhere/o.csv"],
+        "nowhere does not exist; create it",
+    ),
+    "the data as output": (
+        lambda m: ["predict", str(m), "loans.csv", "--out", "./loans.csv"],
+        "loans.csv is read by this command; choose another file for --out",
+    ),
+    "the model as output": (
+        lambda m: ["predict", str(m), "loans.csv", "--out", str(m)],
+        "is read by this command",
+    ),
+    "the data as model": (
+        lambda m: [*FIT, "--out", "train.csv"],
+        "train.csv is read by this command",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_and_nothing_is_done(name, saved, folder, capsys, monkeypatch):
+    call, sentence = BAD[name]
+    arguments = call(saved)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    if arguments[0] == "fit" and "--out" not in arguments:
+        arguments = [*arguments, "--out", "new.json"]
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(saved, folder, capsys):
+    (folder / "locked").mkdir(mode=0o555)
+    assert main(["predict", str(saved), "loans.csv", "--out", "locked/o.csv"]) == 2
+    assert "cannot be written (permission denied)" in capsys.readouterr().err
