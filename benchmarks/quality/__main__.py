@@ -78,17 +78,16 @@ def read_options(arguments):
 
 def make_tables(rows, n_splits):
     """Markdown by name."""
-    tables = {"splits": f"Splits of each set: {n_splits}. Sets: {rows['set'].nunique()}."}
-    for group in dict.fromkeys(rows["group"]):
-        part = rows[rows["group"] == group]
-        for tree, own in part.groupby("tree", sort=False):
-            tables[f"{group}, {tree}"] = summary.markdown(summary.main_table(own))
+    sizes = rows.groupby("group", sort=False)["set"].nunique()
+    about = [f"{group}: {sizes[group]} sets, {n} splits" for group, n in n_splits.items()]
+    tables = {"size": "; ".join(about) + "."}
+    for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
+        tables[f"{group}, {tree}"] = summary.markdown(summary.main_table(own))
     tables["parts"] = summary.markdown(summary.parts_table(rows, SHOWN), index=False)
-    tables["duels of kept"] = summary.markdown(summary.duels_table(rows, "kept"))
-    numeric = rows[rows["group"] == "numeric"]
-    if len(numeric):
-        losses = summary.losses_table(numeric, "kept")
-        tables["losses of kept"] = summary.markdown(losses, index=False) if len(losses) else "None."
+    for group, own in rows.groupby("group", sort=False):
+        tables[f"duels, {group}"] = summary.markdown(summary.duels_table(own, "kept"))
+        losses = summary.losses_table(own, "kept")
+        tables[f"losses, {group}"] = summary.markdown(losses, False) if len(losses) else "None."
     return tables
 
 

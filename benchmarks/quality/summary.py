@@ -10,6 +10,7 @@ from benchmarks.quality.data import catalogue
 from benchmarks.quality.methods import FOREST, FOREST_ON_TREE
 
 BASE = "Laplace"
+GROUPS = ("numeric", "imbalanced", "mixed")
 WORTH = 0.02  # a gap in AUC that is worth dividing by
 SAME = 1e-6  # means of two methods closer than this are a draw
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
@@ -19,31 +20,48 @@ RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", FOREST_ON_TREE, FORE
 def per_set(records):
     """Mean over the splits: one row for each tree, set and method.
 
-    Only splits that are finished for every set and tree count, so that all have the same number.
-    Returns the rows and that number.
+    Of each group only splits that are finished for all its sets and trees count, so that an
+    interrupted run compares like with like. Returns the rows and the number of splits by group.
     """
+    entries = catalogue()
     done = [record for record in records if "rows" in record]
-    tasks = [record["task"] for record in done]
+    rows, n_splits = [], {}
+    for group in GROUPS:
+        own = [record for record in done if entries[record["task"]["set"]].group == group]
+        splits = _finished_splits([record["task"] for record in own])
+        n_splits[group] = len(splits)
+        for record in own:
+            task = record["task"]
+            if task["split"] in splits:
+                entry = entries[task["set"]]
+                about = {
+                    "group": group,
+                    "half": entry.half,
+                    "tree": task["tree"],
+                    "set": entry.name,
+                }
+                rows += [{**about, **row} for row in record["rows"]]
+    if not rows:
+        raise SystemExit("No split is finished for all sets and trees yet; run make quality again.")
+    keys = ["group", "half", "tree", "set", "method"]
+    mean = pd.DataFrame(rows).groupby(keys, sort=False).mean().reset_index()
+    return _with_forest(mean), {group: n for group, n in n_splits.items() if n}
+
+
+def _finished_splits(tasks):
     pairs = {(task["set"], task["tree"]) for task in tasks}
     finished = Counter(task["split"] for task in tasks)
-    splits = [split for split, n in finished.items() if n == len(pairs)]
-    rows = pd.DataFrame(
-        {"set": r["task"]["set"], "tree": r["task"]["tree"], **row}
-        for r in done
-        if r["task"]["split"] in splits
-        for row in r["rows"]
+    return [split for split, n in finished.items() if n == len(pairs)]
+
+
+def _with_forest(mean):
+    """The forest, which is fitted once, beside the methods of each kept tree."""
+    alone = mean["tree"] == FOREST
+    trees = dict.fromkeys(mean["tree"][~alone])
+    return pd.concat(
+        [part for t in trees for part in (mean[mean["tree"] == t], mean[alone].assign(tree=t))],
+        ignore_index=True,
     )
-    if rows.empty:
-        raise SystemExit("No split is finished for every set and tree yet; run make quality again.")
-    mean = rows.groupby(["tree", "set", "method"], sort=False).mean().reset_index()
-    alone = mean[mean["tree"] == FOREST]
-    trees = [tree for tree in dict.fromkeys(mean["tree"]) if tree != FOREST]
-    shared = [alone.assign(tree=tree) for tree in trees]
-    mean = pd.concat([mean[mean["tree"] != FOREST], *shared], ignore_index=True)
-    entries = catalogue()
-    mean["group"] = [entries[name].group for name in mean["set"]]
-    mean["half"] = [entries[name].half for name in mean["set"]]
-    return mean, len(splits)
 
 
 def wide(rows, measure):
