@@ -14,6 +14,7 @@ from keeptree.cli import (
     fit,
     grow,
     predict,
+    report,
     reproduce,
 )
 from keeptree.cli.command import Command
@@ -23,6 +24,7 @@ __all__ = ["COMMANDS", "Command", "main"]
 
 # In the order in which they are listed.
 COMMANDS = [
+    report.COMMAND,
     demo.COMMAND,
     fit.COMMAND,
     predict.COMMAND,
