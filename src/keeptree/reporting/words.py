@@ -1,7 +1,6 @@
 """Short phrases of a report, as ``js/words.js`` says them too."""
 
-from keeptree.explanation.wording import in_100
-from keeptree.text import plural
+from keeptree.text import in_hundred, plural
 
 
 def shown_class(p, positive):
@@ -12,7 +11,7 @@ def shown_class(p, positive):
 def estimate_text(p, classes, positive):
     """Return ``malignant 58 in 100``."""
     chosen = shown_class(p, positive)
-    return f"{classes[chosen]['label']} {in_100(p[chosen])}"
+    return f"{classes[chosen]['label']} {in_hundred(p[chosen])}"
 
 
 def rows_text(data):
