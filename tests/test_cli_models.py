@@ -178,6 +178,10 @@ BAD = {
         lambda m: ["predict", str(m), "loans.csv", "--out", str(m)],
         "is read by this command",
     ),
+    "a row that is not there": (
+        lambda m: ["explain", str(m), "loans.csv", "--row", "401"],
+        "loans.csv has 400 rows, counted from 1; there is no row 401",
+    ),
     "the data as model": (
         lambda m: [*FIT, "--out", "train.csv"],
         "train.csv is read by this command",
@@ -232,3 +236,14 @@ def test_a_report_on_classes_the_model_does_not_know_is_one_sentence(capsys, sav
     assert main(call) == 2
     assert "'risk' is 'odd' in row 1, but the model knows high, low" in capsys.readouterr().err
     assert not (folder / "no.html").exists()
+
+
+def test_explain_tells_the_story_of_one_row(capsys, saved):
+    call = ["explain", str(saved), "loans.csv", "--row", "3"]
+    decided = kt.load(saved).predict(draw()[["age", "income", "area", "owner"]])[2]
+    assert main(call) == 0
+    assert f"The tree decides {decided}." in capsys.readouterr().out
+    assert main([*call, "--markdown"]) == 0
+    assert "**" in capsys.readouterr().out
+    assert main([*call, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decision"]["class"] == decided

@@ -11,6 +11,7 @@ from keeptree import __version__
 from keeptree.cli import (
     compare,
     demo,
+    explain,
     fit,
     grow,
     predict,
@@ -28,6 +29,7 @@ COMMANDS = [
     demo.COMMAND,
     fit.COMMAND,
     predict.COMMAND,
+    explain.COMMAND,
     grow.COMMAND,
     compare.COMMAND,
     reproduce.COMMAND,
