@@ -243,4 +243,4 @@ def test_a_tree_of_one_leaf_is_one_line(demo_data):
     cases = [{**case, "leaf": 0} for case in demo_data["cases"]]
     tree = {**demo_data["tree"], "nodes": nodes}
     html = render({**demo_data, "tree": tree, "cases": cases})
-    assert Page(html).text.count("All training cases") == 1
+    assert body_of(html).count("All training cases") == 1

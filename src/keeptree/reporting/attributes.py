@@ -11,30 +11,32 @@ _BINS = 24
 _MOST_DECIMALS = 6
 
 
-def collect_attributes(tree, X=None):
+def collect_attributes(tree, observed, X=None):
     """Return the tested attributes in the order in which the tree first asks for them.
 
     Parameters
     ----------
     tree : Tree
         The kept tree.
+    observed : Observed
+        The columns of the training sample.
     X : ndarray of shape (n, n_features), optional
-        Encoded cases that say what is usual; None leaves only the thresholds.
+        Encoded cases that say what is usual.
 
     Returns
     -------
     attributes : list of dict
         ``column``, ``name``, ``kind``, ``may_be_missing`` and ``typical``; a numeric one has
-        ``low`` and ``high`` (1st and 99th percentile), ``least`` and ``most``, ``step``,
-        ``decimals``, ``thresholds`` and ``bins`` (a histogram from low to high); a nominal one has
-        ``categories`` and ``bins`` (cases of each).
+        ``low`` and ``high`` (1st and 99th percentile), ``least`` and ``most`` (of the training
+        sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a histogram from low to
+        high); a nominal one has ``categories`` and ``bins`` (cases of each).
     """
     inner = tree.preorder[tree.kind[tree.preorder] != LEAF]
     columns = list(dict.fromkeys(tree.feature[inner].tolist()))
-    return [_attribute(tree, f, None if X is None else X[:, f]) for f in columns]
+    return [_attribute(tree, f, observed, None if X is None else X[:, f]) for f in columns]
 
 
-def _attribute(tree, f, values):
+def _attribute(tree, f, observed, values):
     tests = np.flatnonzero((tree.feature == f) & (tree.kind != LEAF))
     known = np.empty(0) if values is None else values[~np.isnan(values)]
     shared = {
@@ -43,33 +45,28 @@ def _attribute(tree, f, values):
         "may_be_missing": bool((tree.missing[tests] != ERROR).all()),
     }
     if tree.kind[tests[0]] == NUMERIC:
-        return {**shared, **_numeric(np.unique(tree.threshold[tests]), known)}
+        sample = observed.low[f], observed.high[f], observed.mean[f]
+        return {**shared, **_numeric(np.unique(tree.threshold[tests]), known, *sample)}
     return {**shared, **_nominal([clean(label) for label in tree.categories[f]], known)}
 
 
-def _numeric(thresholds, known):
-    if len(known) == 0:  # no case is known: around the thresholds
-        margin = (thresholds[-1] - thresholds[0]) / 2 or abs(thresholds[0]) / 2 or 1.0
-        low, high = thresholds[0] - margin, thresholds[-1] + margin
-        least, most, typical, bins = None, None, (low + high) / 2, None
-        decimals = _decimals_of(thresholds)
-    else:
-        least, most = float(known.min()), float(known.max())
+def _numeric(thresholds, known, least, most, mean):
+    low, high, typical, bins = least, most, mean, None
+    if len(known):
         low, high = np.percentile(known, [1, 99], method="nearest")
-        typical = float(np.percentile(known, 50, method="nearest"))
-        decimals = _decimals_of(known[:2000])
-        bins = None
+        typical = np.percentile(known, 50, method="nearest")
     if not low < high:
         low, high = low - 0.5, high + 0.5
     if len(known):
         bins = np.histogram(known, bins=_BINS, range=(low, high))[0].tolist()
+    decimals = _decimals_of(known[:2000] if len(known) else np.append(thresholds, [least, most]))
     return {
         "kind": "numeric",
         "low": float(low),
         "high": float(high),
-        "least": least,
-        "most": most,
-        "typical": float(typical),
+        "least": float(least),
+        "most": float(most),
+        "typical": float(np.round(typical, decimals)),
         "decimals": decimals,
         "step": _step(float(high - low), decimals),
         "thresholds": thresholds.tolist(),

@@ -77,7 +77,7 @@ def reliability_chart(ours, leaves, name, size=400):
     )
 
 
-def distance_chart(distance, width=640, height=360):
+def distance_chart(distance, width=720, height=360):
     """Return mirrored histograms: hits up, errors down, each in shares of its own number.
 
     Parameters
@@ -102,7 +102,7 @@ def distance_chart(distance, width=640, height=360):
         parts.append(el("path", d=f"M{x.start:g} {y(tick):.1f}H{_end(x):g}", class_="grid"))
         said = f"{abs(round(tick * 100)):d} %"
         parts.append(label(said, x.start - 8, y(tick) + 4.5, size=_SIZE, anchor="end"))
-    for tick in x.ticks(7):
+    for tick in x.ticks(7 if width > 500 else 5):
         said = plain_number(round(tick, 10))
         parts.append(label(said, x(tick), y.start + 20, size=_SIZE, anchor="middle"))
     for name, group, sign in groups:
@@ -128,7 +128,7 @@ def distance_chart(distance, width=640, height=360):
         label(said, _end(x), y(top) + 14, size=_SIZE, anchor="end"),
         label(wrong, _end(x), y(-top) - 6, size=_SIZE, anchor="end"),
         label(
-            "distance to the boundary (standard deviations)",
+            "distance to the boundary (standard deviations)" if width > 500 else "distance (SD)",
             (x.start + _end(x)) / 2,
             y.start + 42,
             size=_SIZE,
@@ -183,6 +183,7 @@ def class_sample(slot):
         height=16,
         aria_hidden="true",
         class_="sample",
+        data_slot=slot,
     )
 
 

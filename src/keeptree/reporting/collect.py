@@ -5,6 +5,11 @@ Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can 
 
 import numpy as np
 
+from keeptree.explanation.constraints import Constraints
+from keeptree.explanation.nearest_change import NearestChanges
+from keeptree.explanation.search import Search
+from keeptree.explanation.subject import resolve
+from keeptree.explanation.wording import join
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
@@ -17,7 +22,6 @@ from keeptree.reporting.quality import auc_score, compare, reliability, roc_poin
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 from keeptree.reporting.whatif import collect_whatif, encode_values
-from keeptree.reporting.words import change_text
 from keeptree.text import clean
 
 SCHEMA = 2  # of the dict: a change that breaks its readers raises it
@@ -50,8 +54,8 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
     """
     tree = model.tree_
     matrix = None if X is None else model._read(X)
-    attributes = collect_attributes(tree, matrix)
-    boundary = boundary_of(model, matrix)
+    attributes = collect_attributes(tree, model.observed_, matrix)
+    boundary = boundary_of(model)
     data = {
         "schema": SCHEMA,
         "title": clean(title),
@@ -70,6 +74,8 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
         "first": {"near": 0, "opinion": 0, "both": 0},
         "cases": [],
         "selected": None,
+        "distances": [],
+        "no_model": _no_model(model, rows),
     }
     if X is not None:
         data.update(_measure(data, model, boundary, X, matrix, y))
@@ -78,12 +84,13 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
     return data
 
 
-def boundary_of(model, X):
-    """Return the boundary distances are measured to; None where there is nothing to measure by."""
-    boundary = getattr(model, "boundary_", None)
-    if boundary is not None or X is None:
-        return boundary
-    return Boundary(model.tree_)._fit_encoded(model.tree_, X)
+def boundary_of(model):
+    """Return the boundary distances are measured to: the model's own, or one by its sample."""
+    if hasattr(model, "boundary_"):
+        return model.boundary_
+    tree = model.tree_
+    nothing = np.empty((0, tree.n_features))
+    return Boundary(tree)._fit_encoded(tree, nothing, observed=model.observed_)
 
 
 def _measure(data, model, boundary, X, matrix, y):
@@ -94,9 +101,11 @@ def _measure(data, model, boundary, X, matrix, y):
     distance = boundary._signed_distance(matrix)
     distance = -distance[np.arange(len(matrix)), decision]
     truth = None if y is None else label_codes(np.asarray(y), tree.classes)
+    finite = distance[np.isfinite(distance)]
     near, opinion = choose_first(ours, decision, distance)
     values = encode_values(matrix, data["attributes"]) if data["rows"] else None
     found = {
+        "distances": np.quantile(finite, np.linspace(0, 1, 101)).tolist() if len(finite) else [],
         "first": {
             "near": int(near.sum()),
             "opinion": int(opinion.sum()),
@@ -112,10 +121,13 @@ def _measure(data, model, boundary, X, matrix, y):
             near,
             opinion,
             values,
-            lambda held: _changes(boundary, matrix[held], data["attributes"], data["rows"]),
+            lambda held: _tell_changes(model, matrix[held], data["rows"]),
         ),
     }
-    found["selected"] = next((at for at, case in enumerate(found["cases"]) if case["opinion"]), 0)
+    if data["rows"]:
+        found["selected"] = next(
+            (at for at, case in enumerate(found["cases"]) if case["opinion"]), 0
+        )
     if truth is None:
         return found
     right = int(np.count_nonzero(decision == truth))
@@ -126,12 +138,31 @@ def _measure(data, model, boundary, X, matrix, y):
     return found
 
 
-def _changes(boundary, matrix, attributes, rows):
-    """The nearest change of each row as a few words; nothing where values must not be told."""
+def _tell_changes(model, matrix, rows):
+    """What has to change in each row; nothing where values must not be told."""
     if not rows:
         return [""] * len(matrix)
-    point = boundary.nearest(matrix).point
-    return [change_text(x, moved, attributes) for x, moved in zip(matrix, point, strict=True)]
+    return [
+        join([str(move) for move in change.changes]) if change.changes else "–"
+        for change in _nearest(model, matrix)
+    ]
+
+
+def _nearest(model, matrix):
+    """Nearest changes of encoded rows, as :func:`keeptree.nearest_change` finds them."""
+    subject = resolve(model)
+    within = frozenset(range(subject.tree.n_features))
+    search = Search(subject, Constraints(within=within))
+    return NearestChanges(search, matrix, np.full(len(matrix), -1), 1, model.n_jobs)
+
+
+def _no_model(model, rows):
+    """Why the page shows no probability of a moved case."""
+    if not rows:
+        return (
+            "The probability of a moved case needs training rows, which were kept out of this file."
+        )
+    return f"The page does not compute the probability of a moved case by {type(model).__name__}."
 
 
 def _quality(ours, leaves, truth, positive):

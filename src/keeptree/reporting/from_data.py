@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from keeptree.probability.base import _is_kept
-from keeptree.probability.distance_kernel import DistanceKernelClassifier as Recommended
+from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.report import report
 
 
@@ -53,7 +53,7 @@ def report_data(
         X, y, test_size=test_size, random_state=random_state, stratify=stratify
     )
     X_train, X_test, y_train, y_test = parts
-    model = Recommended(tree).fit(X_train, y_train)
+    model = KeptTreeClassifier(tree).fit(X_train, y_train)
     split = (
         f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
         f"{', stratified by class' if stratify is not None else ''}, seed {random_state}. Every "

@@ -19,10 +19,20 @@ from keeptree.reporting.charts import (
 from keeptree.reporting.quality import METRICS
 from keeptree.reporting.summary import signed, verdict
 from keeptree.reporting.tree_chart import fold, outline_bar, tree_drawing
-from keeptree.reporting.words import estimate_text, in_hundred, rows_text
-from keeptree.text import plain_number, shorten, shorten_title
+from keeptree.reporting.words import estimate_text, rows_text
+from keeptree.text import in_hundred, plain_number, shorten, shorten_title
 
-SCRIPTS = ("numbers.js", "tree.js", "nearest.js", "probability.js", "words.js", "page.js")
+SCRIPTS = (
+    "numbers.js",
+    "tree.js",
+    "nearest.js",
+    "probability.js",
+    "words.js",
+    "state.js",
+    "outline.js",
+    "cases.js",
+    "page.js",
+)
 _LABEL_WIDTH, _LABEL_SIZE = 640, 16  # where a label of the outline is cut
 _FALSE_ALARMS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # columns of the table below the ROC curves
 _LISTED = 25
@@ -41,7 +51,7 @@ def render(data):
     html : str
     """
     css, script = _read("page.css"), page_script()
-    selected = data["cases"][data["selected"]] if data["cases"] else None
+    selected = None if data["selected"] is None else data["cases"][data["selected"]]
     way = _way(data, selected)
     shown = fold(data["tree"]["nodes"], way)
     return (
@@ -67,7 +77,7 @@ def render(data):
             hidden_leaves=len(shown) < len(data["tree"]["nodes"]),
             first_curves=_first_curves(data),
             false_alarms=_FALSE_ALARMS,
-            distance_chart=data["distance"] and distance_chart(data["distance"]),
+            distance_charts=_distance_charts(data["distance"]),
             held=rows_text(data),
         )
     )
@@ -90,8 +100,19 @@ def page_data(data):
     return {
         **{key: data[key] for key in keys},
         "nodes": data["tree"]["nodes"],
+        "open": _open_nodes(data["tree"]["nodes"]),
+        "distances": data["distances"],
+        "no_model": data["no_model"],
         "bins": {str(item["class"]): item["ours"]["bins"] for item in bins},
     }
+
+
+def _open_nodes(nodes):
+    """Nodes that are open before one opens more; None where the whole tree is shown."""
+    shown = fold(nodes)
+    if len(shown) == len(nodes):
+        return None
+    return [node["id"] for node in shown if not node["folded"]]
 
 
 def to_script(value):
@@ -243,6 +264,11 @@ def _first_curves(data):
     return next((item for item in items if item["class"] == data["positive"]), None) or (
         items[0] if items else None
     )
+
+
+def _distance_charts(distance):
+    """The chart for wide and for narrow screens."""
+    return distance and (distance_chart(distance), distance_chart(distance, 380, 320))
 
 
 def _judge(difference, larger):

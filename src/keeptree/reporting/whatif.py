@@ -1,12 +1,14 @@
 """What the page needs to decide and score a moved case by itself, as JSON."""
 
+import base64
+
 import numpy as np
 
 from keeptree.tree import LEAF, NOMINAL
 
 
 def collect_whatif(model, boundary, attributes, rows=True):
-    """Return the tree, the metric and the probability model as ``page.js`` reads them.
+    """Return the tree, the metric and the probability model as the scripts of the page read them.
 
     Columns are numbered by their place among ``attributes``; the page knows no others.
 
@@ -14,7 +16,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     ----------
     model : fitted KeepTree classifier
         Its tree is kept.
-    boundary : Boundary or None
+    boundary : Boundary
         How distances are measured.
     attributes : list of dict
         From :func:`keeptree.reporting.attributes.collect_attributes`.
@@ -24,13 +26,14 @@ def collect_whatif(model, boundary, attributes, rows=True):
     Returns
     -------
     data : dict
+        ``model`` is None where the page cannot score a moved case as Python does.
     """
     columns = [attribute["column"] for attribute in attributes]
     scorer = _SCORERS.get(type(model).__name__)
     return {
         "float32": model.tree_.compare_dtype == "float32",
         "tree": _tree(model.tree_, columns),
-        "metric": None if boundary is None else _metric(boundary.metric_, columns),
+        "metric": _metric(boundary.metric_, model.observed_, columns),
         "model": None if scorer is None else scorer(model, columns, rows),
     }
 
@@ -43,7 +46,6 @@ def encode_values(X, attributes):
 
 def _tree(tree, columns):
     place = {column: at for at, column in enumerate(columns)}
-    inner = tree.kind != LEAF
     return {
         "attribute": [place[f] if f >= 0 else None for f in tree.feature.tolist()],
         "threshold": [t if t == t else None for t in tree.threshold.tolist()],
@@ -54,19 +56,22 @@ def _tree(tree, columns):
             ].tolist()
             for node in np.flatnonzero(tree.kind == NOMINAL).tolist()
         },
-        "missing": np.where(inner, tree.missing, -2).tolist(),
-        "heaviest": np.where(inner, tree._missing_child, -1).tolist(),
+        "missing": np.where(tree.kind != LEAF, tree.missing, -2).tolist(),
         "share": tree.shares.tolist(),
         "label": tree.label.tolist(),
         "proportions": _leaf_values(tree, tree.proportions),
     }
 
 
-def _metric(metric, columns):
+def _metric(metric, observed, columns):
+    """Costs of a change, and the range of the training sample, which a changed value keeps to."""
     costs = [metric.category_costs_[f] for f in columns]
     return {
         "factor": metric.factor_[columns].tolist(),
         "costs": [None if matrix is None else matrix.tolist() for matrix in costs],
+        "low": observed.low[columns].tolist(),
+        "high": observed.high[columns].tolist(),
+        "seen": [None if observed.seen[f] is None else observed.seen[f].tolist() for f in columns],
     }
 
 
@@ -80,4 +85,106 @@ def _smoothed(model, columns, rows):
     return {"kind": "leaves", "values": _leaf_values(model.tree_, model.node_probabilities_)}
 
 
-_SCORERS = {"SmoothedTreeClassifier": _smoothed}
+def _soft(expert, columns):
+    from keeptree.probability.soft import _slope
+
+    return {
+        "kind": "soft",
+        "tests": _soft_tests(expert.tests, columns),
+        "steep": expert.tests.steep(_slope(expert.strength)).tolist(),
+        "values": expert.values.tolist(),
+    }
+
+
+def _margin(expert, columns):
+    from keeptree.probability.margin import _PARTS
+
+    steep = [expert.tests.steep(slope).tolist() for slope, _ in _PARTS]
+    scores = [values.tolist() for values in (*expert.side, expert.path)]
+    parts = list(zip(steep, scores, _PARTS, strict=True))
+    return {
+        "kind": "margin",
+        "tests": _soft_tests(expert.tests, columns),
+        "sides": [{"steep": at, "scores": of} for at, of, (_, down) in parts if not down],
+        "reach": [{"steep": at, "values": of} for at, of, (_, down) in parts if down],
+        "intercept": expert.intercept.tolist(),
+    }
+
+
+def _soft_tests(tests, columns):
+    """Tests in the order in which they are combined: children before their parents."""
+    place = {column: at for at, column in enumerate(columns)}
+    inner = (tests.kind != LEAF).tolist()
+    asked = zip(tests.column.tolist(), inner, strict=True)
+    at = [place[int(tests.columns[c])] if asks else None for c, asks in asked]
+    children = [
+        tests.child[tests.child_start[k] : tests.child_start[k + 1]].tolist()
+        for k in range(len(tests.kind))
+    ]
+    return {
+        "attribute": at,
+        "threshold": [t if t == t else None for t in tests.threshold.tolist()],
+        "children": children,
+        "missing": tests.missing.tolist(),
+        "table": {
+            str(k): tests.table[tests.table_start[k] : tests.table_start[k + 1]]
+            .reshape(-1, len(children[k]))
+            .tolist()
+            for k in np.flatnonzero(tests.kind == NOMINAL).tolist()
+        },
+    }
+
+
+def _kernel(expert, columns):
+    """Landmarks are training rows, or means of some: the bulk of the file, hence in base64."""
+    place = {column: at for at, column in enumerate(columns)}
+    space = expert.space
+    used = np.flatnonzero(space.feature >= 0).tolist()  # the others fill up to a multiple of four
+    bends = [space.bends[:, space.bend_start[k] : space.bend_start[k + 1]].T for k in used]
+    tables = [space.table[space.table_start[k] : space.table_start[k + 1]] for k in used]
+    return {
+        "kind": "kernel",
+        "attribute": [place[int(space.feature[k])] for k in used],
+        "center": space.center[used].tolist(),
+        "factor": space.factor[used].tolist(),
+        "slope": space.slope[used].tolist(),
+        "bends": [pairs.tolist() for pairs in bends],
+        "table": [table.tolist() if len(table) else None for table in tables],
+        "landmarks": _base64(expert.landmarks[:, used]),
+        "mass": _base64(expert.mass),
+        "start": expert.class_start.tolist(),
+        "prior": expert.prior.tolist(),
+        "pseudo": expert.pseudo_cases,
+    }
+
+
+def _pool(model, columns, rows):
+    from keeptree.probability.pool import _SHARE, _SOFTNESS
+
+    if not rows:
+        return None
+    experts = {"soft": _soft, "margin": _margin, "kernel": _kernel}
+    return {
+        "kind": "pool",
+        "experts": [
+            experts[name](getattr(model, f"{name}_"), columns) for name in model.pool_.names
+        ],
+        "weights": model.pool_.weights.tolist(),
+        "prior": model.pool_.prior.tolist(),
+        "share": _SHARE,
+        "softness": _SOFTNESS if model.coherent else None,
+        "rows": len(model.kernel_.landmarks),
+    }
+
+
+def _base64(values):
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()
+
+
+# By name, so that a model is only imported where it is used.
+_SCORERS = {
+    "KeptTreeClassifier": _pool,
+    "MarginTreeClassifier": lambda model, columns, rows: _margin(model.expert_, columns),
+    "SmoothedTreeClassifier": _smoothed,
+    "SoftTreeClassifier": lambda model, columns, rows: _soft(model.expert_, columns),
+}

@@ -1,19 +1,6 @@
 """Short phrases of a report, as ``js/words.js`` says them too."""
 
-from keeptree.text import plain_number, plural
-
-
-def in_hundred(p):
-    """Return a probability in words; an estimate is never said to be 0 or 100.
-
-    Examples
-    --------
-    >>> in_hundred(0.578), in_hundred(0.003), in_hundred(0.999)
-    ('58 in 100', 'under 1 in 100', 'over 99 in 100')
-    """
-    if p < 0.01:
-        return "under 1 in 100"
-    return "over 99 in 100" if p > 0.99 else f"{int(100 * p + 0.5)} in 100"
+from keeptree.text import in_hundred, plural
 
 
 def shown_class(p, positive):
@@ -25,28 +12,6 @@ def estimate_text(p, classes, positive):
     """Return ``malignant 58 in 100``."""
     chosen = shown_class(p, positive)
     return f"{classes[chosen]['label']} {in_hundred(p[chosen])}"
-
-
-def change_text(x, moved, attributes):
-    """Return ``texture 26.1 → 25.67`` for each attribute that moves."""
-    parts = []
-    for attribute in attributes:
-        before, after = x[attribute["column"]], moved[attribute["column"]]
-        if before != after and after == after:
-            parts.append(
-                f"{attribute['name']} {_value(attribute, before)} → {_value(attribute, after)}"
-            )
-    return ", ".join(parts) or "–"
-
-
-def _value(attribute, value):
-    if value != value:
-        return "not known"
-    return (
-        attribute["categories"][int(value)]
-        if attribute["kind"] == "nominal"
-        else plain_number(value)
-    )
 
 
 def rows_text(data):

@@ -1,1 +1,487 @@
-document.documentElement.classList.add("js");
+// The page: one state, one render; everything else only asks for another state.
+
+import { atMost, nextAbove, plainNumber } from "./numbers.js";
+import { decide, route } from "./tree.js";
+import { distance, limits, nearest, obstacles } from "./nearest.js";
+import { probability } from "./probability.js";
+import { inHundred, roundOutwards, shownClass, tellNearest, tellNeighbours, valueText } from "./words.js";
+import { fromHash, isMoved, readValue, redo, remember, selectCase, startState, toHash, undo, withLock, withValue } from "./state.js";
+import { className, drawOutline, element } from "./outline.js";
+import { drawCases, nearerThan } from "./cases.js";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const { metric, model } = data.whatif;
+const tree = { ...data.whatif.tree, float32: data.whatif.float32, order: data.attributes.map((attribute) => attribute.column) };
+data.below = Map.groupBy ? Map.groupBy(data.nodes, (node) => node.parent) : groupByParent(data.nodes);
+const byId = new Map(data.nodes.map((node) => [node.id, node]));
+const get = (id) => document.getElementById(id);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+let state = startState(data);
+let gesture = false; // whether a drag or typing has begun that undo takes back as one
+let table = { show: "first", sort: "distance", descending: false, rows: 25 };
+const view = { open: new Set(data.open), found: new Set(), leaf: null, timer: 0, frame: 0 };
+const markers = Object.fromEntries(all(".markers svg").map((svg) => [svg.dataset.slot, svg]));
+
+/** Everything the page says about a state; nothing here touches the document. */
+function judge({ x, locked, case: index, base }) {
+  const shares = route(tree, x);
+  const label = decide(tree, x, shares);
+  const moved = isMoved({ x, base });
+  const given = index !== null && !moved ? data.cases[index].p : null;
+  const change = nearest(tree, metric, x, locked);
+  const moves = change ? change.moves.map((move) => ({ ...move, rounded: rounded(move) })) : [];
+  const far = distance(tree, metric, x, label);
+  return { shares, label, moved, p: given ?? probability(tree, model, x), change, moves, distance: far };
+}
+
+function rounded({ attribute, before, after, side }) {
+  if (side.allowed) return after;
+  const [least, most] = limits(metric, attribute);
+  return roundOutwards(before, after, (v) => side.low <= v && v <= side.high && least <= v && v <= most);
+}
+
+// ---- render
+
+function render() {
+  view.frame = 0;
+  const seen = judge(state);
+  view.seen = seen;
+  renderBar(seen);
+  renderTree(seen);
+  renderResult(seen);
+  state.x.forEach((value, at) => controls[at].root.isConnected && renderControl(at, value));
+  get("undo").disabled = !state.past.length;
+  get("redo").disabled = !state.future.length;
+  get("apply").disabled = !seen.change;
+  if (get("reset")) get("reset").disabled = !seen.moved;
+  all(".cases tbody tr").forEach((row) => row.setAttribute("aria-selected", String(Number(row.dataset.case) === state.case)));
+  clearTimeout(view.timer);
+  view.timer = setTimeout(announce, 400);
+}
+
+function schedule() {
+  if (!view.frame) view.frame = requestAnimationFrame(render);
+}
+
+function update(next) {
+  state = next;
+  schedule();
+}
+
+function estimateOf(p) {
+  if (p === null) return null;
+  const shown = shownClass(p, data.positive);
+  return { shown, text: `${data.classes[shown].label} ${inHundred(p[shown])}` };
+}
+
+function renderBar(seen) {
+  const shown = get("shown");
+  const decided = element("span", "decided", "tree: ");
+  decided.append(className(data.classes[seen.label], markers));
+  const parts = [decided];
+  const estimate = estimateOf(seen.p);
+  if (estimate) parts.push(element("span", "estimate", estimate.text));
+  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${plainNumber(seen.distance, 2)} SD`));
+  if (seen.moved) parts.push(element("span", "moved", "moved"));
+  else if (state.case === null) parts.push(element("span", "moved", "typical values"));
+  shown.replaceChildren(...parts);
+  if (get("case") && state.case !== null) get("case").value = String(state.case);
+}
+
+function renderTree(seen) {
+  const key = [...seen.shares].join();
+  if (view.leaf === key) return;
+  view.leaf = key;
+  if (data.open === null) {
+    for (const part of all("#tree [data-node]")) part.classList.toggle("on", seen.shares.has(Number(part.dataset.node)));
+    return;
+  }
+  const open = new Set([...view.open, ...seen.shares.keys()]);
+  drawOutline(document.querySelector(".outline"), data, markers, plainNumber, open, seen.shares, view.found);
+}
+
+function renderResult(seen) {
+  const parts = [];
+  const says = element("p", "says", "The tree says ");
+  says.append(className(data.classes[seen.label], markers));
+  parts.push(says);
+  if (seen.p) {
+    parts.push(odds(seen.p));
+    const { shown } = estimateOf(seen.p);
+    const around = tellNeighbours(seen.p[shown], data.classes[shown].label, data.bins[shown]);
+    if (around) parts.push(element("p", "note", around));
+    const most = seen.p.indexOf(Math.max(...seen.p));
+    if (most !== seen.label) parts.push(element("p", "opinion", opinion(seen.label, most, seen.p[most])));
+  } else if (!model) {
+    parts.push(element("p", "note", data.no_model));
+  }
+  if (Number.isFinite(seen.distance)) {
+    const nearer = nearerThan(seen.distance, data.distances);
+    const share = nearer === null ? "" : `, nearer than ${nearer} in 100 held-out cases`;
+    parts.push(element("p", "far", `${plainNumber(seen.distance, 2)} standard deviations from the boundary${share}.`));
+  }
+  view.sentence = sentence(seen, seen.change ? [] : undefined);
+  const change = element("p", "change", view.sentence);
+  change.append(" ", element("span", "muted", "This describes the tree, not the person."));
+  parts.push(change);
+  get("result").replaceChildren(...parts);
+}
+
+function opinion(label, most, p) {
+  return `Second opinion: the tree says ${data.classes[label].label}; we estimate ${data.classes[most].label} ${inHundred(p)}. The tree's decision stands; please look again.`;
+}
+
+/** The sentence on the nearest change; why there is none takes longer and comes later. */
+function sentence(seen, blocked) {
+  if (seen.change) return tellNearest(seen.change, seen.moves, data.attributes, data.classes, seen.label, []);
+  if (tree.label.every((label, node) => tree.children[node].length || label === seen.label)) {
+    return tellNearest(null, [], data.attributes, data.classes, seen.label, null);
+  }
+  if (blocked === undefined) return "No allowed change alters the decision.";
+  return tellNearest(null, [], data.attributes, data.classes, seen.label, blocked);
+}
+
+/** Bars of the likeliest classes. */
+function odds(p) {
+  const list = element("div", "odds");
+  const order = p.map((_, c) => c).sort((a, b) => (p.length === 2 ? 0 : p[b] - p[a])).slice(0, 4);
+  for (const c of order) {
+    const meter = element("div", "meter");
+    const fill = element("div", `fill b${data.classes[c].slot}`);
+    fill.style.width = `${100 * p[c]}%`;
+    meter.append(fill);
+    list.append(className(data.classes[c], markers), meter, element("span", "", inHundred(p[c])));
+  }
+  return list;
+}
+
+function renderControl(at, value) {
+  const attribute = data.attributes[at];
+  const control = controls[at];
+  control.root.classList.toggle("changed", value !== state.base[at]);
+  control.lock.setAttribute("aria-pressed", String(state.locked.has(at)));
+  control.root.classList.toggle("locked", state.locked.has(at));
+  if (control.unknown) control.unknown.checked = value === null;
+  if (attribute.kind === "nominal") {
+    if (control.choice) control.choice.value = value === null ? "" : String(value);
+    for (const radio of control.radios) radio.checked = value !== null && Number(radio.value) === value;
+    return;
+  }
+  if (document.activeElement !== control.number || readValue(attribute, control.number.value, tree.float32) !== value) {
+    control.number.value = value === null ? "" : String(value);
+  }
+  if (value !== null) control.range.value = String(value);
+  control.range.setAttribute("aria-valuetext", valueText(attribute, value));
+  control.root.classList.toggle("missing", value === null);
+  const outside = value !== null && attribute.least !== null && (value < attribute.least || value > attribute.most);
+  control.beyond.textContent = outside ? `beyond the data (${plainNumber(attribute.least)} to ${plainNumber(attribute.most)})` : "";
+}
+
+/** What is said once the hand rests: for screen readers, the link, and why nothing changes. */
+function announce() {
+  const { seen } = view;
+  const estimate = estimateOf(seen.p);
+  get("status").textContent = `${data.classes[seen.label].label}${estimate ? `, ${estimate.text}` : ""}`;
+  if (!seen.change) {
+    view.sentence = sentence(seen, obstacles(tree, metric, state.x, state.locked));
+    const change = document.querySelector("#result .change");
+    change.firstChild.textContent = view.sentence;
+  }
+}
+
+function saveLink() {
+  try {
+    history.replaceState(null, "", toHash(data, state));
+  } catch {
+    // A sandboxed frame has no history of its own; the page works without.
+  }
+}
+
+// ---- controls
+
+const FIRST_CONTROLS = 30; // of many attributes the others are made when they are needed
+const roots = [...all(".controls > .control"), ...all(".controls > .later").map((later) => later.content.firstElementChild)];
+const controls = roots.map((root) => ({
+  root,
+  at: Number(root.dataset.attribute),
+  lock: root.querySelector(".lock"),
+  number: root.querySelector(".number"),
+  range: root.querySelector(".range"),
+  choice: root.querySelector(".choice"),
+  radios: all(".chip input", root),
+  unknown: root.querySelector(".unknown input"),
+  beyond: root.querySelector(".beyond"),
+}));
+
+/** Move a value; the first move of a gesture is what undo goes back to. */
+function move(at, value) {
+  if (value === undefined || value === state.x[at]) return;
+  if (!gesture) state = remember(state);
+  gesture = true;
+  update(withValue(state, at, value));
+}
+
+function release() {
+  gesture = false;
+  saveLink();
+}
+
+function moveOnce(at, value) {
+  gesture = false;
+  move(at, value);
+  release();
+}
+
+/** A number on the grid of the attribute's own decimals. */
+function onGrid(attribute, value) {
+  return Number(value.toFixed(attribute.decimals));
+}
+
+/** The value just across the next threshold. */
+function acrossThreshold(at, up) {
+  const attribute = data.attributes[at];
+  const value = state.x[at] ?? attribute.typical;
+  const here = tree.float32 ? Math.fround(value) : value;
+  const next = up ? attribute.thresholds.find((t) => here <= t) : attribute.thresholds.findLast((t) => here > t);
+  if (next === undefined) return undefined;
+  const after = up ? nextAbove(next, tree.float32) : atMost(next, tree.float32);
+  const others = attribute.thresholds;
+  const at2 = others.indexOf(next);
+  const inside = up ? (v) => v >= after && v <= (others[at2 + 1] ?? Infinity) : (v) => v <= after && v > (others[at2 - 1] ?? -Infinity);
+  return roundOutwards(value, after, inside);
+}
+
+const STEPS = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
+
+function onKey(event, at) {
+  const attribute = data.attributes[at];
+  const typing = event.target.matches("select, .lock");
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "l" || event.key === "L") {
+    toggleLock(at);
+  } else if (attribute.kind === "numeric" && !typing && (event.key === "[" || event.key === "]")) {
+    moveOnce(at, acrossThreshold(at, event.key === "]"));
+  } else if (attribute.kind === "numeric" && event.key in STEPS && !typing && !(event.target === controls[at].number && event.key.match(/Left|Right/))) {
+    move(at, onGrid(attribute, (state.x[at] ?? attribute.typical) + STEPS[event.key] * attribute.step));
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+function toggleLock(at) {
+  update(withLock(remember(state), at, !state.locked.has(at)));
+  release();
+}
+
+for (const control of controls) {
+  const { at } = control;
+  const attribute = data.attributes[at];
+  control.lock.addEventListener("click", () => toggleLock(at));
+  control.root.addEventListener("keydown", (event) => onKey(event, at));
+  control.root.addEventListener("keyup", (event) => event.key in STEPS && release());
+  control.range?.addEventListener("input", () => move(at, onGrid(attribute, Number(control.range.value))));
+  control.range?.addEventListener("change", release);
+  control.number?.addEventListener("input", () => move(at, readValue(attribute, control.number.value, tree.float32)));
+  control.number?.addEventListener("change", release);
+  control.choice?.addEventListener("change", () => moveOnce(at, readValue(attribute, control.choice.value || "?", tree.float32)));
+  for (const radio of control.radios) radio.addEventListener("change", () => moveOnce(at, Number(radio.value)));
+  control.unknown?.addEventListener("change", () => moveOnce(at, control.unknown.checked ? null : (state.base[at] ?? attribute.typical)));
+}
+
+/** Controls in the order one needs them: on the way, in the nearest change, the rest. */
+function orderControls() {
+  const { shares, moves } = judge(state);
+  const way = [...shares.keys()].map((node) => tree.attribute[node]).filter((at) => at !== null);
+  const order = [...new Set([...way, ...moves.map((item) => item.attribute), ...controls.keys()])];
+  const shown = get("all-controls") ? order.slice(0, FIRST_CONTROLS) : order;
+  document.querySelector(".controls").replaceChildren(...shown.map((at) => controls[at].root));
+}
+
+get("all-controls")?.addEventListener("click", () => {
+  get("all-controls").remove();
+  orderControls();
+  schedule();
+});
+
+// ---- cases
+
+function choose(index) {
+  update(selectCase(data, index, state.locked));
+  gesture = false;
+  orderControls();
+  saveLink();
+}
+
+function step(by) {
+  const count = data.cases.length;
+  choose(((state.case ?? 0) + by + count) % count);
+}
+
+function redrawCases() {
+  drawCases(data, markers, table, state.case);
+}
+
+document.querySelector(".cases")?.addEventListener("click", (event) => {
+  const sort = event.target.closest(".sort");
+  const row = event.target.closest("tbody tr");
+  if (sort) {
+    const key = sort.dataset.sort;
+    table = { ...table, sort: key, descending: table.sort === key ? !table.descending : false };
+    redrawCases();
+  } else if (row?.dataset.case && data.rows) {
+    choose(Number(row.dataset.case));
+  }
+});
+all(".filters button").forEach((button) =>
+  button.addEventListener("click", () => {
+    table = { ...table, show: button.dataset.show, rows: 25 };
+    all(".filters button").forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+    redrawCases();
+  }),
+);
+get("more")?.addEventListener("click", () => {
+  table = { ...table, rows: table.rows + 25 };
+  redrawCases();
+});
+get("case")?.addEventListener("change", () => choose(Number(get("case").value)));
+get("previous")?.addEventListener("click", () => step(-1));
+get("next")?.addEventListener("click", () => step(1));
+
+// ---- buttons
+
+function applyChange() {
+  const { change, moves } = judge(state);
+  if (!change) return;
+  let next = remember(state);
+  for (const { attribute, rounded: value } of moves) next = withValue(next, attribute, value);
+  update(next);
+  release();
+}
+
+function resetValues() {
+  if (isMoved(state)) update({ ...remember(state), x: [...state.base] });
+  release();
+}
+
+async function copy(text, done) {
+  const note = get("copied");
+  note.hidden = false;
+  try {
+    await navigator.clipboard.writeText(text);
+    note.textContent = done;
+  } catch {
+    const field = element("input");
+    field.value = text;
+    field.setAttribute("aria-label", "To copy");
+    note.replaceChildren("Copy it from here: ", field);
+    field.select();
+  }
+}
+
+function takeBack(event) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+  const key = event.key.toLowerCase();
+  const change = key === "y" || (key === "z" && event.shiftKey) ? redo : key === "z" ? undo : null;
+  if (!change) return;
+  event.preventDefault();
+  update(change(state));
+  release();
+}
+
+get("apply")?.addEventListener("click", applyChange);
+get("undo")?.addEventListener("click", () => (update(undo(state)), release()));
+get("redo")?.addEventListener("click", () => (update(redo(state)), release()));
+get("reset")?.addEventListener("click", resetValues);
+get("copy")?.addEventListener("click", () => {
+  const link = location.href.split("#")[0] + toHash(data, state);
+  copy(link, "Link copied. It holds the values of this case.");
+});
+get("copy-text")?.addEventListener("click", () => copy(view.sentence, "Sentence copied."));
+get("whatif")?.addEventListener("keydown", takeBack);
+get("print").addEventListener("click", () => window.print());
+get("theme").addEventListener("click", () => setTheme(get("theme").getAttribute("aria-pressed") !== "true"));
+
+function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  get("theme").setAttribute("aria-pressed", String(dark));
+}
+
+get("against")?.addEventListener("change", () => {
+  const template = all(".curves-of")[Number(get("against").value)];
+  get("curves").replaceChildren(template.content.cloneNode(true));
+});
+
+// ---- the outline of a large tree
+
+document.querySelector(".outline").addEventListener("click", (event) => {
+  const pill = event.target.closest("[data-open]");
+  if (!pill || data.open === null) return;
+  view.open.add(Number(pill.dataset.open));
+  view.leaf = null;
+  schedule();
+});
+get("fold")?.addEventListener("click", () => {
+  Object.assign(view, { open: new Set(data.open), found: new Set(), leaf: null });
+  get("search").value = "";
+  get("matches").textContent = "";
+  schedule();
+});
+get("search")?.addEventListener("input", () => {
+  const text = get("search").value.trim().toLowerCase();
+  const hits = text ? data.nodes.filter((node) => node.name?.toLowerCase().includes(text)) : [];
+  const shown = hits.slice(0, 20);
+  view.open = new Set(data.open);
+  for (const hit of shown) for (let node = hit; node; node = byId.get(node.parent)) view.open.add(node.id);
+  view.found = new Set(shown.map((node) => node.id));
+  view.leaf = null;
+  get("matches").textContent = text ? `${hits.length} tests${hits.length > 20 ? ", the first 20 shown" : ""}` : "";
+  schedule();
+});
+
+function groupByParent(nodes) {
+  const groups = new Map();
+  for (const node of nodes) groups.set(node.parent, [...(groups.get(node.parent) ?? []), node]);
+  return groups;
+}
+
+// ---- start
+
+/** How many of the file's cases come out as in Python. */
+function checkAgainstPython() {
+  const cases = data.cases.filter((item) => item.values).slice(0, 64);
+  const agree = cases.filter((item) => {
+    const p = probability(tree, model, item.values);
+    return decide(tree, item.values) === item.decision && (p === null || p.every((value, c) => Math.abs(value - item.p[c]) <= 1e-9));
+  });
+  return cases.length ? `${agree.length} of ${cases.length} cases agree with Python${model ? "" : " (decisions)"}.` : "";
+}
+
+function start() {
+  document.documentElement.classList.add("js");
+  setTheme.dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  get("theme").setAttribute("aria-pressed", String(setTheme.dark));
+  if (get("more")) redrawCases();
+  if (!controls.length) return;
+  state = fromHash(data, location.hash) ?? state;
+  orderControls();
+  render();
+  get("agreement").textContent = checkAgainstPython();
+  addEventListener("hashchange", () => {
+    const asked = fromHash(data, location.hash);
+    if (asked) update(asked);
+  });
+}
+
+start();
+
+/** The nearest change of a case under locks, with its sentence. */
+function tell(x, locked) {
+  const seen = judge({ x, locked, case: null, base: x });
+  const said = sentence(seen, seen.change ? [] : obstacles(tree, metric, x, locked));
+  return { sentence: said, cost: seen.change?.cost ?? null, leaf: seen.change?.leaf ?? null };
+}
+
+// For tests and the curious.
+globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, tell, state: () => state };

@@ -1,1 +1,152 @@
+// Probabilities of a moved case, by the same formulas as in Python.
 
+import { compared, decide, leafAverage, route } from "./tree.js";
+
+/** Probabilities in the tree's order of classes; null where this file cannot compute them. */
+export function probability(tree, model, x) {
+  return model === null ? null : KINDS[model.kind](tree, model, x);
+}
+
+const KINDS = {
+  leaves: (tree, model, x) => leafAverage(tree, route(tree, x), model.values),
+  soft: (tree, model, x) => soft(tree, model, x),
+  margin: (tree, model, x) => margin(tree, model, x),
+  kernel: (tree, model, x) => kernel(model, x),
+  pool: (tree, model, x) => pool(tree, model, x),
+};
+
+/** Numbers from a base64 string of little-endian float64. */
+export function unpack(text) {
+  return new Float64Array(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer);
+}
+
+function logistic(z) {
+  return 1 / (1 + Math.exp(-Math.max(-40, Math.min(40, z))));
+}
+
+/** Shares that a test gives its children. */
+function childShares(tree, tests, node, steep, x) {
+  const value = x[tests.attribute[node]];
+  if (tests.table[node]) {
+    const table = tests.table[node];
+    return table[value === null ? table.length - 1 : value];
+  }
+  if (value === null) return [tests.missing[node], 1 - tests.missing[node]];
+  const here = compared(value, tree);
+  const slope = steep[node];
+  const first = slope === 0 ? Number(here <= tests.threshold[node]) : logistic((tests.threshold[node] - here) * slope);
+  return [first, 1 - first];
+}
+
+/** Average of the leaves' values by the soft share of the case in each; nodes after children. */
+function softAverage(tree, tests, steep, values, x) {
+  const result = new Array(tests.children.length);
+  tests.children.forEach((children, node) => {
+    if (children.length === 0) {
+      result[node] = values[node];
+      return;
+    }
+    const shares = childShares(tree, tests, node, steep, x);
+    const sum = new Array(values[node].length).fill(0);
+    children.forEach((child, b) => {
+      for (let j = 0; j < sum.length; j += 1) sum[j] += shares[b] * result[child][j];
+    });
+    result[node] = sum;
+  });
+  return result[result.length - 1];
+}
+
+function soft(tree, model, x) {
+  return softAverage(tree, model.tests, model.steep, model.values, x);
+}
+
+function margin(tree, model, x) {
+  const { tests } = model;
+  const total = [...model.intercept];
+  model.reach.forEach(({ steep, values }) => {
+    softAverage(tree, tests, steep, values, x).forEach((value, j) => (total[j] += value));
+  });
+  for (const { steep, scores } of model.sides) {
+    tests.children.forEach((children, node) => {
+      if (children.length === 0) return;
+      const shares = childShares(tree, tests, node, steep, x);
+      children.forEach((child, b) => scores[child].forEach((score, j) => (total[j] += shares[b] * score)));
+    });
+  }
+  if (total.length > 1) return softmax(total);
+  const second = 1 / (1 + Math.exp(-total[0]));
+  return [1 - second, second];
+}
+
+function softmax(logits) {
+  const most = Math.max(...logits);
+  const terms = logits.map((logit) => Math.exp(logit - most));
+  const total = terms.reduce((a, b) => a + b, 0);
+  return terms.map((term) => term / total);
+}
+
+/** (1 - d²)^64, 0 beyond distance 1. */
+function bell(squared) {
+  let value = Math.max(1 - squared, 0);
+  for (let k = 0; k < 6; k += 1) value *= value;
+  return value;
+}
+
+const bounded = (value) => Math.min(Math.max(value, -1e100), 1e100);
+
+/** A value as a coordinate: a line, and a bend at each threshold of the tree. */
+function coordinate(model, k, value) {
+  if (value === null) return NaN;
+  if (model.table[k]) return model.table[k][value];
+  let place = bounded((value - model.center[k]) * model.factor[k]);
+  for (const [at, size] of model.bends[k]) {
+    const u = bounded((value - at) * model.slope[k]);
+    place += size * (u / Math.sqrt(1 + u * u));
+  }
+  return place;
+}
+
+function kernel(model, x) {
+  const width = model.attribute.length;
+  const here = model.attribute.map((at, k) => coordinate(model, k, x[at]));
+  model.landmarks = typeof model.landmarks === "string" ? unpack(model.landmarks) : model.landmarks;
+  model.mass = typeof model.mass === "string" ? unpack(model.mass) : model.mass;
+  const sums = model.prior.map((prior, c) => {
+    let total = 0;
+    for (let e = model.start[c]; e < model.start[c + 1]; e += 1) {
+      let squared = 0;
+      for (let k = 0; k < width; k += 1) {
+        const u = here[k] - model.landmarks[e * width + k];
+        if (u === u) squared += u * u;
+      }
+      total += model.mass[e] * bell(squared);
+    }
+    return total + model.pseudo * prior;
+  });
+  const all = sums.reduce((a, b) => a + b, 0);
+  return sums.map((sum) => sum / all);
+}
+
+function pool(tree, model, x) {
+  const logits = model.prior.map(() => 0);
+  model.experts.forEach((expert, k) => {
+    const p = KINDS[expert.kind](tree, expert, x);
+    p.forEach((value, c) => {
+      logits[c] += model.weights[k] * Math.log((1 - model.share) * value + model.share * model.prior[c]);
+    });
+  });
+  const p = softmax(logits);
+  return model.softness === null ? p : coherent(p, decide(tree, x), model.softness);
+}
+
+/** Probabilities moved as little as need be until the tree's class is the largest. */
+function coherent(p, label, softness) {
+  if (p.length === 1) return p;
+  const other = Math.max(...p.filter((_, c) => c !== label));
+  const m = Math.log(p[label] / other);
+  const root = Math.sqrt(m * m + softness * softness);
+  const moved = m > 0 ? (m + root) / 2 : (softness * softness) / (2 * (root + Math.abs(m)));
+  const lifted = p.map((value, c) => (c === label ? other * Math.max(Math.exp(moved), 1 + 2 ** -40) : value));
+  const total = lifted.reduce((a, b) => a + b, 0);
+  return lifted.map((value) => value / total);
+}

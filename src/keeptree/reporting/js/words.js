@@ -1,1 +1,94 @@
+// Sentences, as keeptree.explanation.wording and keeptree.reporting.words say them in Python.
 
+import { decimalText, fixed, general, minus, plainNumber, units } from "./numbers.js";
+
+const TOLERANCE = 0.02; // share of a move by which rounding may lengthen it
+const MOST_DECIMALS = 8;
+
+export function inHundred(p) {
+  if (p < 0.01) return "under 1 in 100";
+  return p > 0.99 ? "over 99 in 100" : `${fixed(100 * p, 0)} in 100`;
+}
+
+/** The class whose probability is told: of two the positive, of more the likeliest. */
+export function shownClass(p, positive) {
+  return p.length === 2 ? positive : p.indexOf(Math.max(...p));
+}
+
+export function join(parts, last = "and") {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} ${last} ${parts.at(-1)}`;
+}
+
+/** The number with the fewest decimals that lies a little beyond `after` and still inside. */
+export function roundOutwards(before, after, inside) {
+  if (Math.abs(after) >= 1e15) return after;
+  const room = TOLERANCE * Math.abs(after - before);
+  for (let decimals = 0; decimals < 18; decimals += 1) {
+    for (const mode of ["even", after < before ? "floor" : "ceiling"]) {
+      const number = Number(decimalText(units(after, decimals, mode), decimals));
+      if (Math.abs(number - after) <= room && inside(number)) return number;
+    }
+  }
+  return after;
+}
+
+/** Decimals that give a number up to `room`. */
+function decimalsOf(number, room) {
+  for (let decimals = 0; decimals <= MOST_DECIMALS; decimals += 1) {
+    if (Math.abs(Number(fixed(number, decimals)) - number) <= room) return decimals;
+  }
+  return MOST_DECIMALS + 1;
+}
+
+/** `26.10 to 25.67 (−0.43)` */
+export function tellMove(before, after) {
+  const large = Math.max(Math.abs(before), Math.abs(after)) >= 1e15;
+  const decimals = large ? 0 : Math.max(decimalsOf(after, 0), decimalsOf(before, TOLERANCE * Math.abs(after - before)));
+  if (large || decimals > MOST_DECIMALS) {
+    const change = after - before;
+    return minus(`${general(before, 6)} to ${after} (${change < 0 ? "" : "+"}${general(change, 3)})`);
+  }
+  const change = units(Number(fixed(after, decimals)), decimals, "even") - units(Number(fixed(before, decimals)), decimals, "even");
+  return minus(`${fixed(before, decimals)} to ${fixed(after, decimals)} (${change < 0n ? "" : "+"}${decimalText(change, decimals)})`);
+}
+
+/** `texture falls from 26.10 to 25.67 (−0.43)` */
+export function tellChange(attribute, before, after) {
+  if (attribute.kind === "nominal") {
+    return `${attribute.name} changes from ${attribute.categories[before]} to ${attribute.categories[after]}`;
+  }
+  return `${attribute.name} ${after < before ? "falls" : "rises"} from ${tellMove(before, after)}`;
+}
+
+/** The nearest change in one sentence; `blocked` are the obstacles if there is none. */
+export function tellNearest(change, moves, attributes, classes, decided, blocked) {
+  if (change) {
+    const told = moves.map((move) => tellChange(attributes[move.attribute], move.before, move.rounded));
+    return `Becomes ${classes[change.label].label} if ${join(told)}, nothing else changed.`;
+  }
+  if (blocked === null) return `The tree always decides ${classes[decided].label}, whatever changes.`;
+  if (blocked.length === 0) return "No allowed change alters the decision; more than one constraint stands in the way.";
+  const hints = new Map();
+  for (const { kind, attribute } of blocked.slice(0, 3)) {
+    hints.set(kind, [...(hints.get(kind) ?? []), attributes[attribute].name]);
+  }
+  const words = { lock: "unlock", range: "go beyond the observed values of" };
+  const ways = [...hints].map(([kind, names]) => `${words[kind]} ${join(names, "or")}`);
+  return `No allowed change alters the decision; ${ways.join(" or ")}?`;
+}
+
+/** `Of 68 held-out cases scored 50 to 65 in 100, 41 were malignant (60 in 100; 48 to 71).` */
+export function tellNeighbours(p, label, bins) {
+  const bin = bins?.findLast((item) => item.from <= p) ?? bins?.[0];
+  if (!bin) return "";
+  const hundred = (share) => fixed(100 * share, 0);
+  return (
+    `Of ${bin.cases} held-out ${bin.cases === 1 ? "case" : "cases"} scored ${hundred(bin.from)} to ${hundred(bin.to)} in 100, ` +
+    `${bin.happened} ${bin.happened === 1 ? "was" : "were"} ${label} (${hundred(bin.observed)} in 100; 95 % interval ${hundred(bin.low)} to ${hundred(bin.high)}).`
+  );
+}
+
+export function valueText(attribute, value) {
+  if (value === null) return "not known";
+  return attribute.kind === "nominal" ? attribute.categories[value] : plainNumber(value, 6);
+}

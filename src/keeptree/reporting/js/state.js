@@ -1,0 +1,107 @@
+// What the page shows: a case, its values, locks; with undo, redo and a link that reopens it.
+
+/** The state before anything was moved. */
+export function startState(data) {
+  return selectCase(data, data.selected);
+}
+
+/** A case as it is; null for the typical one. */
+export function selectCase(data, index, locked = new Set()) {
+  const values = index === null ? null : data.cases[index].values;
+  const base = values ?? data.attributes.map((attribute) => attribute.typical);
+  return { case: values ? index : null, base, x: [...base], locked: new Set(locked), past: [], future: [] };
+}
+
+export function isMoved(state) {
+  return state.x.some((value, at) => value !== state.base[at]);
+}
+
+/** Remember the present for undo. */
+export function remember(state) {
+  return { ...state, past: [...state.past, snapshot(state)].slice(-200), future: [] };
+}
+
+export function withValue(state, at, value) {
+  const x = [...state.x];
+  x[at] = value;
+  return { ...state, x };
+}
+
+export function withLock(state, at, on) {
+  const locked = new Set(state.locked);
+  if (on) locked.add(at);
+  else locked.delete(at);
+  return { ...state, locked };
+}
+
+export function undo(state) {
+  if (!state.past.length) return state;
+  return { ...state, ...state.past.at(-1), past: state.past.slice(0, -1), future: [snapshot(state), ...state.future] };
+}
+
+export function redo(state) {
+  if (!state.future.length) return state;
+  return { ...state, ...state.future[0], past: [...state.past, snapshot(state)], future: state.future.slice(1) };
+}
+
+function snapshot({ x, locked }) {
+  return { x, locked };
+}
+
+// ---- links: #case=73&x.texture=26.1&lock=age; whoever sent one is not to be trusted
+
+const LONGEST_NAME = 60;
+const LONGEST_LINK = 20000;
+const MOST = { true: 3.4e38, false: 1e300 };
+
+/** Short names by which a link refers to things: their own if it is short and unique. */
+function keysOf(names) {
+  return names.map((name, at) => (name.length <= LONGEST_NAME && names.indexOf(name) === names.lastIndexOf(name) ? name : `@${at}`));
+}
+
+export function toHash(data, state) {
+  const link = new URLSearchParams();
+  const keys = keysOf(data.attributes.map((attribute) => attribute.name));
+  if (state.case !== null) link.set("case", keysOf(data.cases.map((item) => item.id))[state.case]);
+  state.x.forEach((value, at) => {
+    if (value === state.base[at]) return;
+    const attribute = data.attributes[at];
+    const text = value === null ? "?" : attribute.kind === "nominal" ? `=${value}` : String(value);
+    link.set(`x.${keys[at]}`, text);
+  });
+  for (const at of state.locked) link.append("lock", keys[at]);
+  return `#${link}`;
+}
+
+/** The state a link asks for, or null if it is not one of ours; nonsense in it is left out. */
+export function fromHash(data, hash) {
+  if (hash.length > LONGEST_LINK) return null;
+  const link = new URLSearchParams(hash.slice(1));
+  const keys = keysOf(data.attributes.map((attribute) => attribute.name));
+  const index = keysOf(data.cases.map((item) => item.id)).indexOf(link.get("case"));
+  const changes = [...link].filter(([key]) => key.startsWith("x."));
+  const locks = link.getAll("lock");
+  if (index < 0 && !changes.length && !locks.length) return null;
+  let state = selectCase(data, index < 0 ? data.selected : index);
+  for (const [key, text] of changes) {
+    const at = keys.indexOf(key.slice(2));
+    const value = at < 0 ? undefined : readValue(data.attributes[at], text, data.whatif.float32);
+    if (value !== undefined) state = withValue(state, at, value);
+  }
+  for (const key of locks) {
+    const at = keys.indexOf(key);
+    if (at >= 0) state = withLock(state, at, true);
+  }
+  return state;
+}
+
+/** A value from text; undefined if it is none this attribute can have. */
+export function readValue(attribute, text, float32) {
+  if (text === "?") return attribute.may_be_missing ? null : undefined;
+  if (attribute.kind === "nominal") {
+    const code = /^=?\d{1,6}$/.test(text) ? Number(text.replace("=", "")) : -1;
+    return code >= 0 && code < attribute.categories.length ? code : undefined;
+  }
+  const value = text.trim() === "" ? NaN : Number(text);
+  return Math.abs(value) <= MOST[float32] ? value : undefined;
+}

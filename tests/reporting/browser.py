@@ -1,0 +1,71 @@
+"""A real browser for the tests of the page: Debian's Chromium, driven by Playwright."""
+
+import os
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def _missing(reason):
+    """Without a browser the tests are skipped, but on the machine that decides they fail."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{reason}; .ci/run installs what the page needs to be tested")
+    pytest.skip(reason)
+
+
+@contextmanager
+def chromium():
+    """Yield a headless Chromium."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        _missing("playwright is not installed")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        _missing("no Chromium is installed")
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Tab:
+    """A page in the browser that remembers what it asked for and complained about."""
+
+    def __init__(self, browser, path, hash="", **options):
+        options = {"viewport": {"width": 1440, "height": 900}, **options}
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.url = path.as_uri()
+        self.page.goto(self.url + hash)
+
+    def _hear(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def run(self, code, argument=None):
+        """Result of a JavaScript function."""
+        return self.page.evaluate(code, argument)
+
+    def text(self, selector):
+        return self.page.inner_text(selector)
+
+    def settle(self):
+        """Wait for the next frame, in which the page shows what was asked for."""
+        self.run("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+    def check_quiet(self):
+        """No complaint, and nothing asked for but the file itself."""
+        assert self.complaints == []
+        assert {url.split("#")[0] for url in self.requests} == {self.url}
+
+    def close(self):
+        self.context.close()
