@@ -16,6 +16,7 @@ LIMITS = {(30, 2): 0.8, (100, 2): 0.8, (1000, 2): 2.5, (30, 3): 1.2, (100, 3): 1
 
 def main():
     probabilities()
+    soft()
     geometry()
     threads()
     peers()
@@ -35,6 +36,21 @@ def probabilities():
         rows.append((f"{leaves} leaves, K = {classes}", ratios[0], f"{limit}", *ratios[1:]))
     columns = ("predict_proba, 1 thread, d = 30", "kernel global", "limit", "separator", "smoothed")
     print_table("Ratio to scikit-learn's predict_proba (lower is better)", columns, rows)
+
+
+def soft():
+    rows = []
+    for leaves, classes in ((30, 2), (100, 2), (30, 3)):
+        tree, X, y, new = grown_tree(leaves, classes)
+        kept = kt.keep(tree)
+        models = [kt.SoftTreeClassifier(kept).fit(X, y), kt.MarginTreeClassifier(kept).fit(X, y)]
+        base, *times = best_times([(m.predict_proba, new) for m in (tree, *models)])
+        limits = ("5", "15") if (leaves, classes) == (30, 2) else ("", "")
+        soft_ratio, margin_ratio = (f"{t / base:.2f}" for t in times)
+        cells = (soft_ratio, limits[0], margin_ratio, limits[1])
+        rows.append((f"{leaves} leaves, K = {classes}", *cells))
+    columns = ("predict_proba, 1 thread, d = 30", "soft", "limit", "margin", "limit")
+    print_table("Ratio to scikit-learn's predict_proba", columns, rows)
 
 
 def geometry():

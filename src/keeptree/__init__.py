@@ -20,6 +20,7 @@ _HOME = {
     "SoftTreeClassifier": "probability.soft",
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
+    "explain": "explanation.story",
     "fit_file": "engines.fit_file",
     "keep": "importers",
     "load": "saving",

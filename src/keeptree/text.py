@@ -86,6 +86,19 @@ def plural(number, one, many=None):
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def in_hundred(p):
+    """Return a probability in words; an estimate is never said to be 0 or 100.
+
+    Examples
+    --------
+    >>> in_hundred(0.578), in_hundred(0.003), in_hundred(0.999)
+    ('58 in 100', 'under 1 in 100', 'over 99 in 100')
+    """
+    if p < 0.01:
+        return "under 1 in 100"
+    return "over 99 in 100" if p > 0.99 else f"{int(100 * p + 0.5)} in 100"
+
+
 def _cut(text, room):
     room -= _em("…")
     used = sum(map(_em, text))

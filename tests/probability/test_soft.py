@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 import keeptree as kt
 from keeptree.probability.refits import held_out_loss, out_of_fold
 from keeptree.probability.soft import choose_soft, fit_soft, soft_grid
-from keeptree.probability.soft_tests import soft_tests
+from keeptree.probability.soft_tests import hard_tests, soft_tests
 from tests.reference import soft as naive
 from tests.strategies import decode, random_rows, trees
 
@@ -48,12 +48,12 @@ def test_at_strength_0_it_is_the_tree_bit_for_bit(tree, seed):
 def test_the_shares_of_the_leaves_add_up_to_the_row(tree, seed):
     X = random_rows(tree, seed, missing=0.15)
     tests = soft_tests(tree, X, np.ones(len(X)))
-    for slope in (0.3, 10.0, np.inf):
+    for slope in (0.3, 10.0, 1e6):
         reach = tests.shares(X, slope, True)
         np.testing.assert_allclose(reach[tests.kind == 0].sum(axis=0), 1, atol=1e-12)
         assert (reach >= 0).all()
     hard = np.zeros((tree.n_nodes, len(X)))
-    hard[tests.node] = reach
+    hard[tests.node] = hard_tests(tree).shares(X, 1.0, True)
     np.testing.assert_allclose(
         hard[tree.kind == 0], tree._leaf_weights(X).toarray().T[tree.kind == 0]
     )
@@ -77,7 +77,7 @@ def stump(threshold, counts, **fields):
 def test_the_logistic_of_the_kernel_is_scipys():
     X = np.concatenate([np.linspace(-45, 45, 5001), np.linspace(-1e-3, 1e-3, 101)])[:, None]
     tests = soft_tests(stump(0.0, [[2, 2], [2, 0], [0, 2]]), X, np.ones(len(X)))
-    z = 1.0 / tests.spread[-1] * -X[:, 0]
+    z = (tests.threshold[-1] - X[:, 0]) / tests.spread[-1]
     for slope in (0.1, 1.0, 25.0):
         share = tests.shares(X, slope, True)[0]
         np.testing.assert_allclose(share, expit(slope * z), rtol=2e-14, atol=1e-17)
@@ -88,7 +88,11 @@ def test_the_probability_of_a_single_test_rises_with_the_attribute_through_one_h
     X = np.linspace(0, 5, 21)[:, None]
     p = fitted(tree, X, strength=0.3, shrinkage=5.0).predict_proba(X)[:, 1]
     assert (np.diff(p) > 0).all()
-    assert p[10] == pytest.approx(0.5)
+    # 2.5 is on the first side, and the sample has no value up to 2.75: the middle is between.
+    assert p[10] == pytest.approx(1 - p[11])
+    assert p[10] < 0.5
+    between = fitted(tree, X + 0.125, strength=0.3, shrinkage=5.0)
+    assert between.predict_proba([[2.5]])[0, 1] == pytest.approx(0.5)
 
 
 def test_shrinkage_takes_over_cases_of_the_node_above():

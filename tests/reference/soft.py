@@ -18,7 +18,18 @@ def spreads(X, weight):
     return np.array(found)
 
 
-def child_shares(tree, node, row, slope, spread):
+def gap_centres(tree, X, weight):
+    """Thresholds, halfway to the next value of the sample where they are one of its values."""
+    centres = tree.threshold.copy()
+    for node in np.flatnonzero(tree.kind == 1):
+        column = X[weight > 0, tree.feature[node]]
+        above = column[column > tree.threshold[node]]
+        if (column == tree.threshold[node]).any() and len(above):
+            centres[node] += (above.min() - tree.threshold[node]) / 2
+    return centres
+
+
+def child_shares(tree, node, row, slope, spread, centres):
     """Share of the row that a test gives each of its children."""
     children = tree.children(node)
     x = row[tree.feature[node]]
@@ -36,18 +47,18 @@ def child_shares(tree, node, row, slope, spread):
     if s == 0 or slope == np.inf:
         first = float(x <= tree.threshold[node])
     else:
-        first = expit(slope * (tree.threshold[node] - x) / s)
+        first = expit(slope * (centres[node] - x) / s)
     return np.array([first, 1 - first])
 
 
-def node_shares(tree, row, slope, spread, down=True):
+def node_shares(tree, row, slope, spread, centres, down=True):
     """Share of the row that reaches each node; unless ``down``, that the test above gives it."""
     share = np.zeros(tree.n_nodes)
     share[0] = 1.0
     for node in tree.preorder:
         if tree.kind[node] != 0:
             above = share[node] if down else 1.0
-            below = child_shares(tree, node, row, slope, spread)
+            below = child_shares(tree, node, row, slope, spread, centres)
             share[tree.children(node)] = above * below
     return share
 
@@ -68,19 +79,19 @@ def soft_probability(tree, rows, X, weight, strength, shrinkage):
     """Average of the leaves by the share of the row in each."""
     spread, values = spreads(X, weight), leaf_values(tree, shrinkage)
     slope = 1.702 / strength if strength else np.inf
-    leaves = tree.kind == 0
-    return np.array([node_shares(tree, r, slope, spread)[leaves] @ values[leaves] for r in rows])
+    leaves, sample = tree.kind == 0, (spread, gap_centres(tree, X, weight))
+    return np.array([node_shares(tree, r, slope, *sample)[leaves] @ values[leaves] for r in rows])
 
 
 def margin_features(tree, rows, X, weight, asked):
     """tanh(z / 0.5) and tanh(z / 4) of the numeric tests asked, as shares, and the soft reach."""
-    spread = spreads(X, weight)
+    sample = spreads(X, weight), gap_centres(tree, X, weight)
     nodes = [c for node in np.flatnonzero(asked) for c in tree.children(node)[:-1]]
     return np.array(
         [
             np.concatenate(
                 [
-                    node_shares(tree, row, slope, spread, down)[nodes]
+                    node_shares(tree, row, slope, *sample, down)[nodes]
                     for slope, down in ((4.0, False), (0.5, False), (3.5, True))
                 ]
             )

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from keeptree.explanation.wording import in_100, join, tell_change
+from keeptree.explanation.wording import join, tell_change
 from keeptree.labels import plain
-from keeptree.text import clean, plural
+from keeptree.text import clean, in_hundred, plural
 
 _LOOSEN = {
     "fixed": "unlock {}",
@@ -118,7 +118,7 @@ class NearestChange:
         """The sentence, the probability after the change, and the alternatives."""
         lines = [self.sentence]
         if self.changes:
-            there = in_100(self.probability[self.predicted])
+            there = in_hundred(self.probability[self.predicted])
             lines[0] += f" The estimate for {clean(self.predicted)} would then be {there}."
         lines += [f"Or: {other.sentence}" for other in self.alternatives]
         return "\n".join(lines)

@@ -1,24 +1,11 @@
 """Numbers and sentences for people: as few digits as tell the truth."""
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
 from keeptree.text import clean
 
 _TOLERANCE = 0.02  # share of a move by which rounding may lengthen it
 _MOST_DECIMALS = 8  # of a number written out; smaller ones as 1.5e-9
-
-
-def in_100(p):
-    """A probability as people read it: never 0, never 100.
-
-    Examples
-    --------
-    >>> in_100(0.583), in_100(0.0), in_100(0.996)
-    ('58 in 100', 'under 1 in 100', 'over 99 in 100')
-    """
-    if p < 0.01:
-        return "under 1 in 100"
-    return "over 99 in 100" if p > 0.99 else f"{100 * p:.0f} in 100"
 
 
 def join(parts, last="and"):
@@ -58,22 +45,42 @@ def round_outwards(before, after, inside):
     room = _TOLERANCE * abs(after - before)
     with localcontext() as context:
         context.prec = 400
+        exact, outwards = Decimal(after), ROUND_FLOOR if after < before else ROUND_CEILING
         for decimals in range(18):
             unit = Decimal(1).scaleb(-decimals)
-            towards = ROUND_FLOOR if after < before else ROUND_CEILING
-            number = float(Decimal(after).quantize(unit, towards))
-            if abs(number - after) <= room and inside(number):
-                return number
+            # To the nearest first: 1.6 is a little more than 1.6 in binary, and needs no 1.61.
+            for towards in (ROUND_HALF_EVEN, outwards):
+                number = float(exact.quantize(unit, towards))
+                if abs(number - after) <= room and inside(number):
+                    return number
     return after
 
 
 def tell_move(before, after):
     """``26.10 to 25.67 (−0.43)``: both numbers with the decimals that the second needs."""
-    decimals = max(_decimals(after, 0.0), _decimals(before, _TOLERANCE * abs(after - before)))
-    if decimals > _MOST_DECIMALS or max(abs(before), abs(after)) >= 1e15:
-        return _typeset(f"{before:.6g} to {after!r} ({after - before:+.3g})")
-    before, after = f"{before:.{decimals}f}", f"{after:.{decimals}f}"
-    return _typeset(f"{before} to {after} ({Decimal(after) - Decimal(before):+f})")
+    before, after, difference = tell_pair(before, after, room=0.0)
+    sign = "" if difference.startswith("−") else "+"
+    return f"{before} to {after} ({sign}{difference})"
+
+
+def tell_pair(first, second, room=_TOLERANCE):
+    """Two numbers with as few decimals as show their difference, and that.
+
+    ``room`` is the share of the difference by which the second may be rounded.
+
+    Examples
+    --------
+    >>> tell_pair(26.1034, 25.67)
+    ('26.10', '25.67', '−0.43')
+    """
+    span = abs(second - first)
+    decimals = max(_decimals(second, room * span), _decimals(first, _TOLERANCE * span))
+    if decimals > _MOST_DECIMALS or max(abs(first), abs(second)) >= 1e15:
+        texts = f"{first:.6g}", f"{second!r}", f"{second - first:.3g}"
+    else:
+        a, b = f"{first:.{decimals}f}", f"{second:.{decimals}f}"
+        texts = a, b, f"{Decimal(b) - Decimal(a):.{decimals}f}"
+    return tuple(text.replace("-", "−") for text in texts)
 
 
 def tell_change(name, before, after, nominal):
@@ -90,7 +97,3 @@ def _decimals(number, room):
         if abs(float(f"{number:.{decimals}f}") - number) <= room:
             return decimals
     return _MOST_DECIMALS + 1
-
-
-def _typeset(text):
-    return text.replace("-", "−")

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from keeptree.checks import require, require_array, require_number
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.smoothing import leaf_average
-from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
+from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
 
 STRENGTHS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)  # tried by strength="cv"
 SHRINKAGES = (1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0)  # tried by shrinkage="cv"
@@ -54,20 +54,20 @@ def fit_soft(tree, X, y, weight, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_
     -------
     expert : SoftExpert
     """
-    tests = soft_tests(tree, X, weight)
+    tests = soft_tests(tree, X, weight) if strength > 0 else hard_tests(tree)
     values = _leaf_values(tree, shrinkage)[tests.node]
     return SoftExpert(tests, float(strength), float(shrinkage), values)
 
 
 def soft_grid(tree, X, weight, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES):
     """Probabilities of ``rows`` for all pairs of strengths: shape (n, K, strengths, shrinkages)."""
-    tests, n_classes = soft_tests(tree, X, weight), len(tree.classes)
+    tests, hard, n_classes = soft_tests(tree, X, weight), hard_tests(tree), len(tree.classes)
     values = np.stack([_leaf_values(tree, shrinkage) for shrinkage in shrinkages], axis=2)
     values = np.ascontiguousarray(values.reshape(tree.n_nodes, -1)[tests.node])
     p = np.empty((len(rows), n_classes, len(strengths), len(shrinkages)))
     out = np.empty((len(rows), values.shape[1]))
     for j, strength in enumerate(strengths):
-        tests.average(rows, _slope(strength), values, out)
+        (tests if strength > 0 else hard).average(rows, _slope(strength), values, out)
         p[:, :, j] = out.reshape(len(rows), n_classes, -1)
     return p
 

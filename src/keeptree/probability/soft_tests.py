@@ -1,6 +1,6 @@
 """The tests of a kept tree softened: a row is divided among the children instead of sent to one."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -15,8 +15,8 @@ class SoftTests:
 
     A row belongs to the first child of the test ``x <= t`` by the share
     1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
-    training sample. A test on a constant stays hard, as does a nominal one, and all tests do at an
-    infinite slope.
+    training sample; a threshold that is a value of the sample is moved half way to the next. A test
+    on a constant stays hard, as does a nominal one.
     """
 
     columns: np.ndarray
@@ -86,7 +86,13 @@ def soft_tests(tree, X, weight, inner=None):
         those above. Default: all tests.
     """
     low, high, _, deviation = column_spread(X, weight)
-    return _arrange_tests(tree, np.where(low < high, deviation, 0.0), inner)
+    tests = _arrange_tests(tree, np.where(low < high, deviation, 0.0), inner)
+    return replace(tests, threshold=_gap_centres(tests, X, weight))
+
+
+def hard_tests(tree):
+    """Tests of a tree that send every row whole."""
+    return _arrange_tests(tree, np.zeros(tree.n_features), None)
 
 
 def check_tests(tests, tree):
@@ -103,6 +109,11 @@ def check_tests(tests, tree):
     expected = _arrange_tests(tree, np.zeros(tree.n_features), inner)
     for field in fields(SoftTests):
         have, want = getattr(tests, field.name), getattr(expected, field.name)
+        if field.name == "threshold":
+            soft = tests.spread > 0
+            require_array(have, "threshold", np.float64, (n,), finite=False)
+            require(np.isfinite(have[soft]).all(), "a threshold is not a number")
+            have, want = have[~soft], want[~soft]
         if field.name != "spread":
             same = type(have) is type(want) and np.array_equal(have, want, equal_nan=True)
             same &= getattr(have, "dtype", None) == getattr(want, "dtype", None)
@@ -134,6 +145,26 @@ def _arrange_tests(tree, spread, inner):
         spread=np.where(kind[node] == NUMERIC, spread[feature], 0.0),
         node=node,
     )
+
+
+def _gap_centres(tests, X, weight):
+    """Thresholds of the soft tests, each moved to where its side of the sample ends.
+
+    C4.5 takes the largest value below as its threshold; a case there is not half on either side.
+    A threshold between two values of the sample stays.
+    """
+    threshold = tests.threshold.copy()
+    for j, feature in enumerate(tests.columns):
+        at = np.flatnonzero((tests.column == j) & (tests.spread > 0))
+        if len(at) == 0:
+            continue
+        values = X[weight > 0, feature]
+        values = np.append(np.unique(values[~np.isnan(values)]), np.nan)
+        place = np.searchsorted(values[:-1], threshold[at])
+        at, place = at[values[place] == threshold[at]], place[values[place] == threshold[at]]
+        half = (values[place + 1] - values[place]) / 2
+        threshold[at] += np.where(np.isnan(half), 0.0, half)
+    return threshold
 
 
 def _postorder(tree, kind):

@@ -8,7 +8,6 @@ from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from keeptree.explanation.wording import in_100
 from keeptree.reporting.charts import (
     class_sample,
     distance_chart,
@@ -21,7 +20,7 @@ from keeptree.reporting.quality import METRICS
 from keeptree.reporting.summary import signed, verdict
 from keeptree.reporting.tree_chart import fold, outline_bar, tree_drawing
 from keeptree.reporting.words import class_text, distance_text, estimate_text, rows_text
-from keeptree.text import plain_number, shorten, shorten_title
+from keeptree.text import in_hundred, plain_number, shorten, shorten_title
 
 SCRIPTS = (
     "numbers.js",
@@ -259,7 +258,7 @@ def _case_columns(data):
 def _told(data):
     """What a cell of the table says of probabilities: with two classes the header names one."""
     if len(data["classes"]) == 2:
-        return lambda p: in_100(p[data["positive"]])
+        return lambda p: in_hundred(p[data["positive"]])
     return lambda p: estimate_text(p, data["classes"], data["positive"])
 
 

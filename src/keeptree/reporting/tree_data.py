@@ -5,10 +5,9 @@ import json
 
 import numpy as np
 
+from keeptree.explanation.colours import class_slots
 from keeptree.text import clean, plain_number
 from keeptree.tree_text import branch_text
-
-_COLOURS = 6  # class colours and markers; with more classes the commonest keep them
 
 
 def collect_classes(tree):
@@ -17,16 +16,10 @@ def collect_classes(tree):
     The slots 1 to 6 go by frequency; with more than six classes the five commonest keep theirs
     and the rest share slot 0.
     """
-    counts = tree.counts[0]
-    order = np.argsort(-counts, kind="stable").tolist()
-    coloured = _COLOURS if len(order) <= _COLOURS else _COLOURS - 1
+    slots = class_slots(tree.counts[0])
     return [
-        {
-            "label": clean(label),
-            "cases": float(counts[k]),
-            "slot": order.index(k) + 1 if order.index(k) < coloured else 0,
-        }
-        for k, label in enumerate(tree.classes)
+        {"label": clean(label), "cases": float(cases), "slot": slot}
+        for label, cases, slot in zip(tree.classes, tree.counts[0], slots, strict=True)
     ]
 
 

@@ -1,7 +1,6 @@
 """Short phrases of a report, as ``js/words.js`` says them too."""
 
-from keeptree.explanation.wording import in_100
-from keeptree.text import plain_number, plural
+from keeptree.text import in_hundred, plain_number, plural
 
 
 def shown_class(p, positive):
@@ -23,7 +22,7 @@ def class_text(label):
 def estimate_text(p, classes, positive):
     """Return ``malignant 58 in 100``."""
     chosen = shown_class(p, positive)
-    return f"{class_text(classes[chosen]['label'])} {in_100(p[chosen])}"
+    return f"{class_text(classes[chosen]['label'])} {in_hundred(p[chosen])}"
 
 
 def distance_text(distance):

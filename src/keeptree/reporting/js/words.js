@@ -34,8 +34,10 @@ export function roundOutwards(before, after, inside) {
   if (Math.abs(after) >= 1e15) return after;
   const room = TOLERANCE * Math.abs(after - before);
   for (let decimals = 0; decimals < 18; decimals += 1) {
-    const number = Number(decimalText(units(after, decimals, after < before ? "floor" : "ceiling"), decimals));
-    if (Math.abs(number - after) <= room && inside(number)) return number;
+    for (const mode of ["even", after < before ? "floor" : "ceiling"]) {
+      const number = Number(decimalText(units(after, decimals, mode), decimals));
+      if (Math.abs(number - after) <= room && inside(number)) return number;
+    }
   }
   return after;
 }

@@ -1,0 +1,76 @@
+"""What pushed a probability, for the models that can say so, in one form."""
+
+import warnings
+
+import numpy as np
+
+from keeptree.explanation.path import branch
+from keeptree.text import clean
+
+_EXPERTS = {
+    "soft": "Tests barely or clearly passed (soft tree)",
+    "margin": "The tree's tests weighed (margin)",
+    "kernel": "Training cases like this one (kernel)",
+    "coherent": "Kept in line with the tree's decision",
+}
+
+
+def collect_contributions(subject, rows, label):
+    """What each expert and each test added, or None if the model cannot say.
+
+    Parameters
+    ----------
+    subject : Subject
+        The model.
+    rows : table of one row
+        The case as the user gave it.
+    label : int
+        Position in ``tree.classes`` of the class looked at.
+
+    Returns
+    -------
+    parts : list of dict or None
+        ``kind`` (``"expert"``, ``"test"`` or ``"start"``), ``name``, ``node`` (of a test), and
+        ``value``, what it adds to the log-odds of the class; the largest first.
+    """
+    model = subject.inner
+    if not hasattr(model, "contributions"):
+        return None
+    found = ask(model.contributions, rows)
+    column = int(np.flatnonzero(model.classes_ == subject.tree.classes[label])[0])
+    parts = []
+    if hasattr(found, "expert"):
+        values = _of_class(found.value[0], column)
+        for name, value in zip(found.expert, values, strict=True):
+            parts.append(_part("expert", _EXPERTS.get(name, clean(name)), None, value))
+        tests = found.test[0]
+    else:
+        start = _of_class(np.asarray(found.intercept)[None], column)[0]
+        parts.append(_part("start", "The mean training case", None, start))
+        tests = found.value[0]
+    for node, value in zip(found.node.tolist(), _of_class(tests, column), strict=True):
+        parts.append(_part("test", _question(subject.tree, node), node, value))
+    order = {"start": 0, "expert": 1, "test": 2}
+    return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
+
+
+def ask(method, rows):
+    """What a method of a model says of rows whose columns were checked when they were encoded."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return method(rows)
+
+
+def _of_class(values, column):
+    """Log-odds of one class; of two classes those of the second are given."""
+    if values.ndim == 1:
+        return values if column == 1 else -values
+    return values[:, column]
+
+
+def _part(kind, name, node, value):
+    return {"kind": kind, "name": name, "node": node, "value": float(value)}
+
+
+def _question(tree, node):
+    return branch(tree, node, int(tree.children(node)[0])) + "?"

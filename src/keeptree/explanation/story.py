@@ -1,0 +1,225 @@
+"""The story of one case: everything a person may ask about a decision, gathered into a dict."""
+
+import numpy as np
+
+from keeptree import __version__
+from keeptree.explanation.colours import class_slots
+from keeptree.explanation.constraints import Constraints
+from keeptree.explanation.contributions import ask, collect_contributions
+from keeptree.explanation.nearest_change import nearest_change
+from keeptree.explanation.path import collect_path, distance_unit
+from keeptree.explanation.search import Search
+from keeptree.explanation.story_html import story_html
+from keeptree.explanation.story_text import story_markdown, story_text
+from keeptree.explanation.subject import read_rows, resolve
+from keeptree.labels import plain
+from keeptree.text import clean
+from keeptree.tree import LEAF
+
+SCHEMA = 1  # of the dict: a change that breaks its readers raises it
+
+
+def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
+    """Tell the story of one case: why the tree decides as it does, how sure, how near, what if.
+
+    Parameters
+    ----------
+    model : fitted model or Tree
+        A classifier of this package, a fitted scikit-learn tree or a :class:`~keeptree.Tree`. The
+        decision is the tree's; the probability is the model's.
+    x : array-like, dict or data frame
+        One case: a row, a dict by column or a table of one row.
+    near : float, default=0.2
+        A test counts as near if the case is at most so far from its other side, in the metric.
+    X : array-like or data frame, optional
+        A sample that tells the range and scale of the attributes. A tree alone needs it to
+        measure distances; a fitted classifier of this package remembers its own.
+    metric : {"standard", "minmax"} or Metric, optional
+        How distances are measured. Default: the model's own, or the ``"standard"`` one.
+    **constraints
+        Of the nearest change: ``target``, ``fixed``, ``bounds``, ... as in
+        :func:`~keeptree.nearest_change`.
+
+    Returns
+    -------
+    story : Story
+        Prints as text, shows as HTML in a notebook; ``to_dict()`` is the data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> data = load_breast_cancer(as_frame=True)
+    >>> X, y = data.data, data.target_names[data.target]
+    >>> tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
+    >>> model = kt.DistanceKernelClassifier(tree).fit(X, y)
+    >>> story = kt.explain(model, X.iloc[3])
+    >>> print(story.text.splitlines()[0])
+    The tree decides malignant. Estimate for malignant: 41 in 100 (its leaf alone says over 99 in
+    100).
+    >>> story.to_dict()["second_opinion"]["class"]
+    'benign'
+    """
+    subject = resolve(model, X, metric)
+    names = getattr(subject.inner, "feature_names_in_", subject.tree.feature_names)
+    rows, _ = read_rows(subject.tree, x, None if names is None else tuple(names))
+    encoded = subject.encode(rows)
+    if len(encoded) != 1:
+        raise ValueError(
+            f"explain tells the story of one case, but x has {len(encoded)} rows; give one of them."
+        )
+    return Story(_collect(subject, rows, encoded, near, X, metric, constraints))
+
+
+class Story:
+    """The story of one case.
+
+    Parameters
+    ----------
+    data : dict
+        What :meth:`to_dict` returns.
+    """
+
+    def __init__(self, data):
+        self._data = data
+
+    def to_dict(self):
+        """Return the story as data: only dicts, lists, numbers, text, booleans and None.
+
+        Returns
+        -------
+        data : dict
+            ``decision``: class and position of what the tree decides. ``classes``: the labels.
+            ``probability``: one number per class of the ``tree`` (the proportions of its leaf)
+            and of the ``model`` (None if it is the tree alone). ``second_opinion``: None, or the
+            class the model finds more probable. ``path``: see
+            :func:`keeptree.explanation.path.collect_path`. ``leaves``: those the case ends in,
+            with shares and training counts. ``distance`` to the decision boundary in ``unit``.
+            ``contributions``: what pushed the probability, in log-odds of the decided class.
+            ``change``: see :meth:`keeptree.explanation.change.NearestChange.to_dict`. ``trace``:
+            what ConfDTree did. ``notes``: what could not be said, and why.
+        """
+        return self._data
+
+    @property
+    def text(self):
+        """The story as plain text."""
+        return story_text(self._data)
+
+    @property
+    def markdown(self):
+        """The story as Markdown."""
+        return story_markdown(self._data)
+
+    @property
+    def html(self):
+        """The story as a piece of HTML with its own style; everything from the data is escaped."""
+        return story_html(self._data)
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        decision = self._data["decision"]["class"]
+        return f"Story(decision={decision!r}, model={self._data['model']!r})"
+
+    def _repr_html_(self):
+        return self.html
+
+    def _repr_markdown_(self):
+        return self.markdown
+
+
+def _collect(subject, rows, encoded, near, X, metric, constraints):
+    tree, row = subject.tree, encoded[0]
+    label = int(tree._labels(encoded)[0])
+    leaves = _leaves(tree, encoded)
+    own = tree._predict_proba(encoded)[0].tolist()
+    ours = subject.probabilities(encoded)[0].tolist() if subject.has_own_probability else None
+    notes, change = [], None
+    if subject.transformers:
+        notes.append("The tests speak of the columns behind the steps of the pipeline.")
+    elif subject.metric is None or subject.observed is None:
+        notes.append("Give X, a sample, to measure distances and to find the nearest change.")
+    else:
+        arguments = {"X": X, "metric": metric, **constraints}
+        change = nearest_change(subject.model, tree.decode(encoded)[0], **arguments).to_dict()
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "model": type(subject.inner).__name__,
+        "classes": [plain(value) for value in tree.classes.tolist()],
+        "slots": class_slots(tree.counts[0]),
+        "decision": {"class": plain(tree.classes.tolist()[label]), "index": label},
+        "always": bool((tree.label[tree.kind == LEAF] == label).all()),
+        "probability": {"tree": own, "model": ours},
+        "second_opinion": _second_opinion(tree, label, ours),
+        "values": _values(tree, row),
+        "path": collect_path(subject, row, leaves[0]["node"], near),
+        "near": float(near),
+        "leaves": leaves,
+        "distance": _distance(subject, encoded, label),
+        "unit": None if subject.metric is None else distance_unit(subject.metric),
+        "contributions": collect_contributions(subject, rows, label),
+        "change": change,
+        "trace": _trace(subject, rows),
+        "notes": notes,
+    }
+
+
+def _leaves(tree, encoded):
+    """The leaves a case ends in, the heaviest first."""
+    weights = tree._leaf_weights(encoded)
+    order = np.argsort(-weights.data, kind="stable")
+    return [
+        {
+            "node": int(weights.indices[k]),
+            "share": float(weights.data[k]),
+            "class": int(tree.label[weights.indices[k]]),
+            "cases": float(tree.weight[weights.indices[k]]),
+            "counts": tree.counts[weights.indices[k]].tolist(),
+        }
+        for k in order.tolist()
+    ]
+
+
+def _second_opinion(tree, label, ours):
+    """The class the model finds more probable than the one the tree decides."""
+    if ours is None or max(ours) <= ours[label]:
+        return None
+    other = int(np.argmax(ours))
+    return {
+        "class": plain(tree.classes.tolist()[other]),
+        "index": other,
+        "probability": ours[other],
+    }
+
+
+def _values(tree, row):
+    """What the case has in the columns the tree tests."""
+    decoded = tree.decode(row[None])[0]
+    return [
+        {
+            "attribute": clean(tree.feature_name(f)),
+            "value": None if np.isnan(row[f]) else plain(decoded[f]),
+        }
+        for f in np.unique(tree.feature[tree.kind != LEAF]).tolist()
+    ]
+
+
+def _distance(subject, encoded, label):
+    """Distance to the decision boundary in the metric; None if it is not known or there is none."""
+    if subject.metric is None:
+        return None
+    search = Search(subject, Constraints())
+    _, cost, _ = search.cheapest(encoded, np.array([label]), np.array([-1]))
+    return float(cost[0]) if np.isfinite(cost[0]) else None
+
+
+def _trace(subject, rows):
+    """What ConfDTree did to the case, if it is one."""
+    if not hasattr(subject.inner, "trace"):
+        return None
+    trace = ask(subject.inner.trace, rows)[0]
+    return {"changed": bool(trace.changed), "text": str(trace)}

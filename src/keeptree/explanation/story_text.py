@@ -1,0 +1,219 @@
+"""The story of a case as plain text and as Markdown, from its dict."""
+
+import re
+
+from keeptree.explanation.wording import join
+from keeptree.text import clean, in_hundred, plain_number, plural
+
+_MOST = 5  # classes, contributions and leaves named; the rest is counted
+CAVEAT = "This describes the tree, not the person: nothing says that a change can be made or helps."
+
+
+def headline(data):
+    """Return the first sentences: the decision, the estimates, a second opinion."""
+    label = clean(data["decision"]["class"])
+    verb = "always decides" if data["always"] else "decides"
+    return f"The tree {verb} {label}."
+
+
+def estimate(data):
+    """Return how probable the decided class is, by the model and by the leaf."""
+    index = data["decision"]["index"]
+    label = clean(data["decision"]["class"])
+    own = in_hundred(data["probability"]["tree"][index])
+    ours = data["probability"]["model"]
+    if ours is None:
+        return f"In its leaf {label} has {own}."
+    return f"Estimate for {label}: {in_hundred(ours[index])} (its leaf alone says {own})."
+
+
+def second_opinion(data):
+    """Return the sentence that asks for a second look, or None."""
+    opinion = data["second_opinion"]
+    if opinion is None:
+        return None
+    return (
+        f"Second opinion: the tree says {clean(data['decision']['class'])}; we estimate "
+        f"{clean(opinion['class'])} {in_hundred(opinion['probability'])}. The tree's decision "
+        "stands; please look again."
+    )
+
+
+def probabilities(data):
+    """Return (label, text of the estimate, text of the leaf) of the classes, largest first."""
+    own, ours = data["probability"]["tree"], data["probability"]["model"]
+    shown = own if ours is None else ours
+    order = sorted(range(len(shown)), key=lambda k: -shown[k])
+    kept = order if len(order) <= _MOST + 1 else order[:_MOST]
+    rows = [
+        (
+            clean(data["classes"][k]),
+            None if ours is None else in_hundred(ours[k]),
+            in_hundred(own[k]),
+        )
+        for k in kept
+    ]
+    return rows, len(order) - len(kept)
+
+
+def steps(data):
+    """Return (text, how near in the metric, whether it is near) of each test on the way."""
+    return [
+        (step["text"], _far(step["distance"], data["unit"]), step["near"]) for step in data["path"]
+    ]
+
+
+def leaves(data):
+    """Return a sentence on each leaf the case ends in."""
+    several = len(data["leaves"]) > 1
+    lines = []
+    for leaf in data["leaves"][:_MOST]:
+        counts = sorted(enumerate(leaf["counts"]), key=lambda entry: -entry[1])
+        named = [
+            f"{plain_number(count)} {clean(data['classes'][k])}" for k, count in counts if count > 0
+        ]
+        others = f" and {plural(len(named) - _MOST, 'other class', 'other classes')}"
+        held = join(named) if len(named) <= _MOST else ", ".join(named[:_MOST]) + others
+        share = f", for {leaf['share']:.0%} of the case" if several else ""
+        lines.append(
+            f"Leaf {leaf['node']}{share}: {clean(data['classes'][leaf['class']])}; "
+            f"{_cases(leaf['cases'])}{': ' + held if named else ''}."
+        )
+    if len(data["leaves"]) > _MOST:
+        lines.append(f"And {plural(len(data['leaves']) - _MOST, 'other leaf', 'other leaves')}.")
+    return lines
+
+
+def distance(data):
+    """Return how far the case is from another decision, or None."""
+    if data["distance"] is None:
+        return None
+    return f"Distance to another decision: {_far(data['distance'], data['unit'])}."
+
+
+def change(data):
+    """Return the sentences on the nearest change, or None."""
+    found = data["change"]
+    if found is None:
+        return None
+    lines = [found["sentence"]]
+    if found["changes"]:
+        there = {entry["class"]: entry["probability"] for entry in found["probability"]}
+        p = in_hundred(there[found["predicted"]])
+        lines.append(f"The estimate for {clean(found['predicted'])} would then be {p}.")
+    lines += [f"Or: {other['sentence']}" for other in found["alternatives"]]
+    return lines
+
+
+def contributions(data):
+    """Return what pushed the probability: rows of group, name, value and text, and how many more.
+
+    Of the tests only the largest are named.
+    """
+    parts = data["contributions"]
+    if parts is None:
+        return None
+    label = clean(data["decision"]["class"])
+    tests = [part for part in parts if part["kind"] == "test"]
+    shown = [part for part in parts if part["kind"] != "test"] + tests[:_MOST]
+    whole = f"For {label} (+) or against it (−)"
+    inside = "Tests, within the margin" if parts[0]["kind"] == "expert" else "Tests"
+    rows = [
+        {
+            "group": inside if part["kind"] == "test" else whole,
+            "name": part["name"],
+            "value": part["value"],
+            "text": f"{part['value']:+.2f}".replace("-", "−"),
+        }
+        for part in shown
+    ]
+    return rows, len(tests) - len(tests[:_MOST])
+
+
+def story_text(data):
+    """Return the story as plain text."""
+    blocks = []
+    for title, lines, numbered in _sections(data):
+        if numbered:
+            lines = [f"{k}. {line}" for k, line in enumerate(lines, start=1)]
+        indent = "  " if title else ""
+        blocks.append("\n".join([*([title] if title else []), *(indent + line for line in lines)]))
+    return "\n\n".join(blocks)
+
+
+def story_markdown(data):
+    """Return the story as Markdown; what comes from the data is escaped."""
+    blocks = []
+    for title, lines, numbered in _sections(data):
+        lines = [escape_markdown(line.strip()) for line in lines]
+        if title:
+            mark = "1. " if numbered else "- "
+            blocks += [f"**{title}**", "\n".join(mark + line for line in lines)]
+        else:
+            blocks += lines
+    return "\n\n".join(blocks)
+
+
+def escape_markdown(text):
+    r"""Return text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> escape_markdown("<b> a_b |")
+    '&lt;b&gt; a\\_b \\|'
+    """
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]#|~$])", r"\\\1", text)
+
+
+def _sections(data):
+    """The story as (title or None, lines, whether they are numbered)."""
+    yield None, [f"{headline(data)} {estimate(data)}"], False
+    if data["second_opinion"]:
+        yield "Second opinion", [second_opinion(data).replace("Second opinion: the", "The")], False
+    if len(data["classes"]) > 2:
+        yield "How probable", _probability_lines(data), False
+    if data["path"]:
+        yield "The way through the tree", [_step_line(*step) for step in steps(data)], True
+    yield None, [*leaves(data), *filter(None, [distance(data)])], False
+    if data["contributions"]:
+        yield "What pushed the estimate (log-odds)", _contribution_lines(data), False
+    if data["change"]:
+        yield "The nearest change", change(data), False
+    if data["trace"]:
+        yield "What ConfDTree did", data["trace"]["text"].splitlines(), False
+    yield None, [*data["notes"], CAVEAT], False
+
+
+def _step_line(text, far, near):
+    if far is None:
+        return text
+    return f"{text} ({far}: near)" if near else f"{text} ({far})"
+
+
+def _probability_lines(data):
+    rows, more = probabilities(data)
+    lines = [
+        f"{label}: {own}" if ours is None else f"{label}: {ours} (leaf: {own})"
+        for label, ours, own in rows
+    ]
+    return lines + ([plural(more, "other class", "other classes")] if more else [])
+
+
+def _contribution_lines(data):
+    (rows, more), lines, group = contributions(data), [], None
+    for row in rows:
+        if row["group"] != group:
+            group = row["group"]
+            lines.append(f"{group}:")
+        lines.append(f"  {row['text']}  {row['name']}")
+    return lines + ([f"  {plural(more, 'other test')} pushed less"] if more else [])
+
+
+def _far(value, unit):
+    return None if value is None else f"{plain_number(value, 2)} {unit}"
+
+
+def _cases(weight):
+    words = "training case" if weight == 1 else "training cases"
+    return f"{plain_number(weight)} {words}"

@@ -1,0 +1,298 @@
+"""The story of a case agrees with the tree and the model, whatever the model and the case."""
+
+import json
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.explanation.wording import round_outwards, tell_move
+from tests.strategies import random_rows, random_tree, trees
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data, data.target_names[data.target]
+    return X, y, DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
+
+
+MODELS = [
+    kt.SmoothedTreeClassifier,
+    kt.GeometricRankClassifier,
+    kt.DistanceKernelClassifier,
+    kt.ConfDTreeClassifier,
+    kt.SoftTreeClassifier,
+    kt.MarginTreeClassifier,
+    kt.KeptTreeClassifier,
+]
+
+
+@pytest.mark.parametrize("kind", MODELS, ids=lambda kind: kind.__name__)
+def test_every_classifier_can_be_explained(cancer, kind):
+    X, y, tree = cancer
+    model = kind(tree).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        story = kt.explain(model, X.iloc[3], n=2)
+    data = check(story)
+    assert data["model"] == kind.__name__
+    assert data["decision"]["class"] == tree.predict(X.iloc[[3]])[0]
+    assert data["leaves"][0]["node"] == tree.apply(X.iloc[[3]])[0]
+    if hasattr(model, "predict_proba"):
+        p = dict(zip(model.classes_, model.predict_proba(X.iloc[[3]])[0], strict=True))
+        assert data["probability"]["model"] == pytest.approx([p[c] for c in data["classes"]])
+    assert data["probability"]["tree"] == pytest.approx(tree.predict_proba(X.iloc[[3]])[0])
+    boundary = kt.Boundary(tree).fit(X)
+    assert data["distance"] == pytest.approx(boundary.distance(X.iloc[[3]])[0], rel=1e-5)
+    assert data["change"]["changes"][0]["name"] == "worst texture"
+
+
+def check(story):
+    """What every story must satisfy; returns its data."""
+    data = story.to_dict()
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    for text in (story.text, story.markdown, story.html):
+        text.encode("utf-8")
+        assert not re.search(r"(?i)\b(0 in 100|100 in 100|nan|inf)\b", text.split("</style>")[-1])
+    assert_well_formed(story.html)
+    assert str(story) == story.text
+    return data
+
+
+def assert_well_formed(html):
+    """Tags are closed in order, and only those we write are there."""
+    opened, seen = [], set()
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            seen.add(tag)
+            opened.append(tag)
+
+        def handle_startendtag(self, tag, attrs):
+            seen.add(tag)
+
+        def handle_endtag(self, tag):
+            assert opened.pop() == tag
+
+    Reader().feed(html)
+    assert opened == []
+    ours = "section style p strong span table thead tbody tr th td ol li h4 svg rect line details"
+    assert seen <= {*ours.split(), "summary", "pre"}
+
+
+def test_steps_tell_how_near_they_are_in_the_metric_and_in_their_own_unit(cancer):
+    X, y, tree = cancer
+    data = kt.explain(kt.DistanceKernelClassifier(tree).fit(X, y), X.iloc[3]).to_dict()
+    texture = data["path"][2]
+    assert texture["attribute"] == "worst texture"
+    assert texture["margin"] == pytest.approx(26.5 - 25.67, abs=1e-6)
+    assert texture["distance"] == pytest.approx((26.5 - 25.67) / X["worst texture"].std(ddof=0))
+    assert texture["near"]
+    assert not data["path"][0]["near"]
+    assert texture["text"] == "worst texture 26.50 > 25.67, by 0.83"
+    assert data["unit"] == "SD"
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees(max_leaves=30, missing=("share", "child", "mixed")), st.integers(0, 2**32 - 1))
+def test_the_path_is_the_trees_and_every_margin_has_the_right_side(tree, seed):
+    X = random_rows(tree, seed, n=20)
+    row = random_rows(tree, seed + 1, n=1, missing=0.2)
+    story = kt.explain(tree, tree.decode(row)[0], X=tree.decode(X))
+    data = check(story)
+    assert data["decision"]["index"] == tree._labels(row)[0]
+    assert data["probability"]["tree"] == pytest.approx(tree._predict_proba(row)[0])
+    weights = tree._leaf_weights(row)
+    assert sum(leaf["share"] for leaf in data["leaves"]) == pytest.approx(weights.sum())
+    assert [step["node"] for step in data["path"]] == tree.path(data["leaves"][0]["node"])[:-1]
+    shares = np.prod([step["share"] for step in data["path"]])
+    assert shares == pytest.approx(data["leaves"][0]["share"])
+    for step, child in zip(data["path"], tree.path(data["leaves"][0]["node"])[1:], strict=True):
+        if step["margin"] is not None and tree.compare_dtype == "float64":
+            assert (step["margin"] > 0) == (child == tree.children(step["node"])[1])
+
+
+def test_a_second_opinion_is_said_to_be_one(cancer):
+    X, y, tree = cancer
+    model = kt.DistanceKernelClassifier(tree).fit(X, y)
+    p, decided = model.predict_proba(X), model.predict(X)
+    doubtful = model.classes_[p.argmax(axis=1)] != decided
+    assert 0 < doubtful.sum() < len(X)
+    for i in [*np.flatnonzero(doubtful)[:5], *np.flatnonzero(~doubtful)[:5]]:
+        story = kt.explain(model, X.iloc[i])
+        assert (story.to_dict()["second_opinion"] is not None) == doubtful[i]
+        assert ("please look again" in story.text) == doubtful[i]
+        assert ("kt-opinion" in story.html.split("</style>")[1]) == doubtful[i]
+
+
+def test_contributions_add_up_to_the_log_odds(cancer):
+    X, y, tree = cancer
+    margin = kt.MarginTreeClassifier(tree).fit(X, y)
+    data = kt.explain(margin, X.iloc[3]).to_dict()
+    p = data["probability"]["model"][data["decision"]["index"]]
+    total = sum(part["value"] for part in data["contributions"])
+    assert total == pytest.approx(np.log(p / (1 - p)))
+    kept = kt.KeptTreeClassifier(tree).fit(X, y)
+    data = kt.explain(kept, X.iloc[3]).to_dict()
+    p = data["probability"]["model"][data["decision"]["index"]]
+    total = sum(part["value"] for part in data["contributions"] if part["kind"] == "expert")
+    assert total == pytest.approx(np.log(p / (1 - p)))
+
+
+def test_the_trace_of_confdtree_is_told(cancer):
+    X, y, tree = cancer
+    model = kt.ConfDTreeClassifier(tree).fit(X, y)
+    story = kt.explain(model, X.iloc[3])
+    assert story.to_dict()["trace"]["text"] == str(model.trace(X.iloc[[3]])[0])
+    assert "What ConfDTree did" in story.text
+
+
+def test_constraints_reach_the_nearest_change(cancer):
+    X, y, tree = cancer
+    model = kt.SmoothedTreeClassifier(tree).fit(X, y)
+    story = kt.explain(model, X.iloc[3], fixed=list(X))
+    assert "unlock worst texture" in story.text
+    assert len(kt.explain(model, X.iloc[3], n=3).to_dict()["change"]["alternatives"]) == 2
+
+
+def test_a_tree_alone_is_explained_without_distances_and_says_what_it_lacks(cancer):
+    X, _, tree = cancer
+    for alone in (tree, kt.keep(tree)):
+        data = check(kt.explain(alone, X.iloc[3]))
+        assert data["change"] is data["distance"] is data["probability"]["model"] is None
+        assert "Give X" in data["notes"][0]
+        assert check(kt.explain(alone, X.iloc[3], X=X))["change"]["found"]
+
+
+def test_a_pipeline_is_explained_in_its_own_columns(cancer):
+    X, y, _ = cancer
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    data = check(kt.explain(kt.SmoothedTreeClassifier(pipeline).fit(X, y), X.iloc[[3]]))
+    assert data["decision"]["class"] == pipeline.predict(X.iloc[[3]])[0]
+    assert "pipeline" in data["notes"][0]
+    assert data["change"] is None
+
+
+def test_one_leaf_always_decides_the_same():
+    tree = random_tree(0, n_leaves=1)
+    X = random_rows(tree, 0)
+    story = kt.explain(tree, X[0], X=X)
+    data = check(story)
+    assert data["always"]
+    assert data["path"] == []
+    assert "always decides" in story.text
+    assert data["distance"] is None
+
+
+def test_many_classes_are_named_up_to_a_few():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 5)), rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 400)
+    model = kt.SmoothedTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=6)).fit(X, y)
+    story = kt.explain(model, X[0])
+    check(story)
+    assert "21 other classes" in story.text
+    assert story.html.count("<svg") == 5
+    X, y = load_digits(return_X_y=True)
+    model = kt.MarginTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=12)).fit(X[:300], y[:300])
+    assert check(kt.explain(model, X[0]))["contributions"]
+
+
+def test_classes_declared_in_another_order_are_not_mixed_up():
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0] * 10})
+    y = ["no", "no", "yes", "yes"] * 10
+    tree = kt.keep(DecisionTreeClassifier().fit(X, y)).to_dict()
+    tree["classes"]["values"] = tree["classes"]["values"][::-1]
+    tree = kt.Tree.from_dict(tree)
+    assert list(tree.classes) == ["yes", "no"]
+    y = ["yes" if label == "no" else "no" for label in y]
+    for kind in (kt.SmoothedTreeClassifier, kt.MarginTreeClassifier, kt.KeptTreeClassifier):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = kind(tree).fit(X, y)
+        data = kt.explain(model, [0.0]).to_dict()
+        assert data["decision"]["class"] == "yes"
+        p = model.predict_proba(X[:1])[0]
+        assert data["probability"]["model"] == pytest.approx(p[::-1])
+        parts = data["contributions"]
+        if parts:
+            kinds = {"start", "test"} if kind is kt.MarginTreeClassifier else {"expert"}
+            total = sum(part["value"] for part in parts if part["kind"] in kinds)
+            assert total == pytest.approx(np.log(p[1] / p[0]))
+
+
+def test_nominal_and_missing_values_are_told_in_words():
+    X = pd.DataFrame({"colour": list("rgb") * 20, "size": np.arange(60.0)})
+    y = np.where(X["colour"] == "r", "yes", np.where(X["size"] > 30, "yes", "no"))
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    text = kt.explain(model, {"colour": "g", "size": 12.0}).text
+    assert "colour is g" in text
+    story = kt.explain(model, {"colour": None, "size": 12.0})
+    data = check(story)
+    assert "not known" in story.text
+    assert len(data["leaves"]) > 1
+    assert data["values"][0]["value"] is None
+
+
+def test_whatever_the_data_hold_is_shown_as_text(hostile):
+    X = pd.DataFrame({hostile: [0.0, 1.0, 2.0, 3.0] * 5, "other": 0.0})
+    y = np.array([f"{hostile} a", f"{hostile} b"], dtype=object)[[0, 0, 1, 1] * 5]
+    story = kt.explain(kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y), X.iloc[0])
+    check(story)
+    body = story.html.split("</style>")[1]
+    assert "<script>" not in body
+    assert "<script>" not in story.markdown
+    assert "</title>" not in body
+
+
+@pytest.mark.parametrize("x", ["table of two", "list", "frame"])
+def test_one_case_is_wanted(x):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = kt.SmoothedTreeClassifier(DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    if x == "table of two":
+        with pytest.raises(ValueError, match="x has 2 rows"):
+            kt.explain(model, X[:2])
+        return
+    one = X.iloc[0].tolist() if x == "list" else X.iloc[[0]]
+    assert kt.explain(model, one).to_dict() == kt.explain(model, X.iloc[0]).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (26.1, 25.67, "26.10 to 25.67 (−0.43)"),
+        (26.1034, 25.67, "26.10 to 25.67 (−0.43)"),
+        (3.0, 5.0, "3 to 5 (+2)"),
+        (25.6701, 25.67, "25.6701 to 25.6700 (−0.0001)"),
+        (1e-12, 2e-12, "1e−12 to 2e−12 (+1e−12)"),
+        (-1.0, 2.5, "−1.0 to 2.5 (+3.5)"),
+        (1e300, 2e300, "1e+300 to 2e+300 (+1e+300)"),
+    ],
+)
+def test_moves_are_told_with_as_many_decimals_as_they_need(before, after, said):
+    assert tell_move(before, after) == said
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
+def test_rounding_goes_outwards_a_little_and_stays_inside(before, after):
+    if before == after:
+        return
+
+    def inside(value):
+        return value <= after if after < before else value >= after
+
+    number = round_outwards(before, after, inside)
+    assert inside(number)
+    assert abs(number - after) <= 0.02 * abs(after - before)
+    assert len(repr(number)) <= len(repr(after)) or number == after
