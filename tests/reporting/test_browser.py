@@ -483,20 +483,18 @@ def test_a_thousand_leaves_and_two_hundred_columns_stay_usable(opened, large_pag
     tab.settle()
     assert "tests" in tab.text("#matches")
     times = tab.run(
-        """async () => {
+        """() => {
             const field = document.querySelector('.control .range');
-            const times = [];
-            for (let k = 0; k < 20; k += 1) {
+            return [...Array(20).keys()].map((k) => {
               field.value = Number(field.min) + (k / 20) * (field.max - field.min);
               const start = performance.now();
               field.dispatchEvent(new Event('input'));
-              await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-              times.push(performance.now() - start);
-            }
-            return times.sort((a, b) => a - b);
+              keeptree.render();
+              return performance.now() - start;
+            });
         }"""
     )
-    assert times[10] < 100  # on a quiet machine a third of that; two frames are in it
+    assert np.median(times) < 50  # a fifth of that if nothing else is running
 
 
 def one_leaf():

@@ -488,4 +488,4 @@ function tell(x, locked) {
 }
 
 // For tests and the curious.
-globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, tell, state: () => state };
+globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, render, tell, state: () => state };
