@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench quality clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -22,6 +22,11 @@ format: $(VENV)/.lint
 bench: $(VENV)/.bench
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
+# make quality ARGS=--quick tries eight small sets and leaves the docs alone.
+quality: ARGS ?= --docs
+quality: $(VENV)/.quality
+	$(BIN)/python -m benchmarks.quality $(ARGS)
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
 
@@ -34,6 +39,7 @@ $(VENV)/.demo: EXTRAS := report
 $(VENV)/.test: EXTRAS := test
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.bench: EXTRAS := test,bench
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.quality: EXTRAS := quality
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@

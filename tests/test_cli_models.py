@@ -64,7 +64,7 @@ def test_fit_grows_a_cart_on_numbers(capsys):
 def test_predict_writes_a_file_and_counts_second_opinions(capsys, saved):
     call = ["predict", str(saved), "loans.csv", "--keep", "id"]
     assert main([*call, "--out", "scored.parquet"]) == 0
-    assert capsys.readouterr().out.startswith("400 rows scored. In ")
+    assert capsys.readouterr().out.startswith("400 rows scored.\n")
     assert main([*call, "--out", "scored.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == 400
     frame = pd.read_csv("scored.csv", float_precision="round_trip")
@@ -178,6 +178,10 @@ BAD = {
         lambda m: ["predict", str(m), "loans.csv", "--out", str(m)],
         "is read by this command",
     ),
+    "a row that is not there": (
+        lambda m: ["explain", str(m), "loans.csv", "--row", "401"],
+        "loans.csv has 400 rows, counted from 1; there is no row 401",
+    ),
     "the data as model": (
         lambda m: [*FIT, "--out", "train.csv"],
         "train.csv is read by this command",
@@ -205,3 +209,41 @@ def test_a_folder_that_cannot_be_written(saved, folder, capsys):
     (folder / "locked").mkdir(mode=0o555)
     assert main(["predict", str(saved), "loans.csv", "--out", "locked/o.csv"]) == 2
     assert "cannot be written (permission denied)" in capsys.readouterr().err
+
+
+def test_a_report_grows_a_tree_on_a_part_and_measures_the_rest(capsys, folder):
+    call = ["report", "train.csv", "--target", "risk", "--nominal", "area"]
+    assert main([*call, "--out", "page.html", "--no-rows", "--title", "Loans <now>"]) == 0
+    printed = capsys.readouterr().out
+    assert f"Page: {folder / 'page.html'}" in printed
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "Loans &lt;now&gt;" in page
+    assert "Loans <now>" not in page
+
+
+def test_a_report_on_a_saved_model_and_cases_it_has_not_seen(capsys, saved):
+    draw(300, seed=1).to_csv("unseen.csv", index=False)
+    call = ["report", "unseen.csv", "--target", "risk", "--model", str(saved)]
+    assert main([*call, "--out", "model.html", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["n_test"] == 300
+    assert figures["model"] == "SmoothedTreeClassifier"
+
+
+def test_a_report_on_classes_the_model_does_not_know_is_one_sentence(capsys, saved, folder):
+    draw(30).assign(risk="odd").to_csv("odd.csv", index=False)
+    call = ["report", "odd.csv", "--target", "risk", "--model", str(saved), "--out", "no.html"]
+    assert main(call) == 2
+    assert "'risk' is 'odd' in row 1, but the model knows high, low" in capsys.readouterr().err
+    assert not (folder / "no.html").exists()
+
+
+def test_explain_tells_the_story_of_one_row(capsys, saved):
+    call = ["explain", str(saved), "loans.csv", "--row", "3"]
+    decided = kt.load(saved).predict(draw()[["age", "income", "area", "owner"]])[2]
+    assert main(call) == 0
+    assert f"The tree decides {decided}." in capsys.readouterr().out
+    assert main([*call, "--markdown"]) == 0
+    assert "**" in capsys.readouterr().out
+    assert main([*call, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decision"]["class"] == decided

@@ -146,3 +146,13 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     assert message in said.err
     assert len(said.err.strip().splitlines()) == 1
     assert not (tmp_path / "tree.json").exists()
+
+
+def test_a_nominal_column_of_another_kind_is_an_error_not_a_missing_value():
+    X = pd.DataFrame({"area": ["1", "2"] * 20, "x": np.arange(40.0)})
+    model = kt.C45Classifier().fit(X, X["area"] == "1")
+    for numbers in (X["area"].astype(int), X["area"].astype(int).astype("category")):
+        with pytest.raises(ValueError, match="'area' holds numbers such as 1, but the tree knows"):
+            model.predict(X.assign(area=numbers))
+    unknown = model.predict(X.assign(area="3"))  # text that was never seen is an unknown value
+    assert unknown.shape == (40,)

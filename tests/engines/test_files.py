@@ -205,7 +205,7 @@ def test_a_row_without_a_value_is_named_by_its_place_in_the_file(tmp_path, monke
     monkeypatch.setattr(read_blocks, "CELLS", 1)
     X.loc[1007] = np.nan
     X.to_csv(tmp_path / "d.csv", index=False)
-    with pytest.raises(ValueError, match="counted from row 1000: Row 7 has no value for 'x'"):
+    with pytest.raises(ValueError, match="row 1008 has no value for 'x'"):
         kt.predict_file(model, tmp_path / "d.csv", tmp_path / "out.csv")
 
 

@@ -11,9 +11,11 @@ from keeptree import __version__
 from keeptree.cli import (
     compare,
     demo,
+    explain,
     fit,
     grow,
     predict,
+    report,
     reproduce,
 )
 from keeptree.cli.command import Command
@@ -23,9 +25,11 @@ __all__ = ["COMMANDS", "Command", "main"]
 
 # In the order in which they are listed.
 COMMANDS = [
+    report.COMMAND,
     demo.COMMAND,
     fit.COMMAND,
     predict.COMMAND,
+    explain.COMMAND,
     grow.COMMAND,
     compare.COMMAND,
     reproduce.COMMAND,

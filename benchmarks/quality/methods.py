@@ -1,0 +1,127 @@
+"""The trees that are kept, and every way to read probabilities from one of them.
+
+A method is a function ``(learner, tree, train) -> scores of rows``: ``learner`` is unfitted,
+``tree`` the same learner fitted on ``train = (X, y)``. Whatever a method chooses it chooses there.
+"""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+
+LEARNERS = {
+    "readable": lambda: DecisionTreeClassifier(max_leaf_nodes=30, random_state=0),
+    "unpruned": lambda: DecisionTreeClassifier(random_state=0),
+    "J48": lambda: kt.C45Classifier(),
+}
+FOREST_TREES = 500
+
+
+def kept(model, **parameters):
+    """The method of one of the library's classifiers."""
+
+    def score(learner, tree, train):
+        return model(tree, **parameters).fit(*train).predict_proba
+
+    return score
+
+
+def ranked(learner, tree, train):
+    """Local geometric ranking: scores, no probabilities."""
+    model = kt.GeometricRankClassifier(tree, scope="local").fit(*train)
+
+    def score(X):
+        values = model.decision_function(X)
+        return np.column_stack([-values, values]) if values.ndim == 1 else values
+
+    return score
+
+
+def kept_pool(learner, tree, train):
+    """KeptTreeClassifier, as it is and coherent: one fit answers both."""
+    model = kt.KeptTreeClassifier(tree).fit(*train)
+
+    def coherent(X):
+        return model.set_params(coherent=True).predict_proba(X)
+
+    return {"kept": model.predict_proba, "kept, coherent": coherent}
+
+
+def kept_without_learner(learner, tree, train):
+    """The tree alone, as it comes from a file: nothing can be refitted."""
+    return kt.KeptTreeClassifier(kt.keep(tree)).fit(*train).predict_proba
+
+
+def calibrated(method):
+    """One tree, calibrated on its learner's out-of-fold probabilities."""
+
+    def score(learner, tree, train):
+        model = CalibratedClassifierCV(
+            clone(learner), method=method, cv=_folds(train[1]), ensemble=False
+        )
+        return model.fit(*train).predict_proba
+
+    return score
+
+
+def venn_abers(learner, tree, train):
+    """Venn-Abers on out-of-fold probabilities; with several classes one against the rest."""
+    from venn_abers import VennAbers
+
+    X, y = train
+    unseen = cross_val_predict(clone(learner), X, y, cv=_folds(y), method="predict_proba")
+    predictors = []
+    for c in range(1 if unseen.shape[1] == 2 else 0, unseen.shape[1]):
+        predictors.append((c, VennAbers()))
+        p = unseen[:, c]
+        predictors[-1][1].fit(np.column_stack([1 - p, p]), (y == tree.classes_[c]).astype(int))
+
+    def score(rows):
+        raw = tree.predict_proba(rows)
+        out = np.empty_like(raw)
+        for c, predictor in predictors:
+            p = np.column_stack([1 - raw[:, c], raw[:, c]])
+            out[:, c] = predictor.predict_proba(p)[0][:, 1]
+        if raw.shape[1] == 2:
+            out[:, 0] = 1 - out[:, 1]
+        total = out.sum(axis=1, keepdims=True)
+        return np.where(total > 0, out / np.where(total > 0, total, 1), 1 / out.shape[1])
+
+    return score
+
+
+METHODS = {
+    "raw": kept(kt.SmoothedTreeClassifier, smoothing="raw"),
+    "Laplace": kept(kt.SmoothedTreeClassifier, smoothing="laplace"),
+    "m-estimate": kept(kt.SmoothedTreeClassifier, smoothing="m-estimate"),
+    "shrinkage": kept(kt.SmoothedTreeClassifier, smoothing="shrinkage", strength="cv"),
+    "sigmoid": calibrated("sigmoid"),
+    "isotonic": calibrated("isotonic"),
+    "temperature": calibrated("temperature"),
+    "Venn-Abers": venn_abers,
+    "ConfDTree": kept(kt.ConfDTreeClassifier),
+    "kernel, global": kept(kt.DistanceKernelClassifier, scope="global"),
+    "kernel, separator": kept(kt.DistanceKernelClassifier, scope="separator"),
+    "rank, local": ranked,
+    "soft": kept(kt.SoftTreeClassifier),
+    "margin": kept(kt.MarginTreeClassifier),
+    "kept": kept_pool,
+    "kept, no learner": kept_without_learner,
+}
+RANK_ONLY = ("rank, local",)
+FOREST, FOREST_ON_TREE = "forest", "forest, tree's attributes"
+
+
+def forest(train, seed):
+    """What is compared with: a random forest, untuned."""
+    return RandomForestClassifier(FOREST_TREES, random_state=seed, n_jobs=1).fit(*train)
+
+
+def _folds(y):
+    """Five folds, or as many as the smallest class has cases."""
+    smallest = np.unique(y, return_counts=True)[1].min()
+    return StratifiedKFold(int(np.clip(smallest, 2, 5)), shuffle=True, random_state=0)

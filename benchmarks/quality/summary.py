@@ -1,0 +1,173 @@
+"""From the records of all tasks to the tables of docs/quality.md."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+
+from benchmarks.quality.data import catalogue
+from benchmarks.quality.methods import FOREST, FOREST_ON_TREE
+
+BASE = "Laplace"
+GROUPS = ("numeric", "imbalanced", "mixed")
+WORTH = 0.02  # a gap in AUC that is worth dividing by
+SAME = 1e-6  # means of two methods closer than this are a draw
+MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
+RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", FOREST_ON_TREE, FOREST)
+
+
+def per_set(records):
+    """Mean over the splits: one row for each tree, set and method.
+
+    Of each group only splits that are finished for all its sets and trees count, so that an
+    interrupted run compares like with like. Returns the rows and the number of splits by group.
+    """
+    entries = catalogue()
+    done = [record for record in records if "rows" in record]
+    rows, n_splits = [], {}
+    for group in GROUPS:
+        own = [record for record in done if entries[record["task"]["set"]].group == group]
+        splits = _finished_splits([record["task"] for record in own])
+        n_splits[group] = len(splits)
+        for record in own:
+            task = record["task"]
+            if task["split"] in splits:
+                entry = entries[task["set"]]
+                about = {
+                    "group": group,
+                    "half": entry.half,
+                    "tree": task["tree"],
+                    "set": entry.name,
+                }
+                rows += [{**about, **row} for row in record["rows"]]
+    if not rows:
+        raise SystemExit("No split is finished for all sets and trees yet; run make quality again.")
+    keys = ["group", "half", "tree", "set", "method"]
+    mean = pd.DataFrame(rows).groupby(keys, sort=False).mean().reset_index()
+    return _with_forest(mean), {group: n for group, n in n_splits.items() if n}
+
+
+def _finished_splits(tasks):
+    pairs = {(task["set"], task["tree"]) for task in tasks}
+    finished = Counter(task["split"] for task in tasks)
+    return [split for split, n in finished.items() if n == len(pairs)]
+
+
+def _with_forest(mean):
+    """The forest, which is fitted once, beside the methods of each kept tree."""
+    alone = mean["tree"] == FOREST
+    trees = dict.fromkeys(mean["tree"][~alone])
+    return pd.concat(
+        [part for t in trees for part in (mean[mean["tree"] == t], mean[alone].assign(tree=t))],
+        ignore_index=True,
+    )
+
+
+def wide(rows, measure):
+    """Sets by methods."""
+    order = list(dict.fromkeys(rows["method"]))
+    return rows.pivot(index="set", columns="method", values=measure)[order]
+
+
+def gap_closed(rows):
+    """Share of the gap in AUC from Laplace to the forest, in percent, for each method.
+
+    Returns
+    -------
+    closed : Series
+        The mean gain over Laplace divided by the mean gain of the forest, over all sets.
+    typical : Series
+        The median over the sets whose gap is worth dividing by.
+    """
+    gain = wide(rows, "auc").sub(wide(rows, "auc")[BASE], axis=0)
+    worth = gain[gain[FOREST] >= WORTH]
+    closed = 100 * gain.mean() / gain[FOREST].mean()
+    return closed, 100 * worth.div(worth[FOREST], axis=0).median()
+
+
+def main_table(rows):
+    """Every method: gap closed, measures, agreement, and sets on which it ranks better."""
+    closed, typical = gap_closed(rows)
+    auc = wide(rows, "auc")
+    table = pd.DataFrame({"gap closed %": closed.map("{:.0f}".format)})
+    table["median %"] = typical.map("{:.0f}".format)
+    for measure, label in MEASURES.items():
+        table[label] = wide(rows, measure).mean().map("{:.3f}".format)
+    table["agrees %"] = (100 * wide(rows, "agreement").mean()).map("{:.1f}".format)
+    table["sets won : lost"] = [_won_lost(auc[method] - auc[BASE]) for method in auc]
+    table["p"] = [_p_value(auc[method] - auc[BASE]) for method in auc]
+    return table.replace("nan", "")
+
+
+def parts_table(rows, methods):
+    """Gap closed and log-loss of some methods, for each group, each half and each tree."""
+    table = []
+    for column in ("group", "half"):
+        for (name, tree), part in rows.groupby([column, "tree"], sort=False):
+            closed, _ = gap_closed(part)
+            loss = wide(part, "log_loss").mean()
+            shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods}
+            table.append({"sets": f"{name} ({part['set'].nunique()})", "tree": tree, **shown})
+    return pd.DataFrame(table)
+
+
+def duels_table(rows, method):
+    """Sets that a method wins and loses against its rivals, in AUC and log-loss."""
+    table = {}
+    for tree, own in rows.groupby("tree", sort=False):
+        for measure, sign in (("auc", 1), ("log_loss", -1)):
+            values = wide(own, measure)
+            for rival in RIVALS:
+                gain = sign * (values[method] - values[rival])
+                label = f"{tree}, {MEASURES[measure]}"
+                table.setdefault(label, {})[rival] = f"{_won_lost(gain)} (p {_p_value(gain)})"
+    return pd.DataFrame(table)
+
+
+def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
+    """Every set on which the method is worse than one of the rivals, and by how much."""
+    found = []
+    for tree, own in rows.groupby("tree", sort=False):
+        for measure, sign in (("auc", 1), ("log_loss", -1)):
+            values = wide(own, measure)
+            for rival in rivals:
+                gain = sign * (values[method] - values[rival])
+                for name in gain.index[gain < -SAME]:
+                    found.append(
+                        {
+                            "tree": tree,
+                            "set": name,
+                            "measure": MEASURES[measure],
+                            "rival": rival,
+                            "rival's": f"{values[rival][name]:.4f}",
+                            f"{method}": f"{values[method][name]:.4f}",
+                        }
+                    )
+    return pd.DataFrame(found)
+
+
+def markdown(table, index=True):
+    """A frame as Markdown, numbers right."""
+    if index:
+        names = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in table.columns]
+        table = table.set_axis(names, axis=1).rename_axis("").reset_index()
+    columns = [str(c) for c in table.columns]
+    marks = ["---", *["---:"] * (len(columns) - 1)]
+    lines = [columns, marks, *table.astype(str).values.tolist()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _won_lost(gain):
+    gain = gain.dropna()
+    return f"{(gain > SAME).sum()} : {(gain < -SAME).sum()}"
+
+
+def _p_value(gain):
+    """Wilcoxon's signed-rank test over the sets, two-sided."""
+    gain = gain.dropna()
+    gain = gain[np.abs(gain) > SAME]
+    if len(gain) < 2:
+        return ""
+    p = wilcoxon(gain).pvalue
+    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
