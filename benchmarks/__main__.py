@@ -1,6 +1,15 @@
 """make bench: speed as ratios to a peer on the same data, in the same run."""
 
-from benchmarks import confdtree, fitting, learners, memory, nearest_change, other_learners, scoring
+from benchmarks import (
+    confdtree,
+    fitting,
+    kept,
+    learners,
+    memory,
+    nearest_change,
+    other_learners,
+    scoring,
+)
 
-for part in (scoring, confdtree, nearest_change, fitting, learners, other_learners, memory):
+for part in (scoring, confdtree, nearest_change, fitting, kept, learners, other_learners, memory):
     part.main()

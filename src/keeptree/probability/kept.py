@@ -19,7 +19,7 @@ from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.tree import LEAF
 
 EXPERTS = ("soft", "margin", "kernel")
-_UNFITTED = (0.1, 0.9, 0.6)  # weights without refits: docs/quality.md has how they were chosen
+_UNFITTED = (0.1, 0.6, 0.6)  # weights without refits; docs/guide/kept.md has why
 
 
 class KeptTreeClassifier(RefittedModel):
