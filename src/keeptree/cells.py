@@ -60,14 +60,15 @@ def read_cells(path, columns=None):
             if "Empty CSV" in str(error):
                 return  # a header and no row
             raise
-        for batch in reader:
+        for number, batch in enumerate(reader, start=1):
             cells = {
                 name: pc.utf8_trim_whitespace(batch.column(name)) for name in batch.schema.names
             }
             for name, column in cells.items():
                 blank = pc.is_in(column, value_set=missing)
                 cells[name] = pc.if_else(blank, pa.scalar(None, pa.string()), column)
-            yield cells, min(file.tell() / size, 1.0)
+            # The place in the file would not do: the reader is several blocks ahead.
+            yield cells, min(number * _BLOCK / size, 1.0)
 
 
 def infer_column(column):

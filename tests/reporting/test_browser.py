@@ -390,6 +390,16 @@ def test_the_page_fits_a_phone(opened, plain_page):
     assert tab.run(small) == []
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_stands_in_the_way_of_a_screen_reader(width, opened, demo_page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    for scheme in ("light", "dark"):
+        options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+        tab = opened(demo_page, bypass_csp=True, **options)  # for the checker's own script
+        found = axe.Axe().run(tab.page).response["violations"]
+        assert [(item["id"], item["nodes"][0]["html"]) for item in found] == []
+
+
 def test_without_javascript_everything_can_be_read(opened, plain_page):
     tab = opened(plain_page, java_script_enabled=False)
     text = tab.page.inner_text("body")
@@ -473,20 +483,18 @@ def test_a_thousand_leaves_and_two_hundred_columns_stay_usable(opened, large_pag
     tab.settle()
     assert "tests" in tab.text("#matches")
     times = tab.run(
-        """async () => {
+        """() => {
             const field = document.querySelector('.control .range');
-            const times = [];
-            for (let k = 0; k < 20; k += 1) {
+            return [...Array(20).keys()].map((k) => {
               field.value = Number(field.min) + (k / 20) * (field.max - field.min);
               const start = performance.now();
               field.dispatchEvent(new Event('input'));
-              await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-              times.push(performance.now() - start);
-            }
-            return times.sort((a, b) => a - b);
+              keeptree.render();
+              return performance.now() - start;
+            });
         }"""
     )
-    assert times[10] < 100  # on a quiet machine a third of that; two frames are in it
+    assert np.median(times) < 50  # a fifth of that if nothing else is running
 
 
 def one_leaf():
@@ -523,6 +531,7 @@ def test_every_state_opens_quietly(state, opened, tmp_path):
     text = tab.page.inner_text("main")
     if state is one_leaf:
         assert "Always says" in text
+        assert "ROC" not in text
     if state is no_held_out_data:
         assert "kt.report(model, X_test, y_test)" in text
     if state is no_rows:

@@ -6,7 +6,7 @@ from keeptree.cli.command import Command, say
 
 
 def _arguments(parser):
-    parser.add_argument("name", metavar="NAME", help="alvarez-2005 or alvarez-2007")
+    parser.add_argument("name", metavar="NAME", help="alvarez-2005, alvarez-2007 or katz-2012")
     parser.add_argument(
         "--table", metavar="N", action="append", help="only this table; may be repeated"
     )

@@ -8,7 +8,7 @@ import numpy as np
 from keeptree.cells import as_labels, as_numbers, read_cells
 from keeptree.files import check_data_file, file_columns, find_column, read_frame, reading
 
-CELLS = 4_000_000  # of a block: 32 MB as numbers
+CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import { atMost, nextAbove, plainNumber } from "./numbers.js";
 import { decide, route } from "./tree.js";
 import { distance, limits, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
-import { inHundred, roundOutwards, shownClass, tellNearest, tellNeighbours, valueText } from "./words.js";
+import { classText, distanceText, inHundred, roundOutwards, shownClass, tellNearest, tellNeighbours, valueText } from "./words.js";
 import { fromHash, isMoved, readValue, redo, remember, selectCase, startState, toHash, undo, withLock, withValue } from "./state.js";
 import { className, drawOutline, element } from "./outline.js";
 import { drawCases, nearerThan } from "./cases.js";
@@ -72,7 +72,7 @@ function update(next) {
 function estimateOf(p) {
   if (p === null) return null;
   const shown = shownClass(p, data.positive);
-  return { shown, text: `${data.classes[shown].label} ${inHundred(p[shown])}` };
+  return { shown, text: `${classText(data.classes[shown].label)} ${inHundred(p[shown])}` };
 }
 
 function renderBar(seen) {
@@ -82,7 +82,7 @@ function renderBar(seen) {
   const parts = [decided];
   const estimate = estimateOf(seen.p);
   if (estimate) parts.push(element("span", "estimate", estimate.text));
-  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${plainNumber(seen.distance, 2)} SD`));
+  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${distanceText(seen.distance)} SD`));
   if (seen.moved) parts.push(element("span", "moved", "moved"));
   else if (state.case === null) parts.push(element("span", "moved", "typical values"));
   shown.replaceChildren(...parts);
@@ -119,7 +119,7 @@ function renderResult(seen) {
   if (Number.isFinite(seen.distance)) {
     const nearer = nearerThan(seen.distance, data.distances);
     const share = nearer === null ? "" : `, nearer than ${nearer} in 100 held-out cases`;
-    parts.push(element("p", "far", `${plainNumber(seen.distance, 2)} standard deviations from the boundary${share}.`));
+    parts.push(element("p", "far", `${capital(distanceText(seen.distance))} standard deviations from the boundary${share}.`));
   }
   view.sentence = sentence(seen, seen.change ? [] : undefined);
   const change = element("p", "change", view.sentence);
@@ -129,7 +129,11 @@ function renderResult(seen) {
 }
 
 function opinion(label, most, p) {
-  return `Second opinion: the tree says ${data.classes[label].label}; we estimate ${data.classes[most].label} ${inHundred(p)}. The tree's decision stands; please look again.`;
+  return `Second opinion: the tree says ${data.classes[label].label}; we estimate ${classText(data.classes[most].label)} ${inHundred(p)}. The tree's decision stands; please look again.`;
+}
+
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
 }
 
 /** The sentence on the nearest change; why there is none takes longer and comes later. */
@@ -484,4 +488,4 @@ function tell(x, locked) {
 }
 
 // For tests and the curious.
-globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, tell, state: () => state };
+globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, render, tell, state: () => state };
