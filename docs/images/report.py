@@ -13,9 +13,7 @@ HERE = Path(__file__).parent
 with TemporaryDirectory() as folder, sync_playwright() as play:
     page = Path(folder) / "demo.html"
     demo(page)
-    browser = play.chromium.launch(
-        executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-    )
+    browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
     tab = browser.new_page(viewport={"width": 1440, "height": 1000})
     tab.goto(page.as_uri())
     tab.screenshot(path=HERE / "report.png")
