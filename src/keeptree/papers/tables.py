@@ -85,6 +85,25 @@ class Claim:
     evidence: str
 
 
+def verdict(share, whole=0.9, part=0.5):
+    """Return what a share of favourable results makes of a claim.
+
+    Parameters
+    ----------
+    share : float or None
+        None: nothing could be judged, the claim is ``open``.
+    whole, part : float
+        From which share on it ``holds``, or ``holds in part``.
+
+    Returns
+    -------
+    verdict : str
+    """
+    if share is None:
+        return "open"
+    return "holds" if share >= whole else "holds in part" if share >= part else "does not hold"
+
+
 @dataclass(frozen=True)
 class Claims:
     """Claims of the paper that are in no table of its own."""
