@@ -80,6 +80,7 @@ function renderBar(seen) {
   const decided = element("span", "decided", "tree: ");
   decided.append(className(data.classes[seen.label], markers));
   const parts = [decided];
+  if (state.case !== null) parts.unshift(element("span", "only-print", `Case ${data.cases[state.case].id.slice(0, 60)}`));
   const estimate = estimateOf(seen.p);
   if (estimate) parts.push(element("span", "estimate", estimate.text));
   if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${distanceText(seen.distance)} SD`));
