@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass, is_dataclass
 
 from keeptree.papers.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
 
+_WIDEST = 60  # characters of a cell that is a value
+
 
 @dataclass(frozen=True)
 class Table:
@@ -219,5 +221,10 @@ def _estimate_text(estimate):
 
 
 def _grid(header, body):
+    """A Markdown table whose columns line up in a terminal, unless a cell is a sentence."""
     rows = [header, ["---"] * len(header), *body]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if max(widths) <= _WIDEST:
+        rows = [[text.ljust(width) for text, width in zip(row, widths, strict=True)]
+                for row in rows]  # fmt: skip
     return ["| " + " | ".join(row) + " |" for row in rows]
