@@ -40,7 +40,7 @@ def rows_text(data):
     """Return what single cases the file holds."""
     if not data["rows"]:
         return (
-            "None. Of single cases the file has decision, probability and distance; of each attribute "
+            "None. Of single cases it has decision, probability and distance; of each attribute "
             "its range, median and histogram."
         )
     parts = []
