@@ -191,6 +191,18 @@ def count_agreement(cells):
     }
 
 
+def count_signs(cells):
+    """Count the cells of ours that are significantly above zero, below, and neither."""
+    sure = [cell.ours for cell in cells if cell.ours.significant]
+    up = sum(estimate.mean > 0 for estimate in sure)
+    return up, len(sure) - up, len(cells) - len(sure)
+
+
+def share_up(up, down):
+    """Part of the significant cells that are up; None if none is significant."""
+    return up / (up + down) if up + down else None
+
+
 def _limit(n):
     """Standard errors of a two-sided 95 % interval; a published mean is one of 100 samples."""
     return float(t.ppf(0.975, (n or 100) - 1))
