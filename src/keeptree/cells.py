@@ -77,7 +77,7 @@ def infer_column(column):
     Returns
     -------
     values : ndarray or pandas.Series
-        int64; float64, NaN where missing; or text.
+        int64; float64, NaN where missing; bool (float64 where some are missing); or text.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -92,6 +92,8 @@ def infer_column(column):
                 continue
         if not all(value is None or value in _TRUTH for value in column.unique().to_pylist()):
             return column.to_pandas()
+        if column.null_count == 0:
+            return as_numbers(column).astype(bool)
     return as_numbers(column)
 
 

@@ -425,6 +425,7 @@ def test_a_value_outside_its_bounds_may_stay_there():
         ({"costs": {"worst texture": 0}}, "positive finite"),
         ({"steps": {"worst texture": -1}}, "positive finite"),
         ({"steps": {"worst texture": []}}, "list of finite values"),
+        ({"steps": {"worst texture": "abc"}}, "list of finite values"),
         ({"max_changes": 0}, "at least 1"),
         ({"n": 0}, "at least 1"),
         ({"target": "maligant"}, "not a class"),

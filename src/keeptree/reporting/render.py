@@ -29,8 +29,10 @@ SCRIPTS = (
     "probability.js",
     "words.js",
     "state.js",
+    "judge.js",
     "outline.js",
     "cases.js",
+    "result.js",
     "page.js",
 )
 _LABEL_WIDTH, _LABEL_SIZE = 640, 16  # where a label of the outline is cut

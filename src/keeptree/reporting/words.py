@@ -39,7 +39,10 @@ def distance_text(distance):
 def rows_text(data):
     """Return what single cases the file holds."""
     if not data["rows"]:
-        return "None: no value of a single case is in this file."
+        return (
+            "None. Of single cases it has decision, probability and distance; of each attribute "
+            "its range, median and histogram."
+        )
     parts = []
     width = len(data["attributes"])
     if data["cases"]:
