@@ -404,3 +404,12 @@ def test_a_cold_tree_is_safe_in_many_threads(cancer, cancer_tree):
         with ThreadPoolExecutor(8) as pool:
             for result in pool.map(lambda _, m=cold: m.predict_proba(X), range(8)):
                 np.testing.assert_array_equal(result, expected)
+
+
+def test_a_model_that_decides_otherwise_than_its_leaves_is_refused(iris):
+    X, y = iris
+    for learner in (kt.NBTreeClassifier(), kt.NBTreeClassifier().fit(X, y)):
+        with pytest.raises(ValueError, match=r"naive Bayes inside its leaves.*kt\.keep\(model\)"):
+            kt.SmoothedTreeClassifier(learner).fit(X, y)
+    kept = kt.SmoothedTreeClassifier(kt.keep(learner)).fit(X, y)
+    assert (kept.predict(X) == kt.keep(learner).predict(X)).all()

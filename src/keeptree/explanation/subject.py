@@ -9,7 +9,7 @@ from sklearn.base import clone
 from keeptree.geometry.measure import check_finite
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.observed import Observed, observe
-from keeptree.importers import keep, unwrap
+from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.tree import Tree
 
 
@@ -79,11 +79,7 @@ def resolve(model, X=None, metric=None):
             "tree."
         )
     inner, transformers = (model, []) if isinstance(model, Tree) else unwrap(model)
-    if type(inner).__name__ == "NBTreeClassifier":
-        raise ValueError(
-            "An NBTreeClassifier decides by naive Bayes inside its leaves, not by its tests alone; "
-            "give kt.keep(model) to explain its tree."
-        )
+    check_decides_by_tests(inner)
     observed = getattr(inner, "observed_", None)
     bare = Subject(model, inner, tree, transformers, None, None)
     if X is not None:

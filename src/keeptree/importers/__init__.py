@@ -92,6 +92,15 @@ def unwrap(model):
             return model, transformers + getattr(model, "_transformers", [])
 
 
+def check_decides_by_tests(model):
+    """Raise a ValueError if an unwrapped model decides otherwise than the leaves of its tree."""
+    if type(model).__name__ == "NBTreeClassifier":
+        raise ValueError(
+            "An NBTreeClassifier decides by naive Bayes inside its leaves, not by its tests alone; "
+            "give kt.keep(model), the tree of its tests, instead."
+        )
+
+
 def _lookup(model, registry):
     for base in type(model).__mro__:
         found = registry.get(f"{base.__module__}.{base.__qualname__}")

@@ -20,7 +20,7 @@ from keeptree.blocks import map_rows
 from keeptree.checks import check_names, require
 from keeptree.geometry.measure import check_finite
 from keeptree.geometry.observed import Observed, observe
-from keeptree.importers import keep, unwrap
+from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.labels import label_codes
 from keeptree.learners.c45 import C45Classifier
 from keeptree.learners.target import read_target, sort_classes
@@ -139,8 +139,10 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "The tree is a regression tree, which has no classes; keep a classification tree."
             )
+        inner, transformers = (model, []) if isinstance(model, Tree) else unwrap(model)
+        check_decides_by_tests(inner)
         # A copy: whoever fits the pipeline again must not change what is kept.
-        self._transformers = [] if isinstance(model, Tree) else deepcopy(unwrap(model)[1])
+        self._transformers = deepcopy(transformers)
         self.classes_, self._columns = sort_classes(self.tree_.classes)
 
     def _read(self, X):
