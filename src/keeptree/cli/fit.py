@@ -48,10 +48,14 @@ def _run(options):
     if options.json:
         print(json.dumps(summary, indent=2))
         return
+    from keeptree.text import plural
+
     kept = "kept" if options.tree else "grew"
+    leaves = plural(summary["leaves"], "leaf", "leaves")
     print(
-        f"{summary['kind']} {kept} a tree of {summary['leaves']} leaves, depth {summary['depth']}, "
-        f"on {summary['columns']} columns, for the classes {', '.join(summary['classes'][:10])}."
+        f"{summary['kind']} {kept} a tree of {leaves}, depth {summary['depth']}, on "
+        f"{plural(summary['columns'], 'column')}, for the classes "
+        f"{', '.join(summary['classes'][:10])}."
     )
     print(f"Saved as {out}.")
 

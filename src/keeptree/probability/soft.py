@@ -35,6 +35,7 @@ class SoftExpert:
         require_number(self.shrinkage, "shrinkage")
         shape = (len(self.tests.node), len(tree.classes))
         require_array(self.values, "values", np.float64, shape)
+        require(((self.values >= 0) & (self.values <= 1)).all(), "a value is no probability")
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
