@@ -148,6 +148,14 @@ def test_a_grown_tree_is_saved_where_the_tilde_points(tmp_path, monkeypatch, cap
     assert {p.name for p in tmp_path.iterdir()} == {"data.csv", "t.json"}
 
 
+def test_a_grown_tree_never_overwrites_the_data(tmp_path, capsys):
+    data = tmp_path / "data.csv"
+    data.write_text("x,class\n1,a\n2,b\n3,a\n4,b\n")
+    assert cli.main(["grow", str(data), "--target", "class", "--out", str(data)]) == 2
+    assert "is read by this command; choose another file" in capsys.readouterr().err
+    assert data.read_text().startswith("x,class")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
 def test_a_reader_that_stops_early_is_no_error():
     command = f"{sys.executable} -m keeptree --help | head -n 1"

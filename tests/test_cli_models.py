@@ -64,7 +64,7 @@ def test_fit_grows_a_cart_on_numbers(capsys):
 def test_predict_writes_a_file_and_counts_second_opinions(capsys, saved):
     call = ["predict", str(saved), "loans.csv", "--keep", "id"]
     assert main([*call, "--out", "scored.parquet"]) == 0
-    assert capsys.readouterr().out.startswith("400 rows scored. In ")
+    assert capsys.readouterr().out.startswith("400 rows scored.\n")
     assert main([*call, "--out", "scored.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == 400
     frame = pd.read_csv("scored.csv", float_precision="round_trip")

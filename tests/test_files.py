@@ -8,7 +8,7 @@ import pytest
 
 import keeptree as kt
 from keeptree.cli import main
-from keeptree.files import read_frame, split_target
+from keeptree.files import read_frame, read_training, split_target
 from keeptree.learners.from_file import grow_file
 from tests.fixtures import weka
 from tests.probability.test_c45_trees import as_frame
@@ -156,3 +156,11 @@ def test_a_nominal_column_of_another_kind_is_an_error_not_a_missing_value():
             model.predict(X.assign(area=numbers))
     unknown = model.predict(X.assign(area="3"))  # text that was never seen is an unknown value
     assert unknown.shape == (40,)
+
+
+def test_truth_values_of_a_csv_file_stay_truth_values(tmp_path):
+    (tmp_path / "d.csv").write_text("a,b,class\nTrue,true,True\nFalse,,False\n")
+    X, y = read_training(tmp_path / "d.csv", "class")
+    assert y.dtype == bool
+    assert X["a"].tolist() == [True, False]
+    np.testing.assert_array_equal(X["b"], [1.0, np.nan])

@@ -60,14 +60,15 @@ def read_cells(path, columns=None):
             if "Empty CSV" in str(error):
                 return  # a header and no row
             raise
-        for batch in reader:
+        for number, batch in enumerate(reader, start=1):
             cells = {
                 name: pc.utf8_trim_whitespace(batch.column(name)) for name in batch.schema.names
             }
             for name, column in cells.items():
                 blank = pc.is_in(column, value_set=missing)
                 cells[name] = pc.if_else(blank, pa.scalar(None, pa.string()), column)
-            yield cells, min(file.tell() / size, 1.0)
+            # The place in the file would not do: the reader is several blocks ahead.
+            yield cells, min(number * _BLOCK / size, 1.0)
 
 
 def infer_column(column):
@@ -76,7 +77,7 @@ def infer_column(column):
     Returns
     -------
     values : ndarray or pandas.Series
-        int64; float64, NaN where missing; or text.
+        int64; float64, NaN where missing; bool (float64 where some are missing); or text.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -91,6 +92,8 @@ def infer_column(column):
                 continue
         if not all(value is None or value in _TRUTH for value in column.unique().to_pylist()):
             return column.to_pandas()
+        if column.null_count == 0:
+            return as_numbers(column).astype(bool)
     return as_numbers(column)
 
 

@@ -11,6 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.engines import read_blocks
@@ -157,6 +160,30 @@ def test_a_given_tree_is_kept_and_finds_its_columns(folder):
     draw()[["age", "risk"]].to_csv(folder / "narrow.csv", index=False)
     with pytest.raises(ValueError, match="lacks 'income', 'area', 'owner', which the tree knows"):
         kt.fit_file(folder / "narrow.csv", "risk", tree=tree)
+
+
+def test_a_fitted_learner_is_kept_and_not_grown_again(folder):
+    frame = draw(60, seed=1)
+    learner = DecisionTreeClassifier(max_depth=2, random_state=0)
+    learner.fit(frame[["owner", "age"]], frame["risk"])
+    model = kt.fit_file(
+        folder / "train.csv", "risk", tree=learner, method="smoothed", nominal=["area"]
+    )
+    assert model.tree_.to_dict() == kt.keep(learner).to_dict()
+    assert model.feature_names_in_.tolist() == ["owner", "age"]
+
+
+def test_a_scikit_learn_tree_scores_a_file_and_a_pipeline_is_refused(tmp_path):
+    X, y = draw()[["age", "owner"]].astype(float), draw()["risk"]
+    X.to_csv(tmp_path / "d.csv", index=False)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    summary = kt.predict_file(tree, tmp_path / "d.csv", tmp_path / "o.csv", keep=["age", "age"])
+    assert summary["columns"][:2] == ["age", "prediction"]
+    assert read(tmp_path / "o.csv")["prediction"].tolist() == tree.predict(X).tolist()
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2))
+    model = kt.SmoothedTreeClassifier(pipeline, decide="probability").fit(X, y)
+    with pytest.raises(ValueError, match="stands at the end of a pipeline"):
+        kt.predict_file(model, tmp_path / "d.csv", tmp_path / "o.csv")
 
 
 BAD = {

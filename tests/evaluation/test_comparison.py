@@ -289,3 +289,11 @@ def test_unknown_names_of_a_comparison(comparison):
         comparison.values("trees", "auc")
     with pytest.raises(ValueError, match="no metric 'lift'; there are auc"):
         comparison.values("tree", "lift")
+
+
+def test_every_public_name_is_there():
+    for name in kt.evaluation.__all__:
+        assert getattr(kt.evaluation, name) is not None
+    assert dir(kt.evaluation) == kt.evaluation.__all__
+    with pytest.raises(AttributeError, match="no attribute 'comparison_'"):
+        kt.evaluation.comparison_  # noqa: B018

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -182,6 +183,22 @@ def test_a_pipeline_is_explained_in_its_own_columns(cancer):
     assert data["decision"]["class"] == pipeline.predict(X.iloc[[3]])[0]
     assert "pipeline" in data["notes"][0]
     assert data["change"] is None
+
+
+@pytest.mark.parametrize("kind", [kt.MarginTreeClassifier, kt.ConfDTreeClassifier])
+def test_a_model_behind_a_pipelines_steps_is_explained_as_one_around_them(cancer, kind):
+    X, y, _ = cancer
+    X, y = X.iloc[:200, :4], y[:200]
+    steps = make_column_transformer((StandardScaler(), ["mean area", "mean texture"]))
+    learner = DecisionTreeClassifier(max_depth=2, random_state=0)
+    around = kind(make_pipeline(steps, learner)).fit(X, y)
+    behind = make_pipeline(steps, kind(learner)).fit(X, y)
+    for x in (X.iloc[[3]], X.iloc[3], X.iloc[3].to_dict()):
+        ours, theirs = (kt.explain(model, x).to_dict() for model in (around, behind))
+        assert ours["trace"] == theirs["trace"]
+        assert (ours["contributions"] is None) == (kind is kt.ConfDTreeClassifier)
+        for a, b in zip(ours["contributions"] or (), theirs["contributions"] or (), strict=True):
+            assert (a["name"], a["value"]) == (b["name"], pytest.approx(b["value"], abs=1e-5))
 
 
 def test_one_leaf_always_decides_the_same():

@@ -41,7 +41,7 @@ def test_no_result_of_ours_is_open_and_nothing_published_has_no_mark():
 
 
 def test_means_are_within_error_if_chance_explains_their_difference():
-    assert Cell(Estimate(1.0, 0.3), Estimate(1.9, 0.4)).within_error is True  # 0.9 < 1.96 x 0.5
+    assert Cell(Estimate(1.0, 0.3), Estimate(1.9, 0.4)).within_error is True  # 0.9 < 1.98 x 0.5
     assert Cell(Estimate(1.0, 0.3), Estimate(2.1, 0.4)).within_error is False
     assert Cell(Estimate(1.0), Estimate(2.1, 0.4)).within_error is None
 
@@ -87,7 +87,7 @@ def test_the_published_tables_are_complete():
 def test_a_table_marks_its_cells_and_counts_them():
     cell = Cell(Estimate(-3, 1), Estimate(2, 0.5))
     text = Table("1", "AUC", ("both",), {"wine": [cell]}, certain=("wine",)).to_markdown()
-    assert "| wine | **−3.00±1.00** (2.00±0.50) ✗ |" in text
+    assert "| wine     | **−3.00±1.00** (2.00±0.50) ✗ |" in text
     assert "agree in 0 of 1 cells (✗ 1)" in text
     assert "1 cell(s) are significant in both with opposite signs" in text
     good = Table("1", "AUC", ("both",), {"wine": [Cell(Estimate(2, 1), Estimate(2, 0.5))]})

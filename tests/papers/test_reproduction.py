@@ -142,6 +142,9 @@ def test_the_command_prints_the_totals_or_json(done, capsys):
     call = ["reproduce", "alvarez-2007", "--table", "1", "--samples", "2", "--dataset", "wine",
             "--out", str(out), "--jobs", "1"]  # fmt: skip
     assert cli.main(call) == 0
-    assert "Table 1: Sign and significance agree in" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Sign and significance agree in" in printed
+    assert "| wine     |" in printed  # cell by cell, in columns
+    assert f"Written: {out / 'alvarez-2007.md'}" in printed
     assert cli.main([*call, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sections"][0]["table"] == "1"

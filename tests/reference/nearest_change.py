@@ -46,8 +46,8 @@ def nearest_change(tree, row, rules, metric, wanted=None, max_changes=None):
     columns = [c if f in tested else c[:1] for f, c in enumerate(columns)]
     points = np.array(list(product(*columns)))
     own = tree._labels(row[None])[0]
-    usable = [routes(tree, point) for point in points]
-    points = points[usable]
+    if np.isnan(row).any():
+        points = points[[routes(tree, point) for point in points]]
     decided = tree._labels(points)
     good = decided != own if wanted is None else decided == wanted
     moved = (points != row) & ~np.isnan(row)

@@ -5,6 +5,10 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+from keeptree.probability.smoothing import SmoothedTreeClassifier
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -69,3 +73,10 @@ class Tab:
 
     def close(self):
         self.context.close()
+
+
+def plain_model():
+    """A small model, and held-out cases."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    learner = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=5, random_state=0)
+    return SmoothedTreeClassifier(learner).fit(X[:300], y[:300]), X[300:], y[300:]

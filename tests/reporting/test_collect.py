@@ -11,6 +11,7 @@ from keeptree.importers import keep
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.cases import choose_first
 from keeptree.reporting.collect import collect
+from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 
@@ -172,3 +173,19 @@ def test_the_fingerprint_changes_with_the_tree():
     trees = [DecisionTreeClassifier(max_leaf_nodes=n, random_state=0).fit(X, y) for n in (4, 4, 5)]
     prints = [fingerprint(keep(tree)) for tree in trees]
     assert prints[0] == prints[1] != prints[2]
+
+
+def test_x_and_y_must_be_of_one_length(cancer, tmp_path):
+    model, X, y = cancer
+    with pytest.raises(ValueError, match="y has 5 labels, but X has 284 rows"):
+        report(model, X, y[:5], tmp_path / "page.html")
+    with pytest.raises(ValueError, match="y was given without X"):
+        report(model, None, y, tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(), SmoothedTreeClassifier()])
+def test_what_is_no_fitted_model_of_ours_is_refused_in_one_sentence(model, tmp_path):
+    with pytest.raises(ValueError, match="fit"):
+        report(model, [[1.0]], [0], tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []

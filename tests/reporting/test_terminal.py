@@ -25,12 +25,29 @@ def test_the_table_has_the_figures(demo_data):
             assert f"{demo_data['quality']['metrics'][key][who]['value']:.3f}" in line
 
 
+def test_the_demo_compares_the_methods_on_the_same_tree(demo_data):
+    text = printed(demo_data, width=100)
+    rows = {row["name"]: row for row in demo_data["methods"]}
+    leaves = rows["the tree's own leaves"]
+    for name, row in rows.items():
+        line = next(line for line in text.splitlines() if line.startswith(name))
+        assert f"{row['auc']:.3f}" in line
+        assert line.endswith(f" {row['distinct']}")
+        assert (row["log_loss"] is None) == ("ranking" in name)
+    metrics = demo_data["quality"]["metrics"]
+    kept = rows["kept tree (recommended)"]
+    assert kept["auc"] == pytest.approx(metrics["auc"]["ours"]["value"])
+    assert leaves["auc"] == pytest.approx(metrics["auc"]["leaves"]["value"])
+    assert leaves["distinct"] < 10 < kept["distinct"]
+
+
 def test_it_fits_a_terminal_of_eighty_columns(demo_data):
     assert max(map(len, printed(demo_data, width=80).splitlines())) <= 80
 
 
 def test_without_held_out_cases_there_is_no_table(demo_data):
-    text = printed({**demo_data, "quality": None}, width=100)
+    without = {key: value for key, value in demo_data.items() if key != "methods"}
+    text = printed({**without, "quality": None}, width=100)
     assert "Brier" not in text
     assert "Page: /x/page.html" in text
 

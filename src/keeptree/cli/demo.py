@@ -35,7 +35,7 @@ def _run(options):
 
 COMMAND = Command(
     "demo",
-    "compare a tree's own probabilities with ours on data that ships with scikit-learn",
+    "write the report on data that ships with scikit-learn: see it before you use it",
     _arguments,
     _run,
 )

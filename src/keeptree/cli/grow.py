@@ -2,7 +2,7 @@
 
 import json
 
-from keeptree.cli.command import Command
+from keeptree.cli.command import Command, check_distinct
 
 
 def _arguments(parser):
@@ -38,6 +38,7 @@ def _run(options):
 
     require("arff", "pandas", "pyarrow", extra="files")
     out = check_writable(options.out)
+    check_distinct(out, options.data)
     from keeptree.learners.c45 import C45Classifier
     from keeptree.learners.from_file import grow_file
     from keeptree.learners.j48_text import j48_text

@@ -54,12 +54,10 @@ def _run(options):
     if options.json:
         print(json.dumps(summary, indent=2))
         return
-    print(f"{summary['rows']:,} rows scored.", end=" ")
+    print(f"{summary['rows']:,} rows scored.")
     if summary["second_opinions"] is not None:
-        print(
-            f"In {summary['second_opinions']:,} the probabilities favour another class than the "
-            "tree (second_opinion)."
-        )
+        found = f"{summary['second_opinions']:,} with a second opinion"
+        print(f"{found}: another class is more probable than the tree's.")
     print(f"Saved as {summary['out']}.")
 
 

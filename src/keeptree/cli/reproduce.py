@@ -1,12 +1,13 @@
 """``keeptree reproduce``: a paper's tables and figures, our values beside the published ones."""
 
 import json
+from pathlib import Path
 
 from keeptree.cli.command import Command, say
 
 
 def _arguments(parser):
-    parser.add_argument("name", metavar="NAME", help="alvarez-2005 or alvarez-2007")
+    parser.add_argument("name", metavar="NAME", help="alvarez-2005, alvarez-2007 or katz-2012")
     parser.add_argument(
         "--table", metavar="N", action="append", help="only this table; may be repeated"
     )
@@ -50,25 +51,10 @@ def _run(options):
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
         return
-    print("\n".join(_summary(report)))
-
-
-def _summary(report):
-    """A few lines for the terminal; the files have the rest."""
-    from keeptree.papers.tables import opposite_sentences, total_sentence
-
-    for text in report.get("unavailable", {}).values():
-        yield f"Unavailable: {text}"
-    for text in report.get("failures", ()):
-        yield f"Failed: {text}"
-    for part in report["sections"]:
-        if part.get("agreement"):
-            counts = part["agreement"]["all"]
-            sentences = [total_sentence(counts), *opposite_sentences(counts)]
-            yield f"Table {part['table']}: {' '.join(sentences)}"
-        for claim in part.get("claims", ()):
-            yield f"{claim['verdict']}: {claim['text']}"
-    yield from (f"Written: {path}" for path in report["files"])
+    markdown, *others = report["files"]
+    print(Path(markdown).read_text(encoding="utf-8"))
+    for path in (markdown, *others):
+        print(f"Written: {path}")
 
 
 COMMAND = Command(

@@ -2,12 +2,12 @@
 
 from importlib import import_module
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from keeptree.files import read_training
 
-# What --method names -> the public class around the tree; None is the tree's learner itself.
+# What --method names -> the public class around the tree.
 METHODS = {
     "kept": "KeptTreeClassifier",
     "soft": "SoftTreeClassifier",
@@ -57,12 +57,12 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=()):
         raise ValueError(
             f"The target {target!r} has one value only; there is nothing to tell apart."
         )
-    _check_learner(tree, X)
-    names = getattr(tree, "feature_names", None)
-    if names:
+    names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
+    if names is not None:
         X = _columns_of(X, names, data)
+    _check_learner(tree, X)
     kind = getattr(import_module("keeptree"), METHODS[method])
-    return kind(tree if tree is None or hasattr(tree, "n_leaves") else clone(tree)).fit(X, y)
+    return kind(tree).fit(X, y)
 
 
 def _columns_of(X, names, data):

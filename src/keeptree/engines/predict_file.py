@@ -60,6 +60,7 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     require("pandas", "pyarrow", extra="files")
     check_is_fitted(model)
     _check_out(out, data)
+    keep = list(dict.fromkeys(keep))
     answer = _Answer(model, distance)
     clash = [name for name in keep if name in answer.names]
     if clash:

@@ -7,8 +7,9 @@ import numpy as np
 
 from keeptree.cells import as_labels, as_numbers, read_cells
 from keeptree.files import check_data_file, file_columns, find_column, read_frame, reading
+from keeptree.tree import Tree
 
-CELLS = 4_000_000  # of a block: 32 MB as numbers
+CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,14 @@ def _wanted(path, names, model, keep):
 
 
 def _categories(model):
-    tree = getattr(model, "tree_", None)
-    return (None,) * model.n_features_in_ if tree is None else tree.categories
+    """Labels of each column of X, None for numbers."""
+    if getattr(model, "_transformers", None):
+        raise ValueError(
+            f"The tree of this {type(model).__name__} stands at the end of a pipeline, which does "
+            "not tell the types of its columns; read the file and call the model's predict_proba."
+        )
+    tree = getattr(model, "tree_", None)  # scikit-learn's own has numbers only
+    return tree.categories if isinstance(tree, Tree) else (None,) * model.n_features_in_
 
 
 def _frame(cells, columns, start):

@@ -1,60 +1,46 @@
 """Evaluation: protocols, metrics that scikit-learn lacks, significance tests, comparisons."""
 
-from keeptree.evaluation.comparison import Comparison, compare
-from keeptree.evaluation.displays import (
-    LearningDisplay,
-    MeanRocDisplay,
-    PairedDifferenceDisplay,
-    ReliabilityDisplay,
-)
-from keeptree.evaluation.learning import (
-    LearningCurve,
-    arithmetic_schedule,
-    geometric_schedule,
-    learning_curve,
-)
-from keeptree.evaluation.metrics import CURVES, METRICS, Metric, cost_metric
-from keeptree.evaluation.protocols import (
-    PROTOCOLS,
-    BootstrapSplit,
-    DividedBootstrapSplit,
-    make_protocol,
-)
-from keeptree.evaluation.ranking import auc, mean_roc, partial_auc, stays_ahead
-from keeptree.evaluation.significance import (
-    PairedDifference,
-    accuracy_interval,
-    compare_accuracies,
-    hits_and_errors,
-    paired_difference,
-)
+from importlib import import_module
 
-__all__ = [
-    "CURVES",
-    "METRICS",
-    "PROTOCOLS",
-    "BootstrapSplit",
-    "Comparison",
-    "DividedBootstrapSplit",
-    "LearningCurve",
-    "LearningDisplay",
-    "MeanRocDisplay",
-    "Metric",
-    "PairedDifference",
-    "PairedDifferenceDisplay",
-    "ReliabilityDisplay",
-    "accuracy_interval",
-    "arithmetic_schedule",
-    "auc",
-    "compare",
-    "compare_accuracies",
-    "cost_metric",
-    "geometric_schedule",
-    "hits_and_errors",
-    "learning_curve",
-    "make_protocol",
-    "mean_roc",
-    "paired_difference",
-    "partial_auc",
-    "stays_ahead",
-]
+_HOME = {
+    "CURVES": "metrics",
+    "METRICS": "metrics",
+    "PROTOCOLS": "protocols",
+    "BootstrapSplit": "protocols",
+    "Comparison": "comparison",
+    "DividedBootstrapSplit": "protocols",
+    "LearningCurve": "learning",
+    "LearningDisplay": "displays",
+    "MeanRocDisplay": "displays",
+    "Metric": "metrics",
+    "PairedDifference": "significance",
+    "PairedDifferenceDisplay": "displays",
+    "ReliabilityDisplay": "displays",
+    "accuracy_interval": "significance",
+    "arithmetic_schedule": "learning",
+    "auc": "ranking",
+    "compare": "comparison",
+    "compare_accuracies": "significance",
+    "cost_metric": "metrics",
+    "geometric_schedule": "learning",
+    "hits_and_errors": "significance",
+    "learning_curve": "learning",
+    "make_protocol": "protocols",
+    "mean_roc": "ranking",
+    "paired_difference": "significance",
+    "partial_auc": "ranking",
+    "stays_ahead": "ranking",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name):
+    # Loaded on first use: each process of the runner imports this package before it does anything.
+    if name not in _HOME:
+        raise AttributeError(f"module 'keeptree.evaluation' has no attribute {name!r}")
+    return getattr(import_module(f"keeptree.evaluation.{_HOME[name]}"), name)
+
+
+def __dir__():
+    return __all__

@@ -37,12 +37,31 @@ def make_models(names=None, X=None):
     """
     names = DEFAULT if names is None else names
     models = {name: MODELS[one_of(MODELS, name, "model")]() for name in names}
-    if "forest" in models and _has_nominal(X):
-        codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-        nominal = make_column_selector(dtype_include=["category", "object"])
-        encode = make_column_transformer((codes, nominal), remainder="passthrough")
-        models["forest"] = make_pipeline(encode, models["forest"])
+    if "forest" in models:
+        models["forest"] = give_codes(models["forest"], X)
     return models
+
+
+def give_codes(model, X):
+    """Return a model that is given the codes of nominal columns, if X has any.
+
+    Parameters
+    ----------
+    model : estimator
+        One that reads numbers only.
+    X : data frame or array
+        The data it will be fitted on.
+
+    Returns
+    -------
+    model : estimator
+        A pipeline, or the same model if there is nothing to encode.
+    """
+    if not any(str(kind) in ("category", "object") for kind in getattr(X, "dtypes", ())):
+        return model
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    nominal = make_column_selector(dtype_include=["category", "object"])
+    return make_pipeline(make_column_transformer((codes, nominal), remainder="passthrough"), model)
 
 
 MODELS = {
@@ -61,7 +80,3 @@ MODELS = {
     "forest": lambda: RandomForestClassifier(random_state=0),
 }
 DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "soft", "margin", "kept", "forest")
-
-
-def _has_nominal(X):
-    return any(str(kind) in ("category", "object") for kind in getattr(X, "dtypes", ()))

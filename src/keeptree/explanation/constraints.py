@@ -169,7 +169,7 @@ def _read_cost(tree, f, value):
     labels = tree.categories[f]
     if labels is None or isinstance(value, Real):
         raise ValueError(f"The cost of {name!r} is {value!r}, not a positive finite number.")
-    matrix = np.array(value, dtype=np.float64)
+    matrix = _numbers(value)
     good = matrix.shape == (len(labels), len(labels)) and (matrix >= 0).all()
     if not good or not np.isfinite(matrix).all() or np.diag(matrix).any():
         raise ValueError(
@@ -187,12 +187,20 @@ def _read_steps(tree, f, value):
         if not 0 < value < np.inf:
             raise ValueError(f"The step of {name!r} is {value!r}, not a positive finite number.")
         return float(value)
-    values = np.unique(np.array(value, dtype=np.float64))
+    values = np.unique(_numbers(value))
     if not len(values) or not np.isfinite(values).all():
         raise ValueError(
             f"The steps of {name!r} are {value!r}; give a number, or a list of finite values."
         )
     return values
+
+
+def _numbers(value):
+    """Value as an array of numbers; empty, which nobody wants, if it is none."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
 
 
 def _category_mask(tree, f, labels, what):

@@ -36,7 +36,7 @@ def collect_contributions(subject, rows, label):
     model = subject.inner
     if not hasattr(model, "contributions"):
         return None
-    found = ask(model.contributions, rows)
+    found = ask(model.contributions, subject.as_inner(rows))
     column = int(np.flatnonzero(model.classes_ == subject.tree.classes[label])[0])
     parts = []
     if hasattr(found, "expert"):

@@ -62,8 +62,10 @@ def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
     'benign'
     """
     subject = resolve(model, X, metric)
-    names = getattr(subject.inner, "feature_names_in_", subject.tree.feature_names)
-    rows, _ = read_rows(subject.tree, x, None if names is None else tuple(names))
+    names = getattr(model, "feature_names_in_", subject.tree.feature_names)
+    rows, single = read_rows(subject.tree, x, None if names is None else tuple(names))
+    if subject.transformers and single and names is not None:
+        rows = _named(rows, names)
     encoded = subject.encode(rows)
     if len(encoded) != 1:
         raise ValueError(
@@ -129,6 +131,15 @@ class Story:
 
     def _repr_markdown_(self):
         return self.markdown
+
+
+def _named(rows, names):
+    """Rows as a data frame, since the steps of a pipeline may choose columns by name."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return rows
+    return pd.DataFrame(rows, columns=list(names))
 
 
 def _collect(subject, rows, encoded, near, X, metric, constraints):
@@ -221,5 +232,5 @@ def _trace(subject, rows):
     """What ConfDTree did to the case, if it is one."""
     if not hasattr(subject.inner, "trace"):
         return None
-    trace = ask(subject.inner.trace, rows)[0]
+    trace = ask(subject.inner.trace, subject.as_inner(rows))[0]
     return {"changed": bool(trace.changed), "text": str(trace)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.stats import t
 
 from keeptree.evaluation.significance import paired_difference
 
@@ -18,7 +19,6 @@ MEANINGS = {
     OPPOSITE: "significant in both with opposite signs",
     OPEN: "cannot be judged",
 }
-_LIMIT = 1.96  # two-sided 95 % under the normal assumption
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Estimate:
     @property
     def significant(self):
         """Whether the 95 % interval leaves zero out; None if there is no interval."""
-        return None if self.error is None else abs(self.mean) > _LIMIT * self.error
+        return None if self.error is None else bool(abs(self.mean) > _limit(self.n) * self.error)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ class Cell:
         ours, theirs = self.ours, self.published
         if ours is None or theirs is None or ours.error is None or theirs.error is None:
             return None
-        return bool(abs(ours.mean - theirs.mean) <= _LIMIT * np.hypot(ours.error, theirs.error))
+        reach = _limit(ours.n) * np.hypot(ours.error, theirs.error)
+        return bool(abs(ours.mean - theirs.mean) <= reach)
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,23 @@ def count_agreement(cells):
         "total": len(judged),
         "what": judged[0].what if judged else Cell.what,
     }
+
+
+def count_signs(cells):
+    """Count the cells of ours that are significantly above zero, below, and neither."""
+    sure = [cell.ours for cell in cells if cell.ours.significant]
+    up = sum(estimate.mean > 0 for estimate in sure)
+    return up, len(sure) - up, len(cells) - len(sure)
+
+
+def share_up(up, down):
+    """Part of the significant cells that are up; None if none is significant."""
+    return up / (up + down) if up + down else None
+
+
+def _limit(n):
+    """Standard errors of a two-sided 95 % interval; a published mean is one of 100 samples."""
+    return float(t.ppf(0.975, (n or 100) - 1))
 
 
 def _read_field(field):

@@ -184,9 +184,10 @@ def _measure_tree(tree, sample):
     hit = tree.predict(sample.X_test) == sample.y_test
     distance = Boundary(tree).fit(sample.X_train).distance(sample.X_test)
     measure = {"method": "tree", "leaves": tree.n_leaves, "accuracy": float(hit.mean())}
-    found = hits_and_errors(distance, hit)
-    if np.isfinite([found.difference, found.kappa]).all():
-        measure |= {"hits_and_errors": found.difference, "kappa": found.kappa}
+    if np.isfinite(distance).all():  # a tree of one class has no boundary
+        found = hits_and_errors(distance, hit)
+        if np.isfinite(found.kappa):
+            measure |= {"hits_and_errors": found.difference, "kappa": found.kappa}
     return measure
 
 

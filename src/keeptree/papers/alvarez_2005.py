@@ -9,12 +9,20 @@ from typing import ClassVar
 import numpy as np
 
 from keeptree.evaluation.ranking import stays_ahead
-from keeptree.papers.agreement import OTHER, SAME, Cell, Estimate, SignCell, estimate_difference
+from keeptree.papers.agreement import (
+    OTHER,
+    SAME,
+    Cell,
+    Estimate,
+    SignCell,
+    count_signs,
+    estimate_difference,
+    share_up,
+)
 from keeptree.papers.alvarez import CODINGS, PROTOCOLS, TREES, list_tasks, score_sample
 from keeptree.papers.alvarez_2005_figure import draw_roc
-from keeptree.papers.alvarez_2007 import count_signs, share_up, verdict
 from keeptree.papers.reproduction import Reproduction
-from keeptree.papers.tables import Claim, Claims, Table, number
+from keeptree.papers.tables import Claim, Claims, Table, number, verdict
 
 CERTAIN = tuple(name for name, coding in CODINGS.items() if not coding.free)
 _PER_SAMPLE = "± is the standard error over the samples; differences of AUC are times 100."

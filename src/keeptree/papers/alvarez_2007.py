@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from keeptree.papers.agreement import Cell, Estimate, estimate_difference
+from keeptree.papers.agreement import Cell, Estimate, count_signs, estimate_difference, share_up
 from keeptree.papers.alvarez import (
     BANDWIDTHS,
     CODINGS,
@@ -16,7 +16,7 @@ from keeptree.papers.alvarez import (
 from keeptree.papers.alvarez_2007_figures import draw_estimates, draw_partitions, draw_variation
 from keeptree.papers.published_2007 import TABLE_1, TABLE_2, TABLE_3
 from keeptree.papers.reproduction import Reproduction
-from keeptree.papers.tables import Claim, Claims, Table, number
+from keeptree.papers.tables import Claim, Claims, Table, number, verdict
 from keeptree.papers.two_subsets import draw_example
 
 DATASETS = {name: CODINGS[name] for name in TABLE_1}
@@ -170,25 +170,6 @@ def claims(results):
             _claim_partition(),
         )
     )
-
-
-def verdict(share, whole=0.9, part=0.5):
-    """``holds`` from a share of 0.9, ``holds in part`` from one half; ``open`` without a share."""
-    if share is None:
-        return "open"
-    return "holds" if share >= whole else "holds in part" if share >= part else "does not hold"
-
-
-def count_signs(cells):
-    """Number of cells significantly above zero, below, and neither."""
-    sure = [cell.ours for cell in cells if cell.ours.significant]
-    up = sum(estimate.mean > 0 for estimate in sure)
-    return up, len(sure) - up, len(cells) - len(sure)
-
-
-def share_up(up, down):
-    """Part of the significant cells that are up; None if none is significant."""
-    return up / (up + down) if up + down else None
 
 
 def _claim_better(table):

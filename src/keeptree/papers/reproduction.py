@@ -20,7 +20,24 @@ from keeptree.papers.tables import legend
 PAPERS = {
     "alvarez-2005": "keeptree.papers.alvarez_2005",
     "alvarez-2007": "keeptree.papers.alvarez_2007",
+    "katz-2012": "keeptree.papers.katz_2012",
 }
+
+
+@dataclass(frozen=True)
+class MeasuredFigure:
+    """A figure that is drawn from results of its own.
+
+    Attributes
+    ----------
+    draw : callable
+        ``draw(folder, results)`` returns a picture.
+    list_tasks : callable
+        As in :class:`Reproduction`.
+    """
+
+    draw: Callable
+    list_tasks: Callable
 
 
 @dataclass(frozen=True)
@@ -43,13 +60,16 @@ class Reproduction:
     tables : dict
         By key a function of :class:`~keeptree.papers.results.Results` that returns a table.
     figures : dict
-        By key a function of a folder and ``data_dir`` that returns a picture.
+        By key a function of a folder and ``data_dir`` that returns a picture, or a
+        :class:`MeasuredFigure`.
     list_tasks : callable
         ``list_tasks(samples, datasets, sources, protocol)`` returns the tasks.
     work : callable
         ``work(task, data_dir=None)`` returns the rows of a task.
     records : str
         Name of the file of finished tasks; papers that share tasks share it.
+    marks : str
+        What the marks of the cells mean, if not what :func:`~keeptree.papers.tables.legend` says.
     """
 
     name: str
@@ -62,6 +82,7 @@ class Reproduction:
     list_tasks: Callable
     work: Callable
     records: str
+    marks: str = ""
 
 
 def reproduce(
@@ -125,12 +146,23 @@ def reproduce(
 
     report = {"paper": paper.name, "citation": paper.citation, "version": __version__}
     sections = []
+
+    def measure(list_tasks):
+        about, results = _measure(paper, list_tasks, samples, datasets, protocol, data_dir, out,
+                                  n_jobs, progress)  # fmt: skip
+        about["seconds"] = round(about["seconds"] + report.get("seconds", 0), 1)
+        about["failures"] = report.get("failures", []) + about["failures"]
+        report.update(about)
+        return results
+
     if tables:
-        about, results = _measure(paper, samples, datasets, protocol, data_dir, out, n_jobs,
-                                  progress)  # fmt: skip
-        report |= about
+        results = measure(paper.list_tasks)
         sections += [paper.tables[key](results) for key in tables]
-    sections += [paper.figures[key](out, data_dir) for key in figures]
+    for figure in (paper.figures[key] for key in figures):
+        if isinstance(figure, MeasuredFigure):
+            sections.append(figure.draw(out, measure(figure.list_tasks)))
+        else:
+            sections.append(figure(out, data_dir))
     report["sections"] = [section.to_dict() for section in sections]
     return _write(report, sections, paper, out)
 
@@ -153,7 +185,7 @@ def _choose(kind, available, paper, wanted, everything):
     return [key for key in available if key in (wanted or ())]
 
 
-def _measure(paper, samples, datasets, protocol, data_dir, out, n_jobs, progress):
+def _measure(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_jobs, progress):
     """Do the tasks; return what the report says of them, and the results."""
     sources, sizes, missing = _find_data(paper, datasets, data_dir)
     having = [name for name in datasets if name in sources]
@@ -161,7 +193,7 @@ def _measure(paper, samples, datasets, protocol, data_dir, out, n_jobs, progress
         reasons = " ".join(missing.values())
         raise UnavailableError(f"None of the data sets can be had. {reasons}")
     records = run(
-        paper.list_tasks(samples, having, sources, protocol),
+        list_tasks(samples, having, sources, protocol),
         partial(paper.work, data_dir=data_dir),
         out / paper.records,
         n_jobs=n_jobs,
@@ -222,12 +254,14 @@ def _write(report, sections, paper, out):
     """Write the report as Markdown and JSON and return it with the paths."""
     markdown, data = out / f"{paper.name}.md", out / f"{paper.name}.json"
     pictures = [str(out / part["file"]) for part in report["sections"] if "file" in part]
-    write_text(markdown, "\n".join([_head(report), *(part.to_markdown() for part in sections)]))
+    write_text(
+        markdown, "\n".join([_head(report, paper), *(part.to_markdown() for part in sections)])
+    )
     write_text(data, json.dumps(report, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     return {**report, "files": [str(markdown), str(data), *pictures]}
 
 
-def _head(report):
+def _head(report, paper):
     """The beginning of the Markdown report: what was run on what."""
     lines = [f"# {report['paper']}", "", report["citation"], ""]
     if "samples" in report:
@@ -235,8 +269,8 @@ def _head(report):
         lines += [
             f"{report['samples']} samples of each data set, protocol “{report['protocol']}”, "
             f"{minutes:.1f} minutes of one core. Each cell has our value, then the published one "
-            f"in brackets, then a mark: {legend()}. Insignificant values of ours are italic, "
-            "significantly bad ones bold.",
+            f"in brackets, then a mark: {paper.marks or legend()}. Insignificant values of ours "
+            "are italic, significantly bad ones bold.",
             "",
             "| data set | positive class | rows | source |",
             "| --- | --- | --- | --- |",

@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass, is_dataclass
 
 from keeptree.papers.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
 
+_WIDEST = 60  # characters of a cell that is a value
+
 
 @dataclass(frozen=True)
 class Table:
@@ -83,6 +85,25 @@ class Claim:
     text: str
     verdict: str
     evidence: str
+
+
+def verdict(share, whole=0.9, part=0.5):
+    """Return what a share of favourable results makes of a claim.
+
+    Parameters
+    ----------
+    share : float or None
+        None: nothing could be judged, the claim is ``open``.
+    whole, part : float
+        From which share on it ``holds``, or ``holds in part``.
+
+    Returns
+    -------
+    verdict : str
+    """
+    if share is None:
+        return "open"
+    return "holds" if share >= whole else "holds in part" if share >= part else "does not hold"
 
 
 @dataclass(frozen=True)
@@ -200,5 +221,10 @@ def _estimate_text(estimate):
 
 
 def _grid(header, body):
+    """A Markdown table whose columns line up in a terminal, unless a cell is a sentence."""
     rows = [header, ["---"] * len(header), *body]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if max(widths) <= _WIDEST:
+        rows = [[text.ljust(width) for text, width in zip(row, widths, strict=True)]
+                for row in rows]  # fmt: skip
     return ["| " + " | ".join(row) + " |" for row in rows]

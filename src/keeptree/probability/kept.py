@@ -66,7 +66,7 @@ class KeptTreeClassifier(RefittedModel):
     -----
     Strengths and weights are chosen with trees that the same learner grows on five folds of the
     training sample; the kept tree is not touched. A :class:`~keeptree.Tree` came without its
-    learner: then strengths and weights are defaults. Nothing is random.
+    learner: then strengths and weights are defaults. Nothing is random but the learner itself.
 
     Examples
     --------

@@ -5,7 +5,7 @@ import numpy as np
 from keeptree.text import clean
 
 NEAREST_SHARE = 0.05  # of the cases are "near the boundary"
-_MOST_LISTED, _MOST_HELD = 150, 300
+_MOST_HELD, _MOST_VALUES = 300, 30_000  # cases, and their values: half for each reason to look
 
 
 def choose_first(p, decision, distance):
@@ -58,7 +58,8 @@ def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, 
     -------
     cases : list of dict
     """
-    held = _held(distance, near, opinion)
+    width = 1 if rows is None or not rows[0] else len(rows[0])
+    held = _held(distance, near, opinion, min(_MOST_HELD, _MOST_VALUES // width))
     rank = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
     return [
         {
@@ -78,14 +79,14 @@ def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, 
     ]
 
 
-def _held(distance, near, opinion):
+def _held(distance, near, opinion, most):
     """Rows the file holds: those to look at first, then others evenly over the sample."""
     by_distance = np.argsort(distance, kind="stable")
     listed = np.concatenate(
-        [[r for r in by_distance if chosen[r]][:_MOST_LISTED] for chosen in (near, opinion)]
+        [[r for r in by_distance if chosen[r]][: most // 2] for chosen in (near, opinion)]
     ).astype(int)
     first = by_distance[np.isin(by_distance, listed)]
     others = np.setdiff1d(np.arange(len(distance)), np.flatnonzero(near | opinion))
-    room = min(len(others), max(_MOST_HELD - len(first), 0))
+    room = min(len(others), max(most - len(first), 0))
     spread = np.unique(np.linspace(0, len(others) - 1, room).astype(int)) if room else []
     return [*first.tolist(), *others[np.asarray(spread, dtype=int)].tolist()]

@@ -15,6 +15,7 @@ from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
 from keeptree.labels import label_codes
 from keeptree.probability.base import _is_kept
+from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.attributes import collect_attributes
 from keeptree.reporting.cases import choose_first, collect_cases
 from keeptree.reporting.distances import collect_distances
@@ -161,6 +162,10 @@ def _no_model(model, rows):
     if not rows:
         return (
             "The probability of a moved case needs training rows, which were kept out of this file."
+        )
+    if isinstance(model, KeptTreeClassifier):
+        return (
+            "The probability of a moved case needs training rows, which are too many for this file."
         )
     return f"The page does not compute the probability of a moved case by {type(model).__name__}."
 

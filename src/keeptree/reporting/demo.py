@@ -2,7 +2,7 @@
 
 from keeptree.output import check_writable, require
 
-SEED, LEAVES, SMALLEST_LEAF = 0, 9, 5
+SEED, HELD_OUT, LEAVES, SMALLEST_LEAF = 0, 1 / 3, 9, 5
 
 
 def demo(out="keeptree-demo.html"):
@@ -16,27 +16,31 @@ def demo(out="keeptree-demo.html"):
     Returns
     -------
     data : dict
-        As :func:`keeptree.report` returns it.
+        As :func:`keeptree.report` returns it, and ``methods``: what each method of the library
+        makes of the same tree.
     """
     require("jinja2", "pandas", extra="report")
     check_writable(out)
     from sklearn.datasets import load_breast_cancer
     from sklearn.tree import DecisionTreeClassifier
 
-    from keeptree.reporting.from_data import report_data
+    from keeptree.reporting.from_data import hold_out, report_data
+    from keeptree.reporting.methods import measure_methods
 
     bunch = load_breast_cancer(as_frame=True)
     learner = DecisionTreeClassifier(
         max_leaf_nodes=LEAVES, min_samples_leaf=SMALLEST_LEAF, random_state=SEED
     )
-    return report_data(
-        bunch.data,
-        bunch.target_names[bunch.target],
+    X, y, positive = bunch.data, bunch.target_names[bunch.target], "malignant"
+    data = report_data(
+        X,
+        y,
         tree=learner,
         out=out,
+        test_size=HELD_OUT,
         random_state=SEED,
         title="One kept tree, honest probabilities: Wisconsin breast cancer",
-        positive="malignant",
+        positive=positive,
         about={
             "Data": "Wisconsin diagnostic breast cancer (Wolberg, Street and Mangasarian 1995), as "
             f"it ships with scikit-learn: {len(bunch.data)} cases, {bunch.data.shape[1]} "
@@ -46,3 +50,7 @@ def demo(out="keeptree-demo.html"):
             "Meaning": "One split of one data set is an illustration, not evidence.",
         },
     )
+    (X_train, X_test, y_train, y_test), _ = hold_out(X, y, HELD_OUT, SEED)
+    tree = learner.fit(X_train, y_train)
+    methods = measure_methods(tree, (X_train, y_train), (X_test, y_test), positive)
+    return {**data, "methods": methods}

@@ -46,17 +46,11 @@ def report_data(
     data : dict
         As :func:`keeptree.report` returns it.
     """
-    y = np.asarray(y)
-    classes, members = np.unique(y, return_counts=True)
-    stratify = y if members.min() >= 2 and len(y) * test_size >= len(classes) else None
-    parts = train_test_split(
-        X, y, test_size=test_size, random_state=random_state, stratify=stratify
-    )
-    X_train, X_test, y_train, y_test = parts
+    (X_train, X_test, y_train, y_test), stratified = hold_out(X, y, test_size, random_state)
     model = KeptTreeClassifier(tree).fit(X_train, y_train)
     split = (
         f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
-        f"{', stratified by class' if stratify is not None else ''}, seed {random_state}. Every "
+        f"{', stratified by class' if stratified else ''}, seed {random_state}. Every "
         "figure of quality is from the held-out cases."
     )
     if _is_kept(tree):
@@ -66,3 +60,14 @@ def report_data(
         )
     notes = {**(about or {}), "Split": split}
     return report(model, X_test, y_test, out, title, rows, positive=positive, about=notes)
+
+
+def hold_out(X, y, test_size, random_state):
+    """The parts of ``train_test_split``, and whether it could be stratified by class."""
+    y = np.asarray(y)
+    classes, members = np.unique(y, return_counts=True)
+    stratified = bool(members.min() >= 2 and len(y) * test_size >= len(classes))
+    parts = train_test_split(
+        X, y, test_size=test_size, random_state=random_state, stratify=y if stratified else None
+    )
+    return parts, stratified

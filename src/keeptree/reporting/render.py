@@ -19,7 +19,7 @@ from keeptree.reporting.charts import (
 from keeptree.reporting.quality import METRICS
 from keeptree.reporting.summary import signed, verdict
 from keeptree.reporting.tree_chart import fold, outline_bar, tree_drawing
-from keeptree.reporting.words import estimate_text, rows_text
+from keeptree.reporting.words import class_text, distance_text, estimate_text, rows_text
 from keeptree.text import in_hundred, plain_number, shorten, shorten_title
 
 SCRIPTS = (
@@ -29,8 +29,10 @@ SCRIPTS = (
     "probability.js",
     "words.js",
     "state.js",
+    "judge.js",
     "outline.js",
     "cases.js",
+    "result.js",
     "page.js",
 )
 _LABEL_WIDTH, _LABEL_SIZE = 640, 16  # where a label of the outline is cut
@@ -69,6 +71,7 @@ def render(data):
             way=way,
             legend=_legend(data["classes"]),
             others=_others(data["classes"]),
+            lists_cases=bool(data["cases"] and data["attributes"]),
             listed=_listed(data["cases"]),
             case_columns=_case_columns(data),
             drawing=tree_drawing(data["tree"], data["classes"], way),
@@ -171,6 +174,7 @@ def _environment(data):
         number=plain_number,
         percent=lambda share: f"{100 * share:.0f} %",
         signed=signed,
+        distance=distance_text,
         cut=lambda text: shorten(text, _LABEL_WIDTH, _LABEL_SIZE),
         tooltip=shorten_title,
     )
@@ -241,14 +245,15 @@ def _listed(cases):
 
 
 def _case_columns(data):
-    binary = len(data["classes"]) == 2
+    binary, positive = len(data["classes"]) == 2, data["classes"][data["positive"]]["label"]
     columns = [
         ("id", "Case", False),
         ("decision", "Tree", False),
-        ("estimate", data["classes"][data["positive"]]["label"] if binary else "Estimate", True),
+        ("estimate", class_text(positive) if binary else "Estimate", True),
         ("distance", "Distance", True),
-        ("change", "Changes if", False),
     ]
+    if data["rows"]:
+        columns.append(("change", "Changes if", False))
     return [*columns, ("truth", "Truth", False)] if data["decisions"] else columns
 
 
@@ -260,6 +265,8 @@ def _told(data):
 
 
 def _first_curves(data):
+    if data["tree"]["n_leaves"] == 1:
+        return None  # there is nothing to rank by
     items = data["quality"]["by_class"] if data["quality"] else []
     return next((item for item in items if item["class"] == data["positive"]), None) or (
         items[0] if items else None

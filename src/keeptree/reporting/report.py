@@ -75,6 +75,7 @@ def report(
     """
     require("jinja2", extra="report")
     _check_model(model)
+    _check_cases(X, y)
     page = check_writable(out)
     from keeptree.reporting.collect import collect
     from keeptree.reporting.render import render
@@ -105,6 +106,13 @@ def _check_model(model):
             f"This {type(model).__name__} is not fitted; call fit with the training sample before "
             "it is reported on."
         ) from error
+
+
+def _check_cases(X, y):
+    if X is None and y is not None:
+        raise ValueError("y was given without X; give both, or neither.")
+    if y is not None and len(y) != len(X):
+        raise ValueError(f"y has {len(y)} labels, but X has {len(X)} rows; give one for each.")
 
 
 def _about(model, X, y):

@@ -12,6 +12,7 @@ def figures(data):
         **{key: data[key] for key in _FIGURES},
         "fingerprint": data["tree"]["fingerprint"],
         "metrics": None if quality is None else quality["metrics"],
+        **({"methods": data["methods"]} if "methods" in data else {}),
     }
 
 
@@ -43,6 +44,11 @@ def print_report(data, console=None):
         note = f"{data['n_test']} held-out cases; 95 % intervals from {resamples} resamples."
         console.print(Text(note, style="dim"))
         console.print()
+    if "methods" in data:
+        console.print(_methods_table(data["methods"]))
+        console.print()
+        console.print(Text("The same tree, the same held-out cases.", style="dim"))
+        console.print()
     # Soft wrap: a path that is broken over lines cannot be copied.
     console.print(Text(f"Page: {data['page']}"), soft_wrap=True)
     console.print(Text("Open it in a browser; it needs no network."))
@@ -68,4 +74,28 @@ def _table(metrics):
         ours, leaves = (f"{row[who]['value']:.3f}" for who in ("ours", "leaves"))
         value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
         table.add_row(f"{name} ({way} is better)", ours, leaves, value, f"{low} to {high}")
+    return table
+
+
+def _methods_table(rows):
+    """Every method beside the others, the best of each measure in bold."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    best = {
+        key: choose(round(row[key], 3) for row in rows if row[key] is not None)
+        for key, choose in (("auc", max), ("brier", min), ("log_loss", min))
+    }
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("", no_wrap=True)
+    for head in ("AUC", "Brier", "Log-loss", "Distinct scores"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in rows:
+        cells = []
+        for key, value in best.items():
+            text = "" if row[key] is None else f"{row[key]:.3f}"
+            style = "bold" if text and round(row[key], 3) == value else ""
+            cells.append(Text(text, style=style))
+        table.add_row(row["name"], *cells, str(row["distinct"]))
     return table

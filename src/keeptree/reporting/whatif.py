@@ -6,6 +6,8 @@ import numpy as np
 
 from keeptree.tree import LEAF, NOMINAL
 
+MOST_NUMBERS = 300_000  # of training rows in a file: about 3 MB
+
 
 def collect_whatif(model, boundary, attributes, rows=True):
     """Return the tree, the metric and the probability model as the scripts of the page read them.
@@ -161,7 +163,7 @@ def _kernel(expert, columns):
 def _pool(model, columns, rows):
     from keeptree.probability.pool import _SHARE, _SOFTNESS
 
-    if not rows:
+    if not rows or model.kernel_.landmarks.size > MOST_NUMBERS:
         return None
     experts = {"soft": _soft, "margin": _margin, "kernel": _kernel}
     return {

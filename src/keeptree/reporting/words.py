@@ -1,6 +1,6 @@
 """Short phrases of a report, as ``js/words.js`` says them too."""
 
-from keeptree.text import in_hundred, plural
+from keeptree.text import in_hundred, plain_number, plural
 
 
 def shown_class(p, positive):
@@ -8,16 +8,41 @@ def shown_class(p, positive):
     return positive if len(p) == 2 else max(range(len(p)), key=p.__getitem__)
 
 
+def class_text(label):
+    """Return a label as it stands before a number: ``malignant``, ``class 1``.
+
+    Examples
+    --------
+    >>> class_text("malignant"), class_text("1")
+    ('malignant', 'class 1')
+    """
+    return f"class {label}" if label[:1] in "+-.0123456789" else label
+
+
 def estimate_text(p, classes, positive):
     """Return ``malignant 58 in 100``."""
     chosen = shown_class(p, positive)
-    return f"{classes[chosen]['label']} {in_hundred(p[chosen])}"
+    return f"{class_text(classes[chosen]['label'])} {in_hundred(p[chosen])}"
+
+
+def distance_text(distance):
+    """Return a distance in two digits; a tiny one is only said to be tiny.
+
+    Examples
+    --------
+    >>> distance_text(0.0712), distance_text(0.00002), distance_text(0.0)
+    ('0.071', 'under 0.001', '0')
+    """
+    return "under 0.001" if 0 < distance < 0.001 else plain_number(distance, 2)
 
 
 def rows_text(data):
     """Return what single cases the file holds."""
     if not data["rows"]:
-        return "None: no value of a single case is in this file."
+        return (
+            "None. Of single cases it has decision, probability and distance; of each attribute "
+            "its range, median and histogram."
+        )
     parts = []
     width = len(data["attributes"])
     if data["cases"]:

@@ -1,7 +1,6 @@
 // The table of cases: filtered, sorted, a few rows at a time.
 
-import { plainNumber } from "./numbers.js";
-import { inHundred, shownClass } from "./words.js";
+import { classText, distanceText, inHundred, shownClass } from "./words.js";
 import { className, element, nameOf } from "./outline.js";
 
 const FILTERS = {
@@ -72,9 +71,9 @@ function row(data, markers, item, selected) {
   made.append(head);
   const labels = [...document.querySelector(".cases").tHead.rows[0].cells].map((cell) => cell.textContent.trim());
   const shown = shownClass(item.p, data.positive);
-  const told = item.p.length === 2 ? inHundred(item.p[shown]) : `${data.classes[shown].label} ${inHundred(item.p[shown])}`;
+  const told = item.p.length === 2 ? inHundred(item.p[shown]) : `${classText(data.classes[shown].label)} ${inHundred(item.p[shown])}`;
   const cells = [cell(className(data.classes[item.decision], markers)), cell(nameOf(told), "figure"), distanceCell(item)];
-  if (data.rows) cells.push(cell(nameOf(item.change), "change"));
+  if (data.rows) cells.push(cell(nameOf(item.change, 300), "change"));
   if (item.truth !== null) {
     const truth = cell(className(data.classes[item.truth], markers));
     truth.append(" ", element("span", "mark", item.truth === item.decision ? "✓" : "✗"));
@@ -94,6 +93,6 @@ function cell(content, name = "") {
 function distanceCell(item) {
   const made = element("td", "figure");
   if (item.distance === null) made.append("–");
-  else made.append(plainNumber(item.distance, 2), " ", element("span", "muted", `${Math.round(100 * item.percentile)} %`));
+  else made.append(distanceText(item.distance), " ", element("span", "muted", `${Math.round(100 * item.percentile)} %`));
   return made;
 }

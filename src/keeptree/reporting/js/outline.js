@@ -10,8 +10,8 @@ export function element(name, className, text) {
 }
 
 /** Text from the data, kept from reordering what is around it. */
-export function nameOf(text) {
-  const short = text.length > 80 ? `${text.slice(0, 79)}…` : text;
+export function nameOf(text, longest = 80) {
+  const short = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
   const made = element("bdi", "", short);
   if (short !== text) made.title = text.slice(0, 300);
   return made;

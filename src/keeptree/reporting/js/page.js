@@ -2,16 +2,19 @@
 
 import { atMost, nextAbove, plainNumber } from "./numbers.js";
 import { decide, route } from "./tree.js";
-import { distance, limits, nearest, obstacles } from "./nearest.js";
+import { distance, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
-import { inHundred, roundOutwards, shownClass, tellNearest, tellNeighbours, valueText } from "./words.js";
+import { distanceText, roundOutwards, valueText } from "./words.js";
 import { fromHash, isMoved, readValue, redo, remember, selectCase, startState, toHash, undo, withLock, withValue } from "./state.js";
+import { changeSentence, compareWithPython, estimateOf, judge, tellCase } from "./judge.js";
 import { className, drawOutline, element } from "./outline.js";
-import { drawCases, nearerThan } from "./cases.js";
+import { drawCases } from "./cases.js";
+import { drawResult } from "./result.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const { metric, model } = data.whatif;
 const tree = { ...data.whatif.tree, float32: data.whatif.float32, order: data.attributes.map((attribute) => attribute.column) };
+const book = { data, tree, metric, model };
 data.below = Map.groupBy ? Map.groupBy(data.nodes, (node) => node.parent) : groupByParent(data.nodes);
 const byId = new Map(data.nodes.map((node) => [node.id, node]));
 const get = (id) => document.getElementById(id);
@@ -23,29 +26,11 @@ let table = { show: "first", sort: "distance", descending: false, rows: 25 };
 const view = { open: new Set(data.open), found: new Set(), leaf: null, timer: 0, frame: 0 };
 const markers = Object.fromEntries(all(".markers svg").map((svg) => [svg.dataset.slot, svg]));
 
-/** Everything the page says about a state; nothing here touches the document. */
-function judge({ x, locked, case: index, base }) {
-  const shares = route(tree, x);
-  const label = decide(tree, x, shares);
-  const moved = isMoved({ x, base });
-  const given = index !== null && !moved ? data.cases[index].p : null;
-  const change = nearest(tree, metric, x, locked);
-  const moves = change ? change.moves.map((move) => ({ ...move, rounded: rounded(move) })) : [];
-  const far = distance(tree, metric, x, label);
-  return { shares, label, moved, p: given ?? probability(tree, model, x), change, moves, distance: far };
-}
-
-function rounded({ attribute, before, after, side }) {
-  if (side.allowed) return after;
-  const [least, most] = limits(metric, attribute);
-  return roundOutwards(before, after, (v) => side.low <= v && v <= side.high && least <= v && v <= most);
-}
-
 // ---- render
 
 function render() {
   view.frame = 0;
-  const seen = judge(state);
+  const seen = judge(book, state);
   view.seen = seen;
   renderBar(seen);
   renderTree(seen);
@@ -69,20 +54,15 @@ function update(next) {
   schedule();
 }
 
-function estimateOf(p) {
-  if (p === null) return null;
-  const shown = shownClass(p, data.positive);
-  return { shown, text: `${data.classes[shown].label} ${inHundred(p[shown])}` };
-}
-
 function renderBar(seen) {
   const shown = get("shown");
   const decided = element("span", "decided", "tree: ");
   decided.append(className(data.classes[seen.label], markers));
   const parts = [decided];
-  const estimate = estimateOf(seen.p);
+  if (state.case !== null) parts.unshift(element("span", "only-print", `Case ${data.cases[state.case].id.slice(0, 60)}`));
+  const estimate = estimateOf(data, seen.p);
   if (estimate) parts.push(element("span", "estimate", estimate.text));
-  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${plainNumber(seen.distance, 2)} SD`));
+  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${distanceText(seen.distance)} SD`));
   if (seen.moved) parts.push(element("span", "moved", "moved"));
   else if (state.case === null) parts.push(element("span", "moved", "typical values"));
   shown.replaceChildren(...parts);
@@ -94,7 +74,11 @@ function renderTree(seen) {
   if (view.leaf === key) return;
   view.leaf = key;
   if (data.open === null) {
-    for (const part of all("#tree [data-node]")) part.classList.toggle("on", seen.shares.has(Number(part.dataset.node)));
+    for (const part of all("#tree [data-node]")) {
+      const share = seen.shares.get(Number(part.dataset.node));
+      part.classList.toggle("on", share !== undefined);
+      part.style.setProperty("--share", share ?? 1);
+    }
     return;
   }
   const open = new Set([...view.open, ...seen.shares.keys()]);
@@ -102,58 +86,8 @@ function renderTree(seen) {
 }
 
 function renderResult(seen) {
-  const parts = [];
-  const says = element("p", "says", "The tree says ");
-  says.append(className(data.classes[seen.label], markers));
-  parts.push(says);
-  if (seen.p) {
-    parts.push(odds(seen.p));
-    const { shown } = estimateOf(seen.p);
-    const around = tellNeighbours(seen.p[shown], data.classes[shown].label, data.bins[shown]);
-    if (around) parts.push(element("p", "note", around));
-    const most = seen.p.indexOf(Math.max(...seen.p));
-    if (most !== seen.label) parts.push(element("p", "opinion", opinion(seen.label, most, seen.p[most])));
-  } else if (!model) {
-    parts.push(element("p", "note", data.no_model));
-  }
-  if (Number.isFinite(seen.distance)) {
-    const nearer = nearerThan(seen.distance, data.distances);
-    const share = nearer === null ? "" : `, nearer than ${nearer} in 100 held-out cases`;
-    parts.push(element("p", "far", `${plainNumber(seen.distance, 2)} standard deviations from the boundary${share}.`));
-  }
-  view.sentence = sentence(seen, seen.change ? [] : undefined);
-  const change = element("p", "change", view.sentence);
-  change.append(" ", element("span", "muted", "This describes the tree, not the person."));
-  parts.push(change);
-  get("result").replaceChildren(...parts);
-}
-
-function opinion(label, most, p) {
-  return `Second opinion: the tree says ${data.classes[label].label}; we estimate ${data.classes[most].label} ${inHundred(p)}. The tree's decision stands; please look again.`;
-}
-
-/** The sentence on the nearest change; why there is none takes longer and comes later. */
-function sentence(seen, blocked) {
-  if (seen.change) return tellNearest(seen.change, seen.moves, data.attributes, data.classes, seen.label, []);
-  if (tree.label.every((label, node) => tree.children[node].length || label === seen.label)) {
-    return tellNearest(null, [], data.attributes, data.classes, seen.label, null);
-  }
-  if (blocked === undefined) return "No allowed change alters the decision.";
-  return tellNearest(null, [], data.attributes, data.classes, seen.label, blocked);
-}
-
-/** Bars of the likeliest classes. */
-function odds(p) {
-  const list = element("div", "odds");
-  const order = p.map((_, c) => c).sort((a, b) => (p.length === 2 ? 0 : p[b] - p[a])).slice(0, 4);
-  for (const c of order) {
-    const meter = element("div", "meter");
-    const fill = element("div", `fill b${data.classes[c].slot}`);
-    fill.style.width = `${100 * p[c]}%`;
-    meter.append(fill);
-    list.append(className(data.classes[c], markers), meter, element("span", "", inHundred(p[c])));
-  }
-  return list;
+  view.sentence = changeSentence(book, seen);
+  get("result").replaceChildren(...drawResult(data, seen, view.sentence, markers));
 }
 
 function renderControl(at, value) {
@@ -181,10 +115,10 @@ function renderControl(at, value) {
 /** What is said once the hand rests: for screen readers, the link, and why nothing changes. */
 function announce() {
   const { seen } = view;
-  const estimate = estimateOf(seen.p);
+  const estimate = estimateOf(data, seen.p);
   get("status").textContent = `${data.classes[seen.label].label}${estimate ? `, ${estimate.text}` : ""}`;
   if (!seen.change) {
-    view.sentence = sentence(seen, obstacles(tree, metric, state.x, state.locked));
+    view.sentence = changeSentence(book, seen, obstacles(tree, metric, state.x, state.locked));
     const change = document.querySelector("#result .change");
     change.firstChild.textContent = view.sentence;
   }
@@ -292,7 +226,7 @@ for (const control of controls) {
 
 /** Controls in the order one needs them: on the way, in the nearest change, the rest. */
 function orderControls() {
-  const { shares, moves } = judge(state);
+  const { shares, moves } = judge(book, state);
   const way = [...shares.keys()].map((node) => tree.attribute[node]).filter((at) => at !== null);
   const order = [...new Set([...way, ...moves.map((item) => item.attribute), ...controls.keys()])];
   const shown = get("all-controls") ? order.slice(0, FIRST_CONTROLS) : order;
@@ -352,7 +286,7 @@ get("next")?.addEventListener("click", () => step(1));
 // ---- buttons
 
 function applyChange() {
-  const { change, moves } = judge(state);
+  const { change, moves } = judge(book, state);
   if (!change) return;
   let next = remember(state);
   for (const { attribute, rounded: value } of moves) next = withValue(next, attribute, value);
@@ -448,16 +382,6 @@ function groupByParent(nodes) {
 
 // ---- start
 
-/** How many of the file's cases come out as in Python. */
-function checkAgainstPython() {
-  const cases = data.cases.filter((item) => item.values).slice(0, 64);
-  const agree = cases.filter((item) => {
-    const p = probability(tree, model, item.values);
-    return decide(tree, item.values) === item.decision && (p === null || p.every((value, c) => Math.abs(value - item.p[c]) <= 1e-9));
-  });
-  return cases.length ? `${agree.length} of ${cases.length} cases agree with Python${model ? "" : " (decisions)"}.` : "";
-}
-
 function start() {
   document.documentElement.classList.add("js");
   setTheme.dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -467,7 +391,7 @@ function start() {
   state = fromHash(data, location.hash) ?? state;
   orderControls();
   render();
-  get("agreement").textContent = checkAgainstPython();
+  get("agreement").textContent = compareWithPython(book);
   addEventListener("hashchange", () => {
     const asked = fromHash(data, location.hash);
     if (asked) update(asked);
@@ -476,12 +400,19 @@ function start() {
 
 start();
 
-/** The nearest change of a case under locks, with its sentence. */
-function tell(x, locked) {
-  const seen = judge({ x, locked, case: null, base: x });
-  const said = sentence(seen, seen.change ? [] : obstacles(tree, metric, x, locked));
-  return { sentence: said, cost: seen.change?.cost ?? null, leaf: seen.change?.leaf ?? null };
-}
-
 // For tests and the curious.
-globalThis.keeptree = { data, tree, metric, model, decide, route, probability, distance, nearest, judge, tell, state: () => state };
+globalThis.keeptree = {
+  data,
+  tree,
+  metric,
+  model,
+  decide,
+  route,
+  probability,
+  distance,
+  nearest,
+  render,
+  judge: (asked) => judge(book, asked),
+  tell: (x, locked) => tellCase(book, x, locked),
+  state: () => state,
+};

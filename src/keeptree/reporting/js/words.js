@@ -10,6 +10,16 @@ export function inHundred(p) {
   return p > 0.99 ? "over 99 in 100" : `${fixed(100 * p, 0)} in 100`;
 }
 
+/** A label as it stands before a number: `malignant`, `class 1`. */
+export function classText(label) {
+  return /^[-+.\d]/.test(label) ? `class ${label}` : label;
+}
+
+/** A distance in two digits; a tiny one is only said to be tiny. */
+export function distanceText(value) {
+  return value > 0 && value < 0.001 ? "under 0.001" : plainNumber(value, 2);
+}
+
 /** The class whose probability is told: of two the positive, of more the likeliest. */
 export function shownClass(p, positive) {
   return p.length === 2 ? positive : p.indexOf(Math.max(...p));

@@ -1,0 +1,66 @@
+// Everything the page says about a case, computed without touching the document.
+
+import { decide, route } from "./tree.js";
+import { distance, limits, nearest, obstacles } from "./nearest.js";
+import { probability } from "./probability.js";
+import { classText, inHundred, roundOutwards, shownClass, tellNearest } from "./words.js";
+import { isMoved } from "./state.js";
+
+/** Way, decision, probabilities, distance and nearest change of a state. */
+export function judge({ data, tree, metric, model }, { x, locked, case: index, base }) {
+  const shares = route(tree, x);
+  const label = decide(tree, x, shares);
+  const moved = isMoved({ x, base });
+  const given = index !== null && !moved ? data.cases[index].p : null;
+  const change = nearest(tree, metric, x, locked);
+  return {
+    shares,
+    label,
+    moved,
+    p: given ?? probability(tree, model, x),
+    change,
+    moves: change ? change.moves.map((move) => ({ ...move, rounded: rounded(metric, move) })) : [],
+    distance: distance(tree, metric, x, label),
+  };
+}
+
+/** Where a move goes in as few digits as possible; the decision changes there too. */
+function rounded(metric, { attribute, before, after, side }) {
+  if (side.allowed) return after;
+  const [least, most] = limits(metric, attribute);
+  return roundOutwards(before, after, (value) => side.low <= value && value <= side.high && least <= value && value <= most);
+}
+
+/** The class whose probability is told, and `malignant 58 in 100`. */
+export function estimateOf(data, p) {
+  if (p === null) return null;
+  const shown = shownClass(p, data.positive);
+  return { shown, text: `${classText(data.classes[shown].label)} ${inHundred(p[shown])}` };
+}
+
+/** The sentence on the nearest change; without `blocked` it leaves out why there is none. */
+export function changeSentence({ data, tree }, seen, blocked) {
+  const tell = (reason) => tellNearest(seen.change, seen.moves, data.attributes, data.classes, seen.label, reason);
+  if (seen.change) return tell([]);
+  const alone = tree.label.every((label, node) => tree.children[node].length || label === seen.label);
+  if (alone) return tell(null);
+  return blocked ? tell(blocked) : "No allowed change alters the decision.";
+}
+
+/** The nearest change of a case under locks, and the whole sentence. */
+export function tellCase(book, x, locked) {
+  const seen = judge(book, { x, locked, case: null, base: x });
+  const blocked = seen.change ? [] : obstacles(book.tree, book.metric, x, locked);
+  return { sentence: changeSentence(book, seen, blocked), cost: seen.change?.cost ?? null, leaf: seen.change?.leaf ?? null };
+}
+
+/** How many of the file's cases come out as in Python. */
+export function compareWithPython({ data, tree, model }) {
+  const cases = data.cases.filter((item) => item.values).slice(0, 64);
+  const agree = cases.filter((item) => {
+    const p = probability(tree, model, item.values);
+    const same = p === null || p.every((value, c) => Math.abs(value - item.p[c]) <= 1e-9);
+    return same && decide(tree, item.values) === item.decision;
+  });
+  return cases.length ? `${agree.length} of ${cases.length} cases agree with Python${model ? "" : " (decisions)"}.` : "";
+}

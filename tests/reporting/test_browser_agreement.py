@@ -1,0 +1,156 @@
+"""What the page computes in the browser is what Python computes: class, probability, change."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from tests.reporting.browser import plain_model
+
+
+def mixed_table(n=400, seed=0):
+    """Numbers and categories, some missing."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "green", "blue"], n)
+    size, age = rng.normal(size=n).round(2), rng.integers(18, 90, n).astype(float)
+    score = size + (colour == "red") + 0.03 * age + 0.5 * rng.normal(size=n)
+    size[rng.random(n) < 0.1] = np.nan
+    letter = rng.choice(list("abcdefgh"), n)
+    score += np.isin(letter, ["a", "c"])
+    table = pd.DataFrame({"size": size, "age": age, "colour": colour, "letter": letter})
+    for name in ("colour", "letter"):
+        table[name] = table[name].astype("category")
+    return table, np.digitize(score, [1.5, 3.0]).astype(str)
+
+
+def breast():
+    return load_breast_cancer(return_X_y=True)
+
+
+def rows_about(model, X, n, seed=0):
+    """Encoded rows: real ones, random ones, and ones on and just beside the thresholds."""
+    rng = np.random.default_rng(seed)
+    tree, matrix = model.tree_, model._read(X)
+    rows = matrix[rng.integers(len(matrix), size=n)].copy()
+    numeric = [f for f in range(matrix.shape[1]) if tree.categories[f] is None]
+    mixed = rng.random(rows.shape) < 0.3
+    rows[mixed] = matrix[rng.integers(len(matrix), size=mixed.sum()), np.nonzero(mixed)[1]]
+    for f in numeric:
+        tests = tree.threshold[tree.feature == f]
+        if len(tests):
+            put = rng.random(n) < 0.4
+            chosen = rng.choice(tests, put.sum())
+            beside = rng.choice([-np.inf, 0, np.inf], put.sum())
+            moved = np.nextafter(chosen, beside)
+            rows[put, f] = np.where(beside == 0, chosen, moved)
+    return rows
+
+
+def as_values(rows, columns):
+    return [[None if np.isnan(v) else v for v in row] for row in rows[:, columns].tolist()]
+
+
+def ask_page(tab, rows):
+    columns = [a["column"] for a in tab.run("() => keeptree.data.attributes")]
+    return tab.run(
+        """(rows) => rows.map((x) => ({
+            decision: keeptree.decide(keeptree.tree, x),
+            p: keeptree.probability(keeptree.tree, keeptree.model, x),
+            distance: keeptree.distance(keeptree.tree, keeptree.metric, x),
+        }))""",
+        as_values(rows, columns),
+    )
+
+
+def check_agreement(tab, model, rows):
+    """Class and probabilities as in Python, to 1e-9."""
+    answers = ask_page(tab, rows)
+    decided = model.tree_._labels(rows)
+    assert [answer["decision"] for answer in answers] == decided.tolist()
+    expected = np.empty((len(rows), len(model.classes_)))
+    model._probability(rows, expected)
+    found = np.array([answer["p"] for answer in answers])
+    assert np.abs(found - expected).max() <= 1e-9
+
+
+MODELS = {
+    "smoothed": (kt.SmoothedTreeClassifier, {"smoothing": "shrinkage"}),
+    "soft": (kt.SoftTreeClassifier, {}),
+    "margin": (kt.MarginTreeClassifier, {}),
+    "kept": (kt.KeptTreeClassifier, {}),
+    "coherent": (kt.KeptTreeClassifier, {"coherent": True}),
+}
+
+
+def _learner():
+    return DecisionTreeClassifier(max_leaf_nodes=12, min_samples_leaf=5, random_state=0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_panel_equals_python_for_a_thousand_rows(name, opened, tmp_path):
+    X, y = breast()
+    kind, options = MODELS[name]
+    model = kind(_learner(), **options).fit(X[:300], y[:300])
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    check_agreement(opened(tmp_path / "page.html"), model, rows_about(model, X, 1000))
+
+
+def test_the_panel_equals_python_with_three_classes(opened, tmp_path):
+    X, y = load_wine(return_X_y=True)
+    model = kt.KeptTreeClassifier(_learner()).fit(X[::2], y[::2])
+    kt.report(model, X[1::2], y[1::2], tmp_path / "page.html")
+    check_agreement(opened(tmp_path / "page.html"), model, rows_about(model, X, 200))
+
+
+@pytest.mark.parametrize("kind", ["KeptTreeClassifier", "SmoothedTreeClassifier"])
+def test_the_panel_equals_python_with_categories_and_missing_values(kind, opened, tmp_path):
+    X, y = mixed_table()
+    model = getattr(kt, kind)(kt.C45Classifier()).fit(X[:300], y[:300])
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    tab = opened(tmp_path / "page.html")
+    rows = rows_about(model, X, 300)
+    assert np.isnan(rows).any()
+    check_agreement(tab, model, rows)
+    assert "agree with Python" in tab.text("#agreement")
+
+
+def test_distances_are_those_of_the_boundary(demo, demo_data):
+    cases = demo_data["cases"][:100]
+    found = demo.run(
+        "(rows) => rows.map((x) => keeptree.distance(keeptree.tree, keeptree.metric, x))",
+        [case["values"] for case in cases],
+    )
+    assert found == pytest.approx([case["distance"] for case in cases], rel=1e-9)
+
+
+def check_changes(tab, model, rows, locked):
+    """The nearest change, its cost and its sentence as in Python, under the same locks."""
+    columns = [a["column"] for a in tab.run("() => keeptree.data.attributes")]
+    answers = tab.run(
+        "([rows, locked]) => rows.map((x) => keeptree.tell(x, new Set(locked)))",
+        [as_values(rows, columns), locked],
+    )
+    fixed = [columns[at] for at in locked]
+    changes = kt.nearest_change(model, model.tree_.decode(rows), fixed=fixed)
+    for answer, change in zip(answers, changes, strict=True):
+        assert answer["sentence"] == change.sentence
+        if change.found:
+            assert answer["cost"] == pytest.approx(change.cost, rel=1e-9)
+            assert answer["leaf"] == change.leaf
+
+
+@pytest.mark.parametrize("locked", [[], [0, 2], [0, 1, 2, 3]], ids=str)
+def test_the_nearest_change_is_that_of_python(locked, opened, plain_page):
+    model, X, _ = plain_model()
+    check_changes(opened(plain_page), model, rows_about(model, X, 150), locked)
+
+
+@pytest.mark.parametrize("locked", [[], [1]], ids=str)
+def test_the_nearest_change_is_that_of_python_with_categories(locked, opened, tmp_path):
+    X, y = mixed_table()
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    kt.report(model, X, y, tmp_path / "page.html")
+    check_changes(opened(tmp_path / "page.html"), model, rows_about(model, X, 100), locked)
