@@ -79,7 +79,7 @@ def read_options(arguments):
 def make_tables(rows, n_splits):
     """Markdown by name."""
     sizes = rows.groupby("group", sort=False)["set"].nunique()
-    about = [f"{group}: {sizes[group]} sets, {n} splits" for group, n in n_splits.items()]
+    about = [f"{group}: {sizes[group]} sets, splits of each: {n}" for group, n in n_splits.items()]
     tables = {"size": "; ".join(about) + "."}
     for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
         tables[f"{group}, {tree}"] = summary.markdown(summary.main_table(own))
@@ -93,11 +93,13 @@ def make_tables(rows, n_splits):
 
 def write_docs(rows, tables):
     """Replace what stands between the marks of each table; draw the pictures."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, table in tables.items():
-        between = re.compile(f"(<!-- {re.escape(name)} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-        text = between.sub(lambda m, table=table: m[1] + table + m[2], text)
-    PAGE.write_text(text, encoding="utf-8")
+
+    def table(match):
+        return f"{match[1]}\n{tables.get(match[2], 'Not part of this run.')}\n{match[3]}"
+
+    page = PAGE.read_text(encoding="utf-8")
+    page = re.sub("(<!-- ([^>]+) -->)\n.*?(<!-- end -->)", table, page, flags=re.DOTALL)
+    PAGE.write_text(page, encoding="utf-8")
     columns = ["tree", "group", "half", "set", "method", *summary.MEASURES, "agreement", "leaves"]
     rows[columns].round(4).to_csv(SETS_FILE, index=False)
     plots.draw(rows, PICTURES)

@@ -37,11 +37,11 @@ def draw_gap(rows):
                 axes.text(low + 1, y, f"{value:.0f}", va="center", fontsize=6, color="white")
     axes.set_yticks(range(len(methods)), methods)
     axes.invert_yaxis()
-    axes.set_xlim(low, 112)
+    axes.set_xlim(low, 125)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.axvline(100, color="black", linewidth=0.8, linestyle=":")
     axes.set_xlabel("gap in AUC closed, %: 0 Laplace's leaves, 100 a random forest")
-    axes.legend(title="kept tree", loc="lower right", frameon=False)
+    axes.legend(title="kept tree", loc="upper right", bbox_to_anchor=(0.84, 1), frameon=False)
     axes.spines[["top", "right", "left"]].set_visible(False)
     return figure
 

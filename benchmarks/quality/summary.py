@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 
 from benchmarks.quality.data import catalogue
-from benchmarks.quality.methods import FOREST, FOREST_ON_TREE
+from benchmarks.quality.methods import FOREST, FOREST_ON_TREE, LEARNERS
 
 BASE = "Laplace"
 GROUPS = ("numeric", "imbalanced", "mixed")
@@ -57,7 +57,7 @@ def _finished_splits(tasks):
 def _with_forest(mean):
     """The forest, which is fitted once, beside the methods of each kept tree."""
     alone = mean["tree"] == FOREST
-    trees = dict.fromkeys(mean["tree"][~alone])
+    trees = [tree for tree in LEARNERS if (mean["tree"] == tree).any()]
     return pd.concat(
         [part for t in trees for part in (mean[mean["tree"] == t], mean[alone].assign(tree=t))],
         ignore_index=True,
