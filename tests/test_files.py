@@ -164,3 +164,8 @@ def test_truth_values_of_a_csv_file_stay_truth_values(tmp_path):
     assert y.dtype == bool
     assert X["a"].tolist() == [True, False]
     np.testing.assert_array_equal(X["b"], [1.0, np.nan])
+
+
+def test_a_column_name_may_have_a_line_break(tmp_path):
+    (tmp_path / "d.csv").write_text('"a\n(mm)",b\n1,2\n3,4\n')
+    assert read_frame(tmp_path / "d.csv").to_dict("list") == {"a\n(mm)": [1, 3], "b": [2, 4]}

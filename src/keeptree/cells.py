@@ -45,7 +45,8 @@ def read_cells(path, columns=None):
 
     names, size = read_header(path), max(Path(path).stat().st_size, 1)
     options = (
-        arrow_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows=1),
+        # Unlike skip_rows this skips a whole header, line breaks in its names included.
+        arrow_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows_after_names=1),
         arrow_csv.ParseOptions(newlines_in_values=True),
         arrow_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},

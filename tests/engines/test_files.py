@@ -242,6 +242,8 @@ def test_the_answers_never_overwrite_the_data(model, folder):
         kt.predict_file(model, folder / "loans.csv", folder / "loans.csv")
     with pytest.raises(ValueError, match=r"give it the ending \.csv or \.parquet"):
         kt.predict_file(model, folder / "loans.csv", folder / "out.xlsx")
+    with pytest.raises(ValueError, match=r"give \['id'\]"):
+        kt.predict_file(model, folder / "loans.csv", folder / "o.csv", keep="id")
     with pytest.raises(ValueError, match="'prediction' cannot be kept"):
         kt.predict_file(model, folder / "loans.csv", folder / "o.csv", keep=["prediction"])
     assert (folder / "loans.csv").read_bytes() == before

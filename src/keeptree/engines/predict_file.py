@@ -60,6 +60,8 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     require("pandas", "pyarrow", extra="files")
     check_is_fitted(model)
     _check_out(out, data)
+    if isinstance(keep, str):
+        raise ValueError(f"keep={keep!r} is not a list of columns; give [{keep!r}].")
     keep = list(dict.fromkeys(keep))
     answer = _Answer(model, distance)
     clash = [name for name in keep if name in answer.names]
