@@ -81,7 +81,8 @@ def report_file(
     target : str
         Column of the class.
     tree : Tree or estimator, optional
-        A tree to keep, or an unfitted learner; default :class:`~keeptree.C45Classifier`.
+        A tree to keep, whose columns are found by name, or an unfitted learner; default
+        :class:`~keeptree.C45Classifier`.
     model : fitted classifier, optional
         Report on this one instead of fitting one.
     out, title, rows
@@ -94,6 +95,7 @@ def report_file(
     data : dict
         As :func:`~keeptree.report` returns it.
     """
+    from keeptree.engines.fit_file import columns_of
     from keeptree.files import read_training
     from keeptree.reporting.from_data import report_data
     from keeptree.reporting.report import report
@@ -101,4 +103,4 @@ def report_file(
     if model is not None:
         return report(model, *read_cases(model, data, target), out, title, rows)
     X, y = read_training(data, target, nominal)
-    return report_data(X, y, tree=tree, out=out, title=title, rows=rows)
+    return report_data(columns_of(tree, X, data), y, tree=tree, out=out, title=title, rows=rows)
