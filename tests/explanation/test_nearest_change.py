@@ -502,7 +502,7 @@ def test_a_chain_of_three_thousand_tests_and_two_hundred_columns_are_no_trouble(
 
 
 def test_whole_numbers_stay_whole_unless_asked():
-    # C4.5's thresholds are values of the sample: the next number above 65 would be 65.00000000000001.
+    # C4.5's thresholds are values of the sample: the next number above 65 is 65.00000000000001.
     rng = np.random.default_rng(0)
     age, insulin = rng.integers(20, 90, 300), rng.integers(0, 2, 300)
     X = pd.DataFrame({"age": age, "insulin": insulin.astype(bool)})
