@@ -68,7 +68,7 @@ def nearest_change(
         in another leaf, and none goes past another.
     within_data : bool, default=True
         Whether a changed value stays inside the range of the training sample (a category: is one
-        that occurs there).
+        that occurs there), and a column of whole numbers stays whole unless ``steps`` names it.
     X : array-like or data frame, optional
         A sample that tells the range and scale of the attributes. Needed if the model is a tree
         alone; a fitted classifier of this package remembers its own.
@@ -122,8 +122,9 @@ def nearest_change(
         )
     if not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n={n!r} is not a whole number of at least 1.")
+    observed = subject.observed if within_data else None
     constraints = read_constraints(
-        tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, within_data
+        tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, observed
     )
     rows, single = read_rows(tree, x, tree.feature_names)
     encoded = subject.encode(rows)
