@@ -101,6 +101,8 @@ def split_target(frame, target):
 
 def read_training(path, target, nominal=(), drop=()):
     """Attributes and classes of a data file, as a learner takes them."""
+    if target in drop:
+        raise ValueError(f"The target {target!r} cannot be left out; drop other columns.")
     find_column(target, file_columns(path))  # before all of it is read
     X, y = split_target(read_frame(path, nominal, drop), target)
     # A categorical target keeps its declared labels; others are plain labels.

@@ -1,6 +1,7 @@
 """Compare models on a data file and write tables and pictures: what ``keeptree compare`` does."""
 
 import json
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -90,7 +91,15 @@ def _folder(path):
 
 
 def _write(out, title, comparison, curve):
-    pictures = _pictures(comparison, curve) if find_spec("matplotlib") else {}
+    pictures = {}
+    if find_spec("matplotlib"):
+        pictures = _pictures(comparison, curve)
+    else:
+        warnings.warn(
+            "The pictures are left out, for matplotlib is not installed; run: "
+            'pip install "keeptree[plot]"',
+            stacklevel=3,
+        )
     text = [f"# {clean(title)}", "", comparison.to_markdown()]
     figures = {"title": title, **comparison.to_dict()}
     if curve is not None:
