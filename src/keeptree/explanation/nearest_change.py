@@ -102,7 +102,7 @@ def nearest_change(
     >>> round(change.cost, 3), change.changes[0].name
     (0.135, 'worst texture')
     >>> print(kt.nearest_change(model, X.iloc[3], fixed=["worst texture"]))
-    Becomes benign if mean concave points falls from 0.105 to 0.054 (−0.051), nothing else changed.
+    Becomes benign if mean concave points falls from 0.1052 to 0.0540 (−0.0512), nothing else changed.
     """
     subject = resolve(model, X, metric)
     tree = subject.tree
