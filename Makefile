@@ -35,7 +35,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 # One stamp per set of extras: a change of pyproject.toml installs again.
-$(VENV)/.demo: EXTRAS := report
+$(VENV)/.demo: EXTRAS := report,files
 $(VENV)/.test: EXTRAS := test
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.bench: EXTRAS := test,bench

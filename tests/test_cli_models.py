@@ -2,10 +2,12 @@
 
 import json
 import os
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.cli import main
@@ -266,3 +268,39 @@ def test_explain_tells_the_story_of_one_row(capsys, saved):
     assert "**" in capsys.readouterr().out
     assert main([*call, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["decision"]["class"] == decided
+
+
+def test_a_report_on_a_kept_tree_finds_its_columns_by_name(capsys):
+    frame = draw()
+    tree = DecisionTreeClassifier(max_depth=2).fit(frame[["owner", "age"]], frame["risk"])
+    kt.keep(tree).save("signed.json")
+    call = ["report", "loans.csv", "--target", "risk", "--nominal", "area"]
+    call += ["--tree", "signed.json"]
+    assert main([*call, "--out", "signed.html", "--json"]) == 0
+    assert "AUC" in capsys.readouterr().out
+    frame.drop(columns="age").to_csv("no_age.csv", index=False)
+    call[1] = "no_age.csv"
+    assert main(call) == 2
+    assert "no_age.csv lacks 'age', which the tree knows" in capsys.readouterr().err
+
+
+def test_only_an_arff_file_needs_its_library(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "arff", None)
+    assert main([*FIT, "--out", "without.json"]) == 0
+    assert main(["grow", "x.arff", "--target", "y", "--out", "x.json"]) == 2
+    assert "This needs arff" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("command", "name"), [("grow", "tree.json"), ("fit", "model.json")])
+def test_a_file_nobody_named_is_not_replaced(command, name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("signed")
+    draw()[["age", "risk"]].to_csv("d.csv", index=False)
+    call = [command, "d.csv", "--target", "risk"]
+    assert main(call) == 2
+    sentence = f"keeptree {command}: {name} exists already; say where to save with --out.\n"
+    assert capsys.readouterr().err == sentence
+    assert (tmp_path / name).read_text() == "signed"
+    if command == "grow":
+        assert main([*call, "--out", name]) == 0
+        assert kt.Tree.load(name).n_leaves > 1

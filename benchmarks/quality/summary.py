@@ -13,6 +13,7 @@ BASE = "Laplace"
 GROUPS = ("numeric", "imbalanced", "mixed")
 WORTH = 0.02  # a gap in AUC that is worth dividing by
 SAME = 1e-6  # means of two methods closer than this are a draw
+SEEN = 5e-4  # smaller losses are counted, not listed
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
 RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", FOREST_ON_TREE, FOREST)
 
@@ -101,14 +102,17 @@ def main_table(rows):
 
 
 def parts_table(rows, methods):
-    """Gap closed and log-loss of some methods, for each group, each half and each tree."""
+    """Gap closed and log-loss of some methods, for each group, its halves and each tree."""
     table = []
-    for column in ("group", "half"):
-        for (name, tree), part in rows.groupby([column, "tree"], sort=False):
-            closed, _ = gap_closed(part)
-            loss = wide(part, "log_loss").mean()
-            shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods}
-            table.append({"sets": f"{name} ({part['set'].nunique()})", "tree": tree, **shown})
+    for group, whole in rows.groupby("group", sort=False):
+        for half in ("", "development", "confirmation"):
+            some = whole[whole["half"] == half] if half else whole
+            for tree, part in some.groupby("tree", sort=False):
+                closed, _ = gap_closed(part)
+                loss = wide(part, "log_loss").mean()
+                name = f"{group}, {half}" if half else f"**{group}**"
+                shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods}
+                table.append({"sets": f"{name} ({part['set'].nunique()})", "tree": tree, **shown})
     return pd.DataFrame(table)
 
 
@@ -126,14 +130,14 @@ def duels_table(rows, method):
 
 
 def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
-    """Every set on which the method is worse than one of the rivals, and by how much."""
+    """Every set on which the method is worse than one of the rivals by what four digits show."""
     found = []
     for tree, own in rows.groupby("tree", sort=False):
         for measure, sign in (("auc", 1), ("log_loss", -1)):
             values = wide(own, measure)
             for rival in rivals:
                 gain = sign * (values[method] - values[rival])
-                for name in gain.index[gain < -SAME]:
+                for name in gain.index[gain < -SEEN]:
                     found.append(
                         {
                             "tree": tree,

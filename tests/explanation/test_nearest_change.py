@@ -42,6 +42,8 @@ def problems(draw, missing=0.0):
         grid=[None, [0.0, 1.0, 2.0], np.arange(-10, 11) / 10][rng.integers(3)],
     )
     X = random_rows(tree, rng.integers(2**32), n=12)
+    if rng.random() < 0.3:
+        X = np.rint(X)  # columns of whole numbers stay whole
     row = random_rows(tree, rng.integers(2**32), n=1, missing=missing)[0]
     arguments = {
         "fixed": [],
@@ -97,7 +99,8 @@ def rules_of(tree, X, arguments):
             if arguments["within_data"]:
                 low, high = max(low, seen.min()), min(high, seen.max())
             rule["bounds"] = low, high
-            step = arguments["steps"].get(f)
+            whole = arguments["within_data"] and (seen == np.rint(seen)).all()
+            step = arguments["steps"].get(f, 1 if whole else None)
             if isinstance(step, list):
                 rule["grid"] = step
             elif step is not None:
@@ -496,3 +499,23 @@ def test_a_chain_of_three_thousand_tests_and_two_hundred_columns_are_no_trouble(
     found = np.isfinite(changes.cost)
     assert found.any()
     assert (changes.predicted[found] != tree.predict(X)[found]).all()
+
+
+def test_whole_numbers_stay_whole_unless_asked():
+    # C4.5's thresholds are values of the sample: the next number above 65 is 65.00000000000001.
+    rng = np.random.default_rng(0)
+    age, insulin = rng.integers(20, 90, 300), rng.integers(0, 2, 300)
+    X = pd.DataFrame({"age": age, "insulin": insulin.astype(bool)})
+    y = np.where((age > 65) | (insulin == 1), "ill", "well")
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    case = {"age": 60, "insulin": False}
+    changes = kt.nearest_change(model, case, n=2)
+    found = {c.changes[0].name: c for c in (changes, *changes.alternatives)}
+    assert found["insulin"].changes[0].after == 1
+    older = found["age"].changes[0].after
+    assert older == round(older) > 65
+    assert "+0.0" not in str(found["age"])
+    free = kt.nearest_change(model, case, fixed=["insulin"], steps={"age": 0.5})
+    assert free.changes[0].after <= older
+    anywhere = kt.nearest_change(model, case, fixed=["insulin"], within_data=False)
+    assert anywhere.changes[0].after < older

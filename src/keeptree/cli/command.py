@@ -53,3 +53,18 @@ def check_distinct(out, *inputs):
     for path in (Path(name).expanduser() for name in inputs if name):
         if out.exists() and path.exists() and out.samefile(path):
             raise ValueError(f"{out} is read by this command; choose another file for --out.")
+
+
+def default_out(name):
+    """Return the name for an output nobody named; a file of that name is never replaced."""
+    if Path(name).exists():
+        raise ValueError(f"{name} exists already; say where to save with --out.")
+    return name
+
+
+def require_files(data):
+    """Check that the libraries which read a data file are there; only ARFF needs its own."""
+    from keeptree.output import require
+
+    arff = ["arff"] if Path(data).suffix.lower() == ".arff" else []
+    require(*arff, "pandas", "pyarrow", extra="files")

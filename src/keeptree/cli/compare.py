@@ -2,7 +2,7 @@
 
 import json
 
-from keeptree.cli.command import Command, say
+from keeptree.cli.command import Command, require_files, say
 
 
 def _arguments(parser):
@@ -48,10 +48,10 @@ def _arguments(parser):
 
 
 def _run(options):
-    from keeptree.output import require
-
-    require("arff", "pandas", "pyarrow", extra="files")
+    require_files(options.data)
     if not options.json:
+        from keeptree.output import require
+
         require("rich", extra="report")
     from keeptree.evaluation.comparison import DEFAULT_METRICS
     from keeptree.evaluation.from_file import compare_file

@@ -2,7 +2,7 @@
 
 import json
 
-from keeptree.cli.command import Command
+from keeptree.cli.command import Command, require_files
 
 
 def _arguments(parser):
@@ -17,9 +17,7 @@ def _arguments(parser):
 
 
 def _run(options):
-    from keeptree.output import require
-
-    require("pandas", "pyarrow", extra="files")
+    require_files(options.data)
     from keeptree.engines.read_cases import explain_row
     from keeptree.saving import load
 

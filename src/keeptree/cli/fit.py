@@ -2,7 +2,7 @@
 
 import json
 
-from keeptree.cli.command import Command, add_data, check_distinct, say
+from keeptree.cli.command import Command, add_data, check_distinct, default_out, require_files, say
 
 METHODS = ["kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"]
 
@@ -10,7 +10,7 @@ METHODS = ["kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"]
 def _arguments(parser):
     add_data(parser)
     parser.add_argument(
-        "--out", metavar="FILE", default="model.json", help="the model (default: %(default)s)"
+        "--out", metavar="FILE", help="the model (default: model.json, if there is none yet)"
     )
     parser.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
     parser.add_argument(
@@ -30,10 +30,10 @@ def _arguments(parser):
 
 
 def _run(options):
-    from keeptree.output import check_writable, require
+    from keeptree.output import check_writable
 
-    require("arff", "pandas", "pyarrow", extra="files")
-    out = check_writable(options.out)
+    require_files(options.data)
+    out = check_writable(options.out or default_out("model.json"))
     check_distinct(out, options.data, options.tree)
     tree = _tree(options)
     say("Fitting; the first time takes a little longer ...")

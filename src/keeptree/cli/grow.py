@@ -2,14 +2,14 @@
 
 import json
 
-from keeptree.cli.command import Command, check_distinct
+from keeptree.cli.command import Command, check_distinct, default_out, require_files
 
 
 def _arguments(parser):
     parser.add_argument("data", metavar="DATA", help="a .csv, .arff or .parquet file")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
     parser.add_argument(
-        "--out", metavar="FILE", default="tree.json", help="where to save it (default: %(default)s)"
+        "--out", metavar="FILE", help="where to save it (default: tree.json, if there is none yet)"
     )
     parser.add_argument(
         "--pruning",
@@ -34,10 +34,10 @@ def _arguments(parser):
 
 
 def _run(options):
-    from keeptree.output import check_writable, require
+    from keeptree.output import check_writable
 
-    require("arff", "pandas", "pyarrow", extra="files")
-    out = check_writable(options.out)
+    require_files(options.data)
+    out = check_writable(options.out or default_out("tree.json"))
     check_distinct(out, options.data)
     from keeptree.learners.c45 import C45Classifier
     from keeptree.learners.from_file import grow_file

@@ -4,7 +4,7 @@ import json
 import sys
 from contextlib import contextmanager
 
-from keeptree.cli.command import Command, check_distinct
+from keeptree.cli.command import Command, check_distinct, require_files
 
 
 def _arguments(parser):
@@ -32,9 +32,7 @@ def _arguments(parser):
 
 
 def _run(options):
-    from keeptree.output import require
-
-    require("pandas", "pyarrow", extra="files")
+    require_files(options.data)
     check_distinct(options.out, options.data, options.model)
     from keeptree.engines.predict_file import predict_file
     from keeptree.saving import load

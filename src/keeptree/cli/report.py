@@ -2,7 +2,7 @@
 
 import json
 
-from keeptree.cli.command import Command, add_data, check_distinct, say
+from keeptree.cli.command import Command, add_data, check_distinct, require_files, say
 
 
 def _arguments(parser):
@@ -27,7 +27,7 @@ def _arguments(parser):
 def _run(options):
     from keeptree.output import check_writable, require
 
-    require("arff", "pandas", "pyarrow", extra="files")
+    require_files(options.data)
     require("jinja2", *(() if options.json else ("rich",)), extra="report")
     out = check_writable(options.out)
     check_distinct(out, options.data, options.tree, options.model)

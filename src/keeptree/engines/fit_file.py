@@ -57,16 +57,17 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=()):
         raise ValueError(
             f"The target {target!r} has one value only; there is nothing to tell apart."
         )
-    names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
-    if names is not None:
-        X = _columns_of(X, names, data)
+    X = columns_of(tree, X, data)
     _check_learner(tree, X)
     kind = getattr(import_module("keeptree"), METHODS[method])
     return kind(tree).fit(X, y)
 
 
-def _columns_of(X, names, data):
-    """The columns a tree tests, in its order; others are left out."""
+def columns_of(tree, X, data):
+    """The columns a tree knows, in its order; all of them if it is to be grown or has no names."""
+    names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
+    if names is None:
+        return X
     absent = [name for name in names if name not in X.columns]
     if absent:
         raise ValueError(

@@ -84,7 +84,8 @@ def report_file(
     target : str
         Column of the class.
     tree : Tree or estimator, optional
-        A tree to keep, or an unfitted learner; default :class:`~keeptree.C45Classifier`.
+        A tree to keep, whose columns are found by name, or an unfitted learner; default
+        :class:`~keeptree.C45Classifier`.
     model : fitted classifier, optional
         Report on this one instead of fitting one.
     out, title, rows
@@ -97,6 +98,7 @@ def report_file(
     data : dict
         As :func:`~keeptree.report` returns it.
     """
+    from keeptree.engines.fit_file import columns_of
     from keeptree.files import read_training
     from keeptree.reporting.from_data import report_data
     from keeptree.reporting.report import report
@@ -105,6 +107,7 @@ def report_file(
         X, y = read_cases(model, data, target)
     else:
         X, y = read_training(data, target, nominal)
+        X = columns_of(tree, X, data)
     file = Path(data).name
     title = title or f"One kept tree, honest probabilities: {file}"
     about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}

@@ -22,6 +22,7 @@ class Constraints:
     steps: Mapping = field(default_factory=dict)  # column -> step, or sorted values
     max_changes: int | None = None
     within: frozenset = frozenset()  # columns that stay inside the observed range
+    whole: frozenset = frozenset()  # columns that stay whole if they have no steps of their own
 
     def loosened(self):
         """Yield (kind, column or None, constraints without it) for each single constraint."""
@@ -50,7 +51,7 @@ class Constraints:
             rules[f, 1:3] = self._limits(f, observed)
             rules[f, 3] = f not in self.fixed and f not in self.decrease_only
             rules[f, 4] = f not in self.fixed and f not in self.increase_only
-            step = self.steps.get(f)
+            step = self.steps.get(f, 1.0 if f in self.whole else None)
             if isinstance(step, float):
                 inverse = round(1 / step) if step <= 1 else 0
                 rules[f, 5] = step
@@ -83,9 +84,12 @@ class Constraints:
 
 
 def read_constraints(
-    tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, within
+    tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, observed
 ):
-    """Constraints from the arguments of ``nearest_change``; what makes no sense is a ValueError."""
+    """Constraints from the arguments of ``nearest_change``; what makes no sense is a ValueError.
+
+    ``observed``: the sample that changed values must look like; None if they need not.
+    """
     columns = {
         name: frozenset(column_number(tree, key, name) for key in _listed(keys, name))
         for name, keys in (
@@ -108,7 +112,8 @@ def read_constraints(
         costs=_read_entries(tree, costs, "costs", _read_cost),
         steps=_read_entries(tree, steps, "steps", _read_steps),
         max_changes=max_changes,
-        within=frozenset(range(tree.n_features)) if within else frozenset(),
+        within=frozenset(() if observed is None else range(tree.n_features)),
+        whole=frozenset(() if observed is None else np.flatnonzero(observed.whole).tolist()),
         **columns,
     )
 

@@ -68,7 +68,7 @@ def nearest_change(
         in another leaf, and none goes past another.
     within_data : bool, default=True
         Whether a changed value stays inside the range of the training sample (a category: is one
-        that occurs there).
+        that occurs there), and a column of whole numbers stays whole unless ``steps`` names it.
     X : array-like or data frame, optional
         A sample that tells the range and scale of the attributes. Needed if the model is a tree
         alone; a fitted classifier of this package remembers its own.
@@ -101,8 +101,8 @@ def nearest_change(
     Becomes benign if worst texture falls from 26.50 to 25.67 (−0.83), nothing else changed.
     >>> round(change.cost, 3), change.changes[0].name
     (0.135, 'worst texture')
-    >>> print(kt.nearest_change(model, X.iloc[3], fixed=["worst texture"]))
-    Becomes benign if mean concave points falls from 0.1052 to 0.0540 (−0.0512), nothing else changed.
+    >>> print(kt.nearest_change(model, X.iloc[3], fixed=["worst texture"]).changes[0])
+    mean concave points falls from 0.1052 to 0.0540 (−0.0512)
     """
     subject = resolve(model, X, metric)
     tree = subject.tree
@@ -122,8 +122,9 @@ def nearest_change(
         )
     if not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n={n!r} is not a whole number of at least 1.")
+    observed = subject.observed if within_data else None
     constraints = read_constraints(
-        tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, within_data
+        tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, observed
     )
     rows, single = read_rows(tree, x, tree.feature_names)
     encoded = subject.encode(rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from keeptree.blocks import ROWS
 from keeptree.checks import require, require_array
-from keeptree.tree import NOMINAL
+from keeptree.tree import NOMINAL, NUMERIC
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,9 @@ class Observed:
     seen : tuple
         For each nominal attribute the tree tests whether each of its categories occurs, None for
         the others.
+    whole : ndarray of shape (n_features,)
+        Whether the tree tests the column as a number and all its known values are whole: counts,
+        years, yes and no.
     """
 
     low: np.ndarray
@@ -27,6 +30,7 @@ class Observed:
     mean: np.ndarray
     deviation: np.ndarray
     seen: tuple
+    whole: np.ndarray
 
     @property
     def columns(self):
@@ -37,6 +41,7 @@ class Observed:
         """Raise if it was read from a file and does not fit the tree."""
         for name in ("low", "high", "mean", "deviation"):
             require_array(getattr(self, name), name, np.float64, (tree.n_features,))
+        require_array(self.whole, "whole", np.bool_, (tree.n_features,))
         require(isinstance(self.seen, tuple) and len(self.seen) == tree.n_features, "seen is short")
         for mask, labels in zip(self.seen, tree.categories, strict=True):
             if mask is not None:
@@ -51,7 +56,22 @@ def observe(X, tree, sample_weight=None):
         if sample_weight is not None:
             known &= np.asarray(sample_weight) > 0
         seen[f] = np.bincount(X[known, f].astype(np.int64), minlength=len(tree.categories[f])) > 0
-    return Observed(*column_spread(X, sample_weight), tuple(seen))
+    return Observed(*column_spread(X, sample_weight), tuple(seen), _whole_columns(X, tree))
+
+
+def _whole_columns(X, tree):
+    """Which of the columns tested as numbers hold whole numbers only; missing values may be."""
+    whole = np.zeros(tree.n_features, dtype=bool)
+    columns = np.unique(tree.feature[tree.kind == NUMERIC])
+    for start in range(0, len(X), ROWS):  # most columns are out after the first rows
+        if not len(columns):
+            break
+        values = X[start : start + ROWS, columns]
+        # Beyond that every number is whole, and one more makes no difference.
+        counted = (values == np.rint(values)) & (abs(values) < 2**40)
+        columns = columns[(counted | np.isnan(values)).all(axis=0)]
+    whole[columns] = True
+    return whole
 
 
 def column_spread(X, sample_weight=None):

@@ -88,10 +88,13 @@ class PValueCell(Cell):
 
 
 def gain(results, name, method, area, tree="folds"):
-    """Relative gain in AUC over C4.5 in %, mean over the samples, or None."""
+    """Relative gain in AUC over C4.5 in %, mean over the samples, or None.
+
+    Where all cases tie (one leaf) and ties count 0, so is the AUC: nothing is relative to that.
+    """
     ours, base = (results.values(name, tree, m, area) for m in (method, "C4.5"))
-    gains = 100 * (ours / base - 1)
-    return _estimate(gains)
+    some = base > 0
+    return _estimate(100 * (ours[some] / base[some] - 1))
 
 
 def _table_i(results, key, title, ties, notes):
@@ -207,7 +210,7 @@ def draw_sizes(folder, results):
         for ax, (kind, names) in zip(axes, groups.items(), strict=True):
             for label, method, area, color in _LINES:
                 means = [
-                    np.mean([gain(results, n, method, area, f"{size} %").mean for n in names])
+                    _mean_gain([gain(results, n, method, area, f"{size} %") for n in names])
                     for size in SIZES
                 ]
                 ax.plot(SIZES, means, color=color, marker="o", markersize=4, label=label)
@@ -237,6 +240,12 @@ _LINES = (
 )
 
 
+def _mean_gain(estimates):
+    """Mean over the sets that have a gain."""
+    means = [estimate.mean for estimate in estimates if estimate is not None]
+    return np.mean(means) if means else np.nan
+
+
 def _names(results):
     return [name for name in CODINGS if name in results.datasets]
 
@@ -247,6 +256,8 @@ def _direction(value):
 
 def _estimate(values):
     n = len(values)
+    if n == 0:
+        return None
     error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else None
     return Estimate(float(values.mean()), error, n=n)
 

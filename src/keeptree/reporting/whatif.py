@@ -73,6 +73,7 @@ def _metric(metric, observed, columns):
         "costs": [None if matrix is None else matrix.tolist() for matrix in costs],
         "low": observed.low[columns].tolist(),
         "high": observed.high[columns].tolist(),
+        "whole": observed.whole[columns].tolist(),
         "seen": [None if observed.seen[f] is None else observed.seen[f].tolist() for f in columns],
     }
 

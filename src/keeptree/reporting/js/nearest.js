@@ -155,7 +155,8 @@ function number(tree, metric, at, value, side, beyond) {
   if (side.low <= here && here <= side.high) return value;
   const [least, most] = limits(metric, at, beyond);
   const rising = here < side.low;
-  const edge = rising ? Math.max(side.low, least) : Math.min(side.high, most);
+  let edge = rising ? Math.max(side.low, least) : Math.min(side.high, most);
+  if (metric.whole[at]) edge = (rising ? Math.ceil(edge) : Math.floor(edge)) + 0; // no -0
   const chosen = rising ? Math.min(edge, most) : Math.max(edge, least);
   const there = compared(chosen, tree);
   return least <= chosen && chosen <= most && side.low <= there && there <= side.high ? chosen : null;
