@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -87,6 +88,12 @@ def write(name, text):
     return name
 
 
+def latin():
+    with open("latin.csv", "w", encoding="latin-1") as file:
+        file.write("x,y\nKöln,a\nBonn,b\n")
+    return "latin.csv"
+
+
 def newer(model):
     document = json.loads(model.read_text())
     return write("newer.json", json.dumps({**document, "version": 99}))
@@ -150,7 +157,7 @@ BAD = {
     ),
     "a model for a tree": (
         lambda m: [*FIT, "--tree", str(m)],
-        "expected a dictionary with format 'keeptree.Tree'",
+        "is a model and not a tree; keeptree report takes it as --model",
     ),
     "an option out of range": (lambda m: [*FIT, "--min-samples-leaf", "0"], "min_samples_leaf"),
     "a model that is not there": (
@@ -160,6 +167,22 @@ BAD = {
     "a model of a newer version": (
         lambda m: ["predict", newer(m), "loans.csv", "--out", "o.csv"],
         "it was written by a newer KeepTree; upgrade to read it",
+    ),
+    "model and data in the wrong order": (
+        lambda m: ["predict", "loans.csv", m.name, "--out", "o.csv"],
+        "The model comes first, then the data: model.json loans.csv.",
+    ),
+    "semicolons": (
+        lambda m: ["fit", write("semi.csv", "x;y\n1;a\n2;b\n"), "--target", "y"],
+        "its columns seem to be separated by ';'; save it with commas",
+    ),
+    "Latin-1": (
+        lambda m: ["fit", latin(), "--target", "y"],
+        "it is not in UTF-8 but perhaps in Latin-1; save it as UTF-8",
+    ),
+    "a target that was dropped": (
+        lambda m: ["fit", "train.csv", "--target", "risk", "--drop", "risk"],
+        "The target 'risk' cannot be left out",
     ),
     "data for a model": (
         lambda m: ["predict", "loans.csv", "loans.csv", "--out", "o.csv"],
@@ -304,3 +327,34 @@ def test_a_file_nobody_named_is_not_replaced(command, name, tmp_path, monkeypatc
     if command == "grow":
         assert main([*call, "--out", name]) == 0
         assert kt.Tree.load(name).n_leaves > 1
+
+
+def test_codes_with_leading_zeros_are_categories_and_identifiers_are_told(capsys):
+    rows = [f"P{i:03d},{'01234' if i % 3 else '1234'},{'a' if i % 3 else 'b'}" for i in range(60)]
+    write("codes.csv", "\n".join(["patient,zip,y", *rows]))
+    call = ["fit", "codes.csv", "--target", "y", "--method", "smoothed", "--out", "codes.json"]
+    assert main(call) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("keeptree fit: The column 'patient' has nearly one category per case")
+    assert err.count("\n") == 1
+    assert main([*call, "--drop", "patient"]) == 0
+    assert capsys.readouterr().err == ""
+    assert kt.load("codes.json").tree_.categories == (("01234", "1234"),)
+    assert "P001" not in Path("codes.json").read_text()
+    assert main(["predict", "codes.json", "codes.csv", "--out", "codes_scored.csv"]) == 0
+    assert pd.read_csv("codes_scored.csv")["prediction"].tolist() == [r[-1] for r in rows]
+
+
+def test_grow_leaves_columns_out_and_reads_numbers_as_categories():
+    call = ["grow", "loans.csv", "--target", "risk", "--out", "dropped.json"]
+    assert main([*call, "--drop", "id", "--nominal", "area"]) == 0
+    tree = kt.Tree.load("dropped.json")
+    assert "id" not in tree.feature_names
+    assert tree.categories[tree.feature_names.index("area")] is not None
+
+
+def test_a_measurement_for_a_target_is_told(capsys):
+    write("days.csv", "\n".join(["x,y", *(f"{i},{i % 25}" for i in range(100))]))
+    call = ["fit", "days.csv", "--target", "y", "--method", "smoothed", "--out", "days.json"]
+    assert main(call) == 0
+    assert "The target has 25 classes of numbers" in capsys.readouterr().err

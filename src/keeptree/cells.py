@@ -16,6 +16,11 @@ def read_header(path):
         names = [name.strip() for name in next(csv.reader(file), [])]
     if not names:
         raise ValueError("the first line is empty, where the names of the columns are expected")
+    other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    if other:
+        raise ValueError(
+            f"its columns seem to be separated by {other!r}; save it with commas between them"
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two columns are called {twice!r}; give each a name of its own")
@@ -75,6 +80,8 @@ def read_cells(path, columns=None):
 def infer_column(column):
     """Text as whole numbers, numbers or truth values, whichever all cells are; else as it is.
 
+    A column with codes such as 01234 stays text.
+
     Returns
     -------
     values : ndarray or pandas.Series
@@ -83,6 +90,8 @@ def infer_column(column):
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pc.any(pc.match_substring_regex(column, "^0[0-9]+$")).as_py():
+        return column.to_pandas()  # 01234 is a code, which a number would lose
     if column.null_count < len(column):
         for kind in (pa.int64(), pa.float64()):
             if kind == pa.int64() and column.null_count:

@@ -1,6 +1,7 @@
 """Data files (CSV, ARFF, Parquet) as data frames whose nominal columns are categorical."""
 
 import difflib
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from keeptree.cells import infer_column, is_number, read_cells, read_header
 MOST_CLASSES = 1000
 
 
-def read_frame(path, nominal=()):
+def read_frame(path, nominal=(), drop=()):
     """Read a data file.
 
     Parameters
@@ -20,6 +21,8 @@ def read_frame(path, nominal=()):
         ``.csv``, ``.arff`` or ``.parquet`` (needs the extra ``files``: pandas, pyarrow, liac-arff).
     nominal : sequence of str
         Columns that hold categories, whatever they look like.
+    drop : sequence of str
+        Columns to leave out.
 
     Returns
     -------
@@ -33,8 +36,9 @@ def read_frame(path, nominal=()):
         frame = _READERS[path.suffix.lower()](path, nominal)
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise ValueError(f"{path} has no rows; a table with a header and some rows is needed.")
-    for name in nominal:
+    for name in (*nominal, *drop):
         find_column(name, frame.columns)
+    frame = frame.drop(columns=list(drop))
     return _with_categories(frame, nominal)
 
 
@@ -95,12 +99,33 @@ def split_target(frame, target):
     return frame.drop(columns=[target]), y
 
 
-def read_training(path, target, nominal=()):
+def read_training(path, target, nominal=(), drop=()):
     """Attributes and classes of a data file, as a learner takes them."""
+    if target in drop:
+        raise ValueError(f"The target {target!r} cannot be left out; drop other columns.")
     find_column(target, file_columns(path))  # before all of it is read
-    X, y = split_target(read_frame(path, nominal), target)
+    X, y = split_target(read_frame(path, nominal, drop), target)
     # A categorical target keeps its declared labels; others are plain labels.
     return X, y.array if y.dtype == "category" else y.to_numpy()
+
+
+def warn_of_doubtful(X, y):
+    """Warn of attributes that look like identifiers, and of a target that looks like a number."""
+    for name in X.columns:
+        cells = X[name].count()
+        if X[name].dtype == "category" and cells >= 20 and X[name].nunique() > 0.9 * cells:
+            warnings.warn(
+                f"The column {name!r} has nearly one category per case and looks like an "
+                "identifier; leave it out with --drop (in Python: drop).",
+                stacklevel=3,
+            )
+    values = np.unique(np.asarray(y))
+    if len(values) > 20 and values.dtype.kind in "iuf":
+        warnings.warn(
+            f"The target has {len(values)} classes of numbers, which may be a measurement; make "
+            "ranges of it if it is.",
+            stacklevel=3,
+        )
 
 
 @contextmanager
@@ -113,6 +138,8 @@ def reading(path):
     except Exception as error:
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         kind = Path(path).suffix[1:].upper()
+        if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in reason:
+            reason = "it is not in UTF-8 but perhaps in Latin-1; save it as UTF-8"
         raise ValueError(f"{path} cannot be read as {kind}: {reason}.") from error
 
 

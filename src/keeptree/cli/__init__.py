@@ -6,6 +6,8 @@ Nothing heavy is imported here; a command imports what it needs when it runs.
 import argparse
 import os
 import sys
+import warnings
+from functools import partial
 
 from keeptree import __version__
 from keeptree.cli import (
@@ -58,7 +60,9 @@ def main(argv=None):
         parser.print_help()
         return 0
     try:
-        options.command.run(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, options.command.name)
+            options.command.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain when it exits.
@@ -103,6 +107,11 @@ def _parser():
 
 def _description(text):
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _show_warning(command, message, *_, **__):
+    """One sentence instead of a line of source."""
+    print(f"keeptree {command}: {_sentence(message)}", file=sys.stderr)
 
 
 def _sentence(error):

@@ -45,6 +45,13 @@ def add_data(parser):
         default=[],
         help="a column of categories that look like numbers; may be repeated",
     )
+    parser.add_argument(
+        "--drop",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column to leave out, such as an identifier; may be repeated",
+    )
 
 
 def check_distinct(out, *inputs):
@@ -68,3 +75,25 @@ def require_files(data):
 
     arff = ["arff"] if Path(data).suffix.lower() == ".arff" else []
     require(*arff, "pandas", "pyarrow", extra="files")
+
+
+def check_order(model, data):
+    """Raise a ValueError if a model and a data file were given in the wrong order."""
+    if Path(data).suffix.lower() == ".json" and Path(model).suffix.lower() != ".json":
+        raise ValueError(f"The model comes first, then the data: {data} {model}.")
+
+
+def load_tree(path):
+    """Read the tree of ``--tree``; None if there is none."""
+    from keeptree.tree import Tree
+    from keeptree.tree_json import read_json
+
+    if path is None:
+        return None
+    document = read_json(path)
+    if isinstance(document, dict) and document.get("format") == "keeptree.Model":
+        raise ValueError(
+            f"{path} is a model and not a tree; keeptree report takes it as --model, and "
+            "kt.load(path).tree_.save(...) in Python saves its tree."
+        )
+    return Tree.from_dict(document)

@@ -2,12 +2,11 @@
 
 import json
 
-from keeptree.cli.command import Command, require_files, say
+from keeptree.cli.command import Command, add_data, require_files, say
 
 
 def _arguments(parser):
-    parser.add_argument("data", metavar="DATA", help="a .csv, .arff or .parquet file")
-    parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
+    add_data(parser)
     parser.add_argument(
         "--models",
         metavar="A,B,...",
@@ -65,6 +64,8 @@ def _run(options):
         metrics=options.metrics or DEFAULT_METRICS,
         costs=options.costs,
         learning=options.learning_curve,
+        nominal=options.nominal,
+        drop=options.drop,
         protocol=options.protocol,
         n_splits=options.splits,
         baseline=options.baseline,

@@ -2,7 +2,7 @@
 
 import json
 
-from keeptree.cli.command import Command, require_files
+from keeptree.cli.command import Command, check_order, require_files
 
 
 def _arguments(parser):
@@ -18,6 +18,7 @@ def _arguments(parser):
 
 def _run(options):
     require_files(options.data)
+    check_order(options.model, options.data)
     from keeptree.engines.read_cases import explain_row
     from keeptree.saving import load
 

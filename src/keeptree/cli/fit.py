@@ -2,7 +2,15 @@
 
 import json
 
-from keeptree.cli.command import Command, add_data, check_distinct, default_out, require_files, say
+from keeptree.cli.command import (
+    Command,
+    add_data,
+    check_distinct,
+    default_out,
+    load_tree,
+    require_files,
+    say,
+)
 
 METHODS = ["kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"]
 
@@ -41,7 +49,12 @@ def _run(options):
     from keeptree.saving import save
 
     model = fit_file(
-        options.data, options.target, tree=tree, method=options.method, nominal=options.nominal
+        options.data,
+        options.target,
+        tree=tree,
+        method=options.method,
+        nominal=options.nominal,
+        drop=options.drop,
     )
     save(model, out)
     summary = _summary(model, out)
@@ -72,9 +85,7 @@ def _tree(options):
     if options.tree:
         if given or options.learner:
             raise ValueError("--tree keeps a tree as it is; leave out the options that grow one.")
-        from keeptree.tree import Tree
-
-        return Tree.load(options.tree)
+        return load_tree(options.tree)
     if options.learner == "cart":
         from sklearn.tree import DecisionTreeClassifier as Learner
 

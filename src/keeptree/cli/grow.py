@@ -2,12 +2,11 @@
 
 import json
 
-from keeptree.cli.command import Command, check_distinct, default_out, require_files
+from keeptree.cli.command import Command, add_data, check_distinct, default_out, require_files
 
 
 def _arguments(parser):
-    parser.add_argument("data", metavar="DATA", help="a .csv, .arff or .parquet file")
-    parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
+    add_data(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="where to save it (default: tree.json, if there is none yet)"
     )
@@ -54,7 +53,9 @@ def _run(options):
         subtree_raising=not options.no_raising,
         collapse=not options.no_collapse,
     )
-    tree = grow_file(options.data, options.target, learner).tree_
+    tree = grow_file(
+        options.data, options.target, learner, nominal=options.nominal, drop=options.drop
+    ).tree_
     tree.save(out)
     if options.json:
         print(json.dumps(tree.to_dict(), allow_nan=False))

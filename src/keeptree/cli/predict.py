@@ -4,7 +4,7 @@ import json
 import sys
 from contextlib import contextmanager
 
-from keeptree.cli.command import Command, check_distinct, require_files
+from keeptree.cli.command import Command, check_distinct, check_order, require_files
 
 
 def _arguments(parser):
@@ -33,6 +33,7 @@ def _arguments(parser):
 
 def _run(options):
     require_files(options.data)
+    check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
     from keeptree.engines.predict_file import predict_file
     from keeptree.saving import load

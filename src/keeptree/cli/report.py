@@ -2,7 +2,7 @@
 
 import json
 
-from keeptree.cli.command import Command, add_data, check_distinct, require_files, say
+from keeptree.cli.command import Command, add_data, check_distinct, load_tree, require_files, say
 
 
 def _arguments(parser):
@@ -35,17 +35,17 @@ def _run(options):
     from keeptree.engines.read_cases import report_file
     from keeptree.reporting.terminal import figures, print_report
     from keeptree.saving import load
-    from keeptree.tree import Tree
 
     data = report_file(
         options.data,
         options.target,
-        tree=Tree.load(options.tree) if options.tree else None,
+        tree=load_tree(options.tree),
         model=load(options.model) if options.model else None,
         out=out,
         title=options.title,
         rows=not options.no_rows,
         nominal=options.nominal,
+        drop=options.drop,
     )
     if options.json:
         print(json.dumps(figures(data), indent=2, allow_nan=False))

@@ -5,7 +5,7 @@ from importlib import import_module
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from keeptree.files import read_training
+from keeptree.files import read_training, warn_of_doubtful
 
 # What --method names -> the public class around the tree.
 METHODS = {
@@ -19,7 +19,7 @@ METHODS = {
 }
 
 
-def fit_file(data, target, *, tree=None, method="kept", nominal=()):
+def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
     r"""Fit a classifier to a CSV, ARFF or Parquet file.
 
     Parameters
@@ -35,6 +35,8 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=()):
         Which classifier: the recommended one is ``"kept"``.
     nominal : sequence of str
         Columns that hold categories though they look like numbers.
+    drop : sequence of str
+        Columns to leave out, such as an identifier.
 
     Returns
     -------
@@ -52,12 +54,13 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=()):
     """
     if method not in METHODS:
         raise ValueError(f"method={method!r} is not known; choose one of {sorted(METHODS)}.")
-    X, y = read_training(data, target, nominal)
+    X, y = read_training(data, target, nominal, drop)
     if len(set(y)) < 2:
         raise ValueError(
             f"The target {target!r} has one value only; there is nothing to tell apart."
         )
     X = columns_of(tree, X, data)
+    warn_of_doubtful(X, y)
     _check_learner(tree, X)
     kind = getattr(import_module("keeptree"), METHODS[method])
     return kind(tree).fit(X, y)

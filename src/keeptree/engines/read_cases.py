@@ -72,7 +72,16 @@ def explain_row(model, data, row):
 
 
 def report_file(
-    data, target, *, tree=None, model=None, out="report.html", title=None, rows=True, nominal=()
+    data,
+    target,
+    *,
+    tree=None,
+    model=None,
+    out="report.html",
+    title=None,
+    rows=True,
+    nominal=(),
+    drop=(),
 ):
     """Write a report on a data file: what ``keeptree report`` does.
 
@@ -92,6 +101,8 @@ def report_file(
         As in :func:`~keeptree.report`.
     nominal : sequence of str
         Columns that hold categories though they look like numbers.
+    drop : sequence of str
+        Columns to leave out, such as an identifier.
 
     Returns
     -------
@@ -99,15 +110,16 @@ def report_file(
         As :func:`~keeptree.report` returns it.
     """
     from keeptree.engines.fit_file import columns_of
-    from keeptree.files import read_training
+    from keeptree.files import read_training, warn_of_doubtful
     from keeptree.reporting.from_data import report_data
     from keeptree.reporting.report import report
 
     if model is not None:
         X, y = read_cases(model, data, target)
     else:
-        X, y = read_training(data, target, nominal)
+        X, y = read_training(data, target, nominal, drop)
         X = columns_of(tree, X, data)
+        warn_of_doubtful(X, y)
     file = Path(data).name
     title = title or f"One kept tree, honest probabilities: {file}"
     about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}

@@ -1,6 +1,7 @@
 """Compare models on a data file and write tables and pictures: what ``keeptree compare`` does."""
 
 import json
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from keeptree.evaluation.displays import (
 from keeptree.evaluation.learning import learning_curve
 from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
-from keeptree.files import read_frame, split_target
+from keeptree.files import read_frame, split_target, warn_of_doubtful
 from keeptree.output import write_text
 from keeptree.text import clean
 
@@ -28,6 +29,8 @@ def compare_file(
     metrics=DEFAULT_METRICS,
     costs=None,
     learning=None,
+    nominal=(),
+    drop=(),
     **options,
 ):
     """Compare models on a CSV, ARFF or Parquet file.
@@ -49,6 +52,10 @@ def compare_file(
         Cost matrix, by true class (row) and predicted class (column); adds the mean cost of a case.
     learning : {"arithmetic", "geometric"}, optional
         Also draw learning curves on this schedule.
+    nominal : sequence of str
+        Columns that hold categories though they look like numbers.
+    drop : sequence of str
+        Columns to leave out, such as an identifier.
     **options
         Of :func:`~keeptree.evaluation.compare`.
 
@@ -58,7 +65,8 @@ def compare_file(
     files : list of Path
         What was written.
     """
-    X, y = split_target(read_frame(path), target)
+    X, y = split_target(read_frame(path, nominal, drop), target)
+    warn_of_doubtful(X, y)
     models = make_models(models, X)
     measured = {**find_metrics(metrics)}
     if costs is not None:
@@ -83,7 +91,15 @@ def _folder(path):
 
 
 def _write(out, title, comparison, curve):
-    pictures = _pictures(comparison, curve) if find_spec("matplotlib") else {}
+    pictures = {}
+    if find_spec("matplotlib"):
+        pictures = _pictures(comparison, curve)
+    else:
+        warnings.warn(
+            "The pictures are left out, for matplotlib is not installed; run: "
+            'pip install "keeptree[plot]"',
+            stacklevel=3,
+        )
     text = [f"# {clean(title)}", "", comparison.to_markdown()]
     figures = {"title": title, **comparison.to_dict()}
     if curve is not None:

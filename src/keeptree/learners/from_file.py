@@ -2,11 +2,11 @@
 
 from sklearn.base import clone
 
-from keeptree.files import read_training
+from keeptree.files import read_training, warn_of_doubtful
 from keeptree.learners.c45 import C45Classifier
 
 
-def grow_file(path, target, learner=None):
+def grow_file(path, target, learner=None, *, nominal=(), drop=()):
     """Fit a learner on a CSV, ARFF or Parquet file.
 
     Parameters
@@ -17,11 +17,16 @@ def grow_file(path, target, learner=None):
         Column of the class.
     learner : estimator, optional
         Unfitted; default :class:`~keeptree.C45Classifier`.
+    nominal : sequence of str
+        Columns that hold categories though they look like numbers.
+    drop : sequence of str
+        Columns to leave out, such as an identifier.
 
     Returns
     -------
     model : estimator
         The fitted learner; ``model.tree_`` is the tree.
     """
-    X, labels = read_training(path, target)
+    X, labels = read_training(path, target, nominal, drop)
+    warn_of_doubtful(X, labels)
     return clone(learner or C45Classifier()).fit(X, labels)

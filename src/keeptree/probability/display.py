@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keeptree.output import require
 from keeptree.probability.base import class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
@@ -115,6 +116,7 @@ class DistanceKernelDisplay:
         -------
         self : DistanceKernelDisplay
         """
+        require("matplotlib", extra="plot")
         import matplotlib.pyplot as plt
 
         if ax is None:
