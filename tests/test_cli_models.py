@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.cli import main
+from keeptree.engines.read_cases import explain_row, report_file
 from tests.engines.test_files import draw
 from tests.test_cli import keeptree
 
@@ -244,6 +245,24 @@ def test_a_report_grows_a_tree_on_a_part_and_measures_the_rest(capsys, folder):
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "Loans &lt;now&gt;" in page
     assert "Loans <now>" not in page
+
+
+def test_a_report_numbers_its_cases_as_explain_numbers_rows(saved, folder):
+    frame = draw(60, seed=2)
+    frame.to_csv("pat.csv", index=False)
+    page = folder / "pat.html"
+    for model in (None, kt.load(saved)):
+        data = report_file("pat.csv", "risk", model=model, nominal=["area"], out=page)
+        assert data["title"].endswith(": pat.csv")
+        assert data["about"]["Data"] == "pat.csv, target risk, 60 rows."
+        assert ("kept as it is" in data["about"]["Tree"]) == (model is not None)
+        assert "named by its row of pat.csv; the first after the header is 1" in page.read_text()
+        age = [attribute["name"] for attribute in data["attributes"]].index("age")
+        for case in data["cases"]:
+            told = case["values"][age]
+            assert told == pytest.approx(frame["age"].iloc[int(case["id"]) - 1], nan_ok=True)
+    story = explain_row(model, "pat.csv", int(data["cases"][0]["id"])).to_dict()
+    assert story["decision"]["index"] == data["cases"][0]["decision"]
 
 
 def test_a_report_on_a_saved_model_and_cases_it_has_not_seen(capsys, saved):

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.explanation.wording import round_outwards, tell_move
+from keeptree.explanation.wording import round_outwards, tell_move, tell_side
 from tests.strategies import random_rows, random_tree, trees
 
 
@@ -101,7 +101,7 @@ def test_steps_tell_how_near_they_are_in_the_metric_and_in_their_own_unit(cancer
     assert texture["distance"] == pytest.approx((26.5 - 25.67) / X["worst texture"].std(ddof=0))
     assert texture["near"]
     assert not data["path"][0]["near"]
-    assert texture["text"] == "worst texture 26.50 > 25.67, by 0.83"
+    assert texture["text"] == "worst texture 26.5 > 25.67, by 0.83"
     assert data["unit"] == "SD"
 
 
@@ -288,7 +288,8 @@ def test_one_case_is_wanted(x):
     ("before", "after", "said"),
     [
         (26.1, 25.67, "26.10 to 25.67 (−0.43)"),
-        (26.1034, 25.67, "26.10 to 25.67 (−0.43)"),
+        (26.1034, 25.67, "26.1034 to 25.6700 (−0.4334)"),
+        (2.5, 45.0, "2.5 to 45.0 (+42.5)"),
         (3.0, 5.0, "3 to 5 (+2)"),
         (25.6701, 25.67, "25.6701 to 25.6700 (−0.0001)"),
         (1e-12, 2e-12, "1e−12 to 2e−12 (+1e−12)"),
@@ -298,6 +299,37 @@ def test_one_case_is_wanted(x):
 )
 def test_moves_are_told_with_as_many_decimals_as_they_need(before, after, said):
     assert tell_move(before, after) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "said"),
+    [
+        (2.5, 44.8, "2.5 ≤ 44.8, by 42.3"),
+        (4.05, 90.0, "4.05 ≤ 90, by 86"),
+        (20.0, 65.5, "20 ≤ 65.5, by 45.5"),
+        (0.0, 0.0, "0 ≤ 0, by 0"),
+        (1.00000001, 1.00000002, "1.00000001 ≤ 1.00000002, by 1e−8"),
+    ],
+)
+def test_a_step_tells_value_and_threshold_as_they_are(value, threshold, said):
+    assert tell_side(value, "≤", threshold) == said
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_an_estimate_that_disagrees_with_the_changed_decision_is_said_to(cancer, certain):
+    X, y, tree = cancer
+    model = kt.DistanceKernelClassifier(tree).fit(X, y)
+    for i in range(60):
+        story = kt.explain(model, X.iloc[i])
+        change = story.to_dict()["change"]
+        there = {entry["class"]: entry["probability"] for entry in change["probability"]}
+        if (there[change["predicted"]] == max(there.values())) == certain:
+            break
+    else:
+        raise AssertionError("no such case")
+    assert ("The estimate for" in story.text) == certain
+    assert ("our estimate for it would still be only" in story.text) != certain
+    assert ("would still be only" in kt.nearest_change(model, X.iloc[i]).text) != certain
 
 
 @settings(max_examples=200, deadline=None)

@@ -3,13 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.importers import keep
 from keeptree.probability.smoothing import SmoothedTreeClassifier
-from keeptree.reporting.cases import choose_first
+from keeptree.reporting.cases import choose_first, collect_cases
 from keeptree.reporting.collect import collect
 from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
@@ -94,6 +95,37 @@ def test_the_nearest_twentieth_is_near_and_a_second_opinion_is_another_class():
     near, opinion = choose_first(p, decision, np.arange(40.0))
     assert np.flatnonzero(near).tolist() == [0, 1]
     assert np.flatnonzero(opinion).tolist() == [3]
+
+
+def test_cases_as_near_as_each_other_are_near_together_and_share_a_rank():
+    distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
+    p, decision = np.tile([0.7, 0.3], (20, 1)), np.zeros(20, dtype=int)
+    near, opinion = choose_first(p, decision, distance)
+    assert np.flatnonzero(near).tolist() == [1, 2, 3]
+    distance[5] = 0.5
+    assert np.flatnonzero(choose_first(p, decision, distance)[0]).tolist() == [5]
+    distance[5] = np.inf
+    names = [str(i) for i in range(20)]
+    held = collect_cases(
+        names, p, decision, decision, distance, None, near, opinion, None, lambda rows: [""] * 20
+    )
+    assert len(held) == 20
+    share = {case["id"]: case["percentile"] for case in held}
+    assert [share[str(i)] for i in range(5)] == [0.2, 0.0, 0.0, 0.0, 0.15]
+    assert not choose_first(p, decision, np.full(20, np.inf))[0].any()
+
+
+def test_the_page_says_what_the_names_of_cases_are(cancer):
+    model, X, y = cancer
+    assert gathered(model, X, y)["naming"].endswith("position in X, counted from 0.")
+    frame = pd.DataFrame(X).set_axis([f"p{i}" for i in range(len(X))], axis=0)
+    data = gathered(model, frame.to_numpy(), y)
+    assert data["cases"][0]["id"].isdigit()
+    frame.columns = [f"x{i}" for i in range(X.shape[1])]
+    named = SmoothedTreeClassifier(keep(model)).fit(frame, y)
+    data = gathered(named, frame, y)
+    assert data["naming"].endswith("index of the data frame.")
+    assert data["cases"][0]["id"].startswith("p")
 
 
 def test_of_many_cases_those_to_look_at_first_are_held_and_some_others():

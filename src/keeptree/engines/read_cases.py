@@ -1,7 +1,10 @@
 """Cases of a data file as a saved model sees them, and what is told of them."""
 
+from pathlib import Path
+
 from keeptree.cells import as_labels
 from keeptree.engines.read_blocks import read_blocks
+from keeptree.text import plural
 
 
 def read_cases(model, data, target=None):
@@ -112,8 +115,23 @@ def report_file(
     from keeptree.reporting.report import report
 
     if model is not None:
-        return report(model, *read_cases(model, data, target), out, title, rows)
-    X, y = read_training(data, target, nominal, drop)
-    X = columns_of(tree, X, data)
-    warn_of_doubtful(X, y)
-    return report_data(X, y, tree=tree, out=out, title=title, rows=rows)
+        X, y = read_cases(model, data, target)
+    else:
+        X, y = read_training(data, target, nominal, drop)
+        X = columns_of(tree, X, data)
+        warn_of_doubtful(X, y)
+    file = Path(data).name
+    title = title or f"One kept tree, honest probabilities: {file}"
+    about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}
+    X = _number_rows(X, file)
+    if model is not None:
+        return report(model, X, y, out, title, rows, about=about)
+    return report_data(X, y, tree=tree, out=out, title=title, rows=rows, about=about)
+
+
+def _number_rows(X, file):
+    """The frame with its rows counted as :func:`explain_row` counts them, which a page says."""
+    import pandas as pd
+
+    name = f"row of {file}; the first after the header is 1, as for keeptree explain --row"
+    return X.set_axis(pd.RangeIndex(1, len(X) + 1, name=name), axis=0)

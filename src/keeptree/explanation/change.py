@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from keeptree.explanation.wording import join, tell_change
+from keeptree.explanation.wording import join, tell_change, tell_estimate
 from keeptree.labels import plain
-from keeptree.text import clean, in_hundred, plural
+from keeptree.text import clean, plural
 
 _LOOSEN = {
     "fixed": "unlock {}",
@@ -118,8 +118,7 @@ class NearestChange:
         """The sentence, the probability after the change, and the alternatives."""
         lines = [self.sentence]
         if self.changes:
-            there = in_hundred(self.probability[self.predicted])
-            lines[0] += f" The estimate for {clean(self.predicted)} would then be {there}."
+            lines[0] += f" {tell_estimate(self.predicted, self.probability)}"
         lines += [f"Or: {other.sentence}" for other in self.alternatives]
         return "\n".join(lines)
 

@@ -101,8 +101,8 @@ def nearest_change(
     Becomes benign if worst texture falls from 26.50 to 25.67 (−0.83), nothing else changed.
     >>> round(change.cost, 3), change.changes[0].name
     (0.135, 'worst texture')
-    >>> print(kt.nearest_change(model, X.iloc[3], fixed=["worst texture"]))
-    Becomes benign if mean concave points falls from 0.105 to 0.054 (−0.051), nothing else changed.
+    >>> print(kt.nearest_change(model, X.iloc[3], fixed=["worst texture"]).changes[0])
+    mean concave points falls from 0.1052 to 0.0540 (−0.0512)
     """
     subject = resolve(model, X, metric)
     tree = subject.tree

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from keeptree.explanation.wording import tell_pair
+from keeptree.explanation.wording import tell_side
 from keeptree.labels import plain
 from keeptree.text import clean
 from keeptree.tree import NUMERIC, SHARE
@@ -106,7 +106,5 @@ def _tell(step, tree, node, child):
         return f"{name} is not known: the tree goes on as if {step['test']}"
     if step["threshold"] is None:
         return f"{name} is {clean(step['value'])}"
-    value, threshold, difference = tell_pair(step["value"], step["threshold"])
     sign = "≤" if child == tree.children(node)[0] else ">"
-    by = difference.removeprefix("−")
-    return f"{name} {value} {sign} {threshold}, by {by}"
+    return f"{name} {tell_side(step['value'], sign, step['threshold'])}"

@@ -2,7 +2,7 @@
 
 import re
 
-from keeptree.explanation.wording import join
+from keeptree.explanation.wording import join, tell_estimate
 from keeptree.text import clean, in_hundred, plain_number, plural
 
 _MOST = 5  # classes, contributions and leaves named; the rest is counted
@@ -99,8 +99,7 @@ def change(data):
     lines = [found["sentence"]]
     if found["changes"]:
         there = {entry["class"]: entry["probability"] for entry in found["probability"]}
-        p = in_hundred(there[found["predicted"]])
-        lines.append(f"The estimate for {clean(found['predicted'])} would then be {p}.")
+        lines.append(tell_estimate(found["predicted"], there))
     lines += [f"Or: {other['sentence']}" for other in found["alternatives"]]
     return lines
 

@@ -2,9 +2,10 @@
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from keeptree.text import clean
+from keeptree.text import clean, in_hundred, plain_number
 
 _TOLERANCE = 0.02  # share of a move by which rounding may lengthen it
+_SIX_DIGITS = 5e-6  # share of a number by which six significant digits may miss it
 _MOST_DECIMALS = 8  # of a number written out; smaller ones as 1.5e-9
 
 
@@ -57,24 +58,26 @@ def round_outwards(before, after, inside):
 
 
 def tell_move(before, after):
-    """``26.10 to 25.67 (−0.43)``: both numbers with the decimals that the second needs."""
-    before, after, difference = tell_pair(before, after, room=0.0)
+    """``26.10 to 25.67 (−0.43)``: both numbers with the decimals that either needs."""
+    before, after, difference = tell_pair(before, after)
     sign = "" if difference.startswith("−") else "+"
     return f"{before} to {after} ({sign}{difference})"
 
 
-def tell_pair(first, second, room=_TOLERANCE):
-    """Two numbers with as few decimals as show their difference, and that.
+def tell_pair(first, second):
+    """Two numbers with the same decimals, and their difference.
 
-    ``room`` is the share of the difference by which the second may be rounded.
+    The second is told exactly, the first in six significant digits, or more if it takes more to
+    show the difference.
 
     Examples
     --------
-    >>> tell_pair(26.1034, 25.67)
+    >>> tell_pair(26.1, 25.67)
     ('26.10', '25.67', '−0.43')
     """
     span = abs(second - first)
-    decimals = max(_decimals(second, room * span), _decimals(first, _TOLERANCE * span))
+    room = min(_TOLERANCE * span, _SIX_DIGITS * abs(first))
+    decimals = max(_decimals(second, 0.0), _decimals(first, room))
     if decimals > _MOST_DECIMALS or max(abs(first), abs(second)) >= 1e15:
         texts = f"{first:.6g}", f"{second!r}", f"{second - first:.3g}"
     else:
@@ -83,12 +86,66 @@ def tell_pair(first, second, room=_TOLERANCE):
     return tuple(text.replace("-", "−") for text in texts)
 
 
+def tell_number(number):
+    """A number as it is, up to six significant digits as ``tree.to_text()`` prints thresholds.
+
+    Examples
+    --------
+    >>> tell_number(44.8), tell_number(-2.50), tell_number(25.670000076), tell_number(1234567.0)
+    ('44.8', '−2.5', '25.67', '1234567')
+    """
+    return plain_number(number, 6)
+
+
+def tell_side(value, sign, threshold):
+    """``2.5 ≤ 44.8, by 42.3``: only the difference is rounded, to what shows it.
+
+    More digits where six would show two numbers as one.
+
+    Examples
+    --------
+    >>> tell_side(2.5, "≤", 44.8), tell_side(0.1234562, ">", 0.1234561)
+    ('2.5 ≤ 44.8, by 42.3', '0.1234562 > 0.1234561, by 1e−7')
+    """
+    texts = tell_number(value), tell_number(threshold)
+    if texts[0] == texts[1] and value != threshold:
+        texts = (repr(number).replace("-", "−") for number in (value, threshold))
+    by = plain_number(float(f"{abs(value - threshold):.3g}"), 3)
+    return f" {sign} ".join(texts) + f", by {by}"
+
+
 def tell_change(name, before, after, nominal):
     """``texture falls from 26.10 to 25.67 (−0.43)``, ``colour changes from red to blue``."""
     name = clean(name)
     if nominal:
         return f"{name} changes from {clean(before)} to {clean(after)}"
     return f"{name} {'falls' if after < before else 'rises'} from {tell_move(before, after)}"
+
+
+def tell_estimate(label, probability):
+    """What is estimated after a change: said to be little where another class is likelier.
+
+    Parameters
+    ----------
+    label : label
+        What the tree would then decide.
+    probability : dict
+        Class -> probability after the change.
+
+    Examples
+    --------
+    >>> tell_estimate("died", {"died": 0.13, "lived": 0.87})
+    'The tree would then say died; our estimate for it would still be only 13 in 100.'
+    >>> tell_estimate("died", {"died": 0.68, "lived": 0.32})
+    'The estimate for died would then be 68 in 100.'
+    """
+    p = probability[label]
+    if p < max(probability.values()):
+        return (
+            f"The tree would then say {clean(label)}; our estimate for it would still be only "
+            f"{in_hundred(p)}."
+        )
+    return f"The estimate for {clean(label)} would then be {in_hundred(p)}."
 
 
 def _decimals(number, room):

@@ -11,7 +11,8 @@ _MOST_HELD, _MOST_VALUES = 300, 30_000  # cases, and their values: half for each
 def choose_first(p, decision, distance):
     """Return which cases are near the boundary, and which have a second opinion.
 
-    Near are the nearest twentieth; a second opinion is a case whose most probable class is not the
+    Near are the nearest twentieth, equally near ones together or not at all (but always the
+    nearest of all); a second opinion is a case whose most probable class is not the
     tree's decision.
 
     Parameters
@@ -27,11 +28,9 @@ def choose_first(p, decision, distance):
     -------
     near, opinion : ndarray of shape (n,), bool
     """
-    n = len(p)
-    finite = np.isfinite(distance)
-    near = np.zeros(n, dtype=bool)
-    order = np.argsort(distance, kind="stable")[: int(np.ceil(NEAREST_SHARE * n))]
-    near[order] = finite[order]
+    as_near = np.searchsorted(np.sort(distance), distance, side="right")
+    few = (as_near <= np.ceil(NEAREST_SHARE * len(p))) | (distance == distance.min(initial=np.inf))
+    near = few & np.isfinite(distance)
     opinion = p.argmax(axis=1) != decision
     return near, opinion
 
@@ -60,7 +59,7 @@ def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, 
     """
     width = 1 if rows is None or not rows[0] else len(rows[0])
     held = _held(distance, near, opinion, min(_MOST_HELD, _MOST_VALUES // width))
-    rank = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
+    nearer = np.searchsorted(np.sort(distance), distance, side="left")  # equals share a rank
     return [
         {
             "id": clean(ids[row]),
@@ -68,7 +67,7 @@ def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, 
             "leaf": int(leaf[row]),
             "p": p[row].tolist(),
             "distance": float(distance[row]) if np.isfinite(distance[row]) else None,
-            "percentile": float((rank[row] + 1) / len(p)),
+            "percentile": float(nearer[row] / len(p)),
             "near": bool(near[row]),
             "opinion": bool(opinion[row]),
             "truth": None if truth is None else int(truth[row]),

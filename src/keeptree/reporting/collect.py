@@ -73,6 +73,7 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
         "quality": None,
         "distance": None,
         "first": {"near": 0, "opinion": 0, "both": 0},
+        "naming": None if X is None else _naming(X),
         "cases": [],
         "selected": None,
         "distances": [],
@@ -214,5 +215,20 @@ def _positive(tree, positive):
 
 def _names(X, n):
     """Names of the cases: a frame's index, else their row numbers."""
+    index = _index(X)
+    return [str(i) for i in (range(n) if index is None else index)]
+
+
+def _naming(X):
+    """What the names of the cases are, in one sentence."""
+    index = _index(X)
+    if index is None:
+        return "A case is named by its position in X, counted from 0."
+    if index.name is None:
+        return "A case is named by its label in the index of the data frame."
+    return f"A case is named by its {clean(index.name)}."
+
+
+def _index(X):
     index = getattr(X, "index", None)
-    return [str(i) for i in (range(n) if index is None or callable(index) else index)]
+    return None if callable(index) else index

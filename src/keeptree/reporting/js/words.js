@@ -3,6 +3,7 @@
 import { decimalText, fixed, general, minus, plainNumber, units } from "./numbers.js";
 
 const TOLERANCE = 0.02; // share of a move by which rounding may lengthen it
+const SIX_DIGITS = 5e-6; // share of a number by which six significant digits may miss it
 const MOST_DECIMALS = 8;
 
 export function inHundred(p) {
@@ -53,7 +54,7 @@ function decimalsOf(number, room) {
 /** `26.10 to 25.67 (−0.43)` */
 export function tellMove(before, after) {
   const large = Math.max(Math.abs(before), Math.abs(after)) >= 1e15;
-  const decimals = large ? 0 : Math.max(decimalsOf(after, 0), decimalsOf(before, TOLERANCE * Math.abs(after - before)));
+  const decimals = large ? 0 : Math.max(decimalsOf(after, 0), decimalsOf(before, Math.min(TOLERANCE * Math.abs(after - before), SIX_DIGITS * Math.abs(before))));
   if (large || decimals > MOST_DECIMALS) {
     const change = after - before;
     return minus(`${general(before, 6)} to ${after} (${change < 0 ? "" : "+"}${general(change, 3)})`);
