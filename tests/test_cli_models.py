@@ -358,3 +358,14 @@ def test_a_measurement_for_a_target_is_told(capsys):
     call = ["fit", "days.csv", "--target", "y", "--method", "smoothed", "--out", "days.json"]
     assert main(call) == 0
     assert "The target has 25 classes of numbers" in capsys.readouterr().err
+
+
+def test_the_only_case_of_a_class_is_not_held_out_and_told_in_one_sentence(capsys):
+    frame = draw()[["age", "owner", "risk"]]
+    frame.loc[:9, "risk"] = [f"rare {i}" for i in range(10)]
+    frame.to_csv("rare.csv", index=False)
+    call = ["report", "rare.csv", "--target", "risk", "--json", "--out", "rare.html"]
+    assert main(call) == 0
+    err = capsys.readouterr().err
+    assert "keeptree report: A class has a single case" in err
+    assert "warnings.warn" not in err

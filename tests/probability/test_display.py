@@ -1,5 +1,7 @@
 """The display draws what the classifier says."""
 
+import sys
+
 import matplotlib
 import numpy as np
 import pytest
@@ -42,3 +44,9 @@ def test_what_cannot_be_drawn_is_said(cancer):
     model = kt.DistanceKernelClassifier().fit(X, y)
     with pytest.raises(ValueError, match=r"lengths|broadcast|shape"):
         kt.DistanceKernelDisplay.from_estimator(model, X, y[:5])
+
+
+def test_without_matplotlib_it_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install \"keeptree\[plot\]\""):
+        kt.DistanceKernelDisplay.from_predictions([-1.0, 1.0], [0.9, 0.2], [0, 1])

@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
 
 from keeptree.probability.base import _is_kept
 from keeptree.probability.kept import KeptTreeClassifier
@@ -63,11 +64,23 @@ def report_data(
 
 
 def hold_out(X, y, test_size, random_state):
-    """The parts of ``train_test_split``, and whether it could be stratified by class."""
+    """The parts of ``train_test_split``, and whether it could be stratified by class.
+
+    The only case of a class is never held out: nothing would know its class.
+    """
     y = np.asarray(y)
-    classes, members = np.unique(y, return_counts=True)
-    stratified = bool(members.min() >= 2 and len(y) * test_size >= len(classes))
-    parts = train_test_split(
-        X, y, test_size=test_size, random_state=random_state, stratify=y if stratified else None
+    _, code, members = np.unique(y, return_inverse=True, return_counts=True)
+    alone = members[code] == 1
+    if alone.all():
+        alone[:] = False
+    rows = np.flatnonzero(~alone)
+    stratified = bool(members[code[rows]].min() >= 2 and len(y) * test_size >= len(members))
+    train, test = train_test_split(
+        rows,
+        test_size=test_size,
+        random_state=random_state,
+        stratify=code[rows] if stratified else None,
     )
+    train = np.append(train, np.flatnonzero(alone))
+    parts = [_safe_indexing(values, part) for values in (X, y) for part in (train, test)]
     return parts, stratified
