@@ -81,6 +81,17 @@ def plain_number(value, digits=4):
     return text.replace("-", "−")
 
 
+def count_text(cases):
+    """Return a number of cases: whole, or with one decimal where parts of cases are counted.
+
+    Examples
+    --------
+    >>> count_text(12345.0), count_text(5.512)
+    ('12345', '5.5')
+    """
+    return str(int(cases)) if cases == int(cases) else f"{cases:.1f}"
+
+
 def plural(number, one, many=None):
     """Return ``3 leaves`` or ``1 leaf``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

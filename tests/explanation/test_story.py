@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.explanation.story_text import contributions, steps, story_text
 from keeptree.explanation.wording import round_outwards, tell_move, tell_side
 from tests.strategies import random_rows, random_tree, trees
 
@@ -345,3 +346,16 @@ def test_rounding_goes_outwards_a_little_and_stays_inside(before, after):
     assert inside(number)
     assert abs(number - after) <= 0.02 * abs(after - before)
     assert len(repr(number)) <= len(repr(after)) or number == after
+
+
+def test_what_rounds_to_nothing_is_left_out_and_categories_have_no_sd(cancer):
+    X, y, tree = cancer
+    data = kt.explain(kt.KeptTreeClassifier(tree).fit(X, y), X.iloc[3]).to_dict()
+    parts = [{**part, "value": 0.004} for part in data["contributions"]]
+    assert contributions({**data, "contributions": parts}) is None
+    assert "What pushed" not in story_text({**data, "contributions": parts})
+    rows, more = contributions({**data, "contributions": [{**parts[0], "value": 0.5}, *parts[1:]]})
+    assert [row["text"] for row in rows] == ["+0.50"]
+    assert more == sum(part["kind"] == "test" for part in parts)
+    step = {**data["path"][0], "threshold": None, "distance": 1.0}
+    assert steps({**data, "path": [step]})[0][1] == "1 unit of the metric"

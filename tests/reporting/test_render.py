@@ -216,7 +216,7 @@ def test_a_chain_of_two_thousand_tests_is_folded_and_the_way_of_a_case_is_nested
     data = {**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}}
     html = render({**data, "cases": [], "selected": None})
     assert body_of(html).count('class="branch"') <= 40
-    assert "leaves</button>" in html
+    assert "+1 leaf</button>" in html
     case = {**demo_data["cases"][0], "leaf": 4000}
     html = render({**data, "cases": [case], "selected": 0})
     page = Page(html)  # which complains about lists that do not match
@@ -244,3 +244,13 @@ def test_a_tree_of_one_leaf_is_one_line(demo_data):
     tree = {**demo_data["tree"], "nodes": nodes}
     html = render({**demo_data, "tree": tree, "cases": cases})
     assert body_of(html).count("All training cases") == 1
+
+
+def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
+    why = "counted in parts"
+    assert why not in render(demo_data)
+    nodes = [{**node, "cases": node["cases"] + 0.512} for node in demo_data["tree"]["nodes"]]
+    page = render({**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}, "n_others": 1})
+    assert page.count(why) == 1
+    assert f'class="count">{nodes[0]["cases"]:.1f}<' in page
+    assert "1 other attribute does not affect" in page

@@ -3,9 +3,10 @@
 import re
 
 from keeptree.explanation.wording import join, tell_estimate
-from keeptree.text import clean, in_hundred, plain_number, plural
+from keeptree.text import clean, count_text, in_hundred, plain_number, plural
 
 _MOST = 5  # classes, contributions and leaves named; the rest is counted
+_LEAST_PUSH = 0.005  # what is less is told as 0.00
 CAVEAT = "This describes the tree, not the person: nothing says that a change can be made or helps."
 
 
@@ -59,7 +60,8 @@ def probabilities(data):
 def steps(data):
     """Return (text, how near in the metric, whether it is near) of each test on the way."""
     return [
-        (step["text"], _far(step["distance"], data["unit"]), step["near"]) for step in data["path"]
+        (step["text"], _far(step["distance"], _unit(step, data["unit"])), step["near"])
+        for step in data["path"]
     ]
 
 
@@ -70,7 +72,7 @@ def leaves(data):
     for leaf in data["leaves"][:_MOST]:
         counts = sorted(enumerate(leaf["counts"]), key=lambda entry: -entry[1])
         named = [
-            f"{plain_number(count)} {clean(data['classes'][k])}" for k, count in counts if count > 0
+            f"{count_text(count)} {clean(data['classes'][k])}" for k, count in counts if count > 0
         ]
         others = f" and {plural(len(named) - _MOST, 'other class', 'other classes')}"
         held = join(named) if len(named) <= _MOST else ", ".join(named[:_MOST]) + others
@@ -107,7 +109,7 @@ def change(data):
 def contributions(data):
     """Return what pushed the probability: rows of group, name, value and text, and how many more.
 
-    Of the tests only the largest are named.
+    Of the tests only the largest are named, and nothing that rounds to 0.
     """
     parts = data["contributions"]
     if parts is None:
@@ -115,6 +117,9 @@ def contributions(data):
     label = clean(data["decision"]["class"])
     tests = [part for part in parts if part["kind"] == "test"]
     shown = [part for part in parts if part["kind"] != "test"] + tests[:_MOST]
+    shown = [part for part in shown if abs(part["value"]) >= _LEAST_PUSH]
+    if not shown:
+        return None
     whole = f"For {label} (+) or against it (−)"
     inside = "Tests, within the margin" if parts[0]["kind"] == "expert" else "Tests"
     rows = [
@@ -126,7 +131,7 @@ def contributions(data):
         }
         for part in shown
     ]
-    return rows, len(tests) - len(tests[:_MOST])
+    return rows, len(tests) - sum(part["kind"] == "test" for part in shown)
 
 
 def story_text(data):
@@ -175,7 +180,7 @@ def _sections(data):
     if data["path"]:
         yield "The way through the tree", [_step_line(*step) for step in steps(data)], True
     yield None, [*leaves(data), *filter(None, [distance(data)])], False
-    if data["contributions"]:
+    if contributions(data):
         yield "What pushed the estimate (log-odds)", _contribution_lines(data), False
     if data["change"]:
         yield "The nearest change", change(data), False
@@ -209,10 +214,17 @@ def _contribution_lines(data):
     return lines + ([f"  {plural(more, 'other test')} pushed less"] if more else [])
 
 
+def _unit(step, unit):
+    """Another category is no matter of standard deviations."""
+    if step["threshold"] is not None or step["distance"] is None:
+        return unit
+    return "unit of the metric" if step["distance"] == 1 else "units of the metric"
+
+
 def _far(value, unit):
     return None if value is None else f"{plain_number(value, 2)} {unit}"
 
 
 def _cases(weight):
     words = "training case" if weight == 1 else "training cases"
-    return f"{plain_number(weight)} {words}"
+    return f"{count_text(weight)} {words}"

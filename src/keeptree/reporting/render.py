@@ -20,7 +20,7 @@ from keeptree.reporting.quality import METRICS
 from keeptree.reporting.summary import signed, verdict
 from keeptree.reporting.tree_chart import fold, outline_bar, tree_drawing
 from keeptree.reporting.words import class_text, distance_text, estimate_text, rows_text
-from keeptree.text import in_hundred, plain_number, shorten, shorten_title
+from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
 
 SCRIPTS = (
     "numbers.js",
@@ -77,6 +77,7 @@ def render(data):
             drawing=tree_drawing(data["tree"], data["classes"], way),
             outline=outline_items(shown),
             shown_nodes=len(shown),
+            in_parts=any(node["cases"] % 1 for node in data["tree"]["nodes"]),
             hidden_leaves=len(shown) < len(data["tree"]["nodes"]),
             first_curves=_first_curves(data),
             false_alarms=_FALSE_ALARMS,
@@ -172,6 +173,8 @@ def _environment(data):
     )
     environment.filters.update(
         number=plain_number,
+        count_of=count_text,
+        plural=plural,
         percent=lambda share: f"{100 * share:.0f} %",
         signed=signed,
         distance=distance_text,

@@ -1,6 +1,7 @@
 """The dict of :mod:`keeptree.reporting.collect` for the terminal: a table, or figures as JSON."""
 
 from keeptree.output import require
+from keeptree.text import plural
 
 _FIGURES = ("schema", "title", "model", "summary", "n_test", "decisions", "first", "about", "page")
 
@@ -41,7 +42,9 @@ def print_report(data, console=None):
         console.print(_table(data["quality"]["metrics"]))
         console.print()
         resamples = data["quality"]["resamples"]
-        note = f"{data['n_test']} held-out cases; 95 % intervals from {resamples} resamples."
+        note = (
+            f"{plural(data['n_test'], 'held-out case')}; 95 % intervals from {resamples} resamples."
+        )
         console.print(Text(note, style="dim"))
         console.print()
     if "methods" in data:

@@ -3,7 +3,7 @@
 from heapq import heappop, heappush
 
 from keeptree.reporting.svg import drawing, el, label, marker
-from keeptree.text import plain_number, plural, text_width
+from keeptree.text import count_text, plural, text_width
 
 MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
 MAX_NODES = 40  # shown in an outline before one opens more
@@ -223,8 +223,8 @@ def _leaf(node, y, columns, classes):
             class_="decision",
         ),
         class_bar(node["counts"], classes, columns["bar"], y - _BAR_HEIGHT / 2),
-        label(plain_number(node["cases"]), columns["cases"], y + 4.5, anchor="end"),
-        label(plain_number(node["errors"]), columns["errors"], y + 4.5, anchor="end"),
+        label(count_text(node["cases"]), columns["cases"], y + 4.5, anchor="end"),
+        label(count_text(node["errors"]), columns["errors"], y + 4.5, anchor="end"),
     ]
 
 
@@ -238,7 +238,7 @@ def _head(columns):
 
 
 def _cases(node):
-    return f"{plain_number(node['cases'])} case{'' if node['cases'] == 1 else 's'}"
+    return f"{count_text(node['cases'])} case{'' if node['cases'] == 1 else 's'}"
 
 
 def _fit(text, limit, size=_SIZE):

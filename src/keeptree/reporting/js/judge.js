@@ -62,5 +62,5 @@ export function compareWithPython({ data, tree, model }) {
     const same = p === null || p.every((value, c) => Math.abs(value - item.p[c]) <= 1e-9);
     return same && decide(tree, item.values) === item.decision;
   });
-  return cases.length ? `${agree.length} of ${cases.length} cases agree with Python${model ? "" : " (decisions)"}.` : "";
+  return cases.length ? `This page's own arithmetic, checked: ${agree.length} of ${cases.length} ${cases.length === 1 ? "case agrees" : "cases agree"} with Python${model ? "" : " (decisions)"}.` : "";
 }

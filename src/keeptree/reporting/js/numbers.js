@@ -80,6 +80,11 @@ export function plainNumber(value, digits = 4) {
   return minus(text);
 }
 
+/** A number of cases: whole, or with one decimal. */
+export function countText(cases) {
+  return Number.isInteger(cases) ? String(cases) : fixed(cases, 1);
+}
+
 export function minus(text) {
   return text.replaceAll("-", "−");
 }

@@ -53,7 +53,7 @@ function line(node, parent, data, markers, number, folded) {
     says.append(" ", leaf);
   }
   if (folded) {
-    const pill = element("button", "pill", `+${node.leaves} leaves`);
+    const pill = element("button", "pill", `+${node.leaves.toLocaleString("en")} ${node.leaves === 1 ? "leaf" : "leaves"}`);
     pill.type = "button";
     pill.dataset.open = node.id;
     says.append(" ", pill);

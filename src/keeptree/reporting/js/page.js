@@ -1,6 +1,6 @@
 // The page: one state, one render; everything else only asks for another state.
 
-import { atMost, nextAbove, plainNumber } from "./numbers.js";
+import { atMost, countText, nextAbove, plainNumber } from "./numbers.js";
 import { decide, route } from "./tree.js";
 import { distance, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
@@ -82,7 +82,7 @@ function renderTree(seen) {
     return;
   }
   const open = new Set([...view.open, ...seen.shares.keys()]);
-  drawOutline(document.querySelector(".outline"), data, markers, plainNumber, open, seen.shares, view.found);
+  drawOutline(document.querySelector(".outline"), data, markers, countText, open, seen.shares, view.found);
 }
 
 function renderResult(seen) {
