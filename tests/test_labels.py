@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import keeptree as kt
 from keeptree.labels import label_codes, plain
 
 
@@ -58,3 +59,17 @@ def test_numpy_scalars_become_python_values():
     assert [type(plain(v)) for v in (np.int8(1), np.str_("a"), np.True_, None)] == [
         int, str, bool, type(None)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+def test_text_among_numbers_is_named_by_column_and_index(nominal):
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4] * 5, "b": [1.0, 5, 2, 3] * 5})
+    if nominal:
+        X["c"] = pd.Categorical(["u", "v"] * 10)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, [0, 1, 0, 1] * 5)
+    X["b"] = X["b"].astype(object)
+    X.loc[3, "b"] = "old"
+    sentence = "The column 'b' of numbers holds 'old' at index 3; correct"
+    for predict in (model.predict, model.tree_.predict):
+        with pytest.raises(ValueError, match=sentence):
+            predict(X)

@@ -5,6 +5,7 @@ from numbers import Number
 import numpy as np
 from sklearn.utils import check_array
 
+from keeptree.cells import is_number
 from keeptree.labels import is_missing, plain
 
 
@@ -46,7 +47,13 @@ def as_matrix(X, categories=None):
     if categories is None or all(labels is None for labels in categories):
         if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
             return X  # the checks below would find nothing, block after block
-        return check_array(X, dtype=np.float64, ensure_all_finite=False)
+        try:
+            return check_array(X, dtype=np.float64, ensure_all_finite=False)
+        except ValueError:
+            if hasattr(X, "columns"):
+                for column in _columns(X):
+                    _check_no_text(column)
+            raise
     columns = _columns(X)
     if len(columns) != len(categories):
         raise ValueError(f"X has {len(columns)} columns, but the tree expects {len(categories)}.")
@@ -73,10 +80,24 @@ def as_numbers(column, ensure_all_finite=False):
     if values.dtype.kind == "O":
         # NA has no number and no truth value, and NumPy refuses both.
         values = np.array([np.nan if _is_none(value) else value for value in values], dtype=object)
+        _check_no_text(column)
     values = values.reshape(-1, 1)
     return check_array(
         values, dtype=np.float64, ensure_all_finite=ensure_all_finite, input_name="X"
     )[:, 0]
+
+
+def _check_no_text(column):
+    """Raise a ValueError that names the place of the first text that is no number, if any."""
+    name = getattr(column, "name", None)
+    index = getattr(column, "index", None)  # right in a block of rows too; a position is not
+    for row, value in enumerate(column):
+        if isinstance(value, str) and not is_number(value):
+            place = f" at index {plain(index[row])!r}" if hasattr(column, "iloc") else ""
+            raise ValueError(
+                f"{'A column' if name is None else f'The column {name!r}'} of numbers holds "
+                f"{value!r:.50}{place}; correct it or leave it missing."
+            )
 
 
 def encode_labels(column, labels):
