@@ -254,3 +254,10 @@ def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
     assert page.count(why) == 1
     assert f'class="count">{nodes[0]["cases"]:.1f}<' in page
     assert "1 other attribute does not affect" in page
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_the_page_says_what_a_distance_is_where_a_value_is_missing(demo_data, missing):
+    attributes = [{**item, "may_be_missing": missing} for item in demo_data["attributes"]]
+    page = render({**demo_data, "attributes": attributes})
+    assert ("Where a value is missing it is only the least" in page) == missing
