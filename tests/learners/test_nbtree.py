@@ -170,7 +170,7 @@ def test_the_tree_feeds_the_post_hoc_classifiers(method):
     table = as_table(X)
     kept = kt.NBTreeClassifier(random_state=0).fit(table, y)
     assert kept.get_n_leaves() > 1
-    with pytest.raises(ValueError, match="give kt.keep"):
+    with pytest.raises(ValueError, match=r"give kt\.keep"):
         method(kept).fit(table, y)  # its predict is that of naive Bayes, not of the leaves
     model = method(kt.keep(kept)).fit(table, y)
     assert np.isfinite(model.decision_function(table)).all()
