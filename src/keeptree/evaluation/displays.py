@@ -279,10 +279,9 @@ def _widths(n):
 
 def _draw_difference(ax, place, splits, entry):
     splits = splits[np.isfinite(splits)]
-    if entry["mean"] is None:
-        ax.text(
-            0, place, "no probabilities", color=FAINT, fontsize="x-small", ha="center", va="center"
-        )
+    if entry["n_infinite"] or entry["mean"] is None:
+        why = "infinite" if entry["n_infinite"] else "no probabilities"
+        ax.text(0, place, why, color=FAINT, fontsize="x-small", ha="center", va="center")
         return
     color = {True: BETTER, False: WORSE, None: UNSURE}[entry["better"]]
     jitter = np.random.default_rng(0).uniform(-0.16, 0.16, len(splits))
@@ -319,7 +318,7 @@ def _draw_reliability(ax, bins, n_splits):
 
 
 def _draw_learning(ax, points, label, color, width):
-    points = [p for p in points if p["mean"] is not None]
+    points = [p for p in points if p["mean"] is not None and np.isfinite(p["mean"])]
     x, y = (np.array([p[key] for p in points]) for key in ("size", "mean"))
     error = np.array([p["se"] or 0 for p in points])
     ax.plot(x, y, color=color, marker="o", markersize=2 + width, linewidth=width, label=label)
