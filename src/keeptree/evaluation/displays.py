@@ -18,7 +18,25 @@ COLORS = ("#57606a", "#e08a00", "#2f9e6e", "#0b62a8", "#b5459b", "#4bb4e6", "#c2
           "#111418", "#9a8c00")  # fmt: skip
 
 
-class PairedDifferenceDisplay:
+class ComparisonDisplay:
+    """Base of the pictures of a comparison; one has ``plot``.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to draw.
+    """
+
+    def __init__(self, comparison):
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(cls, comparison, **options):
+        """Draw a :class:`~keeptree.evaluation.Comparison`; the options are those of ``plot``."""
+        return cls(comparison).plot(**options)
+
+
+class PairedDifferenceDisplay(ComparisonDisplay):
     """Paired differences to the baseline: one panel for each metric, one line for each model.
 
     Parameters
@@ -31,14 +49,6 @@ class PairedDifferenceDisplay:
     axes_, figure_
         matplotlib axes and figure, after ``plot``.
     """
-
-    def __init__(self, comparison):
-        self.comparison = comparison
-
-    @classmethod
-    def from_comparison(cls, comparison, metrics=None):
-        """Draw the metrics, default all; see :class:`PairedDifferenceDisplay`."""
-        return cls(comparison).plot(metrics)
 
     def plot(self, metrics=None):
         """Draw on a new figure.
@@ -81,7 +91,7 @@ class PairedDifferenceDisplay:
         return self
 
 
-class MeanRocDisplay:
+class MeanRocDisplay(ComparisonDisplay):
     """Mean ROC curve of each model over the splits.
 
     Parameters
@@ -94,14 +104,6 @@ class MeanRocDisplay:
     ax_, figure_
         matplotlib axes and figure, after ``plot``.
     """
-
-    def __init__(self, comparison):
-        self.comparison = comparison
-
-    @classmethod
-    def from_comparison(cls, comparison, ax=None):
-        """Draw a comparison that has the metric ``"roc"``."""
-        return cls(comparison).plot(ax)
 
     def plot(self, ax=None):
         """Draw on ``ax``, or on new axes; the curve through the upper left is best.
@@ -138,7 +140,7 @@ class MeanRocDisplay:
         return float(trapezoid(curve, GRID))
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(ComparisonDisplay):
     """Reliability diagram of each model: how often it happened against how probable it was said.
 
     Parameters
@@ -151,14 +153,6 @@ class ReliabilityDisplay:
     axes_, figure_
         matplotlib axes and figure, after ``plot``.
     """
-
-    def __init__(self, comparison):
-        self.comparison = comparison
-
-    @classmethod
-    def from_comparison(cls, comparison):
-        """Draw a comparison that has the metric ``"reliability"``."""
-        return cls(comparison).plot()
 
     def plot(self):
         """Draw one panel for each model on a new figure.
