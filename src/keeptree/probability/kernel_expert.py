@@ -20,6 +20,9 @@ _WIDTHS = tuple(0.04 * 1.6**j for j in range(8))  # of the spread of the sample
 _FINER = (0.8, 1.0, 1.25)  # tried around the best of them
 _POWERS = (0.0, 0.25, 0.5, 1.0)
 _MIDDLE = 0.25  # power by which landmarks are formed before one is chosen
+_NEIGHBOUR = 10  # whose distance says how crowded it is around a landmark
+_MOST_SHARP = 16.0  # a bandwidth is between a quarter and four times the chosen one
+_CHUNK = 512  # landmarks whose distances are in memory at once
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _MOST_LEFT_OUT = 2048  # cases that judge a bandwidth
 _MOST_CHANCE = 0.05  # other cases that equal a case by chance, if equal rows are to be copies
@@ -41,9 +44,10 @@ class Settings(NamedTuple):
 class KernelExpert:
     """Landmarks of each class, and a bell of the distance to them.
 
-    Landmarks are in the coordinates of ``space``, whose unit is where the bell ends; those of
-    class c are at ``class_start[c]:class_start[c + 1]``. ``mass`` is the weight of the training
-    cases that each stands for, in mean cases.
+    Landmarks are in the coordinates of ``space``, and some that are 0, a multiple of four in all;
+    those of class c are at ``class_start[c]:class_start[c + 1]``. ``sharpness`` multiplies the
+    squared distance from each, ``mass`` is the weight of the training cases that it stands for, in
+    mean cases.
     """
 
     space: KernelSpace
@@ -86,9 +90,8 @@ class KernelExpert:
     def _sum(self, X, out):
         from keeptree._kernels.landmarks import weigh_landmarks  # numba loads when first needed
 
-        weigh_landmarks(
-            X, *self.space.arrays, self.landmarks, self.sharpness, self.mass, self.class_start, out
-        )
+        cloud = self.landmarks, self.sharpness, self.mass, self.class_start
+        weigh_landmarks(X, *self.space.arrays, *cloud, out)
 
 
 def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
@@ -119,7 +122,8 @@ def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
     member, n_of_class = condense(points * importance**power, y, len(tree.classes), most)
     landmarks, mass = centres(points, weight, member, int(n_of_class.sum()))
     class_start = np.append(0, np.cumsum(n_of_class))
-    cloud = _Cloud(space, importance, prior, landmarks, mass, class_start)
+    sharpness = _sharpness(landmarks * importance**_MIDDLE, mass)
+    cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start)
     return cloud.expert(_choose(cloud, X, y, weight, member) if settings is None else settings)
 
 
@@ -131,6 +135,7 @@ class _Cloud:
     importance: np.ndarray
     prior: np.ndarray
     landmarks: np.ndarray
+    sharpness: np.ndarray
     mass: np.ndarray
     class_start: np.ndarray
 
@@ -139,20 +144,42 @@ class _Cloud:
         bandwidth = settings.width * np.sqrt((sizes**2).sum())
         if bandwidth > 0:
             sizes = sizes / (bandwidth * np.sqrt(2 * _FLATNESS))
-        sharpness, mass = self._blur(sizes)
         return KernelExpert(
             self.space.scaled(sizes),
             padded(self.landmarks * sizes),
-            sharpness,
-            mass,
+            self.sharpness,
+            self.mass.astype(np.float32),
             self.class_start,
             self.prior,
             float(bandwidth),
             *map(float, settings),
         )
 
-    def _blur(self, sizes):
-        return np.ones(len(self.mass), np.float32), self.mass.astype(np.float32)
+
+def _sharpness(places, mass):
+    """What multiplies squared distances from each landmark: wide bells where landmarks are few.
+
+    The bandwidth grows with the root of the distance to the tenth nearest landmark (Abramson's
+    square root law), about the bandwidth that is chosen.
+    """
+    distance = _distance_to_neighbour(np.nan_to_num(places), _NEIGHBOUR)
+    if not (distance > 0).any():
+        return np.ones(len(places), dtype=np.float32)
+    distance = np.maximum(distance, 1e-9 * distance.max())
+    middle = np.exp(np.average(np.log(distance), weights=mass))
+    return np.clip(middle / distance, 1 / _MOST_SHARP, _MOST_SHARP).astype(np.float32)
+
+
+def _distance_to_neighbour(places, k):
+    """Distance of each place to the k-th nearest other one, or to the farthest of fewer."""
+    k = min(k, len(places) - 1)
+    squares = (places**2).sum(axis=1)
+    squared = np.empty(len(places))
+    for start in range(0, len(places), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        gaps = squares[part, None] + squares - 2 * places[part] @ places.T
+        squared[part] = np.partition(gaps, k, axis=1)[:, k]  # the place itself is the 0-th
+    return np.sqrt(np.maximum(squared, 0.0))
 
 
 def _choose(cloud, X, y, weight, member):
