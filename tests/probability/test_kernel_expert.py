@@ -224,3 +224,16 @@ def test_a_tree_of_one_leaf_gives_the_class_shares():
     X, y, weight = random_rows(tree, 0), np.arange(50) % 3, np.ones(50)
     p = probabilities(fit_kernel(tree, X, y, weight), X)
     np.testing.assert_allclose(p, [np.bincount(y) / 50] * 50, rtol=1e-9)
+
+
+def test_bells_are_wide_where_landmarks_are_few():
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(size=(150, 2)), 6 + 4 * rng.normal(size=(150, 2))])
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=300) > 4).astype(int)
+    tree = kt.keep(DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y))
+    expert = fit_kernel(tree, X, y, np.ones(300), CHOSEN)
+    lonely = np.sort(expert.landmarks[np.argsort(expert.sharpness)[:30]], axis=0)
+    crowded = np.sort(expert.landmarks[np.argsort(expert.sharpness)[-30:]], axis=0)
+    assert np.ptp(lonely[:, 0]) > 3 * np.ptp(crowded[:, 0])
+    # The mean landmark keeps the bandwidth that was chosen.
+    assert np.log(expert.sharpness).mean() == pytest.approx(0, abs=1e-4)
