@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.checks import require_array
+from keeptree.checks import require_probabilities
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.tree import Tree
 
@@ -174,9 +174,8 @@ class SmoothedTreeClassifier(RefittedModel):
 
     def _restore(self):
         super()._restore()
-        require_array(
-            self.node_probabilities_, "node_probabilities_", np.float64, self.tree_.counts.shape
-        )
+        shape = self.tree_.counts.shape
+        require_probabilities(self.node_probabilities_, "node_probabilities_", shape)
 
     def _probability(self, X, out):
         out[:] = leaf_average(self.tree_, self._check_finite(X), self.node_probabilities_)

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.checks import require, require_array, require_number
+from keeptree.checks import require, require_number, require_probabilities
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.smoothing import leaf_average
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
@@ -34,8 +34,7 @@ class SoftExpert:
         require_number(self.strength, "strength")
         require_number(self.shrinkage, "shrinkage")
         shape = (len(self.tests.node), len(tree.classes))
-        require_array(self.values, "values", np.float64, shape)
-        require(((self.values >= 0) & (self.values <= 1)).all(), "a value is no probability")
+        require_probabilities(self.values, "values", shape)
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
