@@ -94,6 +94,10 @@ class SmoothedTreeClassifier(RefittedModel):
     strength : float or "cv", default=10.0
         Strength of the shrinkage. ``"cv"`` chooses it by the out-of-fold log-loss of trees that
         the same learner grows on five folds of the training sample.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
+        stratified ones. Rows that belong together (one patient's visits, copies) should share a
+        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None
@@ -141,6 +145,7 @@ class SmoothedTreeClassifier(RefittedModel):
         *,
         m="auto",
         strength=_DEFAULT_STRENGTH,
+        cv=None,
         decide="tree",
         n_jobs=None,
     ):
@@ -148,6 +153,7 @@ class SmoothedTreeClassifier(RefittedModel):
         self.smoothing = smoothing
         self.m = m
         self.strength = strength
+        self.cv = cv
         self.decide = decide
         self.n_jobs = n_jobs
 

@@ -111,6 +111,10 @@ class SoftTreeClassifier(RefittedModel):
     shrinkage : float or "cv", default="cv"
         Weight of the pseudo-cases each node takes over from the node above, the root from equal
         classes; 0 leaves the proportions as they are. ``"cv"`` as above; 10 without a learner.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
+        stratified ones. Rows that belong together (one patient's visits, copies) should share a
+        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None
@@ -155,11 +159,12 @@ class SoftTreeClassifier(RefittedModel):
     _saved = ("expert_",)
 
     def __init__(
-        self, estimator=None, strength="cv", shrinkage="cv", *, decide="tree", n_jobs=None
+        self, estimator=None, strength="cv", shrinkage="cv", *, cv=None, decide="tree", n_jobs=None
     ):
         self.estimator = estimator
         self.strength = strength
         self.shrinkage = shrinkage
+        self.cv = cv
         self.decide = decide
         self.n_jobs = n_jobs
 
