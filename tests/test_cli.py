@@ -86,8 +86,9 @@ def test_no_command_shows_the_help(capsys):
     ("arguments", "sentence"),
     [
         (["dmo"], "invalid choice: 'dmo'"),
-        (["demo", "--bogus"], "unrecognized arguments: --bogus"),
-        (["demo", "--out"], "argument --out: expected one argument"),
+        (["--bogus"], "unrecognized arguments: --bogus; see keeptree --help"),
+        (["demo", "--bogus"], "unrecognized arguments: --bogus; see keeptree demo --help"),
+        (["demo", "--out"], "argument --out: expected one argument; see keeptree demo --help"),
     ],
 )
 def test_wrong_arguments_are_one_sentence_and_code_2(arguments, sentence, capsys):

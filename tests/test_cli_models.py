@@ -88,6 +88,11 @@ def write(name, text):
     return name
 
 
+def fit_text(name, text):
+    """The call that fits a file with this text; its target is y."""
+    return lambda model: ["fit", write(name, text), "--target", "y"]
+
+
 def latin():
     with open("latin.csv", "w", encoding="latin-1") as file:
         file.write("x,y\nKöln,a\nBonn,b\n")
@@ -116,31 +121,31 @@ BAD = {
         "has 5000 distinct values, which are no classes but an identifier or a measurement",
     ),
     "a target of fractions": (
-        lambda m: ["fit", write("f.csv", "x,y\n1,0.5\n2,1.5\n"), "--target", "y"],
+        fit_text("f.csv", "x,y\n1,0.5\n2,1.5\n"),
         "holds fractions such as 0.5, a measurement and no classes",
     ),
     "a target of one value": (
-        lambda m: ["fit", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y"],
+        fit_text("one.csv", "x,y\n1,a\n2,a\n"),
         "has one value only",
     ),
     "missing labels": (
-        lambda m: ["fit", write("gap.csv", "x,y\n1,a\n2,\n3,b\n"), "--target", "y"],
+        fit_text("gap.csv", "x,y\n1,a\n2,\n3,b\n"),
         "The target 'y' is missing in 1 rows; remove those rows",
     ),
     "an empty file": (
-        lambda m: ["fit", write("empty.csv", ""), "--target", "y"],
+        fit_text("empty.csv", ""),
         "empty.csv cannot be read as CSV: the first line is empty",
     ),
     "a header and no row": (
-        lambda m: ["fit", write("head.csv", "x,y\n"), "--target", "y"],
+        fit_text("head.csv", "x,y\n"),
         "head.csv has no rows",
     ),
     "mixed types": (
-        lambda m: ["fit", write("mix.csv", "x,y\n1,a\n2,b\n3,b\nold,a\n"), "--target", "y"],
+        fit_text("mix.csv", "x,y\n1,a\n2,b\n3,b\nold,a\n"),
         "The column 'x' mixes numbers and text such as 'old'",
     ),
     "two columns of one name": (
-        lambda m: ["fit", write("twice.csv", "x,x,y\n1,2,a\n"), "--target", "y"],
+        fit_text("twice.csv", "x,x,y\n1,2,a\n"),
         "two columns are called 'x'",
     ),
     "text for a learner of numbers": (
@@ -173,7 +178,7 @@ BAD = {
         "The model comes first, then the data: model.json loans.csv.",
     ),
     "semicolons": (
-        lambda m: ["fit", write("semi.csv", "x;y\n1;a\n2;b\n"), "--target", "y"],
+        fit_text("semi.csv", "x;y\n1;a\n2;b\n"),
         "its columns seem to be separated by ';'; save it with commas",
     ),
     "Latin-1": (

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import keeptree as kt
-from keeptree.labels import label_codes, plain
+from keeptree.labels import label_codes, named_label, plain
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,24 @@ def test_a_code_is_the_position_among_the_classes(labels, classes):
     codes = label_codes(labels, classes)
     assert codes.tolist() == [1, 0, 1]
     assert codes.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("typed", "classes", "label"),
+    [
+        ("1", np.array([0, 1]), 1),
+        ("1", np.array([0.0, 1.0]), 1.0),
+        ("1.0", np.array([0, 1]), 1),
+        ("01", ["01", "1"], "01"),
+        ("True", np.array([False, True]), True),
+        ("1", np.array([False, True]), "1"),  # names neither
+        ("yes", np.array([0, 1]), "yes"),
+        ("nan", [1.5, 2.5], "nan"),
+    ],
+)
+def test_a_typed_text_names_the_class_that_reads_so(typed, classes, label):
+    found = named_label(typed, classes)
+    assert (found, type(found)) == (label, type(label))
 
 
 def test_an_unknown_label_is_named_beside_the_classes():

@@ -31,5 +31,19 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
     threads = min(effective_n_jobs(n_jobs), len(starts))
     if threads <= 1:
         return [function(start, min(start + block, n_rows)) for start in starts]
+    results, errors, waiting = {}, {}, iter(starts)
+
+    def work(_):
+        for start in waiting:  # one task for each thread: a task costs as much as hundreds of rows
+            try:
+                results[start] = function(start, min(start + block, n_rows))
+            except Exception as error:
+                errors[start] = error
+            if errors:
+                return
+
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda start: function(start, min(start + block, n_rows)), starts))
+        list(pool.map(work, range(threads)))
+    if errors:
+        raise errors[min(errors)]  # blocks are taken in order: the same whichever thread was faster
+    return [results[start] for start in starts]

@@ -28,6 +28,32 @@ def is_missing(label):
     return isinstance(unequal, bool | np.bool_) and bool(unequal)
 
 
+def named_label(text, classes):
+    """The class that a text names, as typed by a person: "1" names 1 and 1.0 too.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+    classes : sequence
+        Distinct labels.
+
+    Returns
+    -------
+    label : object
+        One of the classes, as a plain value; the text itself if it names none of them.
+
+    Examples
+    --------
+    >>> named_label("1", np.array([0, 1])), named_label("1", ["0", "1"]), named_label("2", [0, 1])
+    (1, '1', '2')
+    """
+    labels = [plain(label) for label in classes]
+    number = _number(text)
+    alike = (label for label in labels if type(label) in (int, float) and label == number)
+    return next((label for label in labels if str(label) == text), next(alike, text))
+
+
 def label_codes(labels, classes):
     """Codes of labels: the position of each in ``classes``.
 
@@ -62,6 +88,13 @@ def label_codes(labels, classes):
             f"{[plain(label) for label in classes[:20]]}."
         )
     return np.array([position[value] for value in values], dtype=np.int64)[inverse]
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _distinct(labels):

@@ -23,6 +23,11 @@ def comparable_names(X):
     return tuple(columns)
 
 
+def count_categories(categories):
+    """Number of categories of each column, as a list; 0 for a column of numbers."""
+    return [0 if labels is None else len(labels) for labels in categories]
+
+
 def take_rows(X, start, stop):
     """Rows ``start:stop`` of an array or data frame, without a copy where possible."""
     return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]

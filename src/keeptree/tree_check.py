@@ -3,6 +3,7 @@
 import numpy as np
 
 from keeptree.labels import is_missing, plain
+from keeptree.table import count_categories
 
 _TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
 
@@ -108,7 +109,7 @@ def _check_categories(tree):
     width = np.diff(tree.category_start)
     _require((width[tree.kind != 2] == 0).all(), "only a nominal test has categories")
     nominal = np.flatnonzero(tree.kind == 2)
-    sizes = np.array([0 if labels is None else len(labels) for labels in tree.categories])
+    sizes = np.array(count_categories(tree.categories))
     fits = (width[nominal] == sizes[tree.feature[nominal]]).all()
     _require(fits, "a nominal test must name a child for every category")
     parent = np.full(len(tree.kind), -1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import (
     KFold,
@@ -16,6 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -118,6 +120,44 @@ def test_the_positive_class_can_be_chosen():
         np.testing.assert_allclose(benign.values(name, metric), malignant.values(name, metric))
     with pytest.raises(ValueError, match="no class 'bening'; did you mean 'benign'"):
         compare_here([TREE], X, NAMES, positive="bening")
+
+
+def test_an_infinite_loss_makes_an_infinite_mean_and_is_said():
+    leaves = DecisionTreeClassifier(random_state=0)
+    models = {"leaves": leaves, "one": Counting(), "again": leaves}
+    found = compare_here(models, X, Y, metrics=["log_loss_unclipped", "log_loss"], n_splits=3)
+    by_model = {e["model"]: e for e in found.means() if e["metric"] == "log_loss_unclipped"}
+    assert (by_model["leaves"]["mean"], by_model["leaves"]["n_infinite"]) == (np.inf, 3)
+    assert by_model["leaves"]["sd"] is by_model["leaves"]["low"] is None
+    assert by_model["one"]["n_infinite"] == 0
+    assert np.isfinite(by_model["one"]["mean"])
+    assert all(np.isfinite(e["mean"]) for e in found.means() if e["metric"] == "log_loss")
+    one, again = (e for e in found.differences() if e["metric"] == "log_loss_unclipped")
+    assert (one["n"], one["n_infinite"], one["mean"]) == (3, 3, -np.inf)
+    assert one["low"] is one["p_t"] is one["better"] is None
+    assert (again["n"], again["mean"]) == (0, None)  # infinite both: nothing to subtract
+    says = "leaves: log-loss, unclipped is infinite on 3 of 3 splits, and so is its mean."
+    for text in (str(found), found.to_markdown()):
+        assert says in text
+        assert "∞" in text
+    assert "∞*" not in str(found)
+    figures = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert (figures["means"][0]["mean"], figures["means"][0]["n_infinite"]) == (None, 3)
+
+
+@pytest.mark.parametrize(
+    "freeze",
+    [
+        FrozenEstimator,
+        lambda fitted: kt.SmoothedTreeClassifier(kt.keep(fitted)),
+        lambda fitted: make_pipeline(kt.SmoothedTreeClassifier(FrozenEstimator(fitted))),
+    ],
+)
+def test_a_frozen_tree_that_may_have_seen_the_test_cases_is_warned_of(freeze):
+    model = freeze(DecisionTreeClassifier(random_state=0).fit(*IRIS))
+    with pytest.warns(UserWarning, match="'old' keeps a frozen tree.*its figures are too good"):
+        found = compare_here({"old": model}, *IRIS, n_splits=2, metrics=["accuracy"])
+    assert found.values("old", "accuracy").tolist() == [1.0, 1.0]  # what the warning is about
 
 
 def test_a_cost_matrix_is_in_the_order_of_the_labels():

@@ -56,11 +56,41 @@ def test_json_prints_the_figures_and_nothing_else_and_a_rerun_continues(data, tm
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 4
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("typed", ["1", "1.0"])
+def test_the_positive_class_may_be_a_number(tmp_path, capsys, suffix, typed):
+    cancer = load_breast_cancer(as_frame=True)
+    frame = cancer.data.iloc[::5, :3].assign(sick=1 - cancer.target[::5], group=1)
+    path = tmp_path / f"numbers.{suffix}"
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    options = [*FEW, "--out", str(tmp_path / "out"), "--json"]
+    for positive, labels in ((typed, [0, 1]), ("0", [1, 0])):
+        command = ["compare", str(path), "--target", "sick", "--positive", positive, *options]
+        assert cli.main(command) == 0
+        assert json.loads(capsys.readouterr().out)["classes"] == labels
+
+
 def test_learning_curves(data, tmp_path, capsys):
     run(data, *FEW, "--out", str(tmp_path), "--learning-curve", "arithmetic")
     assert (tmp_path / "learning.png").exists()
     assert "| AUC | 13 | 25 |" in (tmp_path / "comparison.md").read_text()
     assert len(json.loads((tmp_path / "comparison.json").read_text())["learning"]) == 2 * 2 * 10
+
+
+def test_an_infinite_loss_is_drawn_and_written(tmp_path, capsys):
+    path = tmp_path / "noise.csv"
+    # Every ninth case is of the class its neighbours are not: a forest calls that impossible.
+    rows = [f"{x},{'ab'[(x >= 60) ^ (x % 9 == 4)]}" for x in range(120)]
+    path.write_text("\n".join(["x,class", *rows]))
+    command = ["compare", str(path), "--target", "class", "--models", "laplace,forest",
+               "--metrics", "log_loss_unclipped", "--learning-curve", "arithmetic", "--splits", "2",
+               "--jobs", "1", "--out", str(tmp_path / "out"), "--json"]  # fmt: skip
+    assert cli.main(command) == 0
+    forest = json.loads(capsys.readouterr().out)["means"][1]
+    assert (forest["mean"], forest["n_infinite"]) == (None, 2)
+    written = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert written["learning"][-1]["mean"] is None
+    assert (tmp_path / "out" / "differences.png").exists()
 
 
 def test_every_model_takes_nominal_columns_and_missing_values(data, tmp_path, capsys):

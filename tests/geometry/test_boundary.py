@@ -278,6 +278,36 @@ def test_layout_threads_and_blocks_change_no_bit(case):
     assert equal(results(boundary, many, n_jobs=2), [np.concatenate([part] * 30) for part in whole])
 
 
+@pytest.mark.parametrize("case", [CASES[1], CASES[5]], ids=str)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_huge_value_changes_no_bit_of_the_other_rows_in_its_block(case, order):
+    tree = make(case)
+    X = random_rows(tree, 9, n=300)
+    with_huge = np.array(X, order=order)
+    with_huge[100, 0] = 1e300
+    boundary = fitted(tree, X)
+    others = np.delete(np.arange(len(X)), 100)
+    for dtype in (np.float32, np.float64):
+        got, alone = (boundary._signed(rows, dtype)[others] for rows in (with_huge, X))
+        np.testing.assert_array_equal(got, alone)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shift", [0, 2**20])
+def test_single_precision_is_close_wherever_the_data_lie_and_however_wide(dtype, shift):
+    tree = make(CASES[1])
+    X = random_rows(tree, 8, n=200)
+    width = np.array([1.0, 2.0**10, 2.0**60, 2.0**-60])
+    move = np.where(width < 1, 0, shift * width)
+    threshold = np.where(
+        tree.feature < 0, np.nan, tree.threshold * width[tree.feature] + move[tree.feature]
+    )
+    moved = rebuilt(tree, threshold=threshold, compare_dtype=dtype)
+    boundary = fitted(moved, X * width + move)
+    single, double = (boundary._signed(X * width + move, t) for t in (np.float32, np.float64))
+    np.testing.assert_allclose(single, double, atol=1e-6)
+
+
 def results(boundary, X, n_jobs=None):
     boundary = fitted_again(boundary, n_jobs)
     signed, single = boundary._signed(X, np.float64), boundary._signed(X)

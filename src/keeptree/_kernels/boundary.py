@@ -9,7 +9,7 @@ child's class. Nothing branches on a row's values, so the compiler vectorises ov
 from functools import cache, partial
 
 import numpy as np
-from numba import boolean, float32, float64, int64, types
+from numba import boolean, float32, float64, int32, int64, types
 
 from keeptree._kernels.jit import kernel, multiply_add, readonly
 
@@ -26,21 +26,21 @@ BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
 
 LARGEST_MOVE = 1e150  # as in keeptree.geometry.program: its square is finite
-LARGEST, LARGEST_SINGLE = 1.7976931348623157e308, 3.4028234663852886e38
+LARGEST_SINGLE = 3.4028234663852886e38
 
 
 @inner
 def _tile(columns, frame, width, tile):
-    """Centres and factors of whole rows, repeated to the length of a tile; unused columns get 0.
+    """Centres and factors of whole rows, as many as ``tile`` has; unused columns get 0.
 
     Times 0, a finite number is 0 and anything else NaN: the check of all columns is one.
     """
-    center, factor = np.zeros(tile), np.zeros(tile)
-    for at in range(0, tile, width):
+    center, factor = np.zeros_like(tile), np.zeros_like(tile)
+    for j in range(len(tile)):
         for k in range(len(columns)):
-            center[at + columns[k, 0]] = frame[k, 0]
-            factor[at + columns[k, 0]] = frame[k, 1]
-    return center, factor
+            center[j, columns[k, 0]] = frame[k, 0]
+            factor[j, columns[k, 0]] = frame[k, 1]
+    return center.reshape(-1), factor.reshape(-1)
 
 
 # numba lets an index be negative unless it is plainly the counter of a loop, and the compiler then
@@ -48,23 +48,24 @@ def _tile(columns, frame, width, tile):
 
 
 @inner
-def _scale(values, center, factor, single, out):
-    """Centre and scale contiguous numbers, rounded as the model compares them."""
+def _scale(values, center, factor, single, limit, out):
+    """Centre and scale contiguous numbers, rounded as the model compares them.
+
+    Returns whether one is missing or beyond ``limit``: not a boolean, which the compiler would not
+    vectorise. A number is rounded to the precision of ``out`` once it is centred.
+    """
+    exceeds = int32(0)
     if single:
         for i in range(len(values)):
-            out[i] = (float64(np.float32(values[i])) - center[i]) * factor[i]
+            scaled = (np.float32(values[i]) - center[i]) * factor[i]
+            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
+            out[i] = scaled
     else:
         for i in range(len(values)):
-            out[i] = (values[i] - center[i]) * factor[i]
-
-
-@inner
-def _exceeds(values, limit):
-    """Whether a number is missing or beyond ``limit``."""
-    exceeds = 0
-    for i in range(len(values)):
-        exceeds |= not (abs(values[i]) <= limit)
-    return exceeds != 0
+            scaled = out.dtype.type(values[i] - float64(center[i])) * factor[i]
+            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
+            out[i] = scaled
+    return exceeds
 
 
 @inner
@@ -74,35 +75,34 @@ def _load_rows(rows, m, width, columns, center, factor, single, limit, tile, blo
     A tile of rows is scaled where it is read, in long loops over contiguous memory, and turned
     around from the nearest cache. Returns whether a value is missing or beyond ``limit``.
     """
-    suspect = False
+    exceeds = int32(0)
     flat_tile = tile.reshape(-1)
     for first in range(0, m, len(tile)):
         here = min(len(tile), m - first)
         part = flat_tile[: here * width]
-        _scale(rows[first * width : (first + here) * width], center, factor, single, part)
-        suspect |= _exceeds(part, limit)
+        values = rows[first * width : (first + here) * width]
+        exceeds |= _scale(values, center, factor, single, limit, part)
         target = block[:, first : first + here]
         for k in range(len(columns)):
             c = columns[k, 0]
             for j in range(here):
                 target[k, j] = tile[j, c]
-    return suspect
+    return exceeds != 0
 
 
 @inner
 def _load_columns(flat, at, m, height, columns, rest, frame, single, limit, block):
     """The same where columns lie one after the other, ``height`` numbers each."""
-    suspect = False
-    ones = np.ones(m)
+    exceeds = int32(0)
+    center, factor, unused = np.zeros((3, m), dtype=block.dtype)
+    for k in range(len(rest)):  # as in ``_tile``
+        start = at + rest[k] * height
+        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, unused)
     for k in range(len(columns)):
         start = at + columns[k, 0] * height
-        center, factor = ones * frame[k, 0], ones * frame[k, 1]
-        _scale(flat[start : start + m], center, factor, single, block[k])
-        suspect |= _exceeds(block[k, :m], limit)
-    for k in range(len(rest)):
-        start = at + rest[k] * height
-        suspect |= _exceeds(flat[start : start + m], LARGEST)
-    return suspect
+        center[:], factor[:] = frame[k, 0], frame[k, 1]
+        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, block[k])
+    return exceeds != 0
 
 
 @inner
@@ -126,7 +126,8 @@ def _load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, si
                 seen |= SAW_INF
             if single:
                 value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
-            block[k, j] = min(max((value - center) * factor, -limit), limit)
+            scaled = block.dtype.type(value - center) * block.dtype.type(factor)
+            block[k, j] = min(max(scaled, -limit), limit)
     for k in range(len(rest)):
         start = at + rest[k] * column_step
         for j in range(m):
@@ -311,17 +312,21 @@ def _fill_signed(best, n_classes, m, out):
         for j in range(m):
             out[j] = np.sqrt(best[0, j]) - np.sqrt(best[1, j])
         return
-    for j in range(m):
-        nearest, second = infinite, infinite
-        for c in range(n_classes):
+    # Class by class, not row by row: so the compiler vectorises over the rows.
+    nearest, second = np.full((2, BLOCK), infinite, dtype=best.dtype)
+    for c in range(n_classes):
+        for j in range(BLOCK):
             d = best[c, j]
-            larger = d if d > nearest else nearest
-            second = larger if larger < second else second
-            nearest = d if d < nearest else nearest
-        inside = zero - np.sqrt(second)
-        for c in range(n_classes):
+            larger = d if d > nearest[j] else nearest[j]
+            second[j] = larger if larger < second[j] else second[j]
+            nearest[j] = d if d < nearest[j] else nearest[j]
+    for c in range(n_classes):
+        for j in range(BLOCK):
             d = best[c, j]
-            out[j * n_classes + c] = np.sqrt(d) if d > zero else inside
+            h = np.sqrt(d if d > zero else second[j])
+            best[c, j] = h if d > zero else zero - h
+        for j in range(m):
+            out[j * n_classes + c] = best[c, j]
 
 
 @inlined
@@ -486,7 +491,7 @@ def _measure_rows(
     best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
     width = len(columns) + len(rest)
     tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
-    center, factor = _tile(columns, frame, width, tile.size)
+    center, factor = _tile(columns, frame, width, tile)
     stack, due = np.empty(len(links) + 1, dtype=np.int64), np.empty(len(links) + 1, dtype=out.dtype)
     seen = 0
     for first in range(start, stop, BLOCK):

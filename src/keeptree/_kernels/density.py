@@ -251,22 +251,6 @@ def lookup_curve(h, curve, axis, cell, piece, coefficient):
 
 
 @kernel
-def lookup_even(h, curve, axis, coefficient):
-    """Share at h by the short cut of the curve, or -1 where it has none."""
-    x = (h - axis[curve, 0]) * axis[curve, 1]
-    if not (x >= 0.0 and x < axis[curve, 5]):
-        return -1.0
-    y = x * axis[curve, 6]
-    j = np.uint32(np.int32(y))  # unsigned: no check for an index from the end
-    y -= j
-    j += np.uint32(np.int32(axis[curve, 7]))
-    p = coefficient[j, 2] + y * coefficient[j, 3]
-    p = coefficient[j, 0] + y * (coefficient[j, 1] + y * p)
-    p = p if p > 0.0 else 0.0
-    return p if p < 1.0 else 1.0
-
-
-@kernel
 def lookup_rows(curve, h, axis, cell, piece, coefficient, out):
     """Fill the share of each row from the curve it names; NaN stays NaN."""
     for row in range(len(h)):
@@ -276,16 +260,43 @@ def lookup_rows(curve, h, axis, cell, piece, coefficient, out):
             out[row] = lookup_curve(h[row], curve[row], axis, cell, piece, coefficient)
 
 
+@kernel(inline="always")
+def _short_cut(axis, curve):
+    """Origin, scale, reach, pieces of a cell and first piece of the short cut of a curve."""
+    first = np.uint32(np.int32(axis[curve, 7]))
+    return axis[curve, 0], axis[curve, 1], axis[curve, 5], axis[curve, 6], first
+
+
+@kernel
+def fill_shares(curve, stride, offset, h, axis, cell, piece, coefficient, out):
+    """Fill the share of each row at h (not NaN) from the curve ``curve[row * stride] + offset``."""
+    k = curve[0] + offset
+    origin, scale, reach, even, first = _short_cut(axis, k)
+    for row in range(len(h)):
+        if stride:
+            k = curve[row] + offset
+            origin, scale, reach, even, first = _short_cut(axis, k)
+        x = (h[row] - origin) * scale
+        if x >= 0.0 and x < reach:
+            y = x * even
+            j = np.uint32(np.int32(y))  # unsigned: no check for an index from the end
+            y -= j
+            j += first
+            p = coefficient[j, 2] + y * coefficient[j, 3]
+            p = coefficient[j, 0] + y * (coefficient[j, 1] + y * p)
+            p = p if p > 0.0 else 0.0
+            p = p if p < 1.0 else 1.0
+        else:
+            p = lookup_curve(h[row], k, axis, cell, piece, coefficient)
+        out[row] = p
+
+
 @kernel
 def classify_two(curve, stride, h, axis, cell, piece, coefficient, out):
     """Fill the probabilities of two classes; row i is on the curve ``curve[i * stride]``."""
-    for row in range(h.shape[0]):
-        k = curve[row * stride]
-        p = lookup_even(h[row, 0], k, axis, coefficient)
-        if p < 0.0:
-            p = lookup_curve(h[row, 0], k, axis, cell, piece, coefficient)
-        out[row, 0] = p
-        out[row, 1] = 1.0 - p
+    fill_shares(curve, stride, 0, h[:, 0], axis, cell, piece, coefficient, out[:, 0])
+    for row in range(len(out)):
+        out[row, 1] = 1.0 - out[row, 0]
 
 
 @kernel
@@ -297,27 +308,21 @@ def classify_many(curve, stride, h, estimated, prior, axis, cell, piece, coeffic
     share is zero.
     """
     step = len(axis) // len(estimated)
-    rest = 1.0
+    added = prior.copy()
     for j in range(len(estimated)):
-        rest -= prior[estimated[j]]
-    some_rest = len(estimated) < len(prior)
-    for row in range(h.shape[0]):
-        k = np.uint64(curve[row * stride])  # unsigned: no check for an index from the end
-        total = rest if some_rest else 0.0
-        if some_rest:
-            for c in range(len(prior)):
-                out[row, c] = prior[c]
-        for j in range(len(estimated)):
-            c = np.uint64(estimated[j])
-            p = lookup_even(h[row, c], k, axis, coefficient)
-            if p < 0.0:
-                p = lookup_curve(h[row, c], k, axis, cell, piece, coefficient)
-            p += 1e-9 * prior[c]
-            out[row, c] = p
-            total += p
-            k += np.uint64(step)
+        added[estimated[j]] *= 1e-9
+    out[:, :] = 0.0
+    for j in range(len(estimated)):
+        c = estimated[j]
+        table = (axis, cell, piece, coefficient)
+        fill_shares(curve, stride, j * step, h[:, c], *table, out[:, c])
+    for row in range(len(out)):
+        total = 0.0
+        for c in range(len(added)):
+            out[row, c] += added[c]
+            total += out[row, c]
         scale = 1.0 / total
-        for c in range(len(prior)):
+        for c in range(len(added)):
             out[row, c] *= scale
 
 

@@ -55,7 +55,10 @@ def main(argv=None):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an arrow must not fail in an ASCII terminal
     parser = _parser()
-    options = parser.parse_args(argv)
+    options, unknown = parser.parse_known_args(argv)
+    if unknown:
+        # By the command's own parser, so that its own help is pointed at.
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command is None:
         parser.print_help()
         return 0
@@ -94,14 +97,14 @@ def _parser():
     parser.add_argument(
         "--debug", action="store_true", help="show where an error arose instead of one sentence"
     )
-    parser.set_defaults(command=None)
+    parser.set_defaults(command=None, parser=parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     for command in COMMANDS:
         entry = commands.add_parser(
             command.name, help=command.help, description=_description(command.help)
         )
         command.arguments(entry)
-        entry.set_defaults(command=command)
+        entry.set_defaults(command=command, parser=entry)
     return parser
 
 

@@ -1,9 +1,11 @@
 """Compare classifiers on the same splits: tidy rows, paired differences, tests."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 
 from keeptree.evaluation.choice import one_of
@@ -15,6 +17,7 @@ from keeptree.evaluation.significance import accuracy_interval, paired_differenc
 from keeptree.evaluation.tables import comparison_dict, comparison_markdown, comparison_text
 from keeptree.labels import plain
 from keeptree.learners.target import read_target
+from keeptree.tree import Tree
 
 DEFAULT_METRICS = ("auc", "brier", "log_loss", "ece", "accuracy")
 
@@ -40,7 +43,8 @@ def compare(
     ----------
     models : dict of str to estimator, or list of estimators
         Any scikit-learn classifiers. Each is cloned and fitted anew on every training part; what
-        is frozen (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) stays as it is.
+        is frozen (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) stays as it is, with a warning:
+        its figures are honest only on cases it was not grown on.
     X, y : array-likes
         The cases and their classes.
     protocol : str, int or splitter
@@ -85,6 +89,7 @@ def compare(
     (0.042, True)
     """
     models = name_models(models)
+    warn_of_frozen(models)
     metrics = find_metrics(metrics)
     baseline = one_of(models, next(iter(models)) if baseline is None else baseline, "model")
     y, labels = read_classes(y, positive)
@@ -182,7 +187,8 @@ class Comparison:
         Returns
         -------
         means : list of dict
-            ``model``, ``metric``, ``n`` (splits with a value), ``mean``, ``sd``, ``se``, ``low``,
+            ``model``, ``metric``, ``n`` (splits with a value), ``n_infinite`` (how many of these
+            are infinite: the mean is too, and has no spread), ``mean``, ``sd``, ``se``, ``low``,
             ``high``.
         """
         found = []
@@ -193,7 +199,8 @@ class Comparison:
                     n_test = next(row["n_test"] for row in self.rows if row["metric"] == metric)
                     limits = accuracy_interval(entry["mean"], n_test, confidence)
                     entry["low"], entry["high"] = limits
-                kept = {key: entry[key] for key in ("n", "mean", "sd", "se", "low", "high")}
+                fields = ("n", "n_infinite", "mean", "sd", "se", "low", "high")
+                kept = {key: entry[key] for key in fields}
                 found.append({"model": model, "metric": metric, **kept})
         return found
 
@@ -213,7 +220,9 @@ class Comparison:
         -------
         differences : list of dict
             ``model``, ``metric``, ``baseline``, and the fields of
-            :class:`~keeptree.evaluation.PairedDifference` over the splits where both have a value.
+            :class:`~keeptree.evaluation.PairedDifference` over the splits where both have a value
+            and not both an infinite one. ``n_infinite`` of the differences are infinite: so is the
+            mean, if they have one sign, and no test is possible.
             The tests are one-sided: a small p says that the model is *better* than the baseline
             (a larger AUC, a smaller Brier score), one near 1 that it is worse. ``better`` says
             what the interval shows: True, False, or None if it contains 0.
@@ -226,7 +235,8 @@ class Comparison:
             for model in self.models:
                 if model == baseline:
                     continue
-                difference = self.values(model, metric) - reference
+                with np.errstate(invalid="ignore"):  # two infinite values have no difference
+                    difference = self.values(model, metric) - reference
                 entry = self._describe(
                     difference, confidence, corrected, "greater" if larger else "less"
                 )
@@ -287,18 +297,21 @@ class Comparison:
         return comparison_text(self)
 
     def _describe(self, values, confidence, corrected, alternative="greater"):
-        finite = values[np.isfinite(values)]
-        if not len(finite):
-            return {**asdict(paired_difference([0.0])), "n": 0, "mean": None}
-        return asdict(
-            paired_difference(
-                finite,
-                alternative=alternative,
-                confidence=confidence,
-                test_share=self.test_share,
-                corrected=corrected,
-            )
+        values = values[~np.isnan(values)]
+        n_infinite = int(np.isinf(values).sum())
+        if n_infinite or not len(values):
+            signs = np.unique(np.sign(values[np.isinf(values)]))
+            mean = float(signs[0] * np.inf) if len(signs) == 1 else None
+            nothing = asdict(paired_difference([0.0]))
+            return {**nothing, "n": len(values), "n_infinite": n_infinite, "mean": mean}
+        found = paired_difference(
+            values,
+            alternative=alternative,
+            confidence=confidence,
+            test_share=self.test_share,
+            corrected=corrected,
         )
+        return {**asdict(found), "n_infinite": 0}
 
 
 def name_models(models):
@@ -314,6 +327,19 @@ def name_models(models):
     if not models:
         raise ValueError("There is no model to compare; give a dict of names to models.")
     return dict(models)
+
+
+def warn_of_frozen(models):
+    """Warn of models that hold something frozen, which no training part replaces."""
+    for name, model in models.items():
+        parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else [model]
+        if any(isinstance(part, Tree | FrozenEstimator) for part in parts):
+            warnings.warn(
+                f"The model {name!r} keeps a frozen tree, which is not grown anew for each split: "
+                "where the cases include those it was grown on, it is tested on what it has seen "
+                "and its figures are too good; compare the unfitted learner, or give unseen cases.",
+                stacklevel=3,
+            )
 
 
 def read_classes(y, positive=None):

@@ -18,7 +18,25 @@ COLORS = ("#57606a", "#e08a00", "#2f9e6e", "#0b62a8", "#b5459b", "#4bb4e6", "#c2
           "#111418", "#9a8c00")  # fmt: skip
 
 
-class PairedDifferenceDisplay:
+class ComparisonDisplay:
+    """Base of the pictures of a comparison; one has ``plot``.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to draw.
+    """
+
+    def __init__(self, comparison):
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(cls, comparison, **options):
+        """Draw a :class:`~keeptree.evaluation.Comparison`; the options are those of ``plot``."""
+        return cls(comparison).plot(**options)
+
+
+class PairedDifferenceDisplay(ComparisonDisplay):
     """Paired differences to the baseline: one panel for each metric, one line for each model.
 
     Parameters
@@ -31,14 +49,6 @@ class PairedDifferenceDisplay:
     axes_, figure_
         matplotlib axes and figure, after ``plot``.
     """
-
-    def __init__(self, comparison):
-        self.comparison = comparison
-
-    @classmethod
-    def from_comparison(cls, comparison, metrics=None):
-        """Draw the metrics, default all; see :class:`PairedDifferenceDisplay`."""
-        return cls(comparison).plot(metrics)
 
     def plot(self, metrics=None):
         """Draw on a new figure.
@@ -81,7 +91,7 @@ class PairedDifferenceDisplay:
         return self
 
 
-class MeanRocDisplay:
+class MeanRocDisplay(ComparisonDisplay):
     """Mean ROC curve of each model over the splits.
 
     Parameters
@@ -94,14 +104,6 @@ class MeanRocDisplay:
     ax_, figure_
         matplotlib axes and figure, after ``plot``.
     """
-
-    def __init__(self, comparison):
-        self.comparison = comparison
-
-    @classmethod
-    def from_comparison(cls, comparison, ax=None):
-        """Draw a comparison that has the metric ``"roc"``."""
-        return cls(comparison).plot(ax)
 
     def plot(self, ax=None):
         """Draw on ``ax``, or on new axes; the curve through the upper left is best.
@@ -138,7 +140,7 @@ class MeanRocDisplay:
         return float(trapezoid(curve, GRID))
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(ComparisonDisplay):
     """Reliability diagram of each model: how often it happened against how probable it was said.
 
     Parameters
@@ -151,14 +153,6 @@ class ReliabilityDisplay:
     axes_, figure_
         matplotlib axes and figure, after ``plot``.
     """
-
-    def __init__(self, comparison):
-        self.comparison = comparison
-
-    @classmethod
-    def from_comparison(cls, comparison):
-        """Draw a comparison that has the metric ``"reliability"``."""
-        return cls(comparison).plot()
 
     def plot(self):
         """Draw one panel for each model on a new figure.
@@ -279,10 +273,9 @@ def _widths(n):
 
 def _draw_difference(ax, place, splits, entry):
     splits = splits[np.isfinite(splits)]
-    if entry["mean"] is None:
-        ax.text(
-            0, place, "no probabilities", color=FAINT, fontsize="x-small", ha="center", va="center"
-        )
+    if entry["n_infinite"] or entry["mean"] is None:
+        why = "infinite" if entry["n_infinite"] else "no probabilities"
+        ax.text(0, place, why, color=FAINT, fontsize="x-small", ha="center", va="center")
         return
     color = {True: BETTER, False: WORSE, None: UNSURE}[entry["better"]]
     jitter = np.random.default_rng(0).uniform(-0.16, 0.16, len(splits))
@@ -319,7 +312,7 @@ def _draw_reliability(ax, bins, n_splits):
 
 
 def _draw_learning(ax, points, label, color, width):
-    points = [p for p in points if p["mean"] is not None]
+    points = [p for p in points if p["mean"] is not None and np.isfinite(p["mean"])]
     x, y = (np.array([p[key] for p in points]) for key in ("size", "mean"))
     error = np.array([p["se"] or 0 for p in points])
     ax.plot(x, y, color=color, marker="o", markersize=2 + width, linewidth=width, label=label)

@@ -15,7 +15,9 @@ from keeptree.evaluation.displays import (
 from keeptree.evaluation.learning import learning_curve
 from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
+from keeptree.evaluation.tables import finite
 from keeptree.files import read_frame, split_target, warn_of_doubtful
+from keeptree.labels import named_label
 from keeptree.output import write_text
 from keeptree.text import clean
 
@@ -31,6 +33,7 @@ def compare_file(
     learning=None,
     nominal=(),
     drop=(),
+    positive=None,
     **options,
 ):
     """Compare models on a CSV, ARFF or Parquet file.
@@ -56,6 +59,8 @@ def compare_file(
         Columns that hold categories though they look like numbers.
     drop : sequence of str
         Columns to leave out, such as an identifier.
+    positive : str, optional
+        The positive one of two classes, as the file has it: "1" for the number 1.
     **options
         Of :func:`~keeptree.evaluation.compare`.
 
@@ -74,6 +79,8 @@ def compare_file(
     out = _folder(out)
     drawn = find_metrics(["confusion", "reliability", "roc"])
     options["results"] = out / "results.jsonl"
+    if positive is not None:
+        options["positive"] = named_label(positive, y.unique())
     comparison = compare(models, X, y, metrics={**measured, **drawn}, **options)
     curve = None
     if learning is not None:
@@ -104,7 +111,7 @@ def _write(out, title, comparison, curve):
     figures = {"title": title, **comparison.to_dict()}
     if curve is not None:
         text += ["## Learning curves: means ± standard errors", "", curve.to_markdown()]
-        figures["learning"] = curve.points()
+        figures["learning"] = finite(curve.points())
     text += [f"![{name}]({name}.png)\n" for name in pictures]
     write_text(out / "comparison.md", "\n".join(text))
     write_text(out / "comparison.json", json.dumps(figures, indent=1, allow_nan=False) + "\n")

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree.evaluation.choice import one_of
-from keeptree.evaluation.comparison import name_models, read_classes, split_parts
+from keeptree.evaluation.comparison import (
+    name_models,
+    read_classes,
+    split_parts,
+    warn_of_frozen,
+)
 from keeptree.evaluation.experiment import Experiment, Parts, run_experiment
 from keeptree.evaluation.metrics import find_metrics
 from keeptree.evaluation.tables import markdown_table, number
@@ -94,6 +99,7 @@ def learning_curve(
     [0.91, 0.94]
     """
     models, metrics = name_models(models), find_metrics(metrics)
+    warn_of_frozen(models)
     y, labels = read_classes(y, positive)
     parts = split_parts(protocol, n_splits, random_state, X, y)
     sizes = _read_sizes(sizes, min(np.diff(parts.train_ends, prepend=0)))
@@ -131,7 +137,7 @@ class LearningCurve:
         -------
         points : list of dict
             ``metric``, ``model``, ``size``, ``n``, ``mean``, ``sd``, ``se``; None where there are
-            too few values.
+            too few values, or infinite ones.
         """
         groups = {}
         for row in self.rows:
@@ -187,12 +193,13 @@ def _proportional_order(cases, y, rng):
 
 def _describe(values):
     n = len(values)
-    sd = float(np.std(values, ddof=1)) if n > 1 else None
+    spread = n > 1 and np.isfinite(values).all()  # an infinite mean has none
+    sd = float(np.std(values, ddof=1)) if spread else None
     return {
         "n": n,
         "mean": float(np.mean(values)) if n else None,
         "sd": sd,
-        "se": sd / np.sqrt(n) if n > 1 else None,
+        "se": sd / np.sqrt(n) if spread else None,
     }
 
 

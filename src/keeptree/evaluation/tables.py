@@ -26,7 +26,7 @@ def means_table(comparison):
         shown = [
             round(mean[model, name], metric.decimals)
             for model in comparison.models
-            if mean[model, name] is not None
+            if mean[model, name] is not None and math.isfinite(mean[model, name])
         ]
         best[name] = (max(shown) if metric.larger else min(shown)) if shown else None
     rows = []
@@ -79,8 +79,15 @@ def notes(comparison):
 
 
 def troubles(comparison):
-    """Lines on the fits that failed or warned."""
-    lines = [_failure_line(comparison)] if comparison.failures else []
+    """Lines on infinite values, and on the fits that failed or warned."""
+    lines = [
+        f"{clean(entry['model'])}: {_label(comparison, entry['metric'])} is infinite on "
+        f"{entry['n_infinite']} of {plural(entry['n'], 'split')}, and so is its mean."
+        for entry in comparison.means()
+        if entry["n_infinite"]
+    ]
+    if comparison.failures:
+        lines.append(_failure_line(comparison))
     for entry in comparison.warnings:
         fits = plural(entry["fits"], "fit")
         lines.append(f"{clean(entry['model'])} warned on {fits}: {clean(entry['message'])}")
@@ -148,7 +155,7 @@ _EXPLAINED = (
 
 
 def comparison_dict(comparison):
-    """Everything as values that JSON has; what is not finite is null."""
+    """Everything as values that JSON has; an infinite one is null, see ``n_infinite``."""
     metrics = comparison.metrics.items()
     return {
         "protocol": comparison.protocol,
@@ -158,11 +165,11 @@ def comparison_dict(comparison):
         "models": comparison.models,
         "baseline": comparison.baseline,
         "metrics": {name: {"label": m.label or name, "larger": m.larger} for name, m in metrics},
-        "means": _finite(comparison.means()),
-        "differences": _finite(comparison.differences()),
+        "means": finite(comparison.means()),
+        "differences": finite(comparison.differences()),
         "failures": comparison.failures,
         "warnings": comparison.warnings,
-        "rows": _finite(comparison.rows),
+        "rows": finite(comparison.rows),
     }
 
 
@@ -195,7 +202,7 @@ def _difference_row(comparison, entry):
     if entry["low"] is not None:
         interval = f"{_signed(entry['low'], decimals)} to {_signed(entry['high'], decimals)}"
     return [
-        comparison.metrics[entry["metric"]].label or entry["metric"],
+        _label(comparison, entry["metric"]),
         clean(entry["model"]),
         mean if entry["better"] is None else f"**{mean}**",
         number(entry["sd"], decimals),
@@ -203,6 +210,10 @@ def _difference_row(comparison, entry):
         *(_p(entry[key]) for key in ("p_corrected", "p_t", "p_wilcoxon")),
         str(entry["n"]),
     ]
+
+
+def _label(comparison, name):
+    return comparison.metrics[name].label or name
 
 
 def _head(name, metric):
@@ -234,9 +245,10 @@ def _escape(text):
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 
-def _finite(value):
+def finite(value):
+    """The same value for JSON: null instead of what is not finite, at any depth."""
     if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_finite(entry) for entry in value]
+        return [finite(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

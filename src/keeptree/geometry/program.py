@@ -8,6 +8,7 @@ from keeptree.geometry.regions import find_regions
 
 # Of scaled coordinates: their squares, added over any number of columns, stay finite.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
+_LARGEST = 1e38  # centre and factor in float32
 
 # As in keeptree._kernels.boundary.
 _BOUNDED, _LEFT_REGION, _RIGHT_REGION, _NOMINAL = 1, 2, 4, 8
@@ -80,14 +81,16 @@ def _numbers(dtype, order, raw, columns, metric, regions):
     center = np.where(columns[:, 1] > 0, 0.0, metric.center_[f])
     scale = np.ones(len(f))
     if dtype is np.float32:
-        frame = np.column_stack([center, factor, np.full(len(f), limit)])
+        center = np.clip(center, -_LARGEST, _LARGEST).astype(dtype)
+        factor = np.clip(factor, 1 / _LARGEST, _LARGEST).astype(dtype)
+        frame = np.column_stack([center, factor, np.full(len(f), limit)]).astype(float)
     else:
         reach = np.minimum(limit / np.maximum(factor, limit / 1e308), 1e308)
         frame = np.column_stack([np.zeros(len(f)), scale, reach])
         scale = factor
     at = np.array([step[1] for step in order.steps])
     with np.errstate(over="ignore", invalid="ignore"):
-        placed = (raw - frame[at, 0, None]) * frame[at, 1, None]
+        placed = (raw - frame[at, 0, None]).astype(dtype) * frame[at, 1, None].astype(dtype)
         placed = np.clip(placed, -frame[at, 2, None], frame[at, 2, None]).astype(dtype)
         width = (placed[:, 1:] - placed[:, :1]) * scale[at, None]
     width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])  # no older bound: infinite

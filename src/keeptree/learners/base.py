@@ -1,20 +1,65 @@
 """What the learners share: reading tables and weights, and what any tree can tell of itself."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator, _fit_context, is_regressor
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from keeptree.checks import check_names, require
 from keeptree.learners.nominal import has_nominal, read_table
-from keeptree.learners.target import sort_classes
+from keeptree.learners.shape import shape_to_tree
+from keeptree.learners.target import read_target, sort_classes
+from keeptree.table import column_names
 from keeptree.tree import Tree
 
 
 class TreeLearner(BaseEstimator):
-    """Base of the estimators that grow a ``tree_``; one has ``categorical_features``."""
+    """Base of the estimators that grow a ``tree_``.
+
+    A subclass has ``categorical_features`` among its parameters and supplies
+    ``_grow(X, target, weight, categories)``, which returns what :func:`shape_to_tree` takes: a
+    shape, and the mean and variance of its nodes if it is a regression tree.
+    """
 
     _saved = ("tree_", "n_features_in_", "feature_names_in_")
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Numbers and categories; NaN or None is missing, infinite values are an error.
+        y : array-like of shape (n,)
+            Classes, of which a categorical y keeps the declared labels and their order; of a
+            regressor numbers, finite.
+        sample_weight : array-like of shape (n,), optional
+            Weights, not negative; rows of weight zero count as absent.
+
+        Returns
+        -------
+        self
+        """
+        names = column_names(X)
+        X, categories = self._read_training_table(X)
+        classes, target = self._read_target(y)
+        check_consistent_length(X, target)
+        grown = self._grow(*drop_absent(X, target, sample_weight), categories)
+        self.tree_ = shape_to_tree(
+            **grown,
+            n_features=X.shape[1],
+            classes=classes,
+            feature_names=names,
+            categories=categories,
+            source={"model": type(self).__name__},
+        )
+        return self
 
     def apply(self, X):
         """Return the leaf (node number in ``tree_``) of each row, of the heaviest branch if shared.
@@ -68,6 +113,12 @@ class TreeLearner(BaseEstimator):
             return read_table(X, self.categorical_features)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         return X, (None,) * X.shape[1]
+
+    def _read_target(self, y):
+        """(classes, codes) of a training target; a regressor has (None, values)."""
+        classes, codes = read_target(y)
+        self.classes_, self._columns = sort_classes(classes)
+        return classes, codes
 
     def _read_rows(self, X):
         """Encoded matrix of rows: nominal codes, NaN where missing, nothing infinite."""

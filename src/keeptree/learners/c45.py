@@ -3,11 +3,10 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length
 
-from keeptree.learners.base import TreeLearner, drop_absent
+from keeptree.learners.base import TreeLearner
 from keeptree.learners.folds import pruning_fold
 from keeptree.learners.grow import grow, snap_thresholds
 from keeptree.learners.grow_options import CRITERIA, GrowOptions
@@ -17,9 +16,8 @@ from keeptree.learners.prune import (
     prune_pessimistic,
     prune_reduced,
 )
-from keeptree.learners.shape import label_shape, shape_to_tree
-from keeptree.learners.target import read_target, sort_classes
-from keeptree.table import column_names
+from keeptree.learners.shape import label_shape
+from keeptree.table import count_categories
 
 WEKA_36_TOLERANCE = 1e-6
 
@@ -181,42 +179,6 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         self.mdl_correction = mdl_correction
         self.snap_thresholds = snap_thresholds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Grow and prune the tree.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Numbers and categories; NaN or None is missing, infinite values are an error.
-        y : array-like of shape (n,)
-            Classes. A categorical one keeps its declared labels and their order.
-        sample_weight : array-like of shape (n,), optional
-            Weights, not negative; rows of weight zero count as absent.
-
-        Returns
-        -------
-        self
-        """
-        names = column_names(X)
-        X, categories = self._read_training_table(X)
-        classes, label = read_target(y)
-        self.classes_, self._columns = sort_classes(classes)
-        check_consistent_length(X, label)
-        X, label, weight = drop_absent(X, label, sample_weight)
-        self._check_splits()
-        grower = _PRUNED_GROWTH[self.pruning]
-        shape = grower(self, X, label, weight, categories)
-        self.tree_ = shape_to_tree(
-            shape,
-            n_features=X.shape[1],
-            classes=classes,
-            feature_names=names,
-            categories=categories,
-            source={"model": type(self).__name__},
-        )
-        return self
-
     def predict(self, X):
         """Return the class of each row; with missing values the class of the largest mixed share.
 
@@ -251,6 +213,10 @@ class C45Classifier(ClassifierMixin, TreeLearner):
             probability = self.tree_._predict_proba(X)
         return self._in_order(probability)
 
+    def _grow(self, X, label, weight, categories):
+        self._check_splits()
+        return {"shape": _PRUNED_GROWTH[self.pruning](self, X, label, weight, categories)}
+
     def _check_splits(self):
         if self.binary_splits and self.subset_splits:
             raise ValueError("binary_splits and subset_splits exclude each other.")
@@ -260,7 +226,7 @@ class C45Classifier(ClassifierMixin, TreeLearner):
                 f"{len(self.classes_)} classes."
             )
 
-    def _grow(self, X, label, weight, categories, n_all):
+    def _grow_unpruned(self, X, label, weight, categories, n_all):
         nominal_test = "one-against-rest" if self.binary_splits else "multiway"
         options = GrowOptions(
             criterion=self.criterion,
@@ -269,7 +235,7 @@ class C45Classifier(ClassifierMixin, TreeLearner):
             max_depth=self.max_depth,
             mdl=self.mdl_correction,
         )
-        n_categories = [0 if labels is None else len(labels) for labels in categories]
+        n_categories = count_categories(categories)
         return grow(X, label, weight, n_categories, len(self.classes_), options, n_all)
 
     @property
@@ -296,7 +262,7 @@ def _laplace_shares(tree):
 
 def _grow_whole(model, X, label, weight, categories):
     """Grow on all rows, collapse; what follows is up to the pruning."""
-    shape = model._grow(X, label, weight, categories, len(X))
+    shape = model._grow_unpruned(X, label, weight, categories, len(X))
     model._snap(shape, X)
     if model.collapse:
         collapse_shape(shape)
@@ -322,7 +288,7 @@ def _reduced_error(model, X, label, weight, categories):
         raise ValueError(f"{len(X)} rows cannot be divided into n_folds={model.n_folds} folds.")
     growing, held_out = pruning_fold(label, model.n_folds)
     part = None if weight is None else weight[growing]
-    shape = model._grow(X[growing], label[growing], part, categories, len(X))
+    shape = model._grow_unpruned(X[growing], label[growing], part, categories, len(X))
     model._snap(shape, X)
     part = np.ones(len(held_out)) if weight is None else weight[held_out]
     prune_reduced(shape, X[held_out], label[held_out], part, label_shape(shape), model._tolerance)

@@ -8,6 +8,7 @@ from keeptree.checks import require, require_array, require_starts
 from keeptree.learners.grow import grow
 from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
 from keeptree.learners.shape import Shape
+from keeptree.table import count_categories
 from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
@@ -73,8 +74,7 @@ def check_models(models, tree):
     lengths = len(models.cut_start) == len(models.cell_start) == columns + 1
     require(lengths, "every model must have an entry for each column")
     n_cells, n_cuts = np.diff(models.cell_start), np.diff(models.cut_start)
-    n_categories = [0 if labels is None else len(labels) for labels in tree.categories]
-    n_categories = np.tile(n_categories, n_models)
+    n_categories = np.tile(count_categories(tree.categories), n_models)
     bins = np.where(n_categories > 0, n_categories, n_cuts + 1)
     require(((n_cells < 2) | (n_cells >= bins)).all(), "a column has too few cells")
 

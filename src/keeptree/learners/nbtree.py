@@ -3,16 +3,14 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length
 
-from keeptree.learners.base import TreeLearner, drop_absent
+from keeptree.learners.base import TreeLearner
 from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, check_models, pack_models
-from keeptree.learners.shape import list_kept, shape_to_tree
-from keeptree.learners.target import read_target, sort_classes
-from keeptree.table import column_names
+from keeptree.learners.shape import list_kept
+from keeptree.table import count_categories
 
 
 class NBTreeClassifier(ClassifierMixin, TreeLearner):
@@ -116,42 +114,6 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Grow the tree and fit naive Bayes in its leaves.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Numbers and categories; NaN or None is missing, infinite values are an error.
-        y : array-like of shape (n,)
-            Classes. A categorical one keeps its declared labels and their order.
-        sample_weight : array-like of shape (n,), optional
-            Weights, not negative; rows of weight zero count as absent.
-
-        Returns
-        -------
-        self
-        """
-        names = column_names(X)
-        X, categories = self._read_training_table(X)
-        classes, label = read_target(y)
-        self.classes_, self._columns = sort_classes(classes)
-        check_consistent_length(X, label)
-        X, label, weight = drop_absent(X, label, sample_weight)
-        n_categories = [0 if labels is None else len(labels) for labels in categories]
-        shape, models = self._grow(X, label, weight, n_categories)
-        self._models = pack_models(models, list_kept(shape), n_categories)
-        self.tree_ = shape_to_tree(
-            shape,
-            n_features=X.shape[1],
-            classes=classes,
-            feature_names=names,
-            categories=categories,
-            source={"model": type(self).__name__},
-        )
-        return self
-
     def predict(self, X):
         """Return the class of the largest probability for each row.
 
@@ -205,7 +167,8 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         super()._restore()
         check_models(self._models, self.tree_)
 
-    def _grow(self, X, label, weight, n_categories):
+    def _grow(self, X, label, weight, categories):
+        n_categories = count_categories(categories)
         weight = np.ones(len(X)) if weight is None else weight
         order = check_random_state(self.random_state).permutation(len(X))
         options = BayesOptions(
@@ -214,6 +177,8 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
             min_reduction=self.min_error_reduction,
             max_depth=self.max_depth,
         )
-        return BayesTreeGrower(
+        shape, models = BayesTreeGrower(
             X[order], label[order], weight[order], n_categories, len(self.classes_), options
         ).grow()
+        self._models = pack_models(models, list_kept(shape), n_categories)
+        return {"shape": shape}

@@ -3,15 +3,13 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length
 
-from keeptree.learners.base import TreeLearner, drop_absent
+from keeptree.learners.base import TreeLearner
 from keeptree.learners.grow_squares import SquaresOptions, grow_squares, prune_squares
-from keeptree.learners.shape import shape_to_tree
-from keeptree.table import column_names
+from keeptree.table import count_categories
 
 
 class TreeRegressor(RegressorMixin, TreeLearner):
@@ -115,41 +113,6 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Grow the tree, and prune it if rows are held out.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Numbers and categories; NaN or None is missing, infinite values are an error.
-        y : array-like of shape (n,)
-            Targets, finite.
-        sample_weight : array-like of shape (n,), optional
-            Weights, not negative; rows of weight zero count as absent.
-
-        Returns
-        -------
-        self
-        """
-        names = column_names(X)
-        X, categories = self._read_training_table(X)
-        y = _read_values(y)
-        check_consistent_length(X, y)
-        X, y, weight = drop_absent(X, y, sample_weight)
-        n_categories = [0 if labels is None else len(labels) for labels in categories]
-        grown = self._grow(X, y, weight, n_categories)
-        self.tree_ = shape_to_tree(
-            grown.shape,
-            mean=grown.mean,
-            variance=grown.variance,
-            n_features=X.shape[1],
-            feature_names=names,
-            categories=categories,
-            source={"model": type(self).__name__},
-        )
-        return self
-
     def predict(self, X):
         """Return the mean of each row's leaf, mixed over the branches of missing values.
 
@@ -165,7 +128,14 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         X = self._read_rows(X)
         return self.tree_._leaf_weights(X) @ self.tree_.mean
 
-    def _grow(self, X, y, weight, n_categories):
+    def _read_target(self, y):
+        return None, _read_values(y)
+
+    def _grow(self, X, y, weight, categories):
+        grown = self._grow_squares(X, y, weight, count_categories(categories))
+        return {"shape": grown.shape, "mean": grown.mean, "variance": grown.variance}
+
+    def _grow_squares(self, X, y, weight, n_categories):
         options = SquaresOptions(
             min_leaf=self.min_samples_leaf,
             min_split=self.min_samples_split,

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keeptree.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
 
 
@@ -108,8 +109,8 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     nominal = inner & (shape.category_start[kept] >= 0)
     feature = np.where(inner, shape.feature[kept], -1)
     sizes = np.zeros(len(kept), dtype=np.int64)
-    n_categories = [0 if labels is None else len(labels) for labels in metadata["categories"]]
-    sizes[nominal] = np.array(n_categories)[feature[nominal]]
+    n_categories = np.array(count_categories(metadata["categories"]))
+    sizes[nominal] = n_categories[feature[nominal]]
     branches = shape.category_child[ranges(shape.category_start[kept][nominal], sizes[nominal])]
     missing = shape.missing[kept]
     missing[~inner & (missing >= 0)] = SHARE

@@ -209,6 +209,18 @@ def _gain(results, name, tree, scope, chosen=slice(None)):
     )
 
 
+def _gaps(results, names, field, one, other):
+    """Absolute mean difference of a field between two (tree, method) on each data set."""
+    return {
+        name: abs(
+            estimate_difference(
+                results.values(name, *one, field), results.values(name, *other, field)
+            ).mean
+        )
+        for name in names
+    }
+
+
 def _reach(results, name, ranking, smoothing):
     """Abscissa up to which the ranking stays ahead; one sample has no confidence: NaN is 0."""
     ours, theirs = (results.values(name, "normal", method, "areas")
@@ -232,15 +244,7 @@ def _claim_size(results, names):
 
 
 def _claim_accuracy(results, names):
-    gaps = {
-        name: abs(
-            estimate_difference(
-                results.values(name, "unpruned", "tree", "accuracy"),
-                results.values(name, "normal", "tree", "accuracy"),
-            ).mean
-        )
-        for name in names
-    }
+    gaps = _gaps(results, names, "accuracy", ("unpruned", "tree"), ("normal", "tree"))
     worst = max(gaps, key=gaps.get)
     return Claim(
         "Their accuracy is similar.",
@@ -284,15 +288,7 @@ def _claim_hits_of_accurate(results, names):
 
 
 def _claim_metric(results, names):
-    gaps = {
-        name: abs(
-            estimate_difference(
-                results.values(name, "normal", "global", "auc"),
-                results.values(name, "normal", "global minmax", "auc"),
-            ).mean
-        )
-        for name in names
-    }
+    gaps = _gaps(results, names, "auc", ("normal", "global"), ("normal", "global minmax"))
     large = [name for name in names if gaps[name] >= 0.5]
     return Claim(
         "The metric hardly changes the AUC, except on thyroid, vehicle and glass.",

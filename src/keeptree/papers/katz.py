@@ -103,7 +103,7 @@ def score_task(task, data_dir=None):
     rows : list of dict
         For each ``method`` the areas of :data:`AREAS`, and the share ``affected``.
     """
-    X, y = _read(task["dataset"], data_dir)
+    X, y = read_set(task["dataset"], data_dir)
     parts, labels = _parts(task, y), np.unique(y)
     scores, affected, truth = {}, {}, []
     for number, (train, test) in enumerate(parts):
@@ -129,7 +129,8 @@ def score_task(task, data_dir=None):
 
 
 @cache
-def _read(dataset, data_dir):
+def read_set(dataset, data_dir=None):
+    """Attributes and classes of a data set of the paper, by its name in :data:`CODINGS`."""
     coding = CODINGS[dataset]
     data = load(coding.data, data_dir)
     y = data.y if coding.positive is None else np.where(data.y == coding.positive, "yes", "no")
