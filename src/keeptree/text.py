@@ -86,10 +86,11 @@ def count_text(cases):
 
     Examples
     --------
-    >>> count_text(12345.0), count_text(5.512)
-    ('12345', '5.5')
+    >>> count_text(12345.0), count_text(5.512), count_text(247.99999999999997)
+    ('12345', '5.5', '248')
     """
-    return str(int(cases)) if cases == int(cases) else f"{cases:.1f}"
+    near = abs(cases - round(cases)) <= 1e-9 * abs(cases)  # shares may add up to almost a case
+    return str(round(cases)) if near else f"{cases:.1f}"
 
 
 def plural(number, one, many=None):

@@ -78,6 +78,22 @@ def test_applying_the_nearest_change_changes_the_decision(plain):
     assert plain.run("() => keeptree.judge(keeptree.state()).label") == before
 
 
+def test_the_ring_glides_over_the_curve_as_values_move(plain):
+    place = """() => {
+        const ring = document.querySelector('.at-wide .here');
+        const { class: shown, zero, unit } = ring.dataset;
+        const [x, y] = ring.style.transform.match(/-?[0-9.]+/g).map(Number);
+        const { p } = keeptree.judge(keeptree.state());
+        return { inside: (x - zero) / unit, y, p: p[shown] };
+    }"""
+    before = plain.run(place)
+    plain.page.click("#apply")
+    plain.settle()
+    after = plain.run(place)
+    assert before["inside"] * after["inside"] <= 0  # on the other side of the boundary
+    assert (after["y"] < before["y"]) == (after["p"] > before["p"])
+
+
 def test_the_keyboard_does_it_all(plain):
     field = plain.page.locator(".control .range").first
     at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
@@ -337,7 +353,8 @@ def test_every_state_opens_quietly(state, opened, tmp_path):
     if state is no_rows:
         assert tab.run("() => keeptree.data.cases.every((item) => item.values === null)")
     if state is many_classes:
-        before = tab.text("#curves figcaption >> nth=0")
-        tab.page.select_option("#against", "7")
-        assert tab.text("#curves figcaption >> nth=0") != before
+        for shown in ("curves", "curve"):
+            before = tab.text(f"#{shown} figcaption >> nth=0")
+            tab.page.select_option(f"#{shown}-of", "7")
+            assert tab.text(f"#{shown} figcaption >> nth=0") != before
     assert tab.run("() => document.querySelectorAll('*').length") < 3_000

@@ -6,6 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.reporting.collect import boundary_of
 from tests.reporting.browser import plain_model
 
 
@@ -102,7 +103,14 @@ def test_the_panel_equals_python_with_three_classes(opened, tmp_path):
     X, y = load_wine(return_X_y=True)
     model = kt.KeptTreeClassifier(_learner()).fit(X[::2], y[::2])
     kt.report(model, X[1::2], y[1::2], tmp_path / "page.html")
-    check_agreement(opened(tmp_path / "page.html"), model, rows_about(model, X, 200))
+    tab, rows = opened(tmp_path / "page.html"), rows_about(model, X, 200)
+    check_agreement(tab, model, rows)
+    inside = tab.run(
+        """(rows) => rows.map((x) => keeptree.data.classes.map((_, c) =>
+            keeptree.inside(keeptree.tree, keeptree.metric, x, c)))""",
+        as_values(rows, [a["column"] for a in tab.run("() => keeptree.data.attributes")]),
+    )
+    assert np.array(inside) == pytest.approx(-boundary_of(model)._signed_distance(rows), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["KeptTreeClassifier", "SmoothedTreeClassifier"])

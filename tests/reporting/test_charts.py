@@ -11,7 +11,9 @@ from keeptree.reporting.charts import (
     line_sample,
     reliability_chart,
     roc_chart,
+    small_roc,
 )
+from keeptree.reporting.curve_chart import curve_chart, point_sample
 from keeptree.reporting.svg import Scale, Svg, el, label, marker
 from keeptree.reporting.tree_chart import MAX_LEAVES, MAX_NODES, fold, outline_bar, tree_drawing
 
@@ -47,6 +49,19 @@ def bins():
     return [{"from": 0.2, "to": 0.3, "scored": 0.25, "happened": 3, "observed": 0.3, **shared}]
 
 
+def distance_curve(points=True):
+    shown = {"inside": [-0.9, 0.4, 1.0], "ours": [0.1, 0.7, 0.9], "leaves": [0.2, 0.8, 0.8]}
+    return {
+        "class": 1,
+        "cases": 3,
+        "low": -1.0,
+        "high": 1.0,
+        "line": {"inside": [-1.0, 0.0, 1.0], "p": [0.0, 0.5, 1.0]},
+        "points": {**shown, "wrong": [True, False, False]} if points else None,
+        "bins": [{**bins()[0], "ours": 0.4}],
+    }
+
+
 def parse(svg):
     root = ElementTree.fromstring(svg)
     assert not root.findall(f".//{SPACE}script")
@@ -71,9 +86,19 @@ def test_hostile_names_stay_text_in_the_tree(hostile):
 
 def test_hostile_labels_stay_text_in_the_charts(hostile):
     curve = {"fpr": [0, 1], "tpr": [0, 1]}
-    parse(roc_chart(curve, curve, hostile))
-    parse(reliability_chart(bins(), bins(), hostile))
-    parse(f'<svg xmlns="http://www.w3.org/2000/svg">{label(hostile, 1, 2, width=50)}</svg>')
+
+    def elements(name):
+        charts = [
+            roc_chart(curve, curve, name),
+            reliability_chart(bins(), bins(), name),
+            small_roc(curve, curve, name),
+            curve_chart(distance_curve(), (name, name), (0.5, 0.5)),
+            f'<svg xmlns="{SPACE[1:-1]}">{label(name, 1, 2, width=50)}</svg>',
+        ]
+        tags = [e.tag for chart in charts for e in parse(chart).iter()]
+        return [tag for tag in tags if tag != f"{SPACE}title"]  # a name that is cut has one
+
+    assert elements(hostile) == elements("yes")
 
 
 def test_what_was_cut_is_in_the_tooltip():
@@ -109,6 +134,12 @@ def test_class_bars_are_in_proportion():
     assert widths == [28, 21, 7]
 
 
+def test_classes_without_a_colour_share_one_part_of_the_bar():
+    slots = [{"slot": 1}, {"slot": 0}, {"slot": 0}]
+    root = ElementTree.fromstring(outline_bar([2.0, 1.0, 1.0], slots))
+    assert [float(e.get("width")) for e in root.iter("rect")] == [28, 14, 14]
+
+
 def test_a_leaf_without_cases_has_an_empty_bar():
     assert outline_bar([0.0, 0.0], stump()[1]).count("<rect") == 1
 
@@ -126,16 +157,56 @@ def test_hits_are_drawn_upwards_and_errors_downwards():
     assert max(tips("hits")) < zero < min(tips("errors"))
 
 
+def test_the_curve_shows_each_case_by_us_and_by_its_leaf_and_crosses_errors():
+    root = parse(curve_chart(distance_curve(), ("no", "yes"), width=620))
+    paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
+    assert paths["points"].count("M") == 2  # the hits
+    assert paths["crosses"].count("M") == 1
+    assert paths["squares"].count("M") == 3
+    assert paths["line ours"].count("L") == 2
+    assert {"← tree: no", "tree: yes →", "0.5", "0"} <= set(texts(root))
+    assert (
+        root.find(f"{SPACE}title").text == "Probability of yes against the distance to the boundary"
+    )
+
+
+def test_without_single_cases_the_curve_has_bins_with_intervals():
+    root = parse(curve_chart(distance_curve(points=False), ("no", "yes")))
+    kinds = [e.get("class") for e in root.iter()]
+    assert "whisker" in kinds
+    assert not {"points", "crosses", "squares"} & set(kinds)
+
+
+def test_the_ring_is_at_the_case_shown_and_hidden_without_one():
+    ring = next(e for e in parse(curve_chart(distance_curve(), ("a", "b"), (1.0, 0.5))).iter()
+                if "here" in (e.get("class") or ""))  # fmt: skip
+    zero, unit, foot, rise = (
+        float(ring.get(f"data-{k}")) for k in ("zero", "unit", "foot", "rise")
+    )
+    place = [float(v) for v in re.findall(r"[0-9.]+", ring.get("transform"))]
+    assert place == pytest.approx([zero + unit, foot + rise / 2], abs=0.06)
+    assert 'class="here off"' in curve_chart(distance_curve(), ("a", "b"))
+
+
+@pytest.mark.parametrize("kind", ["ours", "leaves", "wrong", "bin", "here"])
+def test_marks_have_samples(kind):
+    assert 'aria-hidden="true"' in point_sample(kind)
+
+
 def test_distances_without_errors_can_be_drawn():
     none = {"cases": 0, "counts": [0, 0], "median": None}
-    parse(distance_chart({**distances(), "errors": none}))
-    parse(distance_chart({**distances(), "errors": none, "hits": none}))
+    for hits, shown in ((distances()["hits"], "✓ 4 hits"), (none, "✓ 0 hits")):
+        root = parse(distance_chart({**distances(), "errors": none, "hits": hits}))
+        assert {shown, "✗ 0 errors"} <= set(texts(root))
+        paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
+        assert paths["bars errors"] == ""
+        assert (paths["bars hits"] == "") == (hits is none)
 
 
 def test_reliability_has_a_dot_and_an_interval_for_each_bin():
     root = parse(reliability_chart(bins(), [], "yes"))
     groups = [g for g in root.iter(f"{SPACE}g") if g.get("class") == "bin"]
-    assert [g.get("data-bin") for g in groups] == ["0"]
+    assert len(groups) == 1
     assert groups[0].find(f"{SPACE}title").text == "scored 20 % to 30 %: 3 of 10 cases happened"
 
 
@@ -177,7 +248,7 @@ def test_samples_are_hidden_from_screen_readers():
 
 @pytest.mark.parametrize("slot", range(7))
 def test_every_class_has_a_marker(slot):
-    ElementTree.fromstring(marker(slot, 5, 5))
+    assert ElementTree.fromstring(marker(slot, 5, 5)).get("class") == f"c{slot}"
 
 
 def test_the_markers_have_different_shapes():

@@ -6,9 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
+from keeptree.explanation.nearest_change import nearest_change
 from keeptree.importers import keep
+from keeptree.probability.display import DistanceKernelDisplay
+from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.cases import choose_first, collect_cases
 from keeptree.reporting.collect import collect
@@ -107,7 +112,17 @@ def test_cases_as_near_as_each_other_are_near_together_and_share_a_rank():
     distance[5] = np.inf
     names = [str(i) for i in range(20)]
     held = collect_cases(
-        names, p, decision, decision, distance, None, near, opinion, None, lambda rows: [""] * 20
+        names,
+        p,
+        decision,
+        decision,
+        distance,
+        near,
+        None,
+        near,
+        opinion,
+        None,
+        lambda rows: [""] * 20,
     )
     assert len(held) == 20
     share = {case["id"]: case["percentile"] for case in held}
@@ -156,6 +171,140 @@ def test_errors_and_hits_add_up(cancer):
     wrong = int((model.predict(X) != y).sum())
     assert distance["errors"]["cases"] == sum(distance["errors"]["counts"]) == wrong
     assert sum(distance["hits"]["counts"]) == len(y) - wrong
+
+
+def kernel_beside(model):
+    """The distance kernel of the same tree, fitted on the same sample."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return {"kernel": DistanceKernelClassifier(model.tree_).fit(X[::2], y[::2])}
+
+
+def test_the_curve_is_figure_1_of_the_paper(cancer):
+    pytest.importorskip("matplotlib").use("Agg")
+    model, X, y = cancer
+    kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
+    (curve,) = gathered(kernel, X, y, positive=0)["distance"]["by_class"]
+    shown = DistanceKernelDisplay.from_estimator(kernel, X, y, positive=0)
+    points = curve["points"]
+    inside = np.clip(-shown.distance, curve["low"], curve["high"])
+    assert points["inside"] == pytest.approx(inside.tolist(), abs=1e-6)
+    assert points["ours"] == pytest.approx(shown.probability.tolist(), abs=1e-6)
+    assert points["leaves"] == pytest.approx(shown.laplace.tolist(), abs=1e-6)
+    assert points["wrong"] == shown.error.tolist()
+    unclipped = (curve["low"] < -shown.distance) & (-shown.distance < curve["high"])
+    on_line = np.interp(inside, curve["line"]["inside"], curve["line"]["p"])
+    assert on_line[unclipped] == pytest.approx(shown.probability[unclipped], abs=2e-3)
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_the_curve_of_either_class_comes_from_the_kernel_beside_the_model(cancer, positive):
+    model, X, y = cancer
+    others = kernel_beside(model)
+    data = gathered(model, X, y, others=others, positive=positive)
+    (curve,) = data["distance"]["by_class"]
+    assert curve["class"] == positive
+    h = others["kernel"].boundary_.signed_distance(X)[:, positive]
+    p = others["kernel"].predict_proba(X)[:, positive]
+    unclipped = (curve["low"] < -h) & (-h < curve["high"])
+    found = np.interp(-h, curve["line"]["inside"], curve["line"]["p"])
+    assert found[unclipped] == pytest.approx(p[unclipped], abs=2e-3)
+    assert sum(item["cases"] for item in curve["bins"]) == len(y)
+    assert sum(item["happened"] for item in curve["bins"]) == (y == positive).sum()
+
+
+def test_without_a_kernel_there_are_points_but_no_line(cancer):
+    (curve,) = gathered(*cancer)["distance"]["by_class"]
+    assert curve["line"] is None
+    assert len(curve["points"]["ours"]) == len(cancer[1])
+
+
+def test_a_kernel_with_another_metric_has_no_place_on_this_axis(cancer):
+    model, X, y = cancer
+    other = DistanceKernelClassifier(model.tree_, metric="minmax").fit(X, y)
+    data = gathered(model, X, y, others={"minmax": other})
+    assert data["distance"]["by_class"][0]["line"] is None
+
+
+def test_without_rows_the_curve_holds_no_single_case(cancer):
+    model, X, y = cancer
+    data = gathered(model, X, y, rows=False, others=kernel_beside(model))
+    (curve,) = data["distance"]["by_class"]
+    assert curve["points"] is None
+    assert curve["line"] is not None
+    assert min(item["cases"] for item in curve["bins"]) > 5
+
+
+def test_several_classes_have_a_curve_each_and_few_points_together():
+    X, y = load_digits(return_X_y=True)
+    model = fitted(X, y, max_leaf_nodes=20)
+    kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
+    curves = gathered(model, X, y, others={"kernel": kernel})["distance"]["by_class"]
+    decided = np.unique(model.predict(X)).tolist()
+    assert [curve["class"] for curve in curves] == decided
+    assert sum(len(curve["points"]["ours"]) for curve in curves) <= 1500
+    for curve in curves:
+        line = curve["line"]["p"]
+        assert line[-1] > line[0]  # likelier inside the class than far outside
+
+
+def test_methods_are_measured_beside_the_leaves_and_ours(cancer):
+    model, X, y = cancer
+    others = {**kernel_beside(model), "rank": GeometricRankClassifier(model.tree_).fit(X, y)}
+    rows = gathered(model, X, y, others=others, positive=0)["methods"]
+    names = [row["name"] for row in rows]
+    assert names == ["the tree's own leaves", "kernel", "rank", "ours (SmoothedTreeClassifier)"]
+    p = others["kernel"].predict_proba(X)[:, 0]
+    assert rows[1]["auc"] == pytest.approx(roc_auc_score(y == 0, p))
+    assert rows[1]["brier"] == pytest.approx(brier_score_loss(y == 0, p))
+    assert rows[1]["log_loss"] == pytest.approx(log_loss(y == 0, p))
+    score = -others["rank"].decision_function(X)
+    assert rows[2]["auc"] == pytest.approx(roc_auc_score(y == 0, score))
+    assert rows[2]["brier"] is rows[2]["log_loss"] is None
+    assert rows[2]["distinct"] == len(np.unique(score.round(12)))
+
+
+def test_methods_of_several_classes_have_the_mean_auc_and_no_curve():
+    X, y = load_digits(return_X_y=True)
+    model = fitted(X, y, max_leaf_nodes=20)
+    kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
+    row = gathered(model, X, y, others={"kernel": kernel})["methods"][1]
+    p = kernel.predict_proba(X)
+    assert row["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))
+    assert row["roc"] is None
+
+
+def test_another_tree_or_no_model_beside_ours_is_refused(cancer):
+    model, X, y = cancer
+    another = fitted(X, y, max_leaf_nodes=3)
+    with pytest.raises(ValueError, match="others\\['x'\\] keeps another tree than the model"):
+        gathered(model, X, y, others={"x": another})
+    with pytest.raises(ValueError, match="others\\['x'\\] is no fitted KeepTree classifier"):
+        gathered(model, X, y, others={"x": DistanceKernelClassifier()})
+
+
+def test_the_changes_of_the_cases_are_those_of_nearest_change_and_whole_numbers_stay_whole():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(18, 90, 300), rng.normal(size=300).round(1)]).astype(float)
+    model = fitted(X[:200], (X[:200, 0] > 50) ^ (X[:200, 1] > 0), max_leaf_nodes=8)
+    cases = gathered(model, X[200:], (X[200:, 0] > 50) ^ (X[200:, 1] > 0))["cases"]
+    for case in cases[:30]:
+        moves = nearest_change(model, X[200 + int(case["id"])]).changes
+        assert case["change"] == " and ".join(str(move) for move in moves)
+    rising = [case["change"] for case in cases if case["change"].startswith("x[0] rises")]
+    assert rising
+    assert not any("." in text for text in rising)
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_distance_with_an_unknown_value_is_said_to_be_the_least(rows):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = fitted(X[::2], y[::2], max_leaf_nodes=6)
+    held = X[1::2].copy()
+    held[3, model.tree_.feature[0]] = np.nan
+    untested = next(f for f in range(X.shape[1]) if f not in model.tree_.feature)
+    held[4, untested] = np.nan
+    cases = gathered(model, held, y[1::2], rows=rows)["cases"]
+    assert [case["id"] for case in cases if case["least"]] == ["3"]
 
 
 @pytest.mark.parametrize(

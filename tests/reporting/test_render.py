@@ -8,6 +8,7 @@ from copy import deepcopy
 from html.parser import HTMLParser
 
 import pytest
+from markupsafe import escape
 
 from keeptree.reporting.render import outline_items, page_script, render, to_script
 from keeptree.text import clean
@@ -256,8 +257,36 @@ def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
     assert "1 other attribute does not affect" in page
 
 
-@pytest.mark.parametrize("missing", [True, False])
-def test_the_page_says_what_a_distance_is_where_a_value_is_missing(demo_data, missing):
-    attributes = [{**item, "may_be_missing": missing} for item in demo_data["attributes"]]
-    page = render({**demo_data, "attributes": attributes})
-    assert ("Where a value is missing it is only the least" in page) == missing
+@pytest.mark.parametrize("least", [True, False])
+def test_the_page_says_what_a_distance_is_where_a_value_is_missing(demo_data, least):
+    cases = [{**case, "least": least} for case in demo_data["cases"]]
+    page = body_of(render({**demo_data, "cases": cases}))
+    assert ("a value of the case is not known" in page) == least
+    assert ('class="far">≥ ' in page) == least
+
+
+def test_the_curve_of_probability_against_distance_is_there_for_wide_and_narrow(html, demo_data):
+    (curve,) = demo_data["distance"]["by_class"]
+    body = body_of(html)
+    assert body.count("Probability of malignant against the distance to the boundary</title>") == 2
+    assert body.count('class="here"') == 2  # at the case shown, without JavaScript too
+    assert curve["line"] is not None
+    assert "distance kernel)" in body
+
+
+def test_without_single_cases_the_curve_tells_of_bins(demo_data):
+    curves = [{**curve, "points": None} for curve in demo_data["distance"]["by_class"]]
+    body = body_of(render({**demo_data, "distance": {**demo_data["distance"], "by_class": curves}}))
+    assert "how often it happened among held-out cases" in body
+    assert "our estimate of a held-out case" not in body
+
+
+def test_the_methods_are_a_table_and_small_roc_curves(html, page, demo_data):
+    names = [row["name"] for row in demo_data["methods"]]
+    curves = [attrs["aria-label"] for attrs in page.all("svg") if "aria-label" in attrs]
+    assert [f"ROC curve: {name}" for name in names[1:]] == [c for c in curves if "curve:" in c]
+    for row in demo_data["methods"]:
+        shown = re.search(f"<bdi>{re.escape(escape(row['name']))}</bdi></th>(.*?)</tr>", html)[1]
+        assert f"{row['auc']:.3f}" in shown
+        assert f"<td>{row['distinct']}</td>" in shown
+    assert "Other methods" not in render({**demo_data, "methods": None})

@@ -7,6 +7,7 @@ from keeptree.text import clean, in_hundred, plain_number
 _TOLERANCE = 0.02  # share of a move by which rounding may lengthen it
 _SIX_DIGITS = 5e-6  # share of a number by which six significant digits may miss it
 _MOST_DECIMALS = 8  # of a number written out; smaller ones as 1.5e-9
+_HAIR = 2e-7  # share of a number that is next to nothing: the spacing of 32-bit numbers
 
 
 def join(parts, last="and"):
@@ -115,10 +116,20 @@ def tell_side(value, sign, threshold):
 
 
 def tell_change(name, before, after, nominal):
-    """``texture falls from 26.10 to 25.67 (−0.43)``, ``colour changes from red to blue``."""
+    """``texture falls from 26.10 to 25.67 (−0.43)``, ``colour changes from red to blue``.
+
+    Examples
+    --------
+    >>> tell_change("texture", 25.67, 25.670000000000005, False)
+    'texture rises to just above 25.67'
+    """
     name = clean(name)
     if nominal:
         return f"{name} changes from {clean(before)} to {clean(after)}"
+    # On a threshold the next number there is does it; its digits would tell nothing.
+    if abs(after - before) <= _HAIR * abs(before) and _decimals(after, 0.0) > _MOST_DECIMALS // 2:
+        moved = "falls to just below" if after < before else "rises to just above"
+        return f"{name} {moved} {tell_number(before)}"
     return f"{name} {'falls' if after < before else 'rises'} from {tell_move(before, after)}"
 
 

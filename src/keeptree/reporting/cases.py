@@ -35,7 +35,7 @@ def choose_first(p, decision, distance):
     return near, opinion
 
 
-def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, changes):
+def collect_cases(ids, p, decision, leaf, distance, unknown, truth, near, opinion, rows, changes):
     """Return the cases the file holds, the ones to look at first before the others.
 
     Parameters
@@ -46,6 +46,8 @@ def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, 
         As :func:`choose_first` has them.
     leaf : ndarray of shape (n,)
         Leaf each case falls in.
+    unknown : ndarray of shape (n,), bool
+        Whether a tested value is missing, so that the distance is only the least it can be.
     truth : ndarray of shape (n,) or None
         Class index of what each case really was.
     rows : list of list or None
@@ -67,6 +69,7 @@ def collect_cases(ids, p, decision, leaf, distance, truth, near, opinion, rows, 
             "leaf": int(leaf[row]),
             "p": p[row].tolist(),
             "distance": float(distance[row]) if np.isfinite(distance[row]) else None,
+            "least": bool(unknown[row]),
             "percentile": float(nearer[row] / len(p)),
             "near": bool(near[row]),
             "opinion": bool(opinion[row]),

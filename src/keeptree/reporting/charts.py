@@ -3,7 +3,7 @@
 from keeptree.reporting.svg import Scale, drawing, el, label, marker, points_path
 from keeptree.text import plain_number, plural
 
-_SIZE = 13  # drawn a little larger than 12, so that a phone's scaling leaves 12
+SIZE = 13  # drawn a little larger than 12, so that a phone's scaling leaves 12
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 22, 12, 52
 
 
@@ -43,6 +43,25 @@ def roc_chart(ours, leaves, name, size=400):
     )
 
 
+def small_roc(curve, leaves, name, size=180):
+    """Return the ROC curve of one method among many, before that of the leaves."""
+    x, y = Scale(0, 1, 4, size - 4), Scale(0, 1, size - 4, 4)
+    return drawing(
+        size,
+        size,
+        f"ROC curve: {name}",
+        "Share of cases found (up) against share of false alarms (right); broken: the tree's own "
+        "leaves. The table has the areas.",
+        el("path", d=f"M4 4V{size - 4}H{size - 4}", class_="axis"),
+        el("path", d=points_path([x(0), x(1)], [y(0), y(1)]), class_="chance"),
+        *[
+            el("path", d=points_path(map(x, of["fpr"]), map(y, of["tpr"])), class_=f"line {line}")
+            for of, line in ((leaves, "leaves"), (curve, "ours"))
+        ],
+        class_="chart small",
+    )
+
+
 def reliability_chart(ours, leaves, name, size=400):
     """Return how often it happened against how probable it was said to be.
 
@@ -73,11 +92,16 @@ def reliability_chart(ours, leaves, name, size=400):
             d=points_path([x(b["scored"]) for b in ours], [y(b["observed"]) for b in ours]),
             class_="line thin",
         ),
-        *[_bin(point, at, x, y) for at, point in enumerate(ours)],
+        *[
+            dot_with_interval(
+                point, f"scored {_percent(point['from'])} to {_percent(point['to'])}", x, y
+            )
+            for point in ours
+        ],
     )
 
 
-def distance_chart(distance, width=720, height=360):
+def distance_chart(distance, width=620, height=380):
     """Return mirrored histograms: hits up, errors down, each in shares of its own number.
 
     Parameters
@@ -97,14 +121,13 @@ def distance_chart(distance, width=720, height=360):
     top = max(max(share, default=0) for share in shares.values()) * 1.12 or 1.0
     x = Scale(0, edges[-1], _LEFT, width - _RIGHT)
     y = Scale(-top, top, height - _BOTTOM, _TOP)
-    parts = []
+    parts = [grid(x.start, x.stop, map(y, y.ticks(6)))]
     for tick in y.ticks(6):
-        parts.append(el("path", d=f"M{x.start:g} {y(tick):.1f}H{_end(x):g}", class_="grid"))
         said = f"{abs(round(tick * 100)):d} %"
-        parts.append(label(said, x.start - 8, y(tick) + 4.5, size=_SIZE, anchor="end"))
+        parts.append(label(said, x.start - 8, y(tick) + 4.5, size=SIZE, anchor="end"))
     for tick in x.ticks(7 if width > 500 else 5):
         said = plain_number(round(tick, 10))
-        parts.append(label(said, x(tick), y.start + 20, size=_SIZE, anchor="middle"))
+        parts.append(label(said, x(tick), y.start + 20, size=SIZE, anchor="middle"))
     for name, group, sign in groups:
         bars = "".join(
             f"M{x(edges[k]) + 0.5:.1f} {y(0):.1f}V{y(sign * share):.1f}"
@@ -115,7 +138,7 @@ def distance_chart(distance, width=720, height=360):
         parts.append(el("path", d=bars, class_=f"bars {name}"))
         if group["median"] is not None:
             parts += _median(min(group["median"], edges[-1]), sign, x, y, top)
-    parts.append(el("path", d=f"M{x.start:g} {y(0):.1f}H{_end(x):g}", class_="axis"))
+    parts.append(el("path", d=f"M{x.start:g} {y(0):.1f}H{x.stop:g}", class_="axis"))
     said = f"✓ {plural(distance['hits']['cases'], 'hit')}"
     wrong = f"✗ {plural(distance['errors']['cases'], 'error')}"
     return drawing(
@@ -125,13 +148,13 @@ def distance_chart(distance, width=720, height=360):
         "Two histograms on one scale: hits upwards, errors downwards, each in shares of its own "
         "number. The table below has the counts.",
         *parts,
-        label(said, _end(x), y(top) + 14, size=_SIZE, anchor="end"),
-        label(wrong, _end(x), y(-top) - 6, size=_SIZE, anchor="end"),
+        label(said, x.stop, y(top) + 14, size=SIZE, anchor="end"),
+        label(wrong, x.stop, y(-top) - 6, size=SIZE, anchor="end"),
         label(
             "distance to the boundary (standard deviations)" if width > 500 else "distance (SD)",
-            (x.start + _end(x)) / 2,
+            (x.start + x.stop) / 2,
             y.start + 42,
-            size=_SIZE,
+            size=SIZE,
             anchor="middle",
             class_="muted",
         ),
@@ -187,32 +210,14 @@ def class_sample(slot):
     )
 
 
-def _square(size):
-    height = size - _LEFT - _RIGHT + _TOP + _BOTTOM
-    return Scale(0, 1, _LEFT, size - _RIGHT), Scale(0, 1, height - _BOTTOM, _TOP), height
+def grid(start, stop, ys):
+    """Return thin lines across a chart, as one element."""
+    return el("path", d="".join(f"M{start:g} {y:.1f}H{stop:g}" for y in ys), class_="grid")
 
 
-def _axes(x, y, x_label, y_label):
-    """Grid, tick labels in per cent and names of the axes."""
-    parts = []
-    for tick in y.ticks(6):
-        said = f"{round(tick * 100):d} %"
-        parts.append(el("path", d=f"M{x.start:g} {y(tick):.1f}H{_end(x):g}", class_="grid"))
-        parts.append(label(said, x.start - 8, y(tick) + 4.5, size=_SIZE, anchor="end"))
-        parts.append(label(said, x(tick), y.start + 20, size=_SIZE, anchor="middle"))
-    middle_x, middle_y = (x.start + _end(x)) / 2, (y.start + _end(y)) / 2
-    room = {"size": _SIZE, "anchor": "middle", "class_": "muted", "width": _end(x) - x.start}
-    parts.append(el("path", d=f"M{x.start:g} {y.start:g}H{_end(x):g}", class_="axis"))
-    parts.append(label(x_label, middle_x, y.start + 42, **room))
-    turned = label(y_label, 0, 0, **room)
-    parts.append(el("g", turned, transform=f"translate(13 {middle_y:.1f}) rotate(-90)"))
-    return parts
-
-
-def _bin(point, at, x, y):
-    """One dot with its interval; the page lights up its cases when it is hovered."""
-    said = f"scored {_percent(point['from'])} to {_percent(point['to'])}: "
-    said += f"{point['happened']} of {plural(point['cases'], 'case')} happened"
+def dot_with_interval(point, span, x, y):
+    """Return one bin of cases: how often it happened, with its interval."""
+    said = f"{span}: {point['happened']} of {plural(point['cases'], 'case')} happened"
     across = x(point["scored"])
     return el(
         "g",
@@ -224,8 +229,28 @@ def _bin(point, at, x, y):
         ),
         el("circle", cx=across, cy=y(point["observed"]), r=5, class_="dot"),
         class_="bin",
-        data_bin=at,
     )
+
+
+def _square(size):
+    height = size - _LEFT - _RIGHT + _TOP + _BOTTOM
+    return Scale(0, 1, _LEFT, size - _RIGHT), Scale(0, 1, height - _BOTTOM, _TOP), height
+
+
+def _axes(x, y, x_label, y_label):
+    """Grid, tick labels in per cent and names of the axes."""
+    parts = [grid(x.start, x.stop, map(y, y.ticks(6)))]
+    for tick in y.ticks(6):
+        said = f"{round(tick * 100):d} %"
+        parts.append(label(said, x.start - 8, y(tick) + 4.5, size=SIZE, anchor="end"))
+        parts.append(label(said, x(tick), y.start + 20, size=SIZE, anchor="middle"))
+    middle_x, middle_y = (x.start + x.stop) / 2, (y.start + y.stop) / 2
+    room = {"size": SIZE, "anchor": "middle", "class_": "muted", "width": x.stop - x.start}
+    parts.append(el("path", d=f"M{x.start:g} {y.start:g}H{x.stop:g}", class_="axis"))
+    parts.append(label(x_label, middle_x, y.start + 42, **room))
+    turned = label(y_label, 0, 0, **room)
+    parts.append(el("g", turned, transform=f"translate(13 {middle_y:.1f}) rotate(-90)"))
+    return parts
 
 
 def _hollow(point, x, y):
@@ -254,7 +279,3 @@ def _shares(group):
 
 def _percent(share):
     return f"{100 * share:.0f} %"
-
-
-def _end(scale):
-    return scale(scale.high)

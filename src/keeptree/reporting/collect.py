@@ -16,9 +16,12 @@ from keeptree.importers import keep
 from keeptree.labels import label_codes
 from keeptree.probability.base import _is_kept
 from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 from keeptree.reporting.attributes import collect_attributes
 from keeptree.reporting.cases import choose_first, collect_cases
+from keeptree.reporting.curve import collect_curves, find_kernel
 from keeptree.reporting.distances import collect_distances
+from keeptree.reporting.methods import check_same_tree, measure_methods
 from keeptree.reporting.quality import auc_score, compare, reliability, roc_points, wilson
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
@@ -28,7 +31,7 @@ from keeptree.text import clean
 SCHEMA = 2  # of the dict: a change that breaks its readers raises it
 
 
-def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
+def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, others=None):
     """Measure a model on held-out cases and gather everything a page needs.
 
     Parameters
@@ -47,13 +50,16 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
         With two classes, the one whose probability is shown; default the rarer.
     rows : bool, default=True
         Whether the file may hold the values of single cases.
+    others : dict of str to fitted classifier, optional
+        Other methods on the same tree, to measure beside the model.
 
     Returns
     -------
     data : dict
         Only dicts, lists, numbers, text, booleans and None.
     """
-    tree = model.tree_
+    tree, others = model.tree_, others or {}
+    check_same_tree(others, tree)
     matrix = None if X is None else model._read(X)
     attributes = collect_attributes(tree, model.observed_, matrix)
     boundary = boundary_of(model)
@@ -71,6 +77,7 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
         "n_test": 0 if X is None else len(matrix),
         "decisions": None,
         "quality": None,
+        "methods": None,
         "distance": None,
         "first": {"near": 0, "opinion": 0, "both": 0},
         "naming": None if X is None else _naming(X),
@@ -80,7 +87,7 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True):
         "no_model": _no_model(model, rows),
     }
     if X is not None:
-        data.update(_measure(data, model, boundary, X, matrix, y))
+        data.update(_measure(data, model, boundary, X, matrix, y, others))
     data["summary"] = summarise(data)
     data["about"] = {clean(key): clean(value) for key, value in about.items()}
     return data
@@ -95,13 +102,13 @@ def boundary_of(model):
     return Boundary(tree)._fit_encoded(tree, nothing, observed=model.observed_)
 
 
-def _measure(data, model, boundary, X, matrix, y):
+def _measure(data, model, boundary, X, matrix, y, others):
     tree = model.tree_
     order = label_codes(tree.classes, model.classes_)
     ours, leaves = model.predict_proba(X)[:, order], tree._predict_proba(matrix)
     decision = tree._labels(matrix)
-    distance = boundary._signed_distance(matrix)
-    distance = -distance[np.arange(len(matrix)), decision]
+    inside = -boundary._signed_distance(matrix)
+    distance = inside[np.arange(len(matrix)), decision]
     truth = None if y is None else label_codes(np.asarray(y), tree.classes)
     finite = distance[np.isfinite(distance)]
     near, opinion = choose_first(ours, decision, distance)
@@ -119,6 +126,7 @@ def _measure(data, model, boundary, X, matrix, y):
             decision,
             leaves_of(tree, matrix),
             distance,
+            np.isnan(matrix[:, [a["column"] for a in data["attributes"]]]).any(axis=1),
             truth,
             near,
             opinion,
@@ -136,7 +144,18 @@ def _measure(data, model, boundary, X, matrix, y):
     low, high = wilson(right, len(truth))
     found["decisions"] = {"right": right, "accuracy": right / len(truth), "low": low, "high": high}
     found["quality"] = _quality(ours, leaves, truth, data["positive"])
+    if others:
+        found["methods"] = measure_methods(
+            data["model"], ours, leaves, others, X, truth, data["positive"]
+        )
     found["distance"] = collect_distances(distance, decision != truth)
+    if found["distance"]:
+        kernel = find_kernel((model, *others.values()), boundary)
+        smoothed = leaf_average(tree, matrix, smoothed_nodes(tree, "laplace"))
+        classes = _shown_classes(truth, data["positive"], ours.shape[1])
+        found["distance"]["by_class"] = collect_curves(
+            classes, inside, ours, smoothed, truth, decision, kernel, data["rows"]
+        )
     return found
 
 
@@ -154,7 +173,8 @@ def _nearest(model, matrix):
     """Nearest changes of encoded rows, as :func:`keeptree.nearest_change` finds them."""
     subject = resolve(model)
     within = frozenset(range(subject.tree.n_features))
-    search = Search(subject, Constraints(within=within))
+    whole = frozenset(np.flatnonzero(subject.observed.whole).tolist())
+    search = Search(subject, Constraints(within=within, whole=whole))
     return NearestChanges(search, matrix, np.full(len(matrix), -1), 1, model.n_jobs)
 
 
@@ -173,7 +193,6 @@ def _no_model(model, rows):
 
 def _quality(ours, leaves, truth, positive):
     """Metrics of all classes, and the curves of each class that occurs."""
-    shown = [positive] if ours.shape[1] == 2 else np.unique(truth).tolist()
     return {
         **compare(ours, leaves, truth, positive),
         "impossible": int((leaves[np.arange(len(truth)), truth] <= 0).sum()),
@@ -190,10 +209,15 @@ def _quality(ours, leaves, truth, positive):
                     for name, p in (("ours", ours), ("leaves", leaves))
                 },
             }
-            for c in shown
+            for c in _shown_classes(truth, positive, ours.shape[1])
             if 0 < (truth == c).sum() < len(truth)
         ],
     }
+
+
+def _shown_classes(truth, positive, n_classes):
+    """Classes that have curves: of two the positive one, of more all that occur."""
+    return [positive] if n_classes == 2 else np.unique(truth).tolist()
 
 
 def _is_unchanged(model):

@@ -16,31 +16,30 @@ def demo(out="keeptree-demo.html"):
     Returns
     -------
     data : dict
-        As :func:`keeptree.report` returns it, and ``methods``: what each method of the library
-        makes of the same tree.
+        As :func:`keeptree.report` returns it.
     """
     require("jinja2", "pandas", extra="report")
     check_writable(out)
     from sklearn.datasets import load_breast_cancer
     from sklearn.tree import DecisionTreeClassifier
 
-    from keeptree.reporting.from_data import hold_out, report_data
-    from keeptree.reporting.methods import measure_methods
+    from keeptree.reporting.from_data import report_data
+    from keeptree.reporting.methods import all_methods
 
     bunch = load_breast_cancer(as_frame=True)
     learner = DecisionTreeClassifier(
         max_leaf_nodes=LEAVES, min_samples_leaf=SMALLEST_LEAF, random_state=SEED
     )
-    X, y, positive = bunch.data, bunch.target_names[bunch.target], "malignant"
-    data = report_data(
-        X,
-        y,
+    return report_data(
+        bunch.data,
+        bunch.target_names[bunch.target],
         tree=learner,
         out=out,
         test_size=HELD_OUT,
         random_state=SEED,
         title="One kept tree, honest probabilities: Wisconsin breast cancer",
-        positive=positive,
+        positive="malignant",
+        methods=all_methods,
         about={
             "Data": "Wisconsin diagnostic breast cancer (Wolberg, Street and Mangasarian 1995), as "
             f"it ships with scikit-learn: {len(bunch.data)} cases, {bunch.data.shape[1]} "
@@ -50,7 +49,3 @@ def demo(out="keeptree-demo.html"):
             "Meaning": "One split of one data set is an illustration, not evidence.",
         },
     )
-    (X_train, X_test, y_train, y_test), _ = hold_out(X, y, HELD_OUT, SEED)
-    tree = learner.fit(X_train, y_train)
-    methods = measure_methods(tree, (X_train, y_train), (X_test, y_test), positive)
-    return {**data, "methods": methods}

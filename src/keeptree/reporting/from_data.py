@@ -4,8 +4,9 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
-from keeptree.probability.base import _is_kept
+from keeptree.probability.base import _fit_learner, _is_kept, _learner
 from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.reporting.methods import quick_methods
 from keeptree.reporting.report import report
 
 
@@ -21,6 +22,7 @@ def report_data(
     rows=True,
     positive=None,
     about=None,
+    methods=quick_methods,
 ):
     """Hold some cases out, fit the recommended model on the others and write a report.
 
@@ -41,6 +43,8 @@ def report_data(
         Of the split.
     title, rows, positive, about
         As in :func:`keeptree.report`.
+    methods : callable
+        Takes a tree and returns the methods to measure beside the recommended one, by name.
 
     Returns
     -------
@@ -48,19 +52,25 @@ def report_data(
         As :func:`keeptree.report` returns it.
     """
     (X_train, X_test, y_train, y_test), stratified = hold_out(X, y, test_size, random_state)
+    given = _is_kept(tree)
+    # Grown here once, so that every method keeps the very same tree.
+    tree = tree if given else _fit_learner(_learner(tree), X_train, y_train, None)
     model = KeptTreeClassifier(tree).fit(X_train, y_train)
+    others = {name: other.fit(X_train, y_train) for name, other in methods(tree).items()}
     split = (
         f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
         f"{', stratified by class' if stratified else ''}, seed {random_state}. Every "
         "figure of quality is from the held-out cases."
     )
-    if _is_kept(tree):
-        split += (
-            " The tree itself was given: if it was grown on some of the held-out cases, its own "
-            "figures and ours flatter."
-        )
+    split += (
+        " The tree itself was given: if it was grown on some of the held-out cases, its own "
+        "figures and ours flatter."
+        if given
+        else " The tree was grown on the cases to fit."
+    )
     notes = {**(about or {}), "Split": split}
-    return report(model, X_test, y_test, out, title, rows, positive=positive, about=notes)
+    options = {"positive": positive, "about": notes, "others": others}
+    return report(model, X_test, y_test, out, title, rows, **options)
 
 
 def hold_out(X, y, test_size, random_state):

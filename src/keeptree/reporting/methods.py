@@ -1,58 +1,102 @@
-"""The library's methods side by side on one kept tree and one split, for the demonstration."""
+"""Several methods side by side on one kept tree: what each makes of the same held-out cases."""
 
 import numpy as np
-from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
+from keeptree.labels import label_codes
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
-from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.margin import MarginTreeClassifier
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.probability.soft import SoftTreeClassifier
+from keeptree.reporting.quality import measure, roc_points
+from keeptree.reporting.tree_data import fingerprint
 
 
-def measure_methods(tree, train, test, positive):
-    """Fit every method on the same kept tree and measure it on the held-out cases.
+def quick_methods(tree):
+    """Return the methods that cost next to nothing, by name and not fitted."""
+    return {
+        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
+        "distance kernel, global": DistanceKernelClassifier(tree),
+    }
+
+
+def all_methods(tree):
+    """Return every method beside the recommended one, by name and not fitted.
+
+    Where a method chooses a strength, the learner of the tree is grown again on folds.
+    """
+    return {
+        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
+        "shrinkage": SmoothedTreeClassifier(tree, "shrinkage", strength="cv"),
+        "geometric ranking, local": GeometricRankClassifier(tree, "local"),
+        "distance kernel, separator": DistanceKernelClassifier(tree, "separator"),
+        "distance kernel, global": DistanceKernelClassifier(tree),
+        "soft tests": SoftTreeClassifier(tree),
+        "margins of the tests": MarginTreeClassifier(tree),
+    }
+
+
+def check_same_tree(others, tree):
+    """Raise a ValueError for a model that does not keep this very tree."""
+    for name, other in others.items():
+        if getattr(other, "tree_", None) is None:
+            raise ValueError(
+                f"others[{name!r}] is no fitted KeepTree classifier but {type(other).__name__}; "
+                "fit it on the training sample."
+            )
+        if fingerprint(other.tree_) != fingerprint(tree):
+            raise ValueError(
+                f"others[{name!r}] keeps another tree than the model; give all of them the same "
+                "fitted tree."
+            )
+
+
+def measure_methods(name, ours, leaves, others, X, truth, positive):
+    """Measure every method on the same cases.
 
     Parameters
     ----------
-    tree : fitted estimator
-        The tree to keep; where a method chooses a strength its learner is grown again on folds.
-    train, test : tuple of (X, y)
-        The cases to fit, and those held out.
-    positive : label
-        Of two classes the one that scores are for.
+    name : str
+        Of the model reported on.
+    ours, leaves : ndarray of shape (n, n_classes)
+        Probabilities of the model and of the tree's own leaves.
+    others : dict of str to fitted classifier
+        Of the same tree; one without probabilities only ranks.
+    X : array-like or data frame of n rows
+        The cases.
+    truth : ndarray of shape (n,)
+        Column of each case's true class.
+    positive : int
+        With two classes, the one whose ranking is measured.
 
     Returns
     -------
     rows : list of dict
-        ``name``, ``auc``, ``brier``, ``log_loss`` (None for a ranking) and ``distinct``, the
-        number of different scores.
+        The leaves first, ours last: ``name``, ``auc``, ``brier`` and ``log_loss`` (None for a
+        ranking), ``distinct``, the number of different scores, and with two classes ``roc``.
     """
-    truth = np.asarray(test[1]) == positive
-    return [
-        _measure(name, model.fit(*train), test[0], truth, positive)
-        for name, model in (
-            ("the tree's own leaves", SmoothedTreeClassifier(tree, "raw")),
-            ("Laplace", SmoothedTreeClassifier(tree, "laplace")),
-            ("shrinkage", SmoothedTreeClassifier(tree, "shrinkage", strength="cv")),
-            ("geometric ranking, local", GeometricRankClassifier(tree, "local")),
-            ("distance kernel, separator", DistanceKernelClassifier(tree, "separator")),
-            ("distance kernel, global", DistanceKernelClassifier(tree)),
-            ("soft tests", SoftTreeClassifier(tree)),
-            ("margins of the tests", MarginTreeClassifier(tree)),
-            ("kept tree (recommended)", KeptTreeClassifier(tree)),
-        )
-    ]
+    rows = [_row("the tree's own leaves", leaves, True, truth, positive)]
+    for key, other in others.items():
+        says = hasattr(other, "predict_proba")
+        scores = other.predict_proba(X) if says else _both(other.decision_function(X))
+        scores = scores[:, label_codes(other.tree_.classes, other.classes_)]
+        rows.append(_row(key, scores, says, truth, positive))
+    return [*rows, _row(f"ours ({name})", ours, True, truth, positive)]
 
 
-def _measure(name, model, X, truth, positive):
-    row = {"name": name, "brier": None, "log_loss": None}
-    if hasattr(model, "predict_proba"):
-        score = model.predict_proba(X)[:, list(model.classes_).index(positive)]
-        row["brier"] = float(brier_score_loss(truth, score))
-        row["log_loss"] = float(log_loss(truth, score, labels=[False, True]))
-    else:
-        score = model.decision_function(X) * (1 if model.classes_[1] == positive else -1)
-    distinct = len(np.unique(np.round(score, 12)))
-    return {**row, "auc": float(roc_auc_score(truth, score)), "distinct": distinct}
+def _row(name, scores, says, truth, positive):
+    found = measure(scores, truth, positive)
+    if not says:
+        found |= {"brier": None, "log_loss": None}
+    two = scores.shape[1] == 2 and 0 < (truth == positive).sum() < len(truth)
+    return {
+        "name": name,
+        **found,
+        "distinct": len(np.unique(scores.round(12), axis=0)),
+        "roc": roc_points(scores[:, positive], truth == positive) if two else None,
+    }
+
+
+def _both(score):
+    """One column per class; with two classes scikit-learn has the score of the second only."""
+    return np.column_stack([-score, score]) if score.ndim == 1 else score

@@ -55,6 +55,13 @@ def compare(ours, leaves, truth, positive):
     return {"resamples": resamples, "metrics": metrics}
 
 
+def measure(p, truth, positive):
+    """Return each metric of one method; the AUC is None where only one class is present."""
+    shown = [positive] if p.shape[1] == 2 else np.unique(truth).tolist()
+    values = _values(_measures(p, truth, shown), np.ones((1, len(p))))[:, 0].tolist()
+    return {key: None if np.isnan(v) else v for key, v in zip(METRICS, values, strict=True)}
+
+
 def auc_score(score, positive):
     """Return the area under the ROC curve; None where only one class is present."""
     value = _ranking(score, positive)(np.ones((1, len(score))))[0]

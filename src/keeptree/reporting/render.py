@@ -14,12 +14,20 @@ from keeptree.reporting.charts import (
     line_sample,
     reliability_chart,
     roc_chart,
+    small_roc,
     strip,
 )
+from keeptree.reporting.curve_chart import curve_chart, point_sample
 from keeptree.reporting.quality import METRICS
 from keeptree.reporting.summary import signed, verdict
 from keeptree.reporting.tree_chart import fold, outline_bar, tree_drawing
-from keeptree.reporting.words import class_text, distance_text, estimate_text, rows_text
+from keeptree.reporting.words import (
+    case_distance,
+    class_text,
+    distance_text,
+    estimate_text,
+    rows_text,
+)
 from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
 
 SCRIPTS = (
@@ -77,11 +85,12 @@ def render(data):
             drawing=tree_drawing(data["tree"], data["classes"], way),
             outline=outline_items(shown),
             shown_nodes=len(shown),
-            in_parts=any(node["cases"] % 1 for node in data["tree"]["nodes"]),
+            in_parts=any("." in count_text(node["cases"]) for node in data["tree"]["nodes"]),
             hidden_leaves=len(shown) < len(data["tree"]["nodes"]),
             first_curves=_first_curves(data),
             false_alarms=_FALSE_ALARMS,
             distance_charts=_distance_charts(data["distance"]),
+            first_curve=_shown_first(data["distance"] and data["distance"]["by_class"], data),
             held=rows_text(data),
         )
     )
@@ -178,15 +187,19 @@ def _environment(data):
         percent=lambda share: f"{100 * share:.0f} %",
         signed=signed,
         distance=distance_text,
+        case_distance=case_distance,
         cut=lambda text: shorten(text, _LABEL_WIDTH, _LABEL_SIZE),
         tooltip=shorten_title,
     )
     environment.globals.update(
         class_sample=class_sample,
         line_sample=line_sample,
+        point_sample=point_sample,
         outline_bar=outline_bar,
         strip=strip,
         roc_chart=roc_chart,
+        small_roc=small_roc,
+        curve_charts=lambda curve: _curve_charts(curve, data),
         reliability_chart=reliability_chart,
         found_at=_found_at,
         judge=_judge,
@@ -270,15 +283,29 @@ def _told(data):
 def _first_curves(data):
     if data["tree"]["n_leaves"] == 1:
         return None  # there is nothing to rank by
-    items = data["quality"]["by_class"] if data["quality"] else []
-    return next((item for item in items if item["class"] == data["positive"]), None) or (
-        items[0] if items else None
-    )
+    return _shown_first(data["quality"] and data["quality"]["by_class"], data)
+
+
+def _shown_first(items, data):
+    """The item of the class whose probability is told, else the first; None without any."""
+    items = items or []
+    of_class = (item for item in items if item["class"] == data["positive"])
+    return next(of_class, None) or next(iter(items), None)
 
 
 def _distance_charts(distance):
     """The chart for wide and for narrow screens."""
     return distance and (distance_chart(distance), distance_chart(distance, 380, 320))
+
+
+def _curve_charts(curve, data):
+    """The chart of probability against distance, for wide and for narrow screens."""
+    c, labels = curve["class"], [item["label"] for item in data["classes"]]
+    names = (labels[1 - c] if len(labels) == 2 else "another", labels[c])
+    here, case = None, None if data["selected"] is None else data["cases"][data["selected"]]
+    if case and (case["decision"] == c or len(labels) == 2):  # else its distance is another's
+        here = (case["distance"] if case["decision"] == c else -case["distance"], case["p"][c])
+    return curve_chart(curve, names, here), curve_chart(curve, names, here, 380, 340)
 
 
 def _judge(difference, larger):

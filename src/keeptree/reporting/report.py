@@ -25,6 +25,7 @@ def report(
     *,
     positive=None,
     about=None,
+    others=None,
 ):
     """Write a report: one HTML file that needs no network.
 
@@ -52,6 +53,10 @@ def report(
         With two classes, the one whose probability is shown; default the rarer.
     about : dict of str to str, optional
         More about the data and the split, for the end of the page.
+    others : dict of str to fitted KeepTree classifier, optional
+        Other methods on the same tree, measured beside the model on the same cases. A
+        :class:`~keeptree.DistanceKernelClassifier` among them adds its curve to the chart of
+        probability against distance.
 
     Returns
     -------
@@ -88,6 +93,7 @@ def report(
         about={**(about or {}), **_about(model, X, y)},
         positive=positive,
         rows=rows,
+        others=others,
     )
     write_text(page, render(data))
     return {**data, "page": str(page)}

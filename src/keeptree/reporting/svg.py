@@ -101,7 +101,7 @@ class Scale:
     """
 
     def __init__(self, low, high, start, stop):
-        self.low, self.high, self.start = low, high, start
+        self.low, self.high, self.start, self.stop = low, high, start, stop
         self.factor = (stop - start) / (high - low)
 
     def __call__(self, value):

@@ -13,8 +13,12 @@ def figures(data):
         **{key: data[key] for key in _FIGURES},
         "fingerprint": data["tree"]["fingerprint"],
         "metrics": None if quality is None else quality["metrics"],
-        **({"methods": data["methods"]} if "methods" in data else {}),
+        "methods": _without_curves(data["methods"]),
     }
+
+
+def _without_curves(methods):
+    return methods and [{k: v for k, v in row.items() if k != "roc"} for row in methods]
 
 
 def print_report(data, console=None):
@@ -47,7 +51,7 @@ def print_report(data, console=None):
         )
         console.print(Text(note, style="dim"))
         console.print()
-    if "methods" in data:
+    if data["methods"]:
         console.print(_methods_table(data["methods"]))
         console.print()
         console.print(Text("The same tree, the same held-out cases.", style="dim"))
@@ -87,7 +91,7 @@ def _methods_table(rows):
     from rich.text import Text
 
     best = {
-        key: choose(round(row[key], 3) for row in rows if row[key] is not None)
+        key: choose((round(row[key], 3) for row in rows if row[key] is not None), default=None)
         for key, choose in (("auc", max), ("brier", min), ("log_loss", min))
     }
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)

@@ -116,13 +116,15 @@ def fold(nodes, way=(), most=MAX_NODES):
 
 def class_bar(counts, classes, x=0, y=0, width=_BAR_WIDTH, height=_BAR_HEIGHT):
     """Return one bar divided in proportion to the class counts, commonest class first."""
+    by_slot = {}  # the classes without a colour of their own share a part
+    for item, count in zip(classes, counts, strict=True):
+        by_slot[item["slot"]] = by_slot.get(item["slot"], 0) + count
     total = sum(counts)
     parts, at = [el("rect", x=x, y=y, width=width, height=height, class_="track")], float(x)
-    for index in sorted(range(len(counts)), key=lambda i: (classes[i]["slot"] or 99, i)):
-        if total > 0 and counts[index] > 0:
-            part = width * counts[index] / total
-            tint = f"c{classes[index]['slot']} part"
-            parts.append(el("rect", x=at, y=y, width=part, height=height, class_=tint))
+    for slot in sorted(by_slot, key=lambda slot: slot or 99):
+        if by_slot[slot] > 0:
+            part = width * by_slot[slot] / total
+            parts.append(el("rect", x=at, y=y, width=part, height=height, class_=f"c{slot} part"))
             at += part
     return el("g", *parts, class_="class-bar")
 

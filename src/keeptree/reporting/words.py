@@ -36,6 +36,11 @@ def distance_text(distance):
     return "under 0.001" if 0 < distance < 0.001 else plain_number(distance, 2)
 
 
+def case_distance(case):
+    """Return the distance of a case; where a value is not known, only the least it can be."""
+    return f"{'≥ ' if case['least'] else ''}{distance_text(case['distance'])}"
+
+
 def rows_text(data):
     """Return what single cases the file holds."""
     if not data["rows"]:

@@ -93,6 +93,6 @@ function cell(content, name = "") {
 function distanceCell(item) {
   const made = element("td", "figure");
   if (item.distance === null) made.append("–");
-  else made.append(distanceText(item.distance), " ", element("span", "muted", `${Math.round(100 * item.percentile)} %`));
+  else made.append(item.least ? "≥ " : "", distanceText(item.distance), " ", element("span", "muted", `${Math.round(100 * item.percentile)} %`));
   return made;
 }

@@ -21,6 +21,7 @@ export function judge({ data, tree, metric, model }, { x, locked, case: index, b
     change,
     moves: change ? change.moves.map((move) => ({ ...move, rounded: rounded(metric, move) })) : [],
     distance: distance(tree, metric, x, label),
+    least: x.includes(null), // an unknown value counts as the nearest to another decision
   };
 }
 

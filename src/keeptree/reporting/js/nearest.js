@@ -71,11 +71,21 @@ function decided(tree, reached, mixed) {
   return { leaf, label: firstLargest(sum.map((value) => value / total)) };
 }
 
-/** Distance to the closure of the nearest box of another class; a missing value costs nothing. */
+/** Distance to the boundary: to the nearest place that is decided otherwise. */
 export function distance(tree, metric, x, label = decide(tree, x)) {
+  return distanceTo(tree, metric, x, (other) => other !== label);
+}
+
+/** Distance to the boundary of a class, negative where the tree decides for another. */
+export function inside(tree, metric, x, shown, label = decide(tree, x)) {
+  return label === shown ? distance(tree, metric, x, label) : -distanceTo(tree, metric, x, (other) => other === shown);
+}
+
+/** Distance to the closure of the nearest box of the classes asked for; a missing value costs nothing. */
+function distanceTo(tree, metric, x, asked) {
   let nearest = Infinity;
   for (const box of findBoxes(tree)) {
-    if (box.label === label) continue;
+    if (!asked(box.label)) continue;
     let total = 0;
     for (const [at, side] of box.sides) {
       if (x[at] === null) continue;

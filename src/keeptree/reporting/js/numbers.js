@@ -82,7 +82,8 @@ export function plainNumber(value, digits = 4) {
 
 /** A number of cases: whole, or with one decimal. */
 export function countText(cases) {
-  return Number.isInteger(cases) ? String(cases) : fixed(cases, 1);
+  const near = Math.abs(cases - Math.round(cases)) <= 1e-9 * Math.abs(cases); // shares may add up to almost a case
+  return near ? String(Math.round(cases)) : fixed(cases, 1);
 }
 
 export function minus(text) {

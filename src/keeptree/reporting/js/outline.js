@@ -28,13 +28,14 @@ function bar(node, classes) {
   const total = node.counts.reduce((a, b) => a + b, 0);
   const svg = document.createElementNS(SPACE, "svg");
   for (const [key, value] of Object.entries({ viewBox: "0 0 28 12", width: 28, height: 12, "aria-hidden": "true" })) svg.setAttribute(key, value);
+  const bySlot = new Map(); // the classes without a colour of their own share a part
+  node.counts.forEach((count, c) => bySlot.set(classes[c].slot, (bySlot.get(classes[c].slot) ?? 0) + count));
   let at = 0;
-  const order = node.counts.map((_, c) => c).sort((a, b) => (classes[a].slot || 99) - (classes[b].slot || 99) || a - b);
-  for (const c of order) {
-    if (!node.counts[c]) continue;
+  for (const [slot, count] of [...bySlot].sort(([a], [b]) => (a || 99) - (b || 99))) {
+    if (!count) continue;
     const rect = document.createElementNS(SPACE, "rect");
-    const width = (28 * node.counts[c]) / total;
-    for (const [key, value] of Object.entries({ x: at, y: 0, width, height: 12, class: `c${classes[c].slot} part` })) rect.setAttribute(key, value);
+    const width = (28 * count) / total;
+    for (const [key, value] of Object.entries({ x: at, y: 0, width, height: 12, class: `c${slot} part` })) rect.setAttribute(key, value);
     svg.append(rect);
     at += width;
   }

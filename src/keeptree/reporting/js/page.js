@@ -2,7 +2,7 @@
 
 import { atMost, countText, nextAbove, plainNumber } from "./numbers.js";
 import { decide, route } from "./tree.js";
-import { distance, nearest, obstacles } from "./nearest.js";
+import { distance, inside, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
 import { distanceText, roundOutwards, valueText } from "./words.js";
 import { fromHash, isMoved, readValue, redo, remember, selectCase, startState, toHash, undo, withLock, withValue } from "./state.js";
@@ -35,6 +35,7 @@ function render() {
   renderBar(seen);
   renderTree(seen);
   renderResult(seen);
+  all(".here").forEach((ring) => renderRing(ring, seen));
   state.x.forEach((value, at) => controls[at].root.isConnected && renderControl(at, value));
   get("undo").disabled = !state.past.length;
   get("redo").disabled = !state.future.length;
@@ -62,7 +63,7 @@ function renderBar(seen) {
   if (state.case !== null) parts.unshift(element("span", "only-print", `Case ${data.cases[state.case].id.slice(0, 60)}`));
   const estimate = estimateOf(data, seen.p);
   if (estimate) parts.push(element("span", "estimate", estimate.text));
-  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${distanceText(seen.distance)} SD`));
+  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${seen.least ? "≥ " : ""}${distanceText(seen.distance)} SD`));
   if (seen.moved) parts.push(element("span", "moved", "moved"));
   else if (state.case === null) parts.push(element("span", "moved", "typical values"));
   shown.replaceChildren(...parts);
@@ -88,6 +89,15 @@ function renderTree(seen) {
 function renderResult(seen) {
   view.sentence = changeSentence(book, seen);
   get("result").replaceChildren(...drawResult(data, seen, view.sentence, markers));
+}
+
+/** The case shown glides over the chart of probability against distance. */
+function renderRing(ring, { p, label }) {
+  const { class: shown, low, high, zero, unit, foot, rise } = Object.fromEntries(Object.entries(ring.dataset).map(([key, text]) => [key, Number(text)]));
+  ring.classList.toggle("off", p === null);
+  if (p === null) return;
+  const across = Math.min(Math.max(inside(tree, metric, state.x, shown, label), low), high);
+  ring.style.transform = `translate(${zero + unit * across}px, ${foot + rise * p[shown]}px)`;
 }
 
 function renderControl(at, value) {
@@ -342,10 +352,14 @@ function setTheme(dark) {
   get("theme").setAttribute("aria-pressed", String(dark));
 }
 
-get("against")?.addEventListener("change", () => {
-  const template = all(".curves-of")[Number(get("against").value)];
-  get("curves").replaceChildren(template.content.cloneNode(true));
-});
+all("select[data-curves]").forEach((picker) =>
+  picker.addEventListener("change", () => {
+    const shown = picker.dataset.curves;
+    const template = all(`template[data-for=${shown}]`)[Number(picker.value)];
+    get(shown).replaceChildren(template.content.cloneNode(true));
+    schedule();
+  }),
+);
 
 // ---- the outline of a large tree
 
@@ -410,6 +424,7 @@ globalThis.keeptree = {
   route,
   probability,
   distance,
+  inside,
   nearest,
   render,
   judge: (asked) => judge(book, asked),

@@ -27,12 +27,13 @@ function drawEstimate(data, { p, label }, markers) {
   return parts;
 }
 
-function drawDistance(data, { distance }) {
+function drawDistance(data, { distance, least }) {
   if (!Number.isFinite(distance)) return [];
   const nearer = nearerThan(distance, data.distances);
   const share = nearer === null ? "" : `, nearer than ${nearer} in 100 held-out cases`;
-  const told = distanceText(distance);
-  return [element("p", "far", `${told[0].toUpperCase()}${told.slice(1)} standard deviations from the boundary${share}.`)];
+  const told = `${least ? "at least " : ""}${distanceText(distance)}`;
+  const why = least ? " The unknown value is taken to be the one nearest to another decision." : "";
+  return [element("p", "far", `${told[0].toUpperCase()}${told.slice(1)} standard deviations from the boundary${share}.${why}`)];
 }
 
 function tellOpinion({ classes }, label, most, p) {

@@ -5,6 +5,7 @@ import { decimalText, fixed, general, minus, plainNumber, units } from "./number
 const TOLERANCE = 0.02; // share of a move by which rounding may lengthen it
 const SIX_DIGITS = 5e-6; // share of a number by which six significant digits may miss it
 const MOST_DECIMALS = 8;
+const HAIR = 2e-7; // share of a number that is next to nothing: the spacing of 32-bit numbers
 
 export function inHundred(p) {
   if (p < 0.01) return "under 1 in 100";
@@ -67,6 +68,9 @@ export function tellMove(before, after) {
 export function tellChange(attribute, before, after) {
   if (attribute.kind === "nominal") {
     return `${attribute.name} changes from ${attribute.categories[before]} to ${attribute.categories[after]}`;
+  }
+  if (Math.abs(after - before) <= HAIR * Math.abs(before) && decimalsOf(after, 0) > MOST_DECIMALS / 2) {
+    return `${attribute.name} ${after < before ? "falls to just below" : "rises to just above"} ${plainNumber(before, 6)}`;
   }
   return `${attribute.name} ${after < before ? "falls" : "rises"} from ${tellMove(before, after)}`;
 }

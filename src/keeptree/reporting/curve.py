@@ -1,0 +1,98 @@
+"""Probability of a class against the distance to its boundary: Figure 1 of Alvarez et al. 2007."""
+
+import numpy as np
+
+from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from keeptree.reporting.quality import reliability
+
+_MOST_POINTS, _FEWEST_POINTS, _ALL_POINTS = 500, 60, 1500  # of a class; of all classes together
+_GRID = 161  # places at which the kernel's curve is looked up
+_TAIL = 0.01  # of the cases on either side is drawn at the edge
+
+
+def find_kernel(models, boundary):
+    """Return the global distance kernel among the models that measures as the boundary, or None."""
+    for model in models:
+        if not isinstance(model, DistanceKernelClassifier) or model.scope != "global":
+            continue
+        same = np.array_equal(model.boundary_.metric_.factor_, boundary.metric_.factor_)
+        if same and model._tables is not None:
+            return model
+    return None
+
+
+def collect_curves(classes, inside, ours, leaves, truth, decision, kernel=None, rows=True):
+    """Return what charts of the probability against the distance show, one for each class.
+
+    Parameters
+    ----------
+    classes : list of int
+        The classes; one without a boundary is left out.
+    inside : ndarray of shape (n, n_classes)
+        Distance of each held-out case to the boundary of each class, positive where the tree
+        decides for it: the paper's algebraic distance with the other sign.
+    ours, leaves : ndarray of shape (n, n_classes)
+        Probabilities.
+    truth, decision : ndarray of shape (n,)
+        Index of the true class and of that which the tree decides.
+    kernel : DistanceKernelClassifier, optional
+        Fitted on the training sample; its curve is drawn.
+    rows : bool, default=True
+        Whether single cases may be shown; else only bins of them are.
+
+    Returns
+    -------
+    curves : list of dict
+        ``class`` and ``cases``; ``low`` and ``high`` end the axis; ``line`` is the kernel's curve
+        or None, ``points`` are the cases or None, ``bins`` equally many cases each.
+    """
+    most = int(np.clip(_ALL_POINTS // max(len(classes), 1), _FEWEST_POINTS, _MOST_POINTS))
+    shown = np.unique(np.linspace(0, len(truth) - 1, min(most, len(truth))).astype(int))
+    return [
+        {
+            "class": c,
+            "cases": len(truth),
+            "low": low,
+            "high": high,
+            "line": None if kernel is None else _line(kernel, c, low, high),
+            "points": {
+                "inside": np.clip(inside[shown, c], low, high).round(6).tolist(),
+                "ours": ours[shown, c].round(6).tolist(),
+                "leaves": leaves[shown, c].round(6).tolist(),
+                "wrong": (truth != decision)[shown].tolist(),
+            }
+            if rows
+            else None,
+            "bins": _bins(inside[:, c], ours[:, c], truth == c),
+        }
+        for c, (low, high) in zip(classes, map(_range, inside[:, classes].T), strict=True)
+        if low < high
+    ]
+
+
+def _range(inside):
+    """Ends of the axis, the boundary between them; both 0 where there is none."""
+    if not np.isfinite(inside).all():
+        return 0.0, 0.0
+    low, high = (float(end) for end in np.quantile(inside, [_TAIL, 1 - _TAIL]))
+    return min(low, 0.0), max(high, 0.0)
+
+
+def _bins(inside, ours, happened):
+    """Equally many cases each: what happened, and our mean estimate."""
+    return [
+        {**item, "ours": float(ours[(item["from"] <= inside) & (inside <= item["to"])].mean())}
+        for item in reliability(inside, happened)
+    ]
+
+
+def _line(kernel, c, low, high):
+    """The kernel's share of the class at evenly spaced distances, each class against the rest."""
+    inside = np.linspace(low, high, _GRID)
+    estimated = kernel._estimated.tolist()
+    if len(kernel.classes_) == 2:  # one curve, of the first class
+        share = kernel._tables.lookup(np.zeros(_GRID, np.int64), -inside if c == 0 else inside)
+        share = share if c == 0 else 1 - share
+    else:
+        share = kernel._tables.lookup(np.full(_GRID, estimated.index(c)), -inside)
+    return {"inside": inside.round(6).tolist(), "p": share.round(6).tolist()}
