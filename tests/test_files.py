@@ -11,7 +11,6 @@ from keeptree.cli import main
 from keeptree.files import read_frame, read_training, split_target
 from keeptree.learners.from_file import grow_file
 from tests.fixtures import weka
-from tests.probability.test_c45_trees import as_frame
 
 ARFF = """% a comment
 @relation weather
@@ -100,7 +99,7 @@ def test_wrong_targets_are_named(tmp_path):
 @pytest.mark.parametrize("name", ["labor", "vote", "weather-numeric", "soybean"])
 def test_grow_prints_what_weka_prints_and_saves_the_tree(tmp_path, capsys, name):
     data = weka.load(name)
-    frame = as_frame(data)
+    frame = data.frame
     frame["the class"] = pd.Categorical.from_codes(data.y, list(data.classes))
     frame.iloc[data.train].to_parquet(tmp_path / "d.parquet")
     out = tmp_path / "tree.json"
@@ -116,7 +115,7 @@ def test_grow_prints_what_weka_prints_and_saves_the_tree(tmp_path, capsys, name)
 
 def test_grow_takes_the_options_of_the_learner(tmp_path, capsys):
     data = weka.load("labor")
-    frame = as_frame(data).assign(y=pd.Categorical.from_codes(data.y, list(data.classes)))
+    frame = data.frame.assign(y=pd.Categorical.from_codes(data.y, list(data.classes)))
     frame.iloc[data.train].to_parquet(tmp_path / "d.parquet")
     call = ["grow", str(tmp_path / "d.parquet"), "--target", "y", "--out", str(tmp_path / "t.json")]
     assert main([*call, "--binary-splits"]) == 0

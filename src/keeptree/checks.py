@@ -46,6 +46,13 @@ def require_array(value, name, dtype, shape, finite=True):
         require(np.isfinite(value).all(), f"{name} must be finite")
 
 
+def require_probabilities(value, name, shape):
+    """Check that the rows of a matrix are probabilities: from 0 to 1, and 1 together."""
+    require_array(value, name, np.float64, shape)
+    sums = np.abs(value.sum(axis=1) - 1) < 1e-6
+    require(((value >= 0) & (value <= 1)).all() and sums.all(), f"{name} must be probabilities")
+
+
 def require_starts(value, name, end):
     """Check that whole numbers rise from 0 to ``end``: where parts of a flat array begin."""
     require_array(value, name, np.int64, (None,))

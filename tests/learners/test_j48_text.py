@@ -7,7 +7,6 @@ import pytest
 import keeptree as kt
 from keeptree.learners.j48_text import _java_double, j48_text
 from tests.fixtures import weka
-from tests.probability.test_c45_trees import as_frame
 
 SETTINGS = {"default": {}, "binary": {"binary_splits": True}}
 
@@ -17,7 +16,7 @@ SETTINGS = {"default": {}, "binary": {"binary_splits": True}}
 def test_the_text_is_what_weka_prints(name, setting):
     data = weka.load(name)
     truth = data.trees[setting].text
-    frame, y = as_frame(data).iloc[data.train], np.asarray(data.classes)[data.y[data.train]]
+    frame, y = data.frame.iloc[data.train], np.asarray(data.classes)[data.y[data.train]]
     y = pd.Categorical(y, categories=list(data.classes))
     model = kt.C45Classifier(**SETTINGS[setting]).fit(frame, y)
     assert j48_text(model.tree_, **SETTINGS[setting]).strip() == truth.strip()

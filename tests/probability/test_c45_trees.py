@@ -10,23 +10,11 @@ from tests.fixtures import weka
 from tests.probability.test_base import ALL, named, output, with_estimator
 
 
-def as_frame(data):
-    """A Weka data set as a user has it: categorical columns with their declared categories."""
-    columns = {}
-    for j, (name, labels) in enumerate(zip(data.feature_names, data.categories, strict=True)):
-        column = data.X[:, j]
-        if labels is not None:
-            codes = np.where(np.isnan(column), -1, column).astype(int)
-            column = pd.Categorical.from_codes(codes, list(labels))
-        columns[name] = column
-    return pd.DataFrame(columns)
-
-
 @pytest.mark.parametrize("model", ALL, ids=named)
 @pytest.mark.parametrize("name", ["vote", "credit-g", "autos", "labor", "soybean", "pima-missing"])
 def test_nominal_and_missing_values_are_measured_and_scored(name, model):
     data = weka.load(name)
-    frame, y = as_frame(data), np.asarray(data.classes)[data.y]
+    frame, y = data.frame, np.asarray(data.classes)[data.y]
     learner = kt.C45Classifier().fit(frame.iloc[data.train], y[data.train])
     fitted = with_estimator(model, kt.keep(learner)).fit(frame.iloc[data.train], y[data.train])
     rows = frame.iloc[data.unseen]
@@ -41,7 +29,7 @@ def test_nominal_and_missing_values_are_measured_and_scored(name, model):
 @pytest.mark.parametrize("metric", ["standard", kt.Metric(nominal="value-difference")])
 def test_distances_to_nominal_regions_rank_better_than_the_leaves(metric):
     data = weka.load("credit-g")
-    frame, y = as_frame(data), data.y
+    frame, y = data.frame, data.y
     train, test = data.train, data.unseen
     learner = kt.C45Classifier().fit(frame.iloc[train], y[train])
     ranked = kt.GeometricRankClassifier(kt.keep(learner), "local", metric=metric)
@@ -52,7 +40,7 @@ def test_distances_to_nominal_regions_rank_better_than_the_leaves(metric):
 
 def test_the_nearest_point_of_a_nominal_case_is_really_decided_differently():
     data = weka.load("credit-g")
-    frame = as_frame(data)
+    frame = data.frame
     tree = kt.C45Classifier().fit(frame, data.y).tree_
     near = kt.Boundary(tree).fit(frame).nearest(frame)
     moved = pd.DataFrame(

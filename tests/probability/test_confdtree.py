@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 import keeptree as kt
 from keeptree.probability.smoothing import smoothed_nodes
 from tests.fixtures import weka
-from tests.probability.test_c45_trees import as_frame
 from tests.reference.confdtree import NaiveConfDTree, paper_example
 from tests.strategies import decode, random_rows, random_tree
 from tests.test_tree import mixed_tree
@@ -136,7 +135,7 @@ def test_random_trees_agree_with_the_naive_reference(interval, n_classes):
 @pytest.mark.parametrize("interval", INTERVALS)
 def test_real_j48_trees_agree_with_the_naive_reference(name, interval):
     data = weka.load(name)
-    frame = as_frame(data)
+    frame = data.frame
     train, test = data.train, data.unseen[:60]
     tree = kt.keep(kt.C45Classifier().fit(frame.iloc[train], data.y[train]))
     model = kt.ConfDTreeClassifier(tree, interval, smoothing="laplace")

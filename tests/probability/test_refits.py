@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -123,3 +124,67 @@ def test_the_loss_is_the_weighted_log_loss_of_each_setting():
     np.testing.assert_allclose(
         loss, [-np.log(0.8) - 2 * np.log(0.9), -np.log(0.5) - 2 * np.log(1e-15)]
     )
+
+
+def test_cv_is_what_scikit_learn_reads(cancer, cancer_tree):
+    X, y = cancer
+    tree = kt.keep(cancer_tree)
+    assert len(out_of_fold(cancer_tree, tree, X, y, cv=3)) == 3
+    folds = out_of_fold(cancer_tree, tree, X, y, cv=KFold(4, shuffle=True, random_state=1))
+    np.testing.assert_array_equal(np.sort(np.concatenate([f.rows for f in folds])), np.arange(569))
+    half = ShuffleSplit(1, train_size=0.3, test_size=0.2, random_state=0)
+    (fold,) = out_of_fold(cancer_tree, tree, X, y, cv=half)
+    grow, hold = next(half.split(X))
+    np.testing.assert_array_equal(fold.rows, np.sort(hold))
+    np.testing.assert_array_equal(fold.train.y, y[np.sort(grow)])
+
+
+def test_cv_leaves_out_cases_of_weight_0_and_folds_without_any(cancer, cancer_tree):
+    X, y = cancer
+    tree, weight = kt.keep(cancer_tree), np.ones(len(y))
+    weight[:200] = 0.0
+    cv = [(np.arange(200, 569), np.arange(200)), (np.arange(400), np.arange(300, 569))]
+    (fold,) = out_of_fold(cancer_tree, tree, X, y, weight, cv=cv)
+    np.testing.assert_array_equal(fold.rows, np.arange(300, 569))
+    assert len(fold.train.y) == 200
+    with pytest.raises(ValueError, match="No fold of cv holds out a row with a positive weight"):
+        out_of_fold(cancer_tree, tree, X, y, weight, cv=cv[:1])
+
+
+def test_copies_that_share_a_fold_choose_as_one_case_does():
+    """Every case five times: by chance folds a tree that knows its cases by heart looks perfect."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    copies = np.repeat(np.arange(200), 5)
+    deep = DecisionTreeClassifier(random_state=0)
+    naive = kt.SoftTreeClassifier(deep).fit(X[copies], y[copies])
+    together = list(GroupKFold(5).split(X[copies], y[copies], copies))
+    aware = kt.SoftTreeClassifier(deep, cv=together).fit(X[copies], y[copies])
+    assert naive.shrinkage_ < 5 < aware.shrinkage_
+    new = rng.normal(size=(2000, 4))
+    true = (new[:, 0] + rng.normal(size=2000) > 0).astype(int)
+    losses = [held_out_loss(m.predict_proba(new), true, np.ones(2000)) for m in (aware, naive)]
+    assert losses[0] < 0.7 * losses[1]
+
+
+@pytest.mark.parametrize("model", CHOOSING)
+def test_weights_that_sum_to_one_get_one_warning(cancer, model):
+    X, y = cancer
+    with pytest.warns(UserWarning, match="The sample weights of 569 rows sum to 1") as caught:
+        model.fit(X, y, np.full(569, 1 / 569))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y, np.full(569, 0.5))
+
+
+def test_a_splitter_is_not_saved(cancer, cancer_tree, tmp_path):
+    X, y = cancer
+    for cv, saved in ((3, 3), (KFold(3), None)):
+        model = kt.SoftTreeClassifier(cancer_tree, cv=cv).fit(X, y)
+        kt.save(model, tmp_path / "model.json")
+        again = kt.load(tmp_path / "model.json")
+        assert again.cv == saved
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -1,29 +1,22 @@
-"""The kernel expert, slowly: one case, one training case, one coordinate at a time."""
+"""The kernel expert, slowly: one case, one landmark, one coordinate at a time.
+
+In float32 as the kernel counts: a product of two of them is exact in float64.
+"""
 
 import math
+
+import numpy as np
 
 
 def class_sums(expert, row):
     """Sum over the landmarks of each class of mass x bell(distance) for one encoded row."""
-    space, sums = expert.space, []
+    here, sums = coordinates(expert.space, row), []
     for first, last in zip(expert.class_start[:-1], expert.class_start[1:], strict=True):
         total = 0.0
         for e in range(first, last):
-            squared = 0.0
-            for k, f in enumerate(space.feature):
-                if f < 0 or math.isnan(row[f]) or math.isnan(expert.landmarks[e, k]):
-                    continue
-                start, stop = space.table_start[k], space.table_start[k + 1]
-                if stop > start:
-                    here = space.table[start + int(row[f])]
-                else:
-                    here = (row[f] - space.center[k]) * space.factor[k]
-                    for e_bend in range(space.bend_start[k], space.bend_start[k + 1]):
-                        at, size = space.bends[:, e_bend]
-                        u = (row[f] - at) * space.slope[k]
-                        here += size * u / math.sqrt(1 + u * u)
-                squared += (here - expert.landmarks[e, k]) ** 2
-            total += expert.mass[e] * max(1.0 - squared, 0.0) ** 64
+            squared = squared_distance(here, expert.landmarks[e])
+            height = bell(float(expert.sharpness[e]), squared)
+            total = single(float(expert.mass[e]) * height + total)
         sums.append(total)
     return sums
 
@@ -35,3 +28,53 @@ def probability(expert, row):
         for s, p in zip(class_sums(expert, row), expert.prior, strict=True)
     ]
     return [s / sum(sums) for s in sums]
+
+
+def coordinates(space, row):
+    """Coordinates of one encoded row; NaN where missing."""
+    result = []
+    for k, f in enumerate(space.feature):
+        start, stop = space.table_start[k], space.table_start[k + 1]
+        if math.isnan(row[f]):
+            here = math.nan
+        elif stop > start:
+            here = space.table[start + int(row[f])]
+        else:
+            here = (row[f] - space.center[k]) * space.factor[k]
+            for e in range(space.bend_start[k], space.bend_start[k + 1]):
+                at, size = space.bends[:, e]
+                u = (row[f] - at) * space.slope[k]
+                here += size * (u / math.sqrt(1 + u * u))
+        result.append(single(here))
+    return result
+
+
+def squared_distance(here, landmark):
+    """Over the coordinates that are known of both."""
+    squared = 0.0
+    for a, b in zip(here, landmark.tolist(), strict=False):  # a landmark ends in zeros
+        u = single(a - b)
+        if not math.isnan(u):
+            squared = single(u * u + squared)
+    return squared
+
+
+def bell(sharpness, squared):
+    """(1 - s d²)^64, 0 where that is less than 2^-64."""
+    x = single(1.0 - sharpness * squared)
+    if x <= 0.5:
+        return 0.0
+    for _ in range(6):
+        x = single(x * x)
+    return x
+
+
+def nearest_landmark(point, landmarks):
+    """The first of the nearest."""
+    squared = [squared_distance(point.tolist(), landmark) for landmark in landmarks]
+    return squared.index(min(squared))
+
+
+def single(x):
+    """The float32 nearest to a number."""
+    return float(np.float32(x))

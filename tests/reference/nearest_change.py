@@ -64,7 +64,9 @@ def cost(tree, row, point, rules, metric):
         if np.isnan(row[f]) or row[f] == point[f]:
             continue
         if tree.categories[f] is not None:
-            total += (metric.category_costs_[f][int(row[f]), int(point[f])] * rules[f]["cost"]) ** 2
+            given = rules[f]["cost"]
+            costs = given if np.ndim(given) else metric.category_costs_[f] * given
+            total += costs[int(row[f]), int(point[f])] ** 2
         else:
             total += (abs(point[f] - row[f]) * metric.factor_[f] * rules[f]["cost"]) ** 2
     return float(np.sqrt(total))

@@ -86,11 +86,19 @@ def test_hostile_names_stay_text_in_the_tree(hostile):
 
 def test_hostile_labels_stay_text_in_the_charts(hostile):
     curve = {"fpr": [0, 1], "tpr": [0, 1]}
-    parse(roc_chart(curve, curve, hostile))
-    parse(reliability_chart(bins(), bins(), hostile))
-    parse(small_roc(curve, curve, hostile))
-    parse(curve_chart(distance_curve(), (hostile, hostile), (0.5, 0.5)))
-    parse(f'<svg xmlns="http://www.w3.org/2000/svg">{label(hostile, 1, 2, width=50)}</svg>')
+
+    def elements(name):
+        charts = [
+            roc_chart(curve, curve, name),
+            reliability_chart(bins(), bins(), name),
+            small_roc(curve, curve, name),
+            curve_chart(distance_curve(), (name, name), (0.5, 0.5)),
+            f'<svg xmlns="{SPACE[1:-1]}">{label(name, 1, 2, width=50)}</svg>',
+        ]
+        tags = [e.tag for chart in charts for e in parse(chart).iter()]
+        return [tag for tag in tags if tag != f"{SPACE}title"]  # a name that is cut has one
+
+    assert elements(hostile) == elements("yes")
 
 
 def test_what_was_cut_is_in_the_tooltip():
@@ -187,8 +195,12 @@ def test_marks_have_samples(kind):
 
 def test_distances_without_errors_can_be_drawn():
     none = {"cases": 0, "counts": [0, 0], "median": None}
-    parse(distance_chart({**distances(), "errors": none}))
-    parse(distance_chart({**distances(), "errors": none, "hits": none}))
+    for hits, shown in ((distances()["hits"], "✓ 4 hits"), (none, "✓ 0 hits")):
+        root = parse(distance_chart({**distances(), "errors": none, "hits": hits}))
+        assert {shown, "✗ 0 errors"} <= set(texts(root))
+        paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
+        assert paths["bars errors"] == ""
+        assert (paths["bars hits"] == "") == (hits is none)
 
 
 def test_reliability_has_a_dot_and_an_interval_for_each_bin():
@@ -236,7 +248,7 @@ def test_samples_are_hidden_from_screen_readers():
 
 @pytest.mark.parametrize("slot", range(7))
 def test_every_class_has_a_marker(slot):
-    ElementTree.fromstring(marker(slot, 5, 5))
+    assert ElementTree.fromstring(marker(slot, 5, 5)).get("class") == f"c{slot}"
 
 
 def test_the_markers_have_different_shapes():

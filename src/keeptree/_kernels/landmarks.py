@@ -1,30 +1,33 @@
 """Gaussian sums over landmarks: for every row and class, the weight of the landmarks near it.
 
 A block of rows lies transposed, so that the rows are the vector lanes: every landmark adds to all
-rows of the block at once, and a row's sum is the same whatever block it is in.
+rows of the block at once, and a row's sum is the same whatever block it is in. Distances are
+float32: twice the lanes of float64, and the seven digits are more than a bandwidth deserves.
 """
 
 from functools import partial
 
 import numpy as np
-from numba import float64, int64, void
+from numba import float32, float64, int64, void
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._kernels.jit import kernel, multiply_add, readonly
 
 inlined = partial(kernel, cache=False, forceinline=True)
 
-BLOCK = 128  # rows; their coordinates stay in the nearest cache
-FAR = 1e100  # a scaled coordinate; its square is finite
+BLOCK = 256  # rows; their coordinates stay in the nearest cache
+FAR = 1e18  # a scaled coordinate; its square is a finite float32
+ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
 @inlined
-def _bell(squared):
-    """(1 - d²)^64, 0 beyond distance 1: nearly exp(-64 d²), by six products and no call.
+def _bell(sharpness, squared):
+    """(1 - s d²)^64, nearly exp(-64 s d²); 0 where that is less than 2^-64.
 
-    Unlike an exp it vectorises as it stands, and every machine and language rounds it alike.
+    Six products and no call: unlike an exp it vectorises as it stands, and every machine and
+    language rounds it alike.
     """
-    x = 1.0 - squared
-    x = x if x > 0.0 else 0.0
+    x = multiply_add(-sharpness, squared, ONE)
+    x = x if x > HALF else ZERO
     x *= x
     x *= x
     x *= x
@@ -40,7 +43,8 @@ def _add_squares(block, k, landmark, squared):
     for j in range(BLOCK):
         u, v = block[k, j] - a, block[k + 1, j] - b
         w, x = block[k + 2, j] - c, block[k + 3, j] - d
-        squared[j] += (u * u + v * v) + (w * w + x * x)
+        s = multiply_add(v, v, multiply_add(u, u, squared[j]))
+        squared[j] = multiply_add(x, x, multiply_add(w, w, s))
 
 
 @inlined
@@ -50,7 +54,8 @@ def _add_known(block, k, landmark, squared):
         a = landmark[i]
         for j in range(BLOCK):
             u = block[i, j] - a
-            squared[j] += u * u if u == u else 0.0
+            u = u if u == u else ZERO
+            squared[j] = multiply_add(u, u, squared[j])
 
 
 @inlined
@@ -81,8 +86,9 @@ def _place(value, start, stop, center, factor, slope, bends, out):
         readonly(float64, 2, "C"),
         readonly(int64, 1),
         readonly(float64, 1),
-        readonly(float64, 2, "C"),
-        readonly(float64, 1, "C"),
+        readonly(float32, 2, "C"),
+        readonly(float32, 1, "C"),
+        readonly(float32, 1, "C"),
         readonly(int64, 1, "C"),
         float64[:, ::1],
     )
@@ -96,47 +102,45 @@ def weigh_landmarks(
     table_start,
     table,
     landmarks,
+    sharpness,
     mass,
     class_start,
     out,
 ):
-    """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell(distance).
+    """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell.
 
     Coordinate k of a row is its value in the column ``feature[k]`` minus ``frame[0, k]``, times
     ``frame[1, k]``, bent at the thresholds ``bends[0]`` from ``bend_start[k]`` on (see ``_place``);
     or for a nominal attribute ``table[table_start[k] + code]`` (a numeric one has no entries up to
-    ``table_start[k + 1]``). There are a multiple of four coordinates (``feature`` -1: always 0).
-    Landmarks are in the same coordinates, class c at ``class_start[c]:class_start[c + 1]``.
+    ``table_start[k + 1]``). Landmarks are in the same coordinates and some that are 0, a multiple
+    of four in all; class c is at ``class_start[c]:class_start[c + 1]``.
     """
-    n, width = X.shape[0], len(feature)
-    block, value = np.zeros((width, BLOCK)), np.zeros(BLOCK)
-    squared, total = np.empty(BLOCK), np.empty(BLOCK)
+    n, width = X.shape[0], landmarks.shape[1]
+    block, value, place = np.zeros((width, BLOCK), np.float32), np.zeros(BLOCK), np.zeros(BLOCK)
+    squared, total = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     some_unknown = np.isnan(landmarks).any()
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         unknown = some_unknown
-        for k in range(width):
-            if feature[k] < 0:
-                continue
-            nominal = table_start[k + 1] > table_start[k]
+        for k in range(len(feature)):
             for j in range(m):
                 value[j] = X[start + j, feature[k]]
-            if nominal:
+            if table_start[k + 1] > table_start[k]:
                 for j in range(m):
                     code = value[j]
-                    block[k, j] = table[table_start[k] + int64(code)] if code == code else code
+                    place[j] = table[table_start[k] + int64(code)] if code == code else code
             else:
                 first, last = bend_start[k], bend_start[k + 1]
                 center, factor, slope = frame[0, k], frame[1, k], frame[2, k]
-                _place(value, first, last, center, factor, slope, bends, block[k])
+                _place(value, first, last, center, factor, slope, bends, place)
             for j in range(m):
-                if value[j] != value[j]:
-                    unknown = True
-                    block[k, j] = np.nan
+                known = value[j] == value[j]
+                unknown |= not known
+                block[k, j] = place[j] if known else np.nan
         for c in range(out.shape[1]):
-            total[:] = 0.0
+            total[:] = ZERO
             for e in range(class_start[c], class_start[c + 1]):
-                squared[:] = 0.0
+                squared[:] = ZERO
                 landmark = landmarks[e]
                 if unknown:
                     for k in range(0, width, 4):
@@ -144,8 +148,38 @@ def weigh_landmarks(
                 else:
                     for k in range(0, width, 4):
                         _add_squares(block, k, landmark, squared)
-                weight = mass[e]
+                weight, sharp = mass[e], sharpness[e]
                 for j in range(BLOCK):
-                    total[j] += weight * _bell(squared[j])
+                    total[j] = multiply_add(weight, _bell(sharp, squared[j]), total[j])
             for j in range(m):
                 out[start + j, c] = total[j]
+
+
+@kernel(void(readonly(float32, 2, "C"), readonly(float32, 2, "C"), int64[::1]))
+def nearest_landmark(points, landmarks, out):
+    """Fill ``out`` with the landmark nearest to each point, the first of equally near ones.
+
+    Both have a multiple of four coordinates, none of them missing.
+    """
+    n, width = points.shape
+    block = np.zeros((width, BLOCK), np.float32)
+    squared, least = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    nearest = np.empty(BLOCK, np.int32)
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        for k in range(width):
+            for j in range(m):
+                block[k, j] = points[start + j, k]
+        least[:] = np.inf
+        nearest[:] = 0
+        for e in range(len(landmarks)):
+            squared[:] = ZERO
+            for k in range(0, width, 4):
+                _add_squares(block, k, landmarks[e], squared)
+            here = np.int32(e)
+            for j in range(BLOCK):
+                closer = squared[j] < least[j]
+                least[j] = squared[j] if closer else least[j]
+                nearest[j] = here if closer else nearest[j]
+        for j in range(m):
+            out[start + j] = nearest[j]

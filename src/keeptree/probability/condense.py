@@ -4,6 +4,8 @@ import heapq
 
 import numpy as np
 
+_MOVES = 3  # of k-means, after the division
+
 
 def condense(points, y, n_classes, most):
     """Divide the cases of each class into cells of like ones, at most ``most`` in all.
@@ -36,11 +38,11 @@ def condense(points, y, n_classes, most):
     member = np.empty(len(y), dtype=np.int64)
     first = 0
     for c in range(n_classes):
-        cells = _cells(points, np.flatnonzero(y == c), n_of_class[c])
-        for cell, part in enumerate(cells):
-            member[part] = first + cell
-        n_of_class[c] = len(cells)  # fewer if cases are equal
-        first += len(cells)
+        rows = np.flatnonzero(y == c)
+        cell = _cells(points[rows], n_of_class[c])
+        member[rows] = first + cell
+        n_of_class[c] = cell.max(initial=-1) + 1  # fewer if cases are equal
+        first += n_of_class[c]
     return member, n_of_class
 
 
@@ -54,11 +56,20 @@ def _quotas(n_of_class, most):
     return floor + rest * max(most - floor.sum(), 0) // max(rest.sum(), 1)
 
 
-def _cells(points, rows, n_cells):
+def _cells(points, n_cells):
+    """Cell of each point: cells divided until they are enough, then the moves of k-means."""
+    if n_cells == len(points):
+        return equal_rows(points)
+    cell = _divide(points, n_cells)
+    places = padded(np.nan_to_num(points))
+    for _ in range(_MOVES):
+        cell = _move(places, cell)
+    return cell
+
+
+def _divide(points, n_cells):
     """Divide the cell of the largest sum of squares, across its widest coordinate, repeatedly."""
-    if n_cells == len(rows):
-        return list(rows[:, None])
-    cells, heap = [rows], [(*_widest(points[rows]), 0)]
+    cells, heap = [np.arange(len(points))], [(*_widest(points), 0)]
     while len(cells) < n_cells and heap[0][0] < 0:
         _, column, at, number = heapq.heappop(heap)
         part = cells[number]
@@ -67,7 +78,20 @@ def _cells(points, rows, n_cells):
         cells.append(part[above])
         for new in (number, len(cells) - 1):
             heapq.heappush(heap, (*_widest(points[cells[new]]), new))
-    return cells
+    cell = np.empty(len(points), dtype=np.int64)
+    for number, part in enumerate(cells):
+        cell[part] = number
+    return cell
+
+
+def _move(places, cell):
+    """Each point moves to the cell with the nearest centre; a cell that is left by all vanishes."""
+    from keeptree._kernels.landmarks import nearest_landmark  # numba loads when first needed
+
+    means, _ = centres(places, np.ones(len(places)), cell, cell.max() + 1)
+    nearest = np.empty_like(cell)
+    nearest_landmark(places, means.astype(np.float32), nearest)
+    return np.unique(nearest, return_inverse=True)[1]
 
 
 def _widest(points):
@@ -103,3 +127,24 @@ def centres(points, weight, member, n_cells):
         with np.errstate(invalid="ignore"):
             centres[:, k] = total / size
     return centres, mass
+
+
+def equal_rows(table):
+    """Number of the group of equal rows that each row is in; a missing value equals a missing one.
+
+    Examples
+    --------
+    >>> equal_rows(np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan]])).tolist()
+    [0, 1, 0]
+    """
+    if table.shape[1] == 0:
+        return np.zeros(len(table), dtype=np.int64)
+    rows = np.ascontiguousarray(table + 0.0)  # -0.0 becomes 0.0
+    rows[np.isnan(rows)] = np.nan  # of many bit patterns one
+    _, first, group = np.unique(rows.view(f"V{8 * rows.shape[1]}"), True, True)
+    return np.argsort(np.argsort(first))[group.ravel()]
+
+
+def padded(points):
+    """In float32, with columns of zeros up to a multiple of four: what the kernels read at once."""
+    return np.pad(points.astype(np.float32), ((0, 0), (0, -points.shape[1] % 4)))

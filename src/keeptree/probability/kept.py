@@ -39,6 +39,10 @@ class KeptTreeClassifier(RefittedModel):
     coherent : bool, default=False
         Whether the tree's class must be the most probable one in every row. Costs some of the
         ranking: where the experts disagree with the tree they are usually right.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
+        stratified ones. Rows that belong together (one patient's visits, copies) should share a
+        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None
@@ -89,9 +93,10 @@ class KeptTreeClassifier(RefittedModel):
     _parameter_constraints = {**RefittedModel._parameter_constraints, "coherent": ["boolean"]}
     _saved = ("soft_", "margin_", "kernel_", "pool_")
 
-    def __init__(self, estimator=None, coherent=False, *, decide="tree", n_jobs=None):
+    def __init__(self, estimator=None, coherent=False, *, cv=None, decide="tree", n_jobs=None):
         self.estimator = estimator
         self.coherent = coherent
+        self.cv = cv
         self.decide = decide
         self.n_jobs = n_jobs
 

@@ -11,17 +11,21 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree.checks import require, require_array, require_number, require_starts
-from keeptree.probability.condense import centres, condense
+from keeptree.probability.condense import centres, condense, equal_rows, padded
 from keeptree.probability.kernel_space import KernelSpace, embed
 
-MOST_LANDMARKS = 1024
+MOST_LANDMARKS = 3072
 _FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d² / (2 bandwidth²)
 _WIDTHS = tuple(0.04 * 1.6**j for j in range(8))  # of the spread of the sample
 _FINER = (0.8, 1.0, 1.25)  # tried around the best of them
 _POWERS = (0.0, 0.25, 0.5, 1.0)
 _MIDDLE = 0.25  # power by which landmarks are formed before one is chosen
+_NEIGHBOUR = 10  # whose distance says how crowded it is around a landmark
+_MOST_SHARP = 16.0  # a bandwidth is between a quarter and four times the chosen one
+_CHUNK = 512  # landmarks whose distances are in memory at once
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _MOST_LEFT_OUT = 2048  # cases that judge a bandwidth
+_MOST_CHANCE = 0.05  # other cases that equal a case by chance, if equal rows are to be copies
 
 
 class Settings(NamedTuple):
@@ -40,13 +44,15 @@ class Settings(NamedTuple):
 class KernelExpert:
     """Landmarks of each class, and a bell of the distance to them.
 
-    Landmarks are in the coordinates of ``space``, whose unit is where the bell ends; those of
-    class c are at ``class_start[c]:class_start[c + 1]``. ``mass`` is the weight of the training
-    cases that each stands for, in mean cases.
+    Landmarks are in the coordinates of ``space``, and some that are 0, a multiple of four in all;
+    those of class c are at ``class_start[c]:class_start[c + 1]``. ``sharpness`` multiplies the
+    squared distance from each, ``mass`` is the weight of the training cases that it stands for, in
+    mean cases.
     """
 
     space: KernelSpace
     landmarks: np.ndarray
+    sharpness: np.ndarray
     mass: np.ndarray
     class_start: np.ndarray
     prior: np.ndarray
@@ -70,9 +76,10 @@ class KernelExpert:
         """Raise a ValueError if what was read from a file does not fit the tree."""
         require(isinstance(self.space, KernelSpace), "the kernel expert has no space")
         self.space.check(tree)
-        n, width = len(self.mass), len(self.space.feature)
-        require_array(self.mass, "mass", np.float64, (n,))
-        require_array(self.landmarks, "landmarks", np.float64, (n, width), finite=False)
+        n, width = len(self.mass), -(-len(self.space.feature) // 4) * 4
+        require_array(self.sharpness, "sharpness", np.float32, (n,))
+        require_array(self.mass, "mass", np.float32, (n,))
+        require_array(self.landmarks, "landmarks", np.float32, (n, width), finite=False)
         require(not np.isinf(self.landmarks).any(), "a landmark is infinite")
         require_array(self.class_start, "class_start", np.int64, (len(tree.classes) + 1,))
         require_starts(self.class_start, "class_start", n)
@@ -83,7 +90,8 @@ class KernelExpert:
     def _sum(self, X, out):
         from keeptree._kernels.landmarks import weigh_landmarks  # numba loads when first needed
 
-        weigh_landmarks(X, *self.space.arrays, self.landmarks, self.mass, self.class_start, out)
+        cloud = self.landmarks, self.sharpness, self.mass, self.class_start
+        weigh_landmarks(X, *self.space.arrays, *cloud, out)
 
 
 def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
@@ -114,7 +122,8 @@ def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
     member, n_of_class = condense(points * importance**power, y, len(tree.classes), most)
     landmarks, mass = centres(points, weight, member, int(n_of_class.sum()))
     class_start = np.append(0, np.cumsum(n_of_class))
-    cloud = _Cloud(space, importance, prior, landmarks, mass, class_start)
+    sharpness = _sharpness(landmarks * importance**_MIDDLE, mass)
+    cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start)
     return cloud.expert(_choose(cloud, X, y, weight, member) if settings is None else settings)
 
 
@@ -126,18 +135,20 @@ class _Cloud:
     importance: np.ndarray
     prior: np.ndarray
     landmarks: np.ndarray
+    sharpness: np.ndarray
     mass: np.ndarray
     class_start: np.ndarray
 
     def expert(self, settings):
-        sizes = np.where(self.space.feature >= 0, self.importance**settings.power, 0.0)
+        sizes = self.importance**settings.power
         bandwidth = settings.width * np.sqrt((sizes**2).sum())
         if bandwidth > 0:
             sizes = sizes / (bandwidth * np.sqrt(2 * _FLATNESS))
         return KernelExpert(
             self.space.scaled(sizes),
-            self.landmarks * sizes,
-            self.mass,
+            padded(self.landmarks * sizes),
+            self.sharpness,
+            self.mass.astype(np.float32),
             self.class_start,
             self.prior,
             float(bandwidth),
@@ -145,29 +156,91 @@ class _Cloud:
         )
 
 
+def _sharpness(places, mass):
+    """What multiplies squared distances from each landmark: wide bells where landmarks are few.
+
+    The bandwidth grows with the root of the distance to the tenth nearest landmark (Abramson's
+    square root law), about the bandwidth that is chosen.
+    """
+    distance = _distance_to_neighbour(np.nan_to_num(places), _NEIGHBOUR)
+    if not (distance > 0).any():
+        return np.ones(len(places), dtype=np.float32)
+    distance = np.maximum(distance, 1e-9 * distance.max())
+    middle = np.exp(np.average(np.log(distance), weights=mass))
+    return np.clip(middle / distance, 1 / _MOST_SHARP, _MOST_SHARP).astype(np.float32)
+
+
+def _distance_to_neighbour(places, k):
+    """Distance of each place to the k-th nearest other one, or to the farthest of fewer."""
+    k = min(k, len(places) - 1)
+    squares = (places**2).sum(axis=1)
+    squared = np.empty(len(places))
+    for start in range(0, len(places), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        gaps = squares[part, None] + squares - 2 * places[part] @ places.T
+        squared[part] = np.partition(gaps, k, axis=1)[:, k]  # the place itself is the 0-th
+    return np.sqrt(np.maximum(squared, 0.0))
+
+
 def _choose(cloud, X, y, weight, member):
     """Settings of the least leave-one-out log-loss."""
     order = np.argsort(y, kind="stable")
     rows = np.sort(order[:: -(-len(y) // _MOST_LEFT_OUT)])
-    sample = X[rows], y[rows], weight[rows], member[rows]
+    left_out = copied_weight(X, y, weight)
+    sample = _Sample(X[rows], y[rows], weight[rows], left_out[rows], member[rows])
     best = _best(cloud, product(_WIDTHS, _POWERS), sample)
     return _best(cloud, ((best.width * finer, best.power) for finer in _FINER), sample)
+
+
+class _Sample(NamedTuple):
+    """Cases that judge settings: their weights, the weights left out with them, their cells."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    left_out: np.ndarray
+    member: np.ndarray
 
 
 def _best(cloud, pairs, sample):
     losses = {}
     for width, power in pairs:
         expert = cloud.expert(Settings(width, power, 0.0))
-        sums = leave_one_out(expert, *sample)
+        sums = leave_one_out(expert, sample.X, sample.y, sample.left_out, sample.member)
         for cases in _PSEUDO_CASES:
             losses[Settings(width, power, cases)] = _loss(sums, cases * expert.prior, sample)
     return min(losses, key=losses.get)
 
 
 def _loss(sums, pseudo, sample):
-    _, y, weight, _ = sample
-    assigned = (sums[np.arange(len(y)), y] + pseudo[y]) / (sums.sum(axis=1) + pseudo.sum())
-    return -(weight * np.log(np.maximum(assigned, 1e-300))).sum()
+    own = np.arange(len(sample.y)), sample.y
+    assigned = (sums[own] + pseudo[sample.y]) / (sums.sum(axis=1) + pseudo.sum())
+    return -(sample.weight * np.log(np.maximum(assigned, 1e-300))).sum()
+
+
+def copied_weight(X, y, weight):
+    """Weight of each case with its copies, which must be left out together.
+
+    A sample that was drawn with replacement, or whose rare class was repeated, has copies: with
+    one of them left in, the least bandwidth would seem the best. Rows with the same values and
+    class are copies if two different cases would hardly ever be equal by chance; cases of a few
+    categories often are, and then they are evidence of their own.
+    """
+    group = equal_rows(np.column_stack([X, y]))
+    n_groups = group.max(initial=-1) + 1
+    if n_groups == len(y):
+        return weight
+    _, first = np.unique(group, return_index=True)
+    chance = np.prod([_agreement(column) for column in X[first].T])
+    if len(y) * chance > _MOST_CHANCE:
+        return weight
+    return np.bincount(group, weight)[group]
+
+
+def _agreement(column):
+    """Probability that two cases have the same value in a column."""
+    _, count = np.unique(column, return_counts=True)
+    return (count * (count - 1)).sum() / max(len(column) * (len(column) - 1), 1)
 
 
 def leave_one_out(expert, X, y, weight, member):
@@ -178,11 +251,11 @@ def leave_one_out(expert, X, y, weight, member):
     """
     out = np.empty((len(X), len(expert.prior)))
     expert._sum(X, out)
-    gap = expert.space.coordinates(X) - expert.landmarks[member]
-    squared = np.nansum(gap * gap, axis=1)
-    mass = expert.mass[member]
+    gap = padded(expert.space.coordinates(X)) - expert.landmarks[member]
+    squared = np.nansum(gap * gap, axis=1, dtype=np.float64) * expert.sharpness[member]
+    mass = expert.mass[member].astype(np.float64)
     rest = np.maximum(mass - weight, 0.0)
-    rest[rest < 1e-9 * mass] = 0.0
+    rest[rest < 1e-6 * mass] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         away = squared * (mass / rest) ** 2
     own = np.arange(len(X)), y
@@ -191,5 +264,5 @@ def leave_one_out(expert, X, y, weight, member):
 
 
 def bell(squared):
-    """(1 - d²)^64 inside distance 1, nearly exp(-64 d²)."""
-    return np.fmax(1.0 - squared, 0.0) ** _FLATNESS
+    """(1 - d²)^64, nearly exp(-64 d²); 0 where that is less than 2^-64."""
+    return np.where(squared < 0.5, 1.0 - squared, 0.0) ** _FLATNESS

@@ -11,7 +11,7 @@ from keeptree.tree import LEAF
 
 _CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
 _LEAST_IMPORTANCE = 1e-4
-_FAR = 1e100  # as in keeptree._kernels.landmarks
+_FAR = 1e18  # as in keeptree._kernels.landmarks
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +21,7 @@ class KernelSpace:
     Coordinate k of a numeric column ``feature[k]`` is a line, the difference from ``center`` times
     ``factor``, and at each threshold ``bends[0]`` of the tree (from ``bend_start[k]`` on) a bend:
     ``bends[1]`` x u / sqrt(1 + u²), u being the difference from the threshold times ``slope``. That
-    of a nominal column is an entry of ``table`` (from ``table_start[k]`` on). A feature of -1 is
-    always 0: their number is a multiple of four.
+    of a nominal column is an entry of ``table`` (from ``table_start[k]`` on).
     """
 
     feature: np.ndarray
@@ -48,7 +47,7 @@ class KernelSpace:
             if len(table):
                 codes = np.where(np.isnan(X[:, f]), len(table), X[:, f]).astype(np.int64)
                 points[:, k] = np.append(table, np.nan)[codes]
-            elif f >= 0:
+            else:
                 points[:, k] = np.clip((X[:, f] - self.center[k]) * self.factor[k], -_FAR, _FAR)
                 for at, size in self.bends[:, self.bend_start[k] : self.bend_start[k + 1]].T:
                     points[:, k] += size * bend((X[:, f] - at) * self.slope[k])
@@ -67,8 +66,7 @@ class KernelSpace:
     def check(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         n = len(self.feature)
-        require(n % 4 == 0, "the number of coordinates must be a multiple of four")
-        require_codes(self.feature + 1, "feature + 1", (n,), tree.n_features + 1)
+        require_codes(self.feature, "feature", (n,), tree.n_features)
         for name in ("center", "factor", "slope"):
             require_array(getattr(self, name), name, np.float64, (n,))
         require_array(self.bends, "bends", np.float64, (2, None))
@@ -77,7 +75,7 @@ class KernelSpace:
             require_array(getattr(self, name), name, np.int64, (n + 1,))
             require_starts(getattr(self, name), name, end)
         for k, f in enumerate(self.feature):
-            labels = None if f < 0 else tree.categories[f]
+            labels = tree.categories[f]
             size = 0 if labels is None else len(labels)
             have = self.table_start[k + 1] - self.table_start[k]
             require(have == size, f"the table of coordinate {k} must have {size} entries")
@@ -116,7 +114,6 @@ def embed(tree, X, y, weight):
             size = np.sqrt(np.maximum(decrease[tests], 1e-12 * tree.weight[0] + 1e-300))
             bends = np.stack([tree.threshold[tests], size / size.sum()])
             axes.append(_numeric_axis(f, X[:, f], weight, metric, bends))
-    axes += [_Axis(-1, 0.0, 0.0, 0.0, _NO_BENDS, np.empty(0))] * (-len(axes) % 4)
     space = KernelSpace(
         feature=np.array([axis.feature for axis in axes], dtype=np.int64),
         center=np.array([axis.center for axis in axes], dtype=np.float64),
@@ -127,7 +124,7 @@ def embed(tree, X, y, weight):
         table_start=np.cumsum([0, *(len(axis.table) for axis in axes)]),
         table=np.concatenate([np.empty(0), *(axis.table for axis in axes)]),
     )
-    return space, np.append(importance, 0.0)[space.feature], prior
+    return space, importance[space.feature], prior
 
 
 class _Axis(NamedTuple):

@@ -165,6 +165,10 @@ class MarginTreeClassifier(RefittedModel):
         Inverse strength of the ridge penalty on the standardised features. ``"cv"`` chooses it by
         the out-of-fold log-loss of trees that the same learner grows on five folds of the training
         sample; a ``Tree``, which came without its learner, has 0.03.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
+        stratified ones. Rows that belong together (one patient's visits, copies) should share a
+        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None
@@ -209,9 +213,10 @@ class MarginTreeClassifier(RefittedModel):
     }
     _saved = ("expert_",)
 
-    def __init__(self, estimator=None, C="cv", *, decide="tree", n_jobs=None):
+    def __init__(self, estimator=None, C="cv", *, cv=None, decide="tree", n_jobs=None):
         self.estimator = estimator
         self.C = C
+        self.cv = cv
         self.decide = decide
         self.n_jobs = n_jobs
 

@@ -6,12 +6,13 @@ bold. Trees refitted on folds answer for cases they have not seen; the kept tree
 
 import warnings
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight
 
@@ -22,6 +23,7 @@ from keeptree.probability.base import ProbabilityModel, _fit_learner, _learner, 
 from keeptree.tree import Tree
 
 FOLDS = 5
+_LEAST_WEIGHT = 0.1  # mean weight of a row that passes without a word
 MOST_ROWS = 20_000  # that the experts see of all folds together; the trees are grown on all rows
 
 
@@ -48,7 +50,7 @@ class Fold:
     rows: np.ndarray
 
 
-def out_of_fold(estimator, tree, X, y, sample_weight=None, n_jobs=None, most=MOST_ROWS):
+def out_of_fold(estimator, tree, X, y, sample_weight=None, cv=None, n_jobs=None, most=MOST_ROWS):
     """Refit a kept tree's learner on the folds of its training sample.
 
     Parameters
@@ -59,6 +61,9 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, n_jobs=None, most=MOS
         The kept tree, whose classes and their order all folds share.
     X, y, sample_weight
         The training sample as the user has it. Cases of weight 0 are left out.
+    cv : int, splitter, iterable or None
+        The folds, as scikit-learn's ``cross_validate`` reads it. None: stratified ones, five, or as
+        many as the smallest class has cases.
     n_jobs : int, optional
         Threads that refit.
     most : int
@@ -68,8 +73,7 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, n_jobs=None, most=MOS
     -------
     folds : tuple of Fold, or None
         None if there is no learner (a :class:`~keeptree.Tree` came without it) or if a class has a
-        single case, which one warning says. Folds are stratified, five, or as many as the smallest
-        class has cases.
+        single case, which one warning says.
     """
     learner = _learner(estimator)
     if learner is None:
@@ -83,7 +87,7 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, n_jobs=None, most=MOS
     members = members[members > 0]
     if len(members) < 2:
         return None  # one class only: nothing to choose
-    if members.min() < 2:
+    if cv is None and members.min() < 2:
         warnings.warn(
             f"A class has a single case, so that {type(learner).__name__} cannot be refitted on "
             "folds of the sample; default strengths are used.",
@@ -91,16 +95,29 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, n_jobs=None, most=MOS
             stacklevel=3,
         )
         return None
-    splits = StratifiedKFold(min(FOLDS, members.min()), shuffle=True, random_state=0)
-    shown = stratified_part(labels[present], most)
+    shown = present[stratified_part(labels[present], most)]
     work = (
         delayed(_refit)(
-            learner, tree, X, y, labels, sample_weight, weight, present[grow], present[hold],
-            present[shown],
+            learner, tree, X, y, labels, sample_weight, weight,
+            grow, np.intersect1d(grow, shown), hold,
         )
-        for grow, hold in splits.split(present, labels[present])
+        for grow, hold in _splits(cv, X, labels, present, shown, members.min())
     )  # fmt: skip
     return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(work))
+
+
+def _splits(cv, X, labels, present, shown, fewest):
+    """Rows to grow on and rows shown of those held out, fold by fold."""
+    if cv is None:
+        folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
+        splits = [[present[part] for part in s] for s in folds.split(present, labels[present])]
+    else:
+        splits = check_cv(cv, labels, classifier=True).split(X, labels)
+    splits = [(np.intersect1d(grow, present), np.intersect1d(hold, shown)) for grow, hold in splits]
+    splits = [(grow, hold) for grow, hold in splits if len(hold)]
+    if not splits:
+        raise ValueError("No fold of cv holds out a row with a positive weight.")
+    return splits
 
 
 def stratified_part(labels, most):
@@ -116,7 +133,7 @@ def held_out_loss(p, y, weight):
     return -np.tensordot(weight, np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)), axes=1)
 
 
-def _refit(learner, kept, X, y, labels, sample_weight, weight, grow, hold, shown):
+def _refit(learner, kept, X, y, labels, sample_weight, weight, grow, shown, hold):
     part = None if sample_weight is None else weight[grow]
     model = _fit_learner(clone(learner), _safe_indexing(X, grow), _safe_indexing(y, grow), part)
     tree, (_, transformers) = _with_classes(keep(model), kept.classes), unwrap(model)
@@ -126,8 +143,7 @@ def _refit(learner, kept, X, y, labels, sample_weight, weight, grow, hold, shown
             read_rows(_safe_indexing(X, rows), tree, transformers), labels[rows], weight[rows]
         )
 
-    hold = np.intersect1d(hold, shown)
-    return Fold(tree, sample(np.intersect1d(grow, shown)), sample(hold), hold)
+    return Fold(tree, sample(shown), sample(hold), hold)
 
 
 def _with_classes(tree, classes):
@@ -141,13 +157,41 @@ def _with_classes(tree, classes):
 class RefittedModel(ProbabilityModel):
     """Base of the classifiers whose strengths are chosen with refitted trees.
 
-    A subclass supplies ``_refits()``, whether it needs them, and ``_learn(X, y, weight, folds)``.
+    A subclass has ``cv`` among its parameters and supplies ``_refits()``, whether it needs them,
+    and ``_learn(X, y, weight, folds)``.
     """
+
+    _parameter_constraints = {**ProbabilityModel._parameter_constraints, "cv": ["cv_object"]}
 
     def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
         sample = self._prepare(X, y, sample_weight)
+        _check_scale(sample[2])
         folds = None
         if self._refits():
-            folds = out_of_fold(self.estimator, self.tree_, X, y, sample_weight, self.n_jobs)
+            folds = out_of_fold(
+                self.estimator, self.tree_, X, y, sample_weight, self.cv, self.n_jobs
+            )
         self._learn(*sample, folds)
         return self
+
+    @property
+    def _parameters_to_save(self):
+        """Folds have done their work when a model is saved; a splitter could not be written."""
+        cv = self.cv if isinstance(self.cv, Integral) else None
+        return {**super()._parameters_to_save, "cv": cv}
+
+
+def _check_scale(weight):
+    """Warn of weights that make a sample look like a few cases: counts are compared with numbers.
+
+    Shrinkage adds pseudo-cases, and margins are read where ten cases are.
+    """
+    total, n = weight.sum(), np.count_nonzero(weight)
+    if total < _LEAST_WEIGHT * n:
+        warnings.warn(
+            f"The sample weights of {n} rows sum to {total:.3g}. A weight of 1 is one case, so "
+            "that this counts as a sample of few cases; unless that is meant, multiply the weights "
+            "until their mean is about 1.",
+            UserWarning,
+            stacklevel=3,
+        )

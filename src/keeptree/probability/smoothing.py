@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.checks import require_array
+from keeptree.checks import require_probabilities
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.tree import Tree
 
@@ -94,6 +94,10 @@ class SmoothedTreeClassifier(RefittedModel):
     strength : float or "cv", default=10.0
         Strength of the shrinkage. ``"cv"`` chooses it by the out-of-fold log-loss of trees that
         the same learner grows on five folds of the training sample.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
+        stratified ones. Rows that belong together (one patient's visits, copies) should share a
+        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None
@@ -141,6 +145,7 @@ class SmoothedTreeClassifier(RefittedModel):
         *,
         m="auto",
         strength=_DEFAULT_STRENGTH,
+        cv=None,
         decide="tree",
         n_jobs=None,
     ):
@@ -148,6 +153,7 @@ class SmoothedTreeClassifier(RefittedModel):
         self.smoothing = smoothing
         self.m = m
         self.strength = strength
+        self.cv = cv
         self.decide = decide
         self.n_jobs = n_jobs
 
@@ -174,9 +180,8 @@ class SmoothedTreeClassifier(RefittedModel):
 
     def _restore(self):
         super()._restore()
-        require_array(
-            self.node_probabilities_, "node_probabilities_", np.float64, self.tree_.counts.shape
-        )
+        shape = self.tree_.counts.shape
+        require_probabilities(self.node_probabilities_, "node_probabilities_", shape)
 
     def _probability(self, X, out):
         out[:] = leaf_average(self.tree_, self._check_finite(X), self.node_probabilities_)

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.checks import require, require_array, require_number
+from keeptree.checks import require, require_number, require_probabilities
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.smoothing import leaf_average
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
@@ -34,8 +34,7 @@ class SoftExpert:
         require_number(self.strength, "strength")
         require_number(self.shrinkage, "shrinkage")
         shape = (len(self.tests.node), len(tree.classes))
-        require_array(self.values, "values", np.float64, shape)
-        require(((self.values >= 0) & (self.values <= 1)).all(), "a value is no probability")
+        require_probabilities(self.values, "values", shape)
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
@@ -112,6 +111,10 @@ class SoftTreeClassifier(RefittedModel):
     shrinkage : float or "cv", default="cv"
         Weight of the pseudo-cases each node takes over from the node above, the root from equal
         classes; 0 leaves the proportions as they are. ``"cv"`` as above; 10 without a learner.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
+        stratified ones. Rows that belong together (one patient's visits, copies) should share a
+        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None
@@ -156,11 +159,12 @@ class SoftTreeClassifier(RefittedModel):
     _saved = ("expert_",)
 
     def __init__(
-        self, estimator=None, strength="cv", shrinkage="cv", *, decide="tree", n_jobs=None
+        self, estimator=None, strength="cv", shrinkage="cv", *, cv=None, decide="tree", n_jobs=None
     ):
         self.estimator = estimator
         self.strength = strength
         self.shrinkage = shrinkage
+        self.cv = cv
         self.decide = decide
         self.n_jobs = n_jobs
 

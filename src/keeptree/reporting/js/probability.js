@@ -15,9 +15,9 @@ const KINDS = {
   pool: (tree, model, x) => pool(tree, model, x),
 };
 
-/** Numbers from a base64 string of little-endian float64. */
+/** Numbers from a base64 string of little-endian float32. */
 export function unpack(text) {
-  return new Float64Array(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer);
+  return new Float32Array(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer);
 }
 
 function logistic(z) {
@@ -85,14 +85,18 @@ function softmax(logits) {
   return terms.map((term) => term / total);
 }
 
-/** (1 - d²)^64, 0 beyond distance 1. */
-function bell(squared) {
-  let value = Math.max(1 - squared, 0);
-  for (let k = 0; k < 6; k += 1) value *= value;
+// The kernel counts in float32, each product added to a sum being rounded once.
+const single = Math.fround;
+
+/** (1 - s d²)^64, 0 where that is less than 2^-64. */
+function bell(sharpness, squared) {
+  let value = single(1 - sharpness * squared);
+  if (value <= 0.5) return 0;
+  for (let k = 0; k < 6; k += 1) value = single(value * value);
   return value;
 }
 
-const bounded = (value) => Math.min(Math.max(value, -1e100), 1e100);
+const bounded = (value) => Math.min(Math.max(value, -1e18), 1e18);
 
 /** A value as a coordinate: a line, and a bend at each threshold of the tree. */
 function coordinate(model, k, value) {
@@ -108,18 +112,19 @@ function coordinate(model, k, value) {
 
 function kernel(model, x) {
   const width = model.attribute.length;
-  const here = model.attribute.map((at, k) => coordinate(model, k, x[at]));
-  model.landmarks = typeof model.landmarks === "string" ? unpack(model.landmarks) : model.landmarks;
-  model.mass = typeof model.mass === "string" ? unpack(model.mass) : model.mass;
+  const here = model.attribute.map((at, k) => single(coordinate(model, k, x[at])));
+  for (const name of ["landmarks", "sharpness", "mass"]) {
+    if (typeof model[name] === "string") model[name] = unpack(model[name]);
+  }
   const sums = model.prior.map((prior, c) => {
     let total = 0;
     for (let e = model.start[c]; e < model.start[c + 1]; e += 1) {
       let squared = 0;
       for (let k = 0; k < width; k += 1) {
-        const u = here[k] - model.landmarks[e * width + k];
-        if (u === u) squared += u * u;
+        const u = single(here[k] - model.landmarks[e * width + k]);
+        if (u === u) squared = single(u * u + squared);
       }
-      total += model.mass[e] * bell(squared);
+      total = single(model.mass[e] * bell(model.sharpness[e], squared) + total);
     }
     return total + model.pseudo * prior;
   });
