@@ -11,7 +11,7 @@ from functools import cache, partial
 import numpy as np
 from numba import boolean, float32, float64, int32, int64, types
 
-from keeptree._kernels.jit import kernel, multiply_add, readonly
+from keeptree._kernels.jit import kernel, multiply_add, prefetch, readonly
 
 inner = partial(kernel, cache=False)  # compiled into the cached kernel at the end
 inlined = partial(inner, forceinline=True)  # constant arguments make a loop of its own
@@ -19,6 +19,9 @@ inlined = partial(inner, forceinline=True)  # constant arguments make a loop of 
 BLOCK = 512  # rows; enough that what a step costs once per block hardly counts
 
 TILE = 1024  # numbers that are read at once
+
+LINE = 8  # numbers of X in a cache line
+AHEAD = 8 * LINE  # numbers of the next block that each step asks for
 
 # Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
 BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
@@ -203,11 +206,13 @@ def _split(bounded, left_region, right_region, block, slots, best, step, numbers
 
 
 @inner
-def _run(steps, bounds, table, weighted, mask, block, slots, best):
-    """Run every step of a program on one block of rows."""
+def _run(steps, bounds, table, weighted, mask, block, slots, best, ahead):
+    """Run every step of a program on one block of rows; meanwhile ``ahead`` comes from memory."""
     slots[0, :] = 0
     best[:, :] = np.inf
     for e in range(len(steps)):
+        for i in range(e * AHEAD, min((e + 1) * AHEAD, len(ahead)), LINE):
+            prefetch(ahead, i)
         code, k, source, left = steps[e, 0], steps[e, 1], steps[e, 2], steps[e, 3]
         step = (code, k, source, left, steps[e, 4], steps[e, 5], steps[e, 6], steps[e, 7])
         t = (bounds[e, 0], bounds[e, 1], bounds[e, 2])
@@ -511,21 +516,13 @@ def _measure_rows(
             )
         if len(links):
             _search(
-                steps,
-                bounds,
-                table,
-                links,
-                classes,
-                foreign,
-                weighted,
-                mask,
-                block,
-                stack,
-                due,
-                best,
-            )
+                steps, bounds, table, links, classes, foreign, weighted, mask,
+                block, stack, due, best,
+            )  # fmt: skip
         else:
-            _run(steps, bounds, table, weighted, mask, block, slots, best)
+            following = at + BLOCK * row_step if column_step == 1 else len(flat)
+            ahead = flat[following : following + BLOCK * row_step]
+            _run(steps, bounds, table, weighted, mask, block, slots, best, ahead)
         if len(out):
             per_row = 1 if n_classes == 2 else n_classes
             _fill_signed(best, n_classes, m, out[(first - start) * per_row :])

@@ -33,3 +33,19 @@ def multiply_add(typing_context, a, b, c):
         return builder.call(fuse, arguments)
 
     return a(a, a, a), generate
+
+
+@intrinsic
+def prefetch(typing_context, array, index):
+    """Ask for the cache line of an element of a contiguous array before it is needed."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        function = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], function)
+        builder.call(fetch, [address, word(0), word(2), word(1)])  # read, second cache, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate

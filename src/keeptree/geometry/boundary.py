@@ -1,7 +1,7 @@
 """Distances of cases to the decision boundary of a kept tree, and the nearest other decision."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -247,7 +247,8 @@ class Boundary(BaseEstimator):
             if self._width == 1:
                 np.abs(signed[:, 0], out=distance[start:stop])
             else:
-                np.subtract(0.0, signed.min(axis=1), out=distance[start:stop])
+                # Column by column: NumPy is slow along rows of a few numbers.
+                np.subtract(0.0, reduce(np.minimum, signed.T), out=distance[start:stop])
 
         map_rows(fill, len(X), self.n_jobs)
         return distance
