@@ -9,6 +9,8 @@ _SAW_NAN, _SAW_INF = 1, 2  # as in keeptree._kernels.boundary
 # the regions of all of many classes are asked for, and where those of one are (by measurement).
 _MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
 
+_NONE = np.empty(0, dtype=np.int64)  # no regions are asked for
+
 _ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; more if needed
 
 
@@ -33,9 +35,7 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
-    single, n = out.dtype == np.float32, 0
-    nearest = None if single else _outputs(np.full(n, -1), np.full(n, -1))
-    seen = _measure(program, tree, X, start, stop, out.reshape(-1), nearest)
+    seen = _measure(program, tree, _flat(X, start, stop), out.reshape(-1))
     check_rows(tree, X, start, stop, seen)
 
 
@@ -47,7 +47,7 @@ def find_nearest(program, tree, X, start, stop, wanted=None, fill=False):
     """
     rows, regions, n = X[start:stop], program.regions, stop - start
     found = _outputs(np.full(n, -1), np.full(n, -1) if wanted is None else wanted)
-    seen = _measure(program, tree, X, start, stop, np.empty(0), found, fill)
+    seen = _find(program, tree, _flat(X, start, stop), found, fill)
     check_rows(tree, X, start, stop, seen)
     missing = np.empty(0, dtype=np.int64)
     if seen & _SAW_NAN:
@@ -67,11 +67,11 @@ def find_nearest(program, tree, X, start, stop, wanted=None, fill=False):
 
 def move_rows(program, tree, rows, region, out, fill=False):
     """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
-    from keeptree._kernels import boundary
+    from keeptree._kernels import project
 
     regions, single = program.regions, tree.compare_dtype == "float32"
     boxes = (regions.start, regions.nodes, regions.bounds, regions.category)
-    boundary.move_rows()(np.ascontiguousarray(rows), region, *boxes, fill, single, out)
+    project.move_rows(np.ascontiguousarray(rows), region, *boxes, fill, single, out)
 
 
 def leaves_of(tree, X):
@@ -140,40 +140,53 @@ def _outputs(own, wanted):
     return _Outputs(own, wanted, region, np.empty(n), separator)
 
 
-def _measure(program, tree, X, start, stop, out, nearest, fill=False):
-    """Call the kernel: algebraic distances into ``out``, or nearest regions if that is empty."""
-    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
-
+def _flat(X, start, stop):
+    """The rows start to stop as the kernels read them: memory, steps in it, first and last row."""
     if X.flags.c_contiguous:
-        rows = (X.reshape(-1), X.shape[1], 1, start, stop)
-    elif X.flags.f_contiguous:
-        rows = (X.T.reshape(-1), 1, len(X), start, stop)
-    else:
-        rows = (X[start:stop].ravel(), X.shape[1], 1, 0, stop - start)
-    single = out.dtype == np.float32
-    numbers, regions = program.single if single else program.double, program.regions
-    layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
-    steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
-    foreign = not len(out) and bool((nearest.wanted < 0).all())
-    search = (
-        len(program.steps)
-        > _MANY["float32" if single else "float64"][foreign or program.n_classes == 2]
-    )
-    steps += (program.links if search else program.links[:0], program.classes, foreign)
-    size = (program.n_slots, program.n_classes)
-    if single:
-        return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None, None, None)
-    bits = 0 if len(out) else max(_ID_BITS, (len(regions.node) + 1).bit_length())
+        return X.reshape(-1), X.shape[1], 1, start, stop
+    if X.flags.f_contiguous:
+        return X.T.reshape(-1), 1, len(X), start, stop
+    return X[start:stop].ravel(), X.shape[1], 1, 0, stop - start
+
+
+def _find(program, tree, rows, found, fill=False):
+    """Fill the nearest regions of rows, their distances and separators; see ``_measure``."""
+    from keeptree._kernels.project import project_rows
+
+    seen = _measure(program, tree, rows, np.empty(0), tuple(found[:3]))
+    regions = program.regions
     boxes = (regions.start, regions.nodes, regions.bounds)
     boxes += (regions.cost, regions.category, regions.test)
-    more = (-1 << bits, out, boxes, fill, tuple(nearest))
-    return measure_rows(False)(*rows, *layout, *steps, True, *size, *more)
+    project_rows(*rows, *boxes, fill, tree.compare_dtype == "float32", *found)
+    return seen
+
+
+def _measure(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
+    """Run the program on rows: algebraic distances into ``out``, or regions if that is empty.
+
+    Returns the flags of what was seen.
+    """
+    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
+
+    single = out.dtype == np.float32
+    numbers, n_regions = program.single if single else program.double, len(program.regions.node)
+    layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
+    steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
+    foreign = not len(out) and bool((nearest[1] < 0).all())
+    many = _MANY["float32" if single else "float64"][foreign or program.n_classes == 2]
+    links = program.links if len(program.steps) > many else program.links[:0]
+    steps += (links, program.classes, foreign)
+    size = (program.n_slots, program.n_classes)
+    if single:
+        return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None)
+    bits = 0 if len(out) else max(_ID_BITS, (n_regions + 1).bit_length())
+    return measure_rows(False)(*rows, *layout, *steps, True, *size, -1 << bits, out, nearest)
 
 
 def _measure_again(program, tree, rows, chosen, own, found, fill):
     """Nearest regions of some rows once more, with their own class given."""
     again = _outputs(own, found.wanted[chosen])
-    _measure(program, tree, rows[chosen], 0, len(chosen), np.empty(0), again, fill)
+    _find(program, tree, _flat(rows[chosen], 0, len(chosen)), again, fill)
     for whole, part in zip(found, again, strict=True):
         whole[chosen] = part
 
