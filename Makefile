@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench quality clean
+.PHONY: demo test lint format bench quality pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -26,6 +26,10 @@ bench: $(VENV)/.bench
 quality: ARGS ?= --docs
 quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
+
+# Those of the README and the guide; needs Chromium.
+pictures: $(VENV)/.test
+	$(BIN)/python -m docs.images
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Take the pictures of the report: python docs/images/report.py (needs Chromium)."""
+"""Take the pictures of the report: python -m docs.images.report (needs Chromium)."""
 
 import shutil
 from pathlib import Path
@@ -10,21 +10,36 @@ from keeptree.reporting.demo import demo
 
 HERE = Path(__file__).parent
 
-with TemporaryDirectory() as folder, sync_playwright() as play:
-    page = Path(folder) / "demo.html"
-    demo(page)
-    browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-    tab = browser.new_page(viewport={"width": 1440, "height": 1000})
-    tab.goto(page.as_uri())
+
+def main():
+    """Write the demonstration's page and take its pictures."""
+    with TemporaryDirectory() as folder, sync_playwright() as play:
+        page = Path(folder) / "demo.html"
+        demo(page)
+        browser = play.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        tab = browser.new_page(viewport={"width": 1440, "height": 1000})
+        tab.goto(page.as_uri())
+        take_pictures(tab)
+        browser.close()
+
+
+def take_pictures(tab):
+    """The top of the page, the chart of distances, the panel, and a phone in the dark."""
     tab.screenshot(path=HERE / "report.png")
     tab.locator(".lock").nth(2).click()
     tab.wait_for_timeout(600)
     tab.evaluate("document.querySelector('.bar').style.position = 'static'")
     tab.locator("#whatif").screenshot(path=HERE / "whatif.png")
+    tab.locator("#distance .columns").screenshot(path=HERE / "report_distance.png")
     tab.evaluate("document.querySelector('.bar').style.position = ''")
     tab.set_viewport_size({"width": 390, "height": 844})
     tab.emulate_media(color_scheme="dark")
     tab.evaluate("document.querySelector('#whatif').scrollIntoView()")
     tab.wait_for_timeout(1500)
     tab.screenshot(path=HERE / "report_phone.png")
-    browser.close()
+
+
+if __name__ == "__main__":
+    main()

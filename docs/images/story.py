@@ -1,4 +1,4 @@
-"""Draw the picture of the guide to explain: python docs/images/story.py (needs chromium)."""
+"""Take the picture of the guide to explain: python -m docs.images.story (needs Chromium)."""
 
 import shutil
 from pathlib import Path
@@ -9,17 +9,25 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 
-data = load_breast_cancer(as_frame=True)
-X, y = data.data, data.target_names[data.target]
-tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
-model = kt.KeptTreeClassifier(tree).fit(X, y)
-decided, p = model.predict(X), model.predict_proba(X)
-doubtful = next(i for i in range(len(X)) if model.classes_[p[i].argmax()] != decided[i])
-page_html = kt.explain(model, X.iloc[doubtful], n=2).html
 
-with sync_playwright() as playwright:
-    browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-    page = browser.new_page(viewport={"width": 760, "height": 400}, device_scale_factor=1.5)
-    page.set_content(f"<!doctype html><body>{page_html}</body>")
-    page.locator(".keeptree-story").screenshot(path=Path(__file__).parent / "story.png")
-    browser.close()
+def main():
+    """Tell the story of the first case with a second opinion, as a notebook shows it."""
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data, data.target_names[data.target]
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
+    model = kt.KeptTreeClassifier(tree).fit(X, y)
+    decided, p = model.predict(X), model.predict_proba(X)
+    doubtful = next(i for i in range(len(X)) if model.classes_[p[i].argmax()] != decided[i])
+    html = kt.explain(model, X.iloc[doubtful], n=2).html
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        page = browser.new_page(viewport={"width": 760, "height": 400}, device_scale_factor=1.5)
+        page.set_content(f"<!doctype html><body>{html}</body>")
+        page.locator(".keeptree-story").screenshot(path=Path(__file__).parent / "story.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

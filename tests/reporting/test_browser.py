@@ -234,6 +234,28 @@ def test_print_is_light_and_shows_the_outline(opened, plain_page):
     assert tab.page.is_hidden("#apply")
 
 
+def test_one_case_prints_on_a_sheet_of_its_own(plain):
+    plain.run("() => { window.print = () => {}; }")
+    plain.page.emulate_media(media="print")
+    plain.run("() => document.getElementById('print-case').click()")
+    assert plain.page.is_visible("#result")
+    for hidden in ("#cases", "#quality", ".outline li:not(.on) >> nth=0"):
+        assert plain.page.is_hidden(hidden)
+    plain.run("() => dispatchEvent(new Event('afterprint'))")
+    assert plain.page.is_visible("#quality")
+
+
+def test_thresholds_light_as_a_value_passes_them(plain):
+    at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
+    attribute = plain.run("(at) => keeptree.data.attributes[at]", at)
+    marks = f".control[data-attribute='{at}'] .threshold"
+    for value in (attribute["low"], *attribute["thresholds"], attribute["high"]):
+        plain.page.fill(f"#value-{at}", str(value))
+        plain.settle()
+        passed = sum(np.float32(value) > threshold for threshold in attribute["thresholds"])
+        assert plain.page.locator(f"{marks}.passed").count() == passed
+
+
 HOSTILE_NAMES = [
     "<script>alert(1)</script>",
     "\"double\" 'single' `back`",

@@ -123,6 +123,10 @@ def test_the_panel_equals_python_with_categories_and_missing_values(kind, opened
     assert np.isnan(rows).any()
     check_agreement(tab, model, rows)
     assert "agree with Python" in tab.text("#agreement")
+    tab.page.locator(".control .unknown input").first.check()
+    tab.settle()
+    assert "The unknown value is taken to be" in tab.text("#result .far")
+    assert "≥" in tab.text("#shown .far")
 
 
 def test_distances_are_those_of_the_boundary(demo, demo_data):

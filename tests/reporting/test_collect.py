@@ -20,6 +20,7 @@ from keeptree.reporting.collect import collect
 from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
+from keeptree.reporting.words import rows_text
 
 
 def fitted(X, y, **options):
@@ -162,6 +163,8 @@ def test_a_tree_of_one_leaf_has_no_distance(cancer):
     assert data["distance"] is None
     assert data["first"]["near"] == 0
     assert "always says" in data["summary"][0]
+    assert data["summary"][1].endswith("with a single leaf there is nothing to rank them by.")
+    assert rows_text(data) == "None: the tree tests no attribute."
     assert json.dumps(data, allow_nan=False)
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from keeptree.explanation.wording import join, tell_change, tell_estimate
+from keeptree.explanation.wording import join, lower_first, tell_change, tell_estimate
 from keeptree.labels import plain
 from keeptree.text import clean, plural
 
@@ -119,7 +119,7 @@ class NearestChange:
         lines = [self.sentence]
         if self.changes:
             lines[0] += f" {tell_estimate(self.predicted, self.probability)}"
-        lines += [f"Or: {other.sentence}" for other in self.alternatives]
+        lines += [f"Or it {lower_first(other.sentence)}" for other in self.alternatives]
         return "\n".join(lines)
 
     def __str__(self):

@@ -2,7 +2,7 @@
 
 import re
 
-from keeptree.explanation.wording import join, tell_estimate
+from keeptree.explanation.wording import join, lower_first, tell_estimate
 from keeptree.text import clean, count_text, in_hundred, plain_number, plural
 
 _MOST = 5  # classes, contributions and leaves named; the rest is counted
@@ -102,7 +102,7 @@ def change(data):
     if found["changes"]:
         there = {entry["class"]: entry["probability"] for entry in found["probability"]}
         lines.append(tell_estimate(found["predicted"], there))
-    lines += [f"Or: {other['sentence']}" for other in found["alternatives"]]
+    lines += [f"Or it {lower_first(other['sentence'])}" for other in found["alternatives"]]
     return lines
 
 

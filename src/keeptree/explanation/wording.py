@@ -22,6 +22,17 @@ def join(parts, last="and"):
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
+def lower_first(sentence):
+    """Return a sentence that goes on after other words.
+
+    Examples
+    --------
+    >>> f"Or it {lower_first('Becomes benign.')}"
+    'Or it becomes benign.'
+    """
+    return sentence[:1].lower() + sentence[1:]
+
+
 def round_outwards(before, after, inside):
     """The number with the fewest decimals that lies a little beyond ``after`` and still inside.
 

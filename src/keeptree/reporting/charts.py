@@ -172,15 +172,15 @@ def strip(attribute, width=240, height=28):
         for k, count in enumerate(bins)
         if count
     )
-    ticks = "".join(
-        f"M{x(t):.1f} 0V{height}"
+    ticks = [
+        el("path", d=f"M{x(t):.1f} 0V{height}", class_="threshold", data_at=repr(t))
         for t in attribute["thresholds"][:200]
         if attribute["low"] <= t <= attribute["high"]
-    )
+    ]
     return el(
         "svg",
         el("path", d=bars, class_="bars quiet") if bars else None,
-        el("path", d=ticks, class_="threshold"),
+        *ticks,
         viewBox=f"0 0 {width} {height}",
         preserveAspectRatio="none",
         aria_hidden="true",

@@ -39,6 +39,8 @@ def _quality(data):
         f"in 100 correctly (95 % interval {100 * decided['low']:.0f} to "
         f"{100 * decided['high']:.0f})"
     )
+    if data["tree"]["n_leaves"] == 1:
+        return f"{told}; with a single leaf there is nothing to rank them by."
     auc = data["quality"]["metrics"]["auc"]
     if auc["difference"]["value"] is None:
         return f"{told}; they are all of one class, so that there is no ranking to measure."
@@ -69,5 +71,12 @@ def _cases(data):
 
 
 def signed(value):
-    """Return a difference with three decimals and its sign."""
-    return f"{value:+.3f}".replace("-", "−")
+    """Return a difference with three decimals and its sign.
+
+    Examples
+    --------
+    >>> signed(0.04), signed(-0.0412), signed(-0.0001)
+    ('+0.040', '−0.041', '0.000')
+    """
+    text = f"{value:+.3f}"
+    return "0.000" if float(text) == 0 else text.replace("-", "−")

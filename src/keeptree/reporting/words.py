@@ -48,8 +48,10 @@ def rows_text(data):
             "None. Of single cases it has decision, probability and distance; of each attribute "
             "its range, median and histogram."
         )
-    parts = []
     width = len(data["attributes"])
+    if width == 0:
+        return "None: the tree tests no attribute."
+    parts = []
     if data["cases"]:
         parts.append(
             f"{len(data['cases'])} of {plural(data['n_test'], 'held-out case')} with "

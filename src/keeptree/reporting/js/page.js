@@ -1,7 +1,7 @@
 // The page: one state, one render; everything else only asks for another state.
 
 import { atMost, countText, nextAbove, plainNumber } from "./numbers.js";
-import { decide, route } from "./tree.js";
+import { compared, decide, route } from "./tree.js";
 import { distance, inside, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
 import { distanceText, roundOutwards, valueText } from "./words.js";
@@ -118,6 +118,7 @@ function renderControl(at, value) {
   if (value !== null) control.range.value = String(value);
   control.range.setAttribute("aria-valuetext", valueText(attribute, value));
   control.root.classList.toggle("missing", value === null);
+  for (const mark of control.thresholds) mark.classList.toggle("passed", value !== null && compared(value, tree) > Number(mark.dataset.at));
   const outside = value !== null && attribute.least !== null && (value < attribute.least || value > attribute.most);
   control.beyond.textContent = outside ? `beyond the data (${plainNumber(attribute.least)} to ${plainNumber(attribute.most)})` : "";
 }
@@ -155,6 +156,7 @@ const controls = roots.map((root) => ({
   choice: root.querySelector(".choice"),
   radios: all(".chip input", root),
   unknown: root.querySelector(".unknown input"),
+  thresholds: all(".threshold", root),
   beyond: root.querySelector(".beyond"),
 }));
 
@@ -345,6 +347,11 @@ get("copy")?.addEventListener("click", () => {
 get("copy-text")?.addEventListener("click", () => copy(view.sentence, "Sentence copied."));
 get("whatif")?.addEventListener("keydown", takeBack);
 get("print").addEventListener("click", () => window.print());
+get("print-case")?.addEventListener("click", () => {
+  document.documentElement.classList.add("one-case");
+  addEventListener("afterprint", () => document.documentElement.classList.remove("one-case"), { once: true });
+  window.print();
+});
 get("theme").addEventListener("click", () => setTheme(get("theme").getAttribute("aria-pressed") !== "true"));
 
 function setTheme(dark) {

@@ -31,9 +31,14 @@ function drawDistance(data, { distance, least }) {
   if (!Number.isFinite(distance)) return [];
   const nearer = nearerThan(distance, data.distances);
   const share = nearer === null ? "" : `, nearer than ${nearer} in 100 held-out cases`;
-  const told = `${least ? "at least " : ""}${distanceText(distance)}`;
   const why = least ? " The unknown value is taken to be the one nearest to another decision." : "";
-  return [element("p", "far", `${told[0].toUpperCase()}${told.slice(1)} standard deviations from the boundary${share}.${why}`)];
+  return [element("p", "far", `${tellDistance(distance, least)}${share}.${why}`)];
+}
+
+function tellDistance(distance, least) {
+  if (distance === 0) return least ? "Possibly on the boundary" : "On the boundary";
+  const told = `${least ? "at least " : ""}${distanceText(distance)}`;
+  return `${told[0].toUpperCase()}${told.slice(1)} standard deviations from the boundary`;
 }
 
 function tellOpinion({ classes }, label, most, p) {

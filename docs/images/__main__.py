@@ -1,0 +1,11 @@
+"""Make the pictures of the README and the guide again: make pictures (needs Chromium).
+
+Those of docs/quality.md are drawn by ``make quality``, those of docs/reproduction.md by
+``keeptree reproduce``.
+"""
+
+from docs.images import confdtree, evaluation, probability, report, story
+
+for made in (probability, confdtree, evaluation, report, story):
+    print(made.__name__, flush=True)
+    made.main()
