@@ -82,8 +82,8 @@ def test_predict_on_the_standard_output_is_csv_and_nothing_else(saved, folder):
     assert done.stderr == ""
 
 
-def write(name, text):
-    with open(name, "w") as file:
+def write(name, text, encoding="utf-8"):
+    with open(name, "w", encoding=encoding) as file:
         file.write(text)
     return name
 
@@ -91,12 +91,6 @@ def write(name, text):
 def fit_text(name, text):
     """The call that fits a file with this text; its target is y."""
     return lambda model: ["fit", write(name, text), "--target", "y"]
-
-
-def latin():
-    with open("latin.csv", "w", encoding="latin-1") as file:
-        file.write("x,y\nKöln,a\nBonn,b\n")
-    return "latin.csv"
 
 
 def newer(model):
@@ -111,7 +105,34 @@ def many_values():
     return "many.csv"
 
 
+def odd_cells(name, cell):
+    """A Parquet file with a column of such cells."""
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "odd": [cell] * 4, "y": list("abab")})
+    frame.to_parquet(name)
+    return name
+
+
 BAD = {
+    "a column of lists": (
+        lambda m: ["fit", odd_cells("lists.parquet", [1, 2]), "--target", "y"],
+        "The column 'odd' holds lists, not one value in a cell",
+    ),
+    "a column of infinite numbers": (
+        lambda m: ["fit", odd_cells("inf.parquet", np.inf), "--target", "y"],
+        "The column 'odd' holds infinite numbers",
+    ),
+    "a model that was cut off": (
+        lambda m: ["predict", write("cut.json", m.read_text()[:500]), "loans.csv", "--out", "-"],
+        "cut.json is not a KeepTree file: it ends in the middle",
+    ),
+    "an empty model": (
+        lambda m: ["predict", write("none.json", ""), "loans.csv", "--out", "o.csv"],
+        "none.json is not a KeepTree file: it is empty.",
+    ),
+    "UTF-16": (
+        lambda m: ["fit", write("wide.csv", "x,y\n1,a\n", "utf-16"), "--target", "y"],
+        "it is not in UTF-8 but in UTF-16; save it as UTF-8",
+    ),
     "a target that is not there": (
         lambda m: ["fit", "train.csv", "--target", "rsik"],
         "There is no column 'rsik'; did you mean 'risk'?",
@@ -130,7 +151,7 @@ BAD = {
     ),
     "missing labels": (
         fit_text("gap.csv", "x,y\n1,a\n2,\n3,b\n"),
-        "The target 'y' is missing in 1 rows; remove those rows",
+        "The target 'y' is missing in 1 row; remove those rows",
     ),
     "an empty file": (
         fit_text("empty.csv", ""),
@@ -182,7 +203,7 @@ BAD = {
         "its columns seem to be separated by ';'; save it with commas",
     ),
     "Latin-1": (
-        lambda m: ["fit", latin(), "--target", "y"],
+        lambda m: ["fit", write("l1.csv", "x,y\nKöln,a\nBonn,b\n", "latin-1"), "--target", "y"],
         "it is not in UTF-8 but perhaps in Latin-1; save it as UTF-8",
     ),
     "a target that was dropped": (
@@ -233,6 +254,15 @@ def test_bad_input_is_one_sentence_and_nothing_is_done(name, saved, folder, caps
     assert printed.err.count("\n") == 1
     assert printed.out == ""
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_columns_that_pandas_named_by_numbers_are_found(capsys, folder):
+    frame = draw()[["age", "risk"]].set_axis([0, 1], axis=1)
+    frame.to_parquet("numbered.parquet")
+    call = ["fit", "numbered.parquet", "--target", "1", "--method", "smoothed", "--out", "n.json"]
+    assert main(call) == 0
+    assert main(["predict", "n.json", "numbered.parquet", "--out", "o.csv", "--json"]) == 0
+    assert '"rows": 400' in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")

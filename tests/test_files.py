@@ -86,7 +86,7 @@ def test_wrong_targets_are_named(tmp_path):
     frame = read_frame(write(tmp_path, "w.arff", ARFF))
     with pytest.raises(ValueError, match=r"no column 'plays'; did you mean 'play'\?"):
         split_target(frame, "plays")
-    with pytest.raises(ValueError, match="'outlook' is missing in 1 rows"):
+    with pytest.raises(ValueError, match="'outlook' is missing in 1 row;"):
         split_target(frame, "outlook")
     with pytest.raises(ValueError, match="no column besides"):
         split_target(frame[["play"]], "play")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from keeptree.cells import infer_column, is_number, read_cells, read_header
+from keeptree.text import plural
 
 MOST_CLASSES = 1000
 
@@ -82,7 +83,9 @@ def split_target(frame, target):
     y = frame[target]
     missing = int(y.isna().sum())
     if missing:
-        raise ValueError(f"The target {target!r} is missing in {missing} rows; remove those rows.")
+        raise ValueError(
+            f"The target {target!r} is missing in {plural(missing, 'row')}; remove those rows."
+        )
     if frame.shape[1] == 1:
         raise ValueError(f"There is no column besides the target {target!r}; add some.")
     distinct = y.nunique()
@@ -139,7 +142,10 @@ def reading(path):
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         kind = Path(path).suffix[1:].upper()
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in reason:
-            reason = "it is not in UTF-8 but perhaps in Latin-1; save it as UTF-8"
+            with open(path, "rb") as file:
+                wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")  # the mark of UTF-16
+            guess = "in UTF-16" if wide else "perhaps in Latin-1"
+            reason = f"it is not in UTF-8 but {guess}; save it as UTF-8"
         raise ValueError(f"{path} cannot be read as {kind}: {reason}.") from error
 
 
@@ -159,7 +165,8 @@ def _read_csv(path, nominal):
 def _read_parquet(path, nominal):
     import pandas as pd
 
-    return pd.read_parquet(path)
+    frame = pd.read_parquet(path)
+    return frame.set_axis([str(name) for name in frame.columns], axis=1)  # pandas allows numbers
 
 
 def _read_arff(path, nominal):
@@ -203,11 +210,21 @@ def _with_categories(frame, nominal):
         column = frame[name]
         is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
         if is_categorical or (pd.api.types.is_numeric_dtype(column) and name not in nominal):
+            _check_numbers(name, column)
             continue
         if name not in nominal:
             _check_text(name, column)
         changed[name] = pd.Categorical(column)
     return frame.assign(**changed) if changed else frame
+
+
+def _check_numbers(name, column):
+    """Raise a ValueError that names a column with infinite numbers."""
+    if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
+        raise ValueError(
+            f"The column {name!r} holds infinite numbers; leave those cells empty or write the "
+            "largest number that makes sense."
+        )
 
 
 def _check_text(name, column):
@@ -217,6 +234,8 @@ def _check_text(name, column):
             f"The column {name!r} holds dates or times; turn them into numbers before, for "
             "instance days since the first."
         )
+    if column.map(lambda value: isinstance(value, list | dict | np.ndarray)).any():
+        raise ValueError(f"The column {name!r} holds lists, not one value in a cell; leave it out.")
     values = column.dropna().unique()
     kinds = sorted({type(value).__name__ for value in values} - {"str"})
     if kinds:

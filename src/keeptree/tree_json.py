@@ -93,7 +93,19 @@ def read_json(path):
     try:
         return json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not a KeepTree file: {error}.") from error
+        raise ValueError(f"{path} is not a KeepTree file: {_not_json(error)}.") from error
+
+
+def _not_json(error):
+    """Why a file is not JSON; the decoder's own words are for programmers."""
+    text = getattr(error, "doc", None)
+    if text is None:
+        return "it is not JSON"
+    if not text.strip():
+        return "it is empty"
+    if error.pos >= len(text.rstrip()):
+        return "it ends in the middle, as if it had been cut off"
+    return f"it is not JSON in line {error.lineno}, column {error.colno}"
 
 
 def _check_text(values):

@@ -111,6 +111,9 @@ def test_every_model_takes_nominal_columns_and_missing_values(data, tmp_path, ca
         (["--protocol", "loo"], "There is no protocol 'loo'; there are holdout"),
         (["--baseline", "forrest"], "There is no model 'forrest'; did you mean 'forest'?"),
         (["--positive", "sick"], "There is no class 'sick'; there are benign, malignant."),
+        (["--drop", "diagnosis"], "The target 'diagnosis' cannot be left out"),
+        (["--costs", "[[0,1,1],[1,0,1],[1,1,0]]"], "The cost matrix has 3 rows; one for each of"),
+        (["--jobs", "0"], "n_jobs is 0; give a number of processes"),
         (["--out", "{file}"], "is a file; give the name of a folder to write to."),
     ],
 )
@@ -130,6 +133,12 @@ def test_costs_that_are_no_matrix(data, costs, capsys):
         run(data, "--costs", costs)
     assert end.value.code == 2
     assert "is not a square matrix of numbers as JSON" in capsys.readouterr().err
+
+
+def test_no_name_at_all(data, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run(data, "--models", ",")
+    assert "--models: name at least one, or leave the option out" in capsys.readouterr().err
 
 
 def test_an_unknown_target(data, capsys):

@@ -1,6 +1,7 @@
 """``keeptree compare``: models on the same splits of a data file."""
 
 import json
+from argparse import ArgumentTypeError
 
 from keeptree.cli.command import Command, add_data, require_files, say
 
@@ -82,7 +83,10 @@ def _run(options):
 
 
 def _names(text):
-    return [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ArgumentTypeError("name at least one, or leave the option out")
+    return names
 
 
 def _matrix(text):
@@ -92,9 +96,6 @@ def _matrix(text):
             raise ValueError
         return rows
     except (ValueError, TypeError):
-        # argparse wants this kind of error to say what is wrong in its own words
-        from argparse import ArgumentTypeError
-
         raise ArgumentTypeError(
             f"{text!r} is not a square matrix of numbers as JSON, such as [[0,5],[1,0]]"
         ) from None

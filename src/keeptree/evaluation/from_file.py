@@ -5,7 +5,7 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-from keeptree.evaluation.comparison import DEFAULT_METRICS, compare
+from keeptree.evaluation.comparison import DEFAULT_METRICS, compare, read_classes
 from keeptree.evaluation.displays import (
     LearningDisplay,
     MeanRocDisplay,
@@ -16,10 +16,10 @@ from keeptree.evaluation.learning import learning_curve
 from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
 from keeptree.evaluation.tables import finite
-from keeptree.files import read_frame, split_target, warn_of_doubtful
+from keeptree.files import read_training, warn_of_doubtful
 from keeptree.labels import named_label
 from keeptree.output import write_text
-from keeptree.text import clean
+from keeptree.text import clean, plural
 
 
 def compare_file(
@@ -70,23 +70,34 @@ def compare_file(
     files : list of Path
         What was written.
     """
-    X, y = split_target(read_frame(path, nominal, drop), target)
+    X, y = read_training(path, target, nominal, drop)
     warn_of_doubtful(X, y)
+    labels = read_classes(y)[1]
     models = make_models(models, X)
     measured = {**find_metrics(metrics)}
     if costs is not None:
+        _check_costs(costs, labels)
         measured["cost"] = cost_metric(costs)
     out = _folder(out)
     drawn = find_metrics(["confusion", "reliability", "roc"])
     options["results"] = out / "results.jsonl"
     if positive is not None:
-        options["positive"] = named_label(positive, y.unique())
+        options["positive"] = named_label(positive, labels)
     comparison = compare(models, X, y, metrics={**measured, **drawn}, **options)
     curve = None
     if learning is not None:
         options.pop("baseline", None)
         curve = learning_curve(models, X, y, sizes=learning, metrics=measured, **options)
     return comparison, _write(out, f"{Path(path).name}: {target}", comparison, curve)
+
+
+def _check_costs(costs, labels):
+    if len(costs) != len(labels):
+        names = ", ".join(str(label) for label in labels[:10])
+        raise ValueError(
+            f"The cost matrix has {plural(len(costs), 'row')}; one for each of the "
+            f"{len(labels)} classes is needed ({names})."
+        )
 
 
 def _folder(path):

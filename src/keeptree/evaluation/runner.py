@@ -53,6 +53,8 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description=""
     >>> [record["rows"] for record in records]
     [[{'square': 9}], [{'square': 16}]]
     """
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0; give a number of processes, or -1 for one on each core.")
     path = None if results is None else check_writable(results)
     records = {} if path is None else _finished(path)
     keys = [_key(task) for task in tasks]

@@ -69,6 +69,8 @@ def report_data(
         else " The tree was grown on the cases to fit."
     )
     notes = {**(about or {}), "Split": split}
+    if not given:
+        notes["Tree"] = f"{type(tree).__name__}, grown on the cases to fit and not changed since."
     options = {"positive": positive, "about": notes, "others": others}
     return report(model, X_test, y_test, out, title, rows, **options)
 

@@ -90,7 +90,7 @@ def report(
         X,
         y,
         title=title or "One kept tree, honest probabilities",
-        about={**(about or {}), **_about(model, X, y)},
+        about=_about(model, X, y, about or {}),
         positive=positive,
         rows=rows,
         others=others,
@@ -121,7 +121,7 @@ def _check_cases(X, y):
         raise ValueError(f"y has {len(y)} labels, but X has {len(X)} rows; give one for each.")
 
 
-def _about(model, X, y):
+def _about(model, X, y, given):
     import numpy
     import sklearn
 
@@ -137,4 +137,4 @@ def _about(model, X, y):
         f"KeepTree {__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}, "
         f"Python {platform.python_version()}."
     )
-    return notes
+    return {**given, **notes, **given}  # first and last: what is given has the last word
