@@ -82,7 +82,7 @@ def threads():
     for m in both:
         m.set_params(estimator=FrozenEstimator(tree)).fit(X, y)
     calls = [(m.predict_proba, new) for m in both]
-    one, two = best_times(calls, repeats=5, clock=time.perf_counter)
+    one, two = best_times(calls, repeats=9, clock=time.perf_counter)
     print_table(
         "Two threads on 1e6 rows, 100 leaves",
         ("", "faster than one", "at least"),

@@ -21,16 +21,18 @@ def candidates(tree, f, value, rule):
         return kept
     used = np.unique(tree.threshold[(tree.kind == 1) & (tree.feature == f)])
     dtype = np.dtype(tree.compare_dtype).type
-    tried = [*rule["bounds"]]
+    tried, (low, high) = [], rule["bounds"]
     for t in used:
         # A few numbers on each side of the threshold as the model compares them.
         number = dtype(t)
         tried.append(float(number))
         for towards in (-np.inf, np.inf):
             tried.append(float(np.nextafter(number, dtype(towards))))
+    # A limit that the model reads as one of these numbers is no nearer than that number to it.
+    read = {end: float(dtype(end)) for end in (low, high)}
+    tried += [end for end, v in read.items() if v not in tried or not low <= v <= high]
     if rule["grid"] is not None:
         tried = rule["grid"]
-    low, high = rule["bounds"]
     for v in tried:
         if not np.isfinite(v) or not low <= v <= high:
             continue

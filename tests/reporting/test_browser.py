@@ -1,5 +1,7 @@
 """The page in a real browser: by mouse, keyboard and link, on a phone, hostile or huge."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
@@ -245,6 +247,19 @@ def test_one_case_prints_on_a_sheet_of_its_own(plain):
     assert plain.page.is_visible("#quality")
 
 
+def test_charts_are_saved_as_they_look(plain):
+    for name in ("tree", "roc", "reliability", "distances", "probability-by-distance"):
+        with plain.page.expect_download() as waiting:
+            plain.page.click(f"[data-save={name}]")
+        assert waiting.value.suggested_filename == f"{name}.svg"
+        root = ElementTree.parse(waiting.value.path()).getroot()
+        kinds = {"edge", "line ours", "dot", "bars hits", "points"}
+        drawn = [part for part in root.iter() if part.get("class") in kinds]
+        assert drawn
+        for part in drawn:  # colours, not variables of the style sheet
+            assert "rgb(" in part.get("stroke") + part.get("fill")
+
+
 def test_thresholds_light_as_a_value_passes_them(plain):
     at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
     attribute = plain.run("(at) => keeptree.data.attributes[at]", at)
@@ -252,7 +267,7 @@ def test_thresholds_light_as_a_value_passes_them(plain):
     for value in (attribute["low"], *attribute["thresholds"], attribute["high"]):
         plain.page.fill(f"#value-{at}", str(value))
         plain.settle()
-        passed = sum(np.float32(value) > threshold for threshold in attribute["thresholds"])
+        passed = sum(float(np.float32(value)) > t for t in attribute["thresholds"])
         assert plain.page.locator(f"{marks}.passed").count() == passed
 
 

@@ -6,15 +6,12 @@ once, and either keeps the sum in a slot (the child is tested further) or takes 
 child's class. Nothing branches on a row's values, so the compiler vectorises over the rows.
 """
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 from numba import boolean, float32, float64, int32, int64, types
 
-from keeptree._kernels.jit import kernel, multiply_add, prefetch, readonly
-
-inner = partial(kernel, cache=False)  # compiled into the cached kernel at the end
-inlined = partial(inner, forceinline=True)  # constant arguments make a loop of its own
+from keeptree._kernels.jit import inlined, inner, kernel, multiply_add, prefetch, readonly
 
 BLOCK = 512  # rows; enough that what a step costs once per block hardly counts
 
@@ -28,7 +25,6 @@ BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
 SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
 
-LARGEST_MOVE = 1e150  # as in keeptree.geometry.program: its square is finite
 LARGEST_SINGLE = 3.4028234663852886e38
 
 
@@ -360,132 +356,29 @@ def _choose(best, n_classes, j, mask, own, wanted):
     return own, region
 
 
-@inlined
-def _outside(flat, at, column_step, first, n, nodes, bounds, single):
-    """How far a row lies outside a box: the sum of squares, the largest move, the first as large.
-
-    NaN if a coordinate is nominal or missing. Which coordinates lie outside is different for every
-    row, hence a loop without a branch.
-    """
-    total, largest, chosen = 0.0, -1.0, np.uint64(first)
-    for e in range(np.uint64(first), np.uint64(first + n)):
-        value = flat[np.uint64(at + nodes[0, e] * column_step)]
-        if single:
-            value = float64(np.float32(value))
-        above, below = value - bounds[1, e], bounds[0, e] - value
-        size = (above if above > below else below) * bounds[4, e]
-        outside = 0.0 if size < 0.0 else size
-        total += outside * outside
-        larger = size > largest
-        largest = size if larger else largest
-        chosen = e if larger else chosen
-    return total, largest, chosen
-
-
 @inner
-def _move(value, e, nodes, bounds, cost, category, test, fill, single):
-    """Move of one coordinate into a box: size, and the test that asks for it.
-
-    A negative size: it stays where it is. A missing value is given a place only if ``fill``.
-    """
-    table = nodes[3, e]
-    if np.isnan(value):
-        if not fill:
-            return -1.0, int64(-1)
-        if table >= 0:
-            return 0.0, test[table + nodes[1, e]]
-        return 0.0, nodes[2, e] if bounds[1, e] < np.inf else nodes[1, e]
-    if table >= 0:
-        code = table + int64(value)
-        if category[code] == int64(value):
-            return -1.0, int64(-1)
-        return cost[code], test[code]
-    if single:
-        value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
-    if value > bounds[1, e]:
-        return min((value - bounds[1, e]) * bounds[4, e], LARGEST_MOVE), nodes[2, e]
-    if value <= bounds[0, e]:
-        return min((bounds[0, e] - value) * bounds[4, e], LARGEST_MOVE), nodes[1, e]
-    return -1.0, int64(-1)
-
-
-@inner
-def _project_carefully(
-    flat, at, column_step, first, n, nodes, bounds, cost, category, test, fill, single
-):
-    """``_project`` for a row with nominal, missing or huge values, or one that touches the box."""
-    total, largest, separator = 0.0, -1.0, int64(-1)
-    for e in range(first, first + n):
-        value = flat[at + nodes[0, e] * column_step]
-        size, node = _move(value, e, nodes, bounds, cost, category, test, fill, single)
-        if size >= 0.0:
-            total += size * size
-            if size > largest:
-                largest, separator = size, node
-    return total, separator
-
-
-@inlined
-def _project(flat, at, column_step, first, n, nodes, bounds, single):
-    """Project the row at ``at`` on the box of n entries from ``first``.
-
-    Returns whether all of it is plain (else nothing is done), the squared distance and the
-    separator: the binding test of the coordinate that moves most, the lowest of ties.
-    """
-    total, largest, e = _outside(flat, at, column_step, first, n, nodes, bounds, single)
-    if not (total <= LARGEST_MOVE**2 and largest > 0.0):
-        return False, 0.0, int64(-1)
-    value = flat[at + nodes[0, e] * column_step]
-    if single:
-        value = float64(np.float32(value))
-    side = 1 + int64(value > bounds[0, e])  # an index: a branch would be a toss-up
-    return True, total, nodes[side, e]
-
-
-@inner
-def _fill_nearest(
-    best, n_classes, first, m, mask, flat, at, row_step, column_step, boxes, fill, single, nearest,
-):  # fmt: skip
-    """Nearest regions of a block of rows: exact distances and separators."""
-    # Taken out of their tuples once: for each row it would cost more than the work itself.
-    start, nodes, bounds, cost, category, test = boxes
-    own, wanted, region, distance, separator = nearest
+def _fill_regions(best, n_classes, first, m, mask, nearest):
+    """Own classes and nearest regions of a block of rows."""
+    own, wanted, region = nearest  # once: for each row it would cost more than the work itself
     for j in range(m):
         i = first + j
         if n_classes == 2:  # a constant: the compiler unrolls the loops
             own[i], region[i] = _choose(best, 2, j, mask, own[i], wanted[i])
         else:
             own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
-    for j in range(m):
-        i, row = first + j, at + j * row_step
-        if region[i] >= 0:
-            entry, n = start[region[i]], start[region[i] + 1] - start[region[i]]
-            plain, squared, separator[i] = _project(
-                flat, row, column_step, entry, n, nodes, bounds, single
-            )
-            if not plain:
-                squared, separator[i] = _project_carefully(
-                    flat, row, column_step, entry, n, nodes, bounds, cost, category, test,
-                    fill, single,
-                )  # fmt: skip
-            distance[i] = np.sqrt(squared)
-            continue
-        separator[i] = -1
-        stays = wanted[i] >= 0 and wanted[i] == own[i]
-        distance[i] = 0.0 if stays else np.inf
 
 
 def _measure_rows(
     flat, row_step, column_step, start, stop, columns, frame, rest, single, limit,
     steps, bounds, table, links, classes, foreign, weighted, n_slots, n_classes, mask,
-    out, boxes, fill, nearest,
+    out, nearest,
 ):  # fmt: skip
     """Run a program on the rows start to stop; returns the flags of what it saw, NaN or infinite.
 
     ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` is
     not empty it is filled with the class-algebraic distances: row by row those to all classes, or
-    only to the first if there are two. Otherwise ``nearest`` is filled: own class, region,
-    distance and separator for the class wanted, from ``boxes`` (``Regions``). Squared
+    only to the first if there are two. Otherwise ``nearest`` is filled: the row's own class and its
+    nearest region of the class wanted, which is read. Squared
     distances are compared without the bits outside ``mask``, and of equal ones the region that is
     first in preorder is taken, however the program is ordered. ``links``, if there are some, are
     searched instead of running every step, if ``foreign`` only for the nearest region of another
@@ -527,10 +420,7 @@ def _measure_rows(
             per_row = 1 if n_classes == 2 else n_classes
             _fill_signed(best, n_classes, m, out[(first - start) * per_row :])
         elif nearest is not None:
-            _fill_nearest(
-                best, n_classes, first - start, m, mask,
-                flat, at, row_step, column_step, boxes, fill, single, nearest,
-            )  # fmt: skip
+            _fill_regions(best, n_classes, first - start, m, mask, nearest)
     return seen
 
 
@@ -543,66 +433,9 @@ def measure_rows(single):
     layout = [readonly(int64, 2, "C"), readonly(float64, 2, "C"), whole, boolean, dtype]
     program = [readonly(int64, 2, "C"), readonly(dtype, 2, "C"), readonly(dtype, 1, "C")]
     program += [readonly(int64, 2, "C"), whole, boolean]
-    weighted, mask, boxes, fill, nearest = [types.none] * 5
+    weighted, mask, nearest = [types.none] * 3
     if not single:
-        weighted, mask, fill = boolean, int64, boolean
-        boxes = types.Tuple((whole, *layout[:2], real, whole, whole))
-        nearest = types.Tuple((int64[::1], whole, int64[::1], float64[::1], int64[::1]))
+        weighted, mask = boolean, int64
+        nearest = types.Tuple((int64[::1], whole, int64[::1]))
     program += [weighted, int64, int64, mask]
-    return kernel(int64(*rows, *layout, *program, dtype[::1], boxes, fill, nearest))(_measure_rows)
-
-
-@inlined
-def _place(value, lower, upper, smallest, largest, single):
-    """Where a number moves to, without a branch; it stays if it or the box is NaN."""
-    compared = value
-    if single:
-        compared = float64(np.float32(value))
-        compared = LARGEST_SINGLE if compared > LARGEST_SINGLE else compared
-        compared = -LARGEST_SINGLE if compared < -LARGEST_SINGLE else compared
-    place = largest if compared > upper else value
-    return smallest if compared <= lower else place
-
-
-@inner
-def _place_carefully(value, e, nodes, bounds, category, place):
-    """The same for a category, or for a missing value that is given a place."""
-    missing, table = np.isnan(value), nodes[3, e]
-    if table >= 0:
-        return float64(category[table + (nodes[1, e] if missing else int64(value))])
-    if missing:
-        return bounds[3, e] if bounds[1, e] < np.inf else bounds[2, e]
-    return place
-
-
-def _move_rows(rows, region, start, nodes, bounds, category, fill, single, out):
-    """Copy rows, moved into their regions; a negative region: the row stays.
-
-    Missing values are given a place only if ``fill``. The places of numbers are such that the model
-    puts them inside: the largest number not above a bound, the smallest above it. Not in place: the
-    compiler would store on a condition only, and which coordinates move is a toss-up.
-    """
-    careful = fill or len(category) > 0
-    for i in range(len(rows)):
-        for f in range(rows.shape[1]):
-            out[i, f] = rows[i, f]
-        if region[i] < 0:
-            continue
-        first, last = np.uint64(start[region[i]]), np.uint64(start[region[i] + 1])
-        for e in range(first, last):
-            f = np.uint64(nodes[0, e])
-            out[i, f] = _place(
-                rows[i, f], bounds[0, e], bounds[1, e], bounds[2, e], bounds[3, e], single
-            )
-        for e in range(first, last if careful else first):
-            f = np.uint64(nodes[0, e])
-            if fill or not np.isnan(rows[i, f]):
-                out[i, f] = _place_carefully(rows[i, f], e, nodes, bounds, category, out[i, f])
-
-
-@cache
-def move_rows():
-    """The compiled ``_move_rows``."""
-    whole, real = readonly(int64, 1, "C"), readonly(float64, 2, "C")
-    boxes = (whole, readonly(int64, 2, "C"), real, whole)
-    return kernel(types.void(real, whole, *boxes, boolean, boolean, float64[:, ::1]))(_move_rows)
+    return kernel(int64(*rows, *layout, *program, dtype[::1], nearest))(_measure_rows)

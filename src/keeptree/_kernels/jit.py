@@ -9,6 +9,8 @@ from numba.extending import intrinsic
 # No fastmath: a NaN must stay a NaN. No parallel=True: numba's threads abort under concurrent
 # calls, so row blocks are spread over Python threads instead (keeptree.blocks).
 kernel = partial(njit, cache=True, nogil=True)
+inner = partial(kernel, cache=False)  # compiled into a cached kernel of the same file
+inlined = partial(inner, forceinline=True)  # constant arguments make a loop of its own
 
 
 def readonly(dtype, ndim, layout="A"):

@@ -10,7 +10,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
 from keeptree.checks import require
-from keeptree.geometry.measure import check_finite, fill_signed, find_nearest, leaves_of, move_rows
+from keeptree.geometry.measure import (
+    Found,
+    check_finite,
+    fill_signed,
+    find_nearest,
+    leaves_of,
+    move_rows,
+)
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.observed import column_spread
 from keeptree.geometry.program import Program, compile_program
@@ -293,23 +300,21 @@ class Boundary(BaseEstimator):
             2**-36 count as equal).
         """
         X = self._encode(X)
-        wanted = self._wanted(target, len(X))
         n = len(X)
-        distance = np.empty(n)
-        region, separator, label = (np.empty(n, dtype=np.int64) for _ in range(3))
+        wanted, found = self._wanted(target, n), Found.empty(n)
 
         def fill(start, stop):
-            rows = slice(start, stop)
-            found = find_nearest(self.program_, self.tree_, X, start, stop, wanted[rows])
-            region[rows], distance[rows] = found.region, found.distance
-            separator[rows], label[rows] = found.separator, found.label
-            return start + found.missing, found.missing_point
+            part = found.part(start, stop)
+            arguments = (self.program_, self.tree_, X, start, stop, part, wanted[start:stop])
+            missing, point = find_nearest(*arguments)
+            return start + missing, point
 
         settled = map_rows(fill, n, self.n_jobs)
         missing = np.concatenate([np.empty(0, dtype=np.int64), *(at for at, _ in settled)])
         point = np.concatenate([X[:0], *(points for _, points in settled)])
-        sources = _Sources(X, region, missing, point, self.program_, self.tree_, self.n_jobs)
-        return Nearest(distance, separator, self.tree_.classes[label], sources)
+        sources = _Sources(X, found.region, missing, point, self.program_, self.tree_, self.n_jobs)
+        predicted = self.tree_.classes[found.label]
+        return Nearest(found.distance, found.separator, predicted, sources)
 
     @property
     def _width(self):
@@ -359,11 +364,11 @@ class Boundary(BaseEstimator):
 
         Where there is no other class the distance is infinite and the separator -1.
         """
-        distance, separator = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
+        found = Found.empty(len(X))
 
         def fill(start, stop):
-            found = find_nearest(self.program_, self.tree_, X, start, stop, fill=True)
-            distance[start:stop], separator[start:stop] = found.distance, found.separator
+            part = found.part(start, stop)
+            find_nearest(self.program_, self.tree_, X, start, stop, part, fill=True)
 
         map_rows(fill, len(X), self.n_jobs if n_jobs is None else n_jobs)
-        return distance, separator
+        return found.distance, found.separator

@@ -9,22 +9,28 @@ _SAW_NAN, _SAW_INF = 1, 2  # as in keeptree._kernels.boundary
 # the regions of all of many classes are asked for, and where those of one are (by measurement).
 _MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
 
+_NONE = np.empty(0, dtype=np.int64)  # no regions are asked for
+
 _ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; more if needed
 
 
 class Found(NamedTuple):
-    """Nearest regions of a block of rows: see ``keeptree.geometry.boundary.Nearest``.
-
-    The points of the rows ``missing``, which have missing values and a region, are there already:
-    without them it is not known whether the values must be given a place.
-    """
+    """Nearest regions of rows: see ``keeptree.geometry.boundary.Nearest``."""
 
     region: np.ndarray
     distance: np.ndarray
     separator: np.ndarray
     label: np.ndarray
-    missing: np.ndarray
-    missing_point: np.ndarray
+
+    @classmethod
+    def empty(cls, n):
+        """Room for n rows."""
+        region, separator, label = (np.empty(n, dtype=np.int64) for _ in range(3))
+        return cls(region, np.empty(n), separator, label)
+
+    def part(self, start, stop):
+        """The rows start to stop."""
+        return Found(*(column[start:stop] for column in self))
 
 
 def fill_signed(program, tree, X, start, stop, out):
@@ -33,45 +39,43 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
-    single, n = out.dtype == np.float32, 0
-    nearest = None if single else _outputs(np.full(n, -1), np.full(n, -1))
-    seen = _measure(program, tree, X, start, stop, out.reshape(-1), nearest)
+    seen = _measure(program, tree, _flat(X, start, stop), out.reshape(-1))
     check_rows(tree, X, start, stop, seen)
 
 
-def find_nearest(program, tree, X, start, stop, wanted=None, fill=False):
-    """Nearest region of the rows start to stop: of the class ``wanted``, or any but the row's own.
+def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
+    """Fill ``found`` for the rows start to stop: the region of the class ``wanted``, or any other.
 
     If ``fill`` missing values are given a place inside in any case, else only if the row would not
-    be decided as it should be without one.
+    be decided as it should be without one. Returns which rows have missing values and a region, and
+    their points: without them it is not known whether the values must be given a place.
     """
     rows, regions, n = X[start:stop], program.regions, stop - start
-    found = _outputs(np.full(n, -1), np.full(n, -1) if wanted is None else wanted)
-    seen = _measure(program, tree, X, start, stop, np.empty(0), found, fill)
+    own, wanted = np.full(n, -1), np.full(n, -1) if wanted is None else wanted
+    seen = _find(program, tree, _flat(X, start, stop), own, wanted, found, fill)
     check_rows(tree, X, start, stop, seen)
     missing = np.empty(0, dtype=np.int64)
     if seen & _SAW_NAN:
         missing = np.flatnonzero(np.isnan(rows).any(axis=1))
-        found.own[missing] = -1
+        own[missing] = -1
     # On a threshold, or where a value is missing, several classes touch: the tree itself decides.
-    undecided = np.flatnonzero(found.own < 0)
+    undecided = np.flatnonzero(own < 0)
     if len(undecided):
-        own = _classes_of(tree, rows[undecided])
-        _measure_again(program, tree, rows, undecided, own, found, fill)
+        own[undecided] = _classes_of(tree, rows[undecided])
+        _find_again(program, tree, rows, undecided, own, wanted, found, fill)
     inside = found.region >= 0
-    label = np.where(inside, regions.label[found.region], found.own)
+    found.label[:] = np.where(inside, regions.label[found.region], own)
     missing = missing[:0] if fill else missing[inside[missing]]
-    point = _settle(program, tree, rows, missing, found, label)
-    return Found(found.region, found.distance, found.separator, label, missing, point)
+    return missing, _settle(program, tree, rows, missing, own, wanted, found)
 
 
 def move_rows(program, tree, rows, region, out, fill=False):
     """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
-    from keeptree._kernels import boundary
+    from keeptree._kernels import project
 
     regions, single = program.regions, tree.compare_dtype == "float32"
     boxes = (regions.start, regions.nodes, regions.bounds, regions.category)
-    boundary.move_rows()(np.ascontiguousarray(rows), region, *boxes, fill, single, out)
+    project.move_rows(np.ascontiguousarray(rows), region, *boxes, fill, single, out)
 
 
 def leaves_of(tree, X):
@@ -124,61 +128,60 @@ def check_finite(X, tree, first=0):
         )
 
 
-class _Outputs(NamedTuple):
-    """What the kernel fills for nearest regions; ``wanted`` it only reads."""
-
-    own: np.ndarray
-    wanted: np.ndarray
-    region: np.ndarray
-    distance: np.ndarray
-    separator: np.ndarray
-
-
-def _outputs(own, wanted):
-    n = len(own)
-    region, separator = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    return _Outputs(own, wanted, region, np.empty(n), separator)
-
-
-def _measure(program, tree, X, start, stop, out, nearest, fill=False):
-    """Call the kernel: algebraic distances into ``out``, or nearest regions if that is empty."""
-    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
-
+def _flat(X, start, stop):
+    """The rows start to stop as the kernels read them: memory, steps in it, first and last row."""
     if X.flags.c_contiguous:
-        rows = (X.reshape(-1), X.shape[1], 1, start, stop)
-    elif X.flags.f_contiguous:
-        rows = (X.T.reshape(-1), 1, len(X), start, stop)
-    else:
-        rows = (X[start:stop].ravel(), X.shape[1], 1, 0, stop - start)
-    single = out.dtype == np.float32
-    numbers, regions = program.single if single else program.double, program.regions
-    layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
-    steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
-    foreign = not len(out) and bool((nearest.wanted < 0).all())
-    search = (
-        len(program.steps)
-        > _MANY["float32" if single else "float64"][foreign or program.n_classes == 2]
-    )
-    steps += (program.links if search else program.links[:0], program.classes, foreign)
-    size = (program.n_slots, program.n_classes)
-    if single:
-        return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None, None, None)
-    bits = 0 if len(out) else max(_ID_BITS, (len(regions.node) + 1).bit_length())
+        return X.reshape(-1), X.shape[1], 1, start, stop
+    if X.flags.f_contiguous:
+        return X.T.reshape(-1), 1, len(X), start, stop
+    return X[start:stop].ravel(), X.shape[1], 1, 0, stop - start
+
+
+def _find(program, tree, rows, own, wanted, found, fill):
+    """Fill regions, distances, separators, and ``own`` where it is negative; see ``_measure``."""
+    from keeptree._kernels.project import project_rows
+
+    seen = _measure(program, tree, rows, np.empty(0), (own, wanted, found.region))
+    regions, (region, distance, separator, _) = program.regions, found
     boxes = (regions.start, regions.nodes, regions.bounds)
     boxes += (regions.cost, regions.category, regions.test)
-    more = (-1 << bits, out, boxes, fill, tuple(nearest))
-    return measure_rows(False)(*rows, *layout, *steps, True, *size, *more)
+    where = (fill, tree.compare_dtype == "float32", own, wanted, region)
+    project_rows(*rows, *boxes, *where, distance, separator)
+    return seen
 
 
-def _measure_again(program, tree, rows, chosen, own, found, fill):
-    """Nearest regions of some rows once more, with their own class given."""
-    again = _outputs(own, found.wanted[chosen])
-    _measure(program, tree, rows[chosen], 0, len(chosen), np.empty(0), again, fill)
-    for whole, part in zip(found, again, strict=True):
-        whole[chosen] = part
+def _measure(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
+    """Run the program on rows: algebraic distances into ``out``, or regions if that is empty.
+
+    Returns the flags of what was seen.
+    """
+    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
+
+    single = out.dtype == np.float32
+    numbers, n_regions = program.single if single else program.double, len(program.regions.node)
+    layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
+    steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
+    foreign = not len(out) and bool((nearest[1] < 0).all())
+    many = _MANY["float32" if single else "float64"][foreign or program.n_classes == 2]
+    links = program.links if len(program.steps) > many else program.links[:0]
+    steps += (links, program.classes, foreign)
+    size = (program.n_slots, program.n_classes)
+    if single:
+        return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None)
+    bits = 0 if len(out) else max(_ID_BITS, (n_regions + 1).bit_length())
+    return measure_rows(False)(*rows, *layout, *steps, True, *size, -1 << bits, out, nearest)
 
 
-def _settle(program, tree, rows, missing, found, label):
+def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
+    """Nearest regions of some rows once more, now that their own class is known."""
+    again, own_again = Found.empty(len(chosen)), own[chosen]
+    part = _flat(rows[chosen], 0, len(chosen))
+    _find(program, tree, part, own_again, wanted[chosen], again, fill)
+    for whole, new in zip((own, *found[:3]), (own_again, *again[:3]), strict=True):
+        whole[chosen] = new
+
+
+def _settle(program, tree, rows, missing, own, wanted, found):
     """Points of rows with missing values, which may send the projection elsewhere.
 
     Then they are given a place inside too, and the separator is chosen accordingly.
@@ -186,15 +189,15 @@ def _settle(program, tree, rows, missing, found, label):
     point = np.empty((len(missing), rows.shape[1]))
     if len(missing) == 0:
         return point
-    region, wanted = found.region[missing], label[missing]
+    region, label = found.region[missing], found.label[missing]
     move_rows(program, tree, rows[missing], region, point)
-    lost = np.flatnonzero(_classes_of(tree, point) != wanted)
+    lost = np.flatnonzero(_classes_of(tree, point) != label)
     if len(lost):
         again = missing[lost]
-        _measure_again(program, tree, rows, again, found.own[again], found, True)
+        _find_again(program, tree, rows, again, own, wanted, found, True)
         filled = np.empty((len(lost), rows.shape[1]))
         move_rows(program, tree, rows[again], region[lost], filled, fill=True)
-        lost_again = _classes_of(tree, filled) != wanted[lost]
+        lost_again = _classes_of(tree, filled) != label[lost]
         # The region does not care about what is still missing, but a test inside it does.
         filled[lost_again] = np.nan_to_num(filled[lost_again])
         point[lost] = filled

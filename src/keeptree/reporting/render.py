@@ -41,6 +41,7 @@ SCRIPTS = (
     "outline.js",
     "cases.js",
     "result.js",
+    "save.js",
     "page.js",
 )
 _LABEL_WIDTH, _LABEL_SIZE = 640, 16  # where a label of the outline is cut

@@ -10,6 +10,7 @@ import { changeSentence, compareWithPython, estimateOf, judge, tellCase } from "
 import { className, drawOutline, element } from "./outline.js";
 import { drawCases } from "./cases.js";
 import { drawResult } from "./result.js";
+import { saveText, standalone } from "./save.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const { metric, model } = data.whatif;
@@ -347,6 +348,12 @@ get("copy")?.addEventListener("click", () => {
 get("copy-text")?.addEventListener("click", () => copy(view.sentence, "Sentence copied."));
 get("whatif")?.addEventListener("keydown", takeBack);
 get("print").addEventListener("click", () => window.print());
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("button[data-save]");
+  if (!button) return;
+  const chart = all(".chart", button.closest("figure, section")).find((svg) => svg.getClientRects().length);
+  if (chart) saveText(standalone(chart), `${button.dataset.save}.svg`, "image/svg+xml");
+});
 get("print-case")?.addEventListener("click", () => {
   document.documentElement.classList.add("one-case");
   addEventListener("afterprint", () => document.documentElement.classList.remove("one-case"), { once: true });
