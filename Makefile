@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench quality pictures clean
+.PHONY: demo test lint format bench quality reproduction pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -27,6 +27,15 @@ quality: ARGS ?= --docs
 quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 
+# make reproduction DATA=folder-with-the-papers-files: hours; what is finished is kept in build.
+REPRODUCE = $(BIN)/keeptree reproduce $(if $(DATA),--data-dir $(DATA)) --out build/papers
+reproduction: $(VENV)/.papers
+	$(REPRODUCE) alvarez-2007
+	$(REPRODUCE) alvarez-2005
+	$(REPRODUCE) katz-2012 --samples 3
+	$(REPRODUCE)-plain alvarez-2007 --protocol plain
+	$(BIN)/python -m docs.reproduction build/papers build/papers-plain
+
 # Those of the README and the guide; needs Chromium.
 pictures: $(VENV)/.test
 	$(BIN)/python -m docs.images
@@ -44,6 +53,7 @@ $(VENV)/.test: EXTRAS := test
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality: pyproject.toml | $(BIN)/python
+$(VENV)/.papers: EXTRAS := papers
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality $(VENV)/.papers: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@
