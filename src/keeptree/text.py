@@ -81,6 +81,19 @@ def plain_number(value, digits=4):
     return text.replace("-", "−")
 
 
+def enough_digits(value, least=6):
+    """Return how many significant digits to print: ``least``, but whole ones are never cut.
+
+    Who reads the threshold 20230115.5 must be able to decide as the tree does.
+
+    Examples
+    --------
+    >>> enough_digits(16.795), enough_digits(20230115.5)
+    (6, 9)
+    """
+    return max(least, len(str(int(abs(value)))) + 1) if abs(value) < 1e15 else least
+
+
 def count_text(cases):
     """Return a number of cases: whole, or with one decimal where parts of cases are counted.
 

@@ -1,5 +1,7 @@
 """A Tree as indented text, in the manner of C4.5."""
 
+from keeptree.text import enough_digits
+
 
 def tree_to_text(tree, precision=6):
     """Return one line per branch; ``|   `` marks the depth, a leaf ends in class and weights."""
@@ -31,12 +33,8 @@ def branch_text(tree, node, child, precision=6):
 
 
 def number_text(value, precision=6):
-    """A number with ``precision`` significant digits, more if it has as many before the point.
-
-    Whole digits are never cut: who reads 20230115.5 must be able to decide as the tree does.
-    """
-    whole = len(str(int(abs(value)))) if abs(value) < 1e15 else 0
-    return f"{value:.{max(precision, whole + 1)}g}"
+    """A number with ``precision`` significant digits, more if it has as many before the point."""
+    return f"{value:.{enough_digits(value, precision)}g}"
 
 
 def _leaf_text(tree, node, precision):

@@ -12,7 +12,6 @@ from keeptree.probability.condense import condense
 from keeptree.probability.kernel_expert import (
     MOST_LANDMARKS,
     Settings,
-    copied_weight,
     fit_kernel,
     leave_one_out,
 )
@@ -188,17 +187,6 @@ def test_copies_of_cases_do_not_choose_a_smaller_bandwidth():
         for expert in (once, thrice)
     ]
     assert losses[1] < 1.02 * losses[0]
-
-
-def test_equal_rows_of_few_categories_are_not_copies():
-    rng = np.random.default_rng(3)
-    codes = rng.integers(3, size=(200, 2)).astype(float)
-    y, weight = rng.integers(2, size=200), np.ones(200)
-    np.testing.assert_array_equal(copied_weight(codes, y, weight), weight)
-    numbers = np.column_stack([codes, rng.normal(size=200)])
-    again = np.append(np.arange(200), [0, 0])
-    copied = copied_weight(numbers[again], y[again], np.ones(202))
-    assert copied[[0, 1, 200, 201]].tolist() == [3, 1, 3, 3]
 
 
 def test_weights_count_as_repeated_cases(iris, iris_tree):

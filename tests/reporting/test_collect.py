@@ -10,6 +10,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.explanation.nearest_change import nearest_change
+from keeptree.explanation.path import branch
 from keeptree.importers import keep
 from keeptree.probability.display import DistanceKernelDisplay
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
@@ -21,6 +22,7 @@ from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 from keeptree.reporting.words import rows_text
+from keeptree.tree import Tree
 
 
 def fitted(X, y, **options):
@@ -373,3 +375,14 @@ def test_what_is_no_fitted_model_of_ours_is_refused_in_one_sentence(model, tmp_p
     with pytest.raises(ValueError, match="fit"):
         report(model, [[1.0]], [0], tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("threshold", ["16.795", "20230115.5", "0.000012345", "-3.25"])
+def test_a_threshold_reads_the_same_in_the_outline_the_story_and_the_text(threshold):
+    X = np.repeat([float(threshold) - 0.25, float(threshold) + 0.25], 10)[:, None]
+    tree = keep(DecisionTreeClassifier().fit(X, np.repeat([0, 1], 10)))
+    tree = Tree.from_dict({**tree.to_dict(), "threshold": [float(threshold), None, None]})
+    assert tree.to_text().startswith(f"x[0] <= {float(threshold):.9g}")
+    said = branch(tree, 0, 1).removeprefix("x[0] ")
+    assert said.replace("−", "-").replace("e-5", "e-05") == f"≤ {float(threshold):.9g}"
+    assert collect_tree(tree)["nodes"][1]["relation"] == said

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from keeptree.explanation.wording import tell_side
+from keeptree.explanation.wording import tell_number, tell_side
 from keeptree.labels import plain
 from keeptree.text import clean
 from keeptree.tree import NUMERIC, SHARE
@@ -69,8 +69,7 @@ def branch(tree, node, child):
     name = clean(tree.feature_name(tree.feature[node]))
     if tree.kind[node] == NUMERIC:
         sign = "≤" if child == tree.children(node)[0] else ">"
-        threshold = f"{tree.threshold[node]:.6g}".replace("-", "−")
-        return f"{name} {sign} {threshold}"
+        return f"{name} {sign} {tell_number(float(tree.threshold[node]))}"
     return f"{name} is {' or '.join(clean(label) for label in _labels(tree, node, child))}"
 
 

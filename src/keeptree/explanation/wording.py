@@ -2,7 +2,7 @@
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from keeptree.text import clean, in_hundred, plain_number
+from keeptree.text import clean, enough_digits, in_hundred, plain_number
 
 _TOLERANCE = 0.02  # share of a move by which rounding may lengthen it
 _SIX_DIGITS = 5e-6  # share of a number by which six significant digits may miss it
@@ -101,12 +101,14 @@ def tell_pair(first, second):
 def tell_number(number):
     """A number as it is, up to six significant digits as ``tree.to_text()`` prints thresholds.
 
+    The outline of a report and the story of a case tell thresholds so, too.
+
     Examples
     --------
     >>> tell_number(44.8), tell_number(-2.50), tell_number(25.670000076), tell_number(1234567.0)
     ('44.8', '−2.5', '25.67', '1234567')
     """
-    return plain_number(number, 6)
+    return plain_number(number, enough_digits(number))
 
 
 def tell_side(value, sign, threshold):

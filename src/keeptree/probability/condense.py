@@ -4,6 +4,8 @@ import heapq
 
 import numpy as np
 
+from keeptree.probability.copies import equal_rows
+
 _MOVES = 3  # of k-means, after the division
 
 
@@ -127,22 +129,6 @@ def centres(points, weight, member, n_cells):
         with np.errstate(invalid="ignore"):
             centres[:, k] = total / size
     return centres, mass
-
-
-def equal_rows(table):
-    """Number of the group of equal rows that each row is in; a missing value equals a missing one.
-
-    Examples
-    --------
-    >>> equal_rows(np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan]])).tolist()
-    [0, 1, 0]
-    """
-    if table.shape[1] == 0:
-        return np.zeros(len(table), dtype=np.int64)
-    rows = np.ascontiguousarray(table + 0.0)  # -0.0 becomes 0.0
-    rows[np.isnan(rows)] = np.nan  # of many bit patterns one
-    _, first, group = np.unique(rows.view(f"V{8 * rows.shape[1]}"), True, True)
-    return np.argsort(np.argsort(first))[group.ravel()]
 
 
 def padded(points):

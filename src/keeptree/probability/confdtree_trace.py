@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
+from keeptree.tree_text import number_text
 
 # In the order of the codes in keeptree._kernels.confdtree.
 _ACTIONS = (
@@ -227,7 +228,7 @@ class _Tracer:
         name = tree.feature_name(tree.feature[node])
         if tree.kind[node] == NUMERIC:
             sign = "<=" if child == tree.children(node)[0] else ">"
-            return f"{name} {sign} {tree.threshold[node]:.6g}"
+            return f"{name} {sign} {number_text(tree.threshold[node])}"
         part = slice(tree.category_start[node], tree.category_start[node + 1])
         labels = np.array(tree.categories[tree.feature[node]], dtype=object)
         return f"{name} is {' or '.join(map(str, labels[tree.category_child[part] == child]))}"
@@ -241,7 +242,7 @@ class _Tracer:
     def _where(self, node):
         name = self.tree.feature_name(self.tree.feature[node])
         value = self._value(node)
-        shown = f"{value:.6g}" if isinstance(value, float) else value
+        shown = number_text(value) if isinstance(value, float) else value
         return f"Node {node}, {name} = {shown}"
 
     def _tell(self, step, indent):

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree.checks import require, require_array, require_number, require_starts
-from keeptree.probability.condense import centres, condense, equal_rows, padded
+from keeptree.probability.condense import centres, condense, padded
+from keeptree.probability.copies import find_copies
 from keeptree.probability.kernel_space import KernelSpace, embed
 
 MOST_LANDMARKS = 3072
@@ -25,7 +26,6 @@ _MOST_SHARP = 16.0  # a bandwidth is between a quarter and four times the chosen
 _CHUNK = 512  # landmarks whose distances are in memory at once
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _MOST_LEFT_OUT = 2048  # cases that judge a bandwidth
-_MOST_CHANCE = 0.05  # other cases that equal a case by chance, if equal rows are to be copies
 
 
 class Settings(NamedTuple):
@@ -186,7 +186,8 @@ def _choose(cloud, X, y, weight, member):
     """Settings of the least leave-one-out log-loss."""
     order = np.argsort(y, kind="stable")
     rows = np.sort(order[:: -(-len(y) // _MOST_LEFT_OUT)])
-    left_out = copied_weight(X, y, weight)
+    case = find_copies(X, y)
+    left_out = np.bincount(case, weight)[case]
     sample = _Sample(X[rows], y[rows], weight[rows], left_out[rows], member[rows])
     best = _best(cloud, product(_WIDTHS, _POWERS), sample)
     return _best(cloud, ((best.width * finer, best.power) for finer in _FINER), sample)
@@ -216,31 +217,6 @@ def _loss(sums, pseudo, sample):
     own = np.arange(len(sample.y)), sample.y
     assigned = (sums[own] + pseudo[sample.y]) / (sums.sum(axis=1) + pseudo.sum())
     return -(sample.weight * np.log(np.maximum(assigned, 1e-300))).sum()
-
-
-def copied_weight(X, y, weight):
-    """Weight of each case with its copies, which must be left out together.
-
-    A sample that was drawn with replacement, or whose rare class was repeated, has copies: with
-    one of them left in, the least bandwidth would seem the best. Rows with the same values and
-    class are copies if two different cases would hardly ever be equal by chance; cases of a few
-    categories often are, and then they are evidence of their own.
-    """
-    group = equal_rows(np.column_stack([X, y]))
-    n_groups = group.max(initial=-1) + 1
-    if n_groups == len(y):
-        return weight
-    _, first = np.unique(group, return_index=True)
-    chance = np.prod([_agreement(column) for column in X[first].T])
-    if len(y) * chance > _MOST_CHANCE:
-        return weight
-    return np.bincount(group, weight)[group]
-
-
-def _agreement(column):
-    """Probability that two cases have the same value in a column."""
-    _, count = np.unique(column, return_counts=True)
-    return (count * (count - 1)).sum() / max(len(column) * (len(column) - 1), 1)
 
 
 def leave_one_out(expert, X, y, weight, member):

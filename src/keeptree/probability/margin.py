@@ -167,8 +167,8 @@ class MarginTreeClassifier(RefittedModel):
         sample; a ``Tree``, which came without its learner, has 0.03.
     cv : int, splitter, iterable or None, default=None
         Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
-        stratified ones. Rows that belong together (one patient's visits, copies) should share a
-        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
+        stratified ones, copies of a row in the same. Other rows that belong together should share
+        a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None

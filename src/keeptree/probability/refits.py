@@ -20,6 +20,7 @@ from keeptree.importers import keep, unwrap
 from keeptree.labels import label_codes
 from keeptree.learners.target import read_target
 from keeptree.probability.base import ProbabilityModel, _fit_learner, _learner, read_rows
+from keeptree.probability.copies import find_copies
 from keeptree.tree import Tree
 
 FOLDS = 5
@@ -50,7 +51,9 @@ class Fold:
     rows: np.ndarray
 
 
-def out_of_fold(estimator, tree, X, y, sample_weight=None, cv=None, n_jobs=None, most=MOST_ROWS):
+def out_of_fold(
+    estimator, tree, X, y, sample_weight=None, case=None, cv=None, n_jobs=None, most=MOST_ROWS
+):
     """Refit a kept tree's learner on the folds of its training sample.
 
     Parameters
@@ -61,6 +64,8 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, cv=None, n_jobs=None,
         The kept tree, whose classes and their order all folds share.
     X, y, sample_weight
         The training sample as the user has it. Cases of weight 0 are left out.
+    case : ndarray of shape (n,), optional
+        Number of the case that each row is of; copies stay together. Default: all differ.
     cv : int, splitter, iterable or None
         The folds, as scikit-learn's ``cross_validate`` reads it. None: stratified ones, five, or as
         many as the smallest class has cases.
@@ -82,8 +87,10 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, cv=None, n_jobs=None,
     classes, codes = read_target(y)
     labels = label_codes(classes[codes], tree.classes)
     weight = _check_sample_weight(sample_weight, X)
+    case = np.arange(len(labels)) if case is None else case
     present = np.flatnonzero(weight > 0)
-    members = np.bincount(labels[present])
+    first = present[np.unique(case[present], return_index=True)[1]]  # row of each case
+    members = np.bincount(labels[first])
     members = members[members > 0]
     if len(members) < 2:
         return None  # one class only: nothing to choose
@@ -101,16 +108,19 @@ def out_of_fold(estimator, tree, X, y, sample_weight=None, cv=None, n_jobs=None,
             learner, tree, X, y, labels, sample_weight, weight,
             grow, np.intersect1d(grow, shown), hold,
         )
-        for grow, hold in _splits(cv, X, labels, present, shown, members.min())
+        for grow, hold in _splits(cv, X, labels, present, shown, case, first)
     )  # fmt: skip
     return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(work))
 
 
-def _splits(cv, X, labels, present, shown, fewest):
+def _splits(cv, X, labels, present, shown, case, first):
     """Rows to grow on and rows shown of those held out, fold by fold."""
     if cv is None:
+        fewest = min(n for n in np.bincount(labels[first]) if n)
         folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
-        splits = [[present[part] for part in s] for s in folds.split(present, labels[present])]
+        parts = [case[first[hold]] for _, hold in folds.split(first, labels[first])]
+        held = [np.isin(case, part) for part in parts]
+        splits = [(np.flatnonzero(~out), np.flatnonzero(out)) for out in held]
     else:
         splits = check_cv(cv, labels, classifier=True).split(X, labels)
     splits = [(np.intersect1d(grow, present), np.intersect1d(hold, shown)) for grow, hold in splits]
@@ -168,8 +178,9 @@ class RefittedModel(ProbabilityModel):
         _check_scale(sample[2])
         folds = None
         if self._refits():
+            case = find_copies(*sample[:2])
             folds = out_of_fold(
-                self.estimator, self.tree_, X, y, sample_weight, self.cv, self.n_jobs
+                self.estimator, self.tree_, X, y, sample_weight, case, self.cv, self.n_jobs
             )
         self._learn(*sample, folds)
         return self

@@ -113,8 +113,8 @@ class SoftTreeClassifier(RefittedModel):
         classes; 0 leaves the proportions as they are. ``"cv"`` as above; 10 without a learner.
     cv : int, splitter, iterable or None, default=None
         Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
-        stratified ones. Rows that belong together (one patient's visits, copies) should share a
-        fold: ``cv=list(GroupKFold().split(X, y, patient))``.
+        stratified ones, copies of a row in the same. Other rows that belong together should share
+        a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability"}, default="tree"
         Whether ``predict`` is the tree's decision or the most probable class.
     n_jobs : int or None, default=None
