@@ -97,8 +97,9 @@ export function tellNeighbours(p, label, bins) {
   const bin = bins?.findLast((item) => item.from <= p) ?? bins?.[0];
   if (!bin) return "";
   const hundred = (share) => fixed(100 * share, 0);
+  const scored = (share) => inHundred(share).replace(" in 100", "");
   return (
-    `Of ${bin.cases} held-out ${bin.cases === 1 ? "case" : "cases"} scored ${hundred(bin.from)} to ${hundred(bin.to)} in 100, ` +
+    `Of ${bin.cases} held-out ${bin.cases === 1 ? "case" : "cases"} scored ${scored(bin.from)} to ${scored(bin.to)} in 100, ` +
     `${bin.happened} ${bin.happened === 1 ? "was" : "were"} ${label} (${hundred(bin.observed)} in 100; 95 % interval ${hundred(bin.low)} to ${hundred(bin.high)}).`
   );
 }
