@@ -33,17 +33,19 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
         return [function(start, min(start + block, n_rows)) for start in starts]
     results, errors, waiting = {}, {}, iter(starts)
 
-    def work(_):
+    def work():
         for start in waiting:  # one task for each thread: a task costs as much as hundreds of rows
             try:
                 results[start] = function(start, min(start + block, n_rows))
-            except Exception as error:
+            except BaseException as error:  # an interrupt too ends the work of the other threads
                 errors[start] = error
             if errors:
                 return
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, range(threads)))
+    with ThreadPoolExecutor(threads - 1) as pool:
+        for _ in range(threads - 1):
+            pool.submit(work)
+        work()
     if errors:
         raise errors[min(errors)]  # blocks are taken in order: the same whichever thread was faster
     return [results[start] for start in starts]

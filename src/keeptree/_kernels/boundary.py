@@ -29,7 +29,7 @@ LARGEST_SINGLE = 3.4028234663852886e38
 
 
 @inner
-def _tile(columns, frame, width, tile):
+def _tile(columns, frame, tile):
     """Centres and factors of whole rows, as many as ``tile`` has; unused columns get 0.
 
     Times 0, a finite number is 0 and anything else NaN: the check of all columns is one.
@@ -389,7 +389,7 @@ def _measure_rows(
     best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
     width = len(columns) + len(rest)
     tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
-    center, factor = _tile(columns, frame, width, tile)
+    center, factor = _tile(columns, frame, tile)
     stack, due = np.empty(len(links) + 1, dtype=np.int64), np.empty(len(links) + 1, dtype=out.dtype)
     seen = 0
     for first in range(start, stop, BLOCK):
