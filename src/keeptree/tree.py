@@ -281,7 +281,7 @@ class Tree:
         """Position of its class in ``classes`` for each row of an encoded matrix."""
         shared, labels = self.shared_rows(X), self.label[self.route(X)]
         if len(shared):
-            labels[shared] = _first_largest(self.mix_proportions(X[shared]))
+            labels[shared] = first_largest(self.mix_proportions(X[shared]))
         return labels
 
     def mix_proportions(self, X):
@@ -549,7 +549,7 @@ def _frozen(array):
     return np.ndarray(array.shape, array.dtype, buffer=array.tobytes())
 
 
-def _first_largest(shares):
+def first_largest(shares):
     """Class of the largest share; a later one must be 1e-6 larger, as in J48.
 
     Mixed shares that are equal on paper differ in their last bits.

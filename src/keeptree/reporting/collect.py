@@ -14,7 +14,7 @@ from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
 from keeptree.labels import label_codes
-from keeptree.probability.base import _is_kept
+from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 from keeptree.reporting.attributes import collect_attributes
@@ -222,7 +222,7 @@ def _shown_classes(truth, positive, n_classes):
 
 def _is_unchanged(model):
     """Whether the model still decides by the very tree it was given; a grown one is its own."""
-    if not _is_kept(model.estimator):
+    if not is_kept(model.estimator):
         return True
     return fingerprint(keep(model.estimator)) == fingerprint(model.tree_)
 
