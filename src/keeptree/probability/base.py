@@ -88,7 +88,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
 
         def decide(rows, labels):
-            labels[:] = self.tree_._labels(self._check_finite(rows))
+            labels[:] = self.tree_.decide(self._check_finite(rows))
 
         return self.tree_.classes[self._map(X, decide, (), np.int32)]
 
@@ -160,7 +160,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             if np.isfinite(matrix.sum()):  # cheap, and without a temporary
                 return
         self._check_finite(matrix)
-        self.tree_._route(matrix[np.isnan(matrix).any(axis=1)])
+        self.tree_.route(matrix[np.isnan(matrix).any(axis=1)])
 
     def _map(self, X, fill, shape, dtype=np.float64):
         """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
@@ -187,7 +187,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             map_rows(block, X.shape[0], n_jobs=self.n_jobs)
         except ValueError:
             # The same complaint, with the number of the row in X.
-            self.tree_._route(self._check_finite(read(X)))
+            self.tree_.route(self._check_finite(read(X)))
             raise
         return out
 

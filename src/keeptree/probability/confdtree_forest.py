@@ -141,7 +141,7 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
         if self.decide == "forest":
             check_is_fitted(self)
             X = self._check(X)
-            leaves = [tree.tree_._route(X) for tree in self.trees_]
+            leaves = [tree.tree_.route(X) for tree in self.trees_]
             votes = sum(vote[leaf] for vote, leaf in zip(self._votes, leaves, strict=True))
             return self.classes_[(votes / len(leaves)).argmax(axis=1)]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]

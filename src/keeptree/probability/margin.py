@@ -297,7 +297,7 @@ class MarginTreeClassifier(RefittedModel):
 
 def _asked_tests(tree, X, weight):
     """Tests of the nodes with enough training cases, of many those of the heaviest."""
-    cases = np.bincount(tree._route(X), weight, minlength=tree.n_nodes)
+    cases = np.bincount(tree.route(X), weight, minlength=tree.n_nodes)
     for nodes in tree.levels[:0:-1]:
         np.add.at(cases, tree.parent[nodes], cases[nodes])
     asked = (tree.kind != LEAF) & (cases >= _FEWEST)

@@ -99,15 +99,15 @@ def boundary_of(model):
         return model.boundary_
     tree = model.tree_
     nothing = np.empty((0, tree.n_features))
-    return Boundary(tree)._fit_encoded(tree, nothing, observed=model.observed_)
+    return Boundary(tree).fit_encoded(tree, nothing, observed=model.observed_)
 
 
 def _measure(data, model, boundary, X, matrix, y, others):
     tree = model.tree_
     order = label_codes(tree.classes, model.classes_)
-    ours, leaves = model.predict_proba(X)[:, order], tree._predict_proba(matrix)
-    decision = tree._labels(matrix)
-    inside = -boundary._signed_distance(matrix)
+    ours, leaves = model.predict_proba(X)[:, order], tree.mix_proportions(matrix)
+    decision = tree.decide(matrix)
+    inside = -boundary.class_distances(matrix)
     distance = inside[np.arange(len(matrix)), decision]
     truth = None if y is None else label_codes(np.asarray(y), tree.classes)
     finite = distance[np.isfinite(distance)]
