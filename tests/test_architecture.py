@@ -58,6 +58,13 @@ def test_imports_point_one_way(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_no_file_imports_a_private_name_of_another(path):
+    ours = [name.split(".") for name in imported_modules(path) if name.startswith("keeptree.")]
+    private = [name for name in ours if name[-1].startswith("_")]
+    assert [name for name in private if name[-1] not in ("_kernels", "__version__")] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_numba_lives_in_the_kernels_only(path):
     if "_kernels" not in path.parts:
         assert not any(name.split(".")[0] == "numba" for name in imported_modules(path))

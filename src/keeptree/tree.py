@@ -251,11 +251,11 @@ class Tree:
         Where a missing value is shared among the children, the heaviest child is followed;
         :meth:`leaf_weights` has the shares.
         """
-        return self._route(self.encode(X))
+        return self.route(self.encode(X))
 
     def leaf_weights(self, X):
         """Return the share of each row that ends in each leaf: sparse, of shape (n, n_nodes)."""
-        return self._leaf_weights(self.encode(X))
+        return self.route_shares(self.encode(X))
 
     def decision_path(self, X):
         """Return the nodes each row passes: a sparse indicator matrix of shape (n, n_nodes)."""
@@ -268,27 +268,28 @@ class Tree:
         """Return the class of each row (regression: the value)."""
         X = self.encode(X)
         if self.classes is None:
-            return self._leaf_weights(X) @ self.mean
-        return self.classes[self._labels(X)]
+            return self.route_shares(X) @ self.mean
+        return self.classes[self.decide(X)]
 
     def predict_proba(self, X):
         """Return the class proportions of the leaves: constant over each leaf, biased, tied."""
         if self.classes is None:
             raise ValueError("A regression tree has no class probabilities; use predict.")
-        return self._predict_proba(self.encode(X))
+        return self.mix_proportions(self.encode(X))
 
-    def _labels(self, X):
-        """Class index of each row of an encoded matrix."""
-        shared, labels = self._shared_rows(X), self.label[self._route(X)]
+    def decide(self, X):
+        """Position of its class in ``classes`` for each row of an encoded matrix."""
+        shared, labels = self.shared_rows(X), self.label[self.route(X)]
         if len(shared):
-            labels[shared] = _first_largest(self._predict_proba(X[shared]))
+            labels[shared] = first_largest(self.mix_proportions(X[shared]))
         return labels
 
-    def _predict_proba(self, X):
-        shared, proportions = self._shared_rows(X), self.proportions
-        probability = proportions[self._route(X)]
+    def mix_proportions(self, X):
+        """Class proportions of each row of an encoded matrix, mixed where a value is shared."""
+        shared, proportions = self.shared_rows(X), self.proportions
+        probability = proportions[self.route(X)]
         if len(shared):
-            mixed = self._leaf_weights(X[shared]) @ proportions
+            mixed = self.route_shares(X[shared]) @ proportions
             probability[shared] = mixed / mixed.sum(axis=1, keepdims=True)
         return probability
 
@@ -323,7 +324,7 @@ class Tree:
         return _frozen(shares)
 
     @cached_property
-    def _missing_child(self):
+    def missing_child(self):
         """The child a missing value follows, the heaviest (first of ties) where it is shared."""
         following = self.missing.copy()
         for node in np.flatnonzero((self.missing == SHARE) & (self.kind != LEAF)):
@@ -339,8 +340,8 @@ class Tree:
         start = np.concatenate([[0], np.cumsum(lengths)])
         return csr_matrix((np.ones(len(nodes)), nodes, start), shape=(self.n_nodes, self.n_nodes))
 
-    def _route(self, X):
-        """Leaf of each row of an encoded matrix."""
+    def route(self, X):
+        """Leaf of each row of an encoded matrix: what :meth:`apply` returns."""
         from keeptree._kernels.route import route_numeric_rows  # numba loads when first needed
 
         if (self.kind == NOMINAL).any():
@@ -364,7 +365,7 @@ class Tree:
             self.child,
             self.category_start,
             self.category_child,
-            self._missing_child,
+            self.missing_child,
             self.compare_dtype == "float32",
             leaf,
         )
@@ -384,22 +385,22 @@ class Tree:
         following = np.zeros((self.n_nodes + 1, 3), dtype=np.int64)
         following[inner, 0] = self.child[self.child_start[inner]]
         following[inner, 1] = self.child[self.child_start[inner] + 1]
-        missing = self._missing_child[inner]
+        missing = self.missing_child[inner]
         following[inner, 2] = np.where(missing < 0, self.n_nodes, missing)
         feature = np.append(self.feature, -1).astype(np.int64)
         return _frozen(feature), self.threshold, _frozen(following)
 
-    def _shared_rows(self, X):
+    def shared_rows(self, X):
         """Rows of an encoded matrix that have a missing value where a test shares it."""
         tests = (self.missing == SHARE) & (self.kind != LEAF)
         if not tests.any():
             return np.empty(0, dtype=np.int64)
         return np.flatnonzero(np.isnan(X[:, np.unique(self.feature[tests])]).any(axis=1))
 
-    def _leaf_weights(self, X):
-        """Shares of the rows of an encoded matrix, level by level where a value is missing."""
-        shared = self._shared_rows(X)
-        leaf = self._route(X)
+    def route_shares(self, X):
+        """Shares of the rows of an encoded matrix in the leaves: what ``leaf_weights`` returns."""
+        shared = self.shared_rows(X)
+        leaf = self.route(X)
         if len(shared) == 0:
             return csr_matrix(
                 (np.ones(len(X)), leaf, np.arange(len(X) + 1)), (len(X), self.n_nodes)
@@ -410,11 +411,11 @@ class Tree:
         while len(row):
             done = self.kind[node] == LEAF
             found.append((row[done], node[done], share[done]))
-            row, node, share = self._descend(X, row[~done], node[~done], share[~done])
+            row, node, share = self.descend(X, row[~done], node[~done], share[~done])
         row, node, share = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return csr_matrix((share, (row, node)), shape=(len(X), self.n_nodes))
 
-    def _descend(self, X, row, node, share):
+    def descend(self, X, row, node, share):
         """One level down for (row, node, share) triples; a shared missing value becomes several."""
         value = X[row, self.feature[node]]
         if self.compare_dtype == "float32":
@@ -548,7 +549,7 @@ def _frozen(array):
     return np.ndarray(array.shape, array.dtype, buffer=array.tobytes())
 
 
-def _first_largest(shares):
+def first_largest(shares):
     """Class of the largest share; a later one must be 1e-6 larger, as in J48.
 
     Mixed shares that are equal on paper differ in their last bits.

@@ -114,7 +114,7 @@ def rules_of(tree, X, arguments):
 
 def check(tree, X, row, arguments, target=None):
     try:
-        own = tree._labels(row[None])[0]
+        own = tree.decide(row[None])[0]
     except ValueError:
         with pytest.raises(ValueError, match="no value for"):
             kt.nearest_change(tree, tree.decode(row[None])[0], X=tree.decode(X))
@@ -133,7 +133,7 @@ def check(tree, X, row, arguments, target=None):
         return
     for point in (change.point, change.rounded):
         encoded = tree.encode(np.array([point], dtype=object if tree.has_nominal else float))[0]
-        label = tree._labels(encoded[None])[0]
+        label = tree.decide(encoded[None])[0]
         assert label != own
         assert wanted is None or label == wanted
         assert_allowed(tree, row, encoded, rules, arguments["max_changes"])
@@ -186,7 +186,7 @@ def test_the_same_where_values_are_missing(problem):
 def test_alternatives_are_dearer_and_dearer_end_elsewhere_and_none_goes_past_another(problem, n):
     tree, X, row, arguments = problem
     try:
-        own = tree._labels(row[None])[0]
+        own = tree.decide(row[None])[0]
     except ValueError:
         return
     first = kt.nearest_change(tree, tree.decode(row[None])[0], X=tree.decode(X), n=n, **arguments)
@@ -195,7 +195,7 @@ def test_alternatives_are_dearer_and_dearer_end_elsewhere_and_none_goes_past_ano
     assert [c.cost for c in all_of_them] == sorted(c.cost for c in all_of_them)
     points = [tree.encode(np.array([c.point], dtype=object))[0] for c in all_of_them if c.changes]
     for i, point in enumerate(points):
-        assert tree._labels(point[None])[0] != own
+        assert tree.decide(point[None])[0] != own
         assert_allowed(tree, row, point, rules_of(tree, X, arguments), arguments["max_changes"])
         for other in points[:i]:
             on_the_way = [
@@ -242,7 +242,7 @@ def test_the_boxes_hold_every_row_once_and_know_its_class(problem):
             assert inside == []
             continue
         assert len(inside) == 1
-        assert boxes.label[inside[0]] == tree._labels(one[None])[0]
+        assert boxes.label[inside[0]] == tree.decide(one[None])[0]
 
 
 def contains(tree, boxes, r, row):

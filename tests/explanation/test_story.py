@@ -113,9 +113,9 @@ def test_the_path_is_the_trees_and_every_margin_has_the_right_side(tree, seed):
     row = random_rows(tree, seed + 1, n=1, missing=0.2)
     story = kt.explain(tree, tree.decode(row)[0], X=tree.decode(X))
     data = check(story)
-    assert data["decision"]["index"] == tree._labels(row)[0]
-    assert data["probability"]["tree"] == pytest.approx(tree._predict_proba(row)[0])
-    weights = tree._leaf_weights(row)
+    assert data["decision"]["index"] == tree.decide(row)[0]
+    assert data["probability"]["tree"] == pytest.approx(tree.mix_proportions(row)[0])
+    weights = tree.route_shares(row)
     assert sum(leaf["share"] for leaf in data["leaves"]) == pytest.approx(weights.sum())
     assert [step["node"] for step in data["path"]] == tree.path(data["leaves"][0]["node"])[:-1]
     shares = np.prod([step["share"] for step in data["path"]])

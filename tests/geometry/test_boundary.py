@@ -44,7 +44,7 @@ def fitted(tree, X, metric="standard", **more):
 
 
 def own_class(tree, X):
-    return tree.label[tree._route(X)]
+    return tree.label[tree.route(X)]
 
 
 def close(a, b):
@@ -94,7 +94,7 @@ def test_nearest_leaf_and_separator_agree_with_a_loop_over_all_leaves(case):
         for x, leaf in zip(X, leaves, strict=True)
     ]
     np.testing.assert_array_equal(nearest.separator, expected)
-    distance, separator = boundary._nearest_separators(X)
+    distance, separator = boundary.nearest_separators(X)
     np.testing.assert_array_equal(distance, nearest.distance)
     np.testing.assert_array_equal(separator, nearest.separator)
 
@@ -132,7 +132,7 @@ def test_any_tree_agrees_with_the_reference_missing_values_included(tree, seed):
     boundary = fitted(tree, X)
     expected = reference.signed_distance(tree, boundary.metric_, X)
     close(boundary.signed_distance(decode(tree, X)), expected)
-    single = boundary._signed(X)
+    single = boundary.algebraic_distance(X)
     expected = expected[:, : single.shape[1]]
     finite = np.isfinite(expected)
     np.testing.assert_array_equal(single[~finite], expected[~finite])
@@ -157,7 +157,7 @@ def test_the_nearest_point_really_has_another_class_and_lies_at_the_stated_dista
     after = tree.predict(decode(tree, point))
     np.testing.assert_array_equal(after, nearest.predicted[there])
     assert (after != before[there]).all()
-    np.testing.assert_array_equal(tree._route(point), nearest.leaf[there])
+    np.testing.assert_array_equal(tree.route(point), nearest.leaf[there])
     for x, p, d in zip(X[there], point, nearest.distance[there], strict=True):
         moved = measure(tree, boundary.metric_, x, p)
         assert moved == pytest.approx(d, rel=1e-6, abs=1e-6)  # float32 steps to the next number
@@ -226,13 +226,13 @@ def test_the_sign_agrees_with_the_tree_where_the_distance_is_positive(case):
     tree = make(case)
     X = random_rows(tree, 7, n=200)
     boundary = fitted(tree, X)
-    h, inside = boundary._signed_distance(X), own_class(tree, X)
+    h, inside = boundary.class_distances(X), own_class(tree, X)
     away = boundary.distance(decode(tree, X)) > 0
     assert away.any()
     assert (h[away, inside[away]] < 0).all()
     h[np.arange(len(h)), inside] = 1.0
     assert (h[away] > 0).all()
-    single = boundary._signed(X)
+    single = boundary.algebraic_distance(X)
     if single.shape[1] == 1:
         single = np.column_stack([single, -single])
     assert (single[away, inside[away]] <= 0).all()
@@ -288,7 +288,7 @@ def test_a_huge_value_changes_no_bit_of_the_other_rows_in_its_block(case, order)
     boundary = fitted(tree, X)
     others = np.delete(np.arange(len(X)), 100)
     for dtype in (np.float32, np.float64):
-        got, alone = (boundary._signed(rows, dtype)[others] for rows in (with_huge, X))
+        got, alone = (boundary.algebraic_distance(rows, dtype)[others] for rows in (with_huge, X))
         np.testing.assert_array_equal(got, alone)
 
 
@@ -304,14 +304,16 @@ def test_single_precision_is_close_wherever_the_data_lie_and_however_wide(dtype,
     )
     moved = rebuilt(tree, threshold=threshold, compare_dtype=dtype)
     boundary = fitted(moved, X * width + move)
-    single, double = (boundary._signed(X * width + move, t) for t in (np.float32, np.float64))
+    single, double = (
+        boundary.algebraic_distance(X * width + move, t) for t in (np.float32, np.float64)
+    )
     np.testing.assert_allclose(single, double, atol=1e-6)
 
 
 def results(boundary, X, n_jobs=None):
     boundary = fitted_again(boundary, n_jobs)
-    signed, single = boundary._signed(X, np.float64), boundary._signed(X)
-    distance, separator = boundary._nearest_separators(X)
+    signed, single = boundary.algebraic_distance(X, np.float64), boundary.algebraic_distance(X)
+    distance, separator = boundary.nearest_separators(X)
     return [signed, single, distance, separator]
 
 
@@ -541,14 +543,14 @@ def test_the_separator_is_found_with_the_number_the_model_compares():
     nearest = boundary.nearest(X)
     assert 0 < nearest.distance[0] < 1e-8
     np.testing.assert_array_equal(nearest.separator, [0])
-    np.testing.assert_array_equal(boundary._nearest_separators(X)[1], [0])
+    np.testing.assert_array_equal(boundary.nearest_separators(X)[1], [0])
 
 
 def test_huge_values_give_finite_distances():
     for dtype in ("float64", "float32"):
         boundary = Boundary(stump(compare_dtype=dtype)).fit([[1.0, 0.0], [4.0, 0.0]])
         X = np.array([[1e300, 0.0], [-1e300, 0.0], [1.7e308, 0.0], [3.4e38, 0.0]])
-        h, single = boundary.signed_distance(X), boundary._signed(X)
+        h, single = boundary.signed_distance(X), boundary.algebraic_distance(X)
         assert np.isfinite(h).all()
         assert np.isfinite(single).all()
         np.testing.assert_array_equal(np.sign(h[:, 0]), [1, -1, 1, 1])
@@ -581,7 +583,7 @@ def test_infinity_is_refused_by_row_and_column_even_where_no_test_looks(bad, col
         with pytest.raises(ValueError, match=message):
             call(X)
     with pytest.raises(ValueError, match=message):
-        boundary._signed(X)
+        boundary.algebraic_distance(X)
 
 
 def test_a_missing_value_without_a_rule_is_refused_by_row():

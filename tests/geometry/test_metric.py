@@ -54,7 +54,7 @@ def test_very_large_numbers_do_not_overflow():
 def test_own_scales_and_costs_go_by_name_or_position_and_nothing_is_changed():
     costs = {1: 3.0}
     metric = Metric(scales=[1, 2, 4, 1], costs=costs)
-    fitted = Boundary(TREE, metric)._fit_encoded(TREE, rows()).metric_
+    fitted = Boundary(TREE, metric).fit_encoded(TREE, rows()).metric_
     np.testing.assert_allclose(fitted.factor_, [1, 1.5, 0.25, 1])
     assert costs == {1: 3.0}
     assert not hasattr(metric, "factor_")  # the one passed in stays as it was
@@ -78,12 +78,12 @@ def test_only_columns_the_tree_tests_get_a_matrix():
     for nominal in ("overlap", "value-difference"):
         metric = Metric(nominal=nominal)
         tracemalloc.start()
-        boundary = Boundary(tree, metric)._fit_encoded(tree, X, [0, 1, 0])
+        boundary = Boundary(tree, metric).fit_encoded(tree, X, [0, 1, 0])
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 50e6
         assert boundary.metric_.category_costs_ == [None, None]
-        assert np.isfinite(boundary._signed_distance(X)).all()
+        assert np.isfinite(boundary.class_distances(X)).all()
     unused = random_tree(0, n_leaves=1, n_features=1, n_nominal=1)
     n = len(unused.categories[0])
     metric = Metric(nominal={0: 1 - np.eye(n)}).fit(np.zeros((2, 1)), unused)

@@ -28,7 +28,7 @@ seeds = st.integers(0, 2**32 - 1)
 def cases_of(tree, X):
     """Training cases of every node, where a shared value follows the heaviest child."""
     return np.array(
-        [sum(node in tree.path(leaf) for leaf in tree._route(X)) for node in range(tree.n_nodes)]
+        [sum(node in tree.path(leaf) for leaf in tree.route(X)) for node in range(tree.n_nodes)]
     )
 
 

@@ -55,7 +55,7 @@ def test_the_shares_of_the_leaves_add_up_to_the_row(tree, seed):
     hard = np.zeros((tree.n_nodes, len(X)))
     hard[tests.node] = hard_tests(tree).shares(X, 1.0, True)
     np.testing.assert_allclose(
-        hard[tree.kind == 0], tree._leaf_weights(X).toarray().T[tree.kind == 0]
+        hard[tree.kind == 0], tree.route_shares(X).toarray().T[tree.kind == 0]
     )
 
 

@@ -47,10 +47,10 @@ def nearest_change(tree, row, rules, metric, wanted=None, max_changes=None):
     tested = set(tree.feature[tree.kind != 0].tolist())
     columns = [c if f in tested else c[:1] for f, c in enumerate(columns)]
     points = np.array(list(product(*columns)))
-    own = tree._labels(row[None])[0]
+    own = tree.decide(row[None])[0]
     if np.isnan(row).any():
         points = points[[routes(tree, point) for point in points]]
-    decided = tree._labels(points)
+    decided = tree.decide(points)
     good = decided != own if wanted is None else decided == wanted
     moved = (points != row) & ~np.isnan(row)
     if max_changes is not None:
@@ -79,7 +79,7 @@ def routes(tree, point):
     if not np.isnan(point).any():
         return True
     try:
-        tree._labels(point[None])
+        tree.decide(point[None])
     except ValueError:
         return False
     return True

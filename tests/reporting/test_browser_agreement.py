@@ -69,7 +69,7 @@ def ask_page(tab, rows):
 def check_agreement(tab, model, rows):
     """Class and probabilities as in Python, to 1e-9."""
     answers = ask_page(tab, rows)
-    decided = model.tree_._labels(rows)
+    decided = model.tree_.decide(rows)
     assert [answer["decision"] for answer in answers] == decided.tolist()
     expected = np.empty((len(rows), len(model.classes_)))
     model._probability(rows, expected)
@@ -110,7 +110,7 @@ def test_the_panel_equals_python_with_three_classes(opened, tmp_path):
             keeptree.inside(keeptree.tree, keeptree.metric, x, c)))""",
         as_values(rows, [a["column"] for a in tab.run("() => keeptree.data.attributes")]),
     )
-    assert np.array(inside) == pytest.approx(-boundary_of(model)._signed_distance(rows), abs=1e-9)
+    assert np.array(inside) == pytest.approx(-boundary_of(model).class_distances(rows), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["KeptTreeClassifier", "SmoothedTreeClassifier"])

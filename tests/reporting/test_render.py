@@ -290,3 +290,9 @@ def test_the_methods_are_a_table_and_small_roc_curves(html, page, demo_data):
         assert f"{row['auc']:.3f}" in shown
         assert f"<td>{row['distinct']}</td>" in shown
     assert "Other methods" not in render({**demo_data, "methods": None})
+
+
+def test_held_out_cases_of_one_class_are_said_to_be_so(demo_data):
+    assert "190 held-out cases, 71 of them <bdi>malignant</bdi>." in render(demo_data)
+    quality = {**demo_data["quality"], "by_class": []}
+    assert "190 held-out cases, all of one class." in render({**demo_data, "quality": quality})

@@ -152,7 +152,7 @@ def _boundary(model):
             f"A {type(model).__name__} does not know the scale of its columns, so that no distance "
             "can be measured; fit a KeepTree classifier around its tree."
         )
-    return Boundary._of_metric(model.tree_, resolve(model).metric)
+    return Boundary.of_metric(model.tree_, resolve(model).metric)
 
 
 def _check_out(out, data):

@@ -155,7 +155,7 @@ class NearestChanges(Sequence):
     def __init__(self, search, encoded, wanted, n, n_jobs):
         self._search, self._X, self._wanted, self._n = search, encoded, wanted, n
         tree = search.tree
-        self._own = tree._labels(encoded).astype(np.int64)
+        self._own = tree.decide(encoded).astype(np.int64)
         self._box, self.cost, self.n_changes = search.cheapest(encoded, self._own, wanted, n_jobs)
 
     def __len__(self):
@@ -197,7 +197,7 @@ class NearestChanges(Sequence):
     @cached_property
     def predicted(self):  # noqa: D102
         tree = self._search.tree
-        return tree.classes[tree._labels(self._points)]
+        return tree.classes[tree.decide(self._points)]
 
     def to_dict(self):
         """Return a list of what :meth:`NearestChange.to_dict` returns."""
@@ -221,7 +221,7 @@ class NearestChanges(Sequence):
         moved = np.flatnonzero((point != row) & ~np.isnan(row)).tolist()
         before, after, rounded = tree.decode(np.vstack([row, point, shown]))
         classes = tree.classes.tolist()
-        own, label = int(self._own[i]), int(tree._labels(point[None])[0])
+        own, label = int(self._own[i]), int(tree.decide(point[None])[0])
         p = search.subject.probabilities(point[None])[0]
         wanted = int(self._wanted[i])
         return NearestChange(

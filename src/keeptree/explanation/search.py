@@ -67,7 +67,7 @@ class Search:
         for r in order.tolist():
             point = self.move(row[None], np.array([r]))[0]
             # Shares of a missing value may tie in their last bits: the tree has the last word.
-            if np.isnan(row).any() and self.tree._labels(point[None])[0] != found.label[r]:
+            if np.isnan(row).any() and self.tree.decide(point[None])[0] != found.label[r]:
                 continue
             if not any(_goes_past(row, point, other, self.tree) for other in points):
                 chosen.append((r, float(np.sqrt(cost[r])), int(n_changes[r])))

@@ -144,9 +144,9 @@ def _named(rows, names):
 
 def _collect(subject, rows, encoded, near, X, metric, constraints):
     tree, row = subject.tree, encoded[0]
-    label = int(tree._labels(encoded)[0])
+    label = int(tree.decide(encoded)[0])
     leaves = _leaves(tree, encoded)
-    own = tree._predict_proba(encoded)[0].tolist()
+    own = tree.mix_proportions(encoded)[0].tolist()
     ours = subject.probabilities(encoded)[0].tolist() if subject.has_own_probability else None
     notes, change = [], None
     if subject.transformers:
@@ -181,7 +181,7 @@ def _collect(subject, rows, encoded, near, X, metric, constraints):
 
 def _leaves(tree, encoded):
     """The leaves a case ends in, the heaviest first."""
-    weights = tree._leaf_weights(encoded)
+    weights = tree.route_shares(encoded)
     order = np.argsort(-weights.data, kind="stable")
     return [
         {

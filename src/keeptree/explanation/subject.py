@@ -62,7 +62,7 @@ class Subject:
             out = np.empty((len(encoded), len(self.tree.classes)))
             self.inner._probability(encoded, out)
             return out
-        return self.tree._predict_proba(encoded)
+        return self.tree.mix_proportions(encoded)
 
     @property
     def has_own_probability(self):
@@ -130,5 +130,5 @@ def _resolve_metric(inner, tree, observed, metric):
         if np.ndim(metric.scales) != 1:
             return None
         nothing = np.zeros(tree.n_features)
-        return clone(metric)._fit_spread((nothing,) * 4, tree)
-    return clone(metric)._fit_spread(observed.columns, tree)
+        return clone(metric).fit_spread((nothing,) * 4, tree)
+    return clone(metric).fit_spread(observed.columns, tree)

@@ -176,9 +176,9 @@ class Boundary(BaseEstimator):
                 "A regression tree has no classes and hence no decision boundary; give a "
                 "classification tree."
             )
-        return self._fit_encoded(tree, tree.encode(X), y, sample_weight)
+        return self.fit_encoded(tree, tree.encode(X), y, sample_weight)
 
-    def _fit_encoded(self, tree, X, y=None, sample_weight=None, observed=None):
+    def fit_encoded(self, tree, X, y=None, sample_weight=None, observed=None):
         """``fit`` for a caller that has the Tree and the encoded matrix already.
 
         ``observed`` are the columns of X, if the caller has measured them.
@@ -199,12 +199,12 @@ class Boundary(BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.tree_ = tree
         columns = column_spread(X, sample_weight) if observed is None else observed.columns
-        self.metric_ = metric._fit_spread(columns, tree, X, y, sample_weight)
+        self.metric_ = metric.fit_spread(columns, tree, X, y, sample_weight)
         self._compile()
         return self
 
     @classmethod
-    def _of_metric(cls, tree, metric):
+    def of_metric(cls, tree, metric):
         """The boundary of a tree under a metric that is fitted already."""
         boundary = cls(tree, metric)
         boundary.tree_, boundary.metric_ = tree, metric
@@ -226,10 +226,10 @@ class Boundary(BaseEstimator):
         require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         require(isinstance(self.metric_, Metric), "it has no metric")
         require(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
-        self.metric_._check_tree(self.tree_)
+        self.metric_.check_tree(self.tree_)
         self._compile()
 
-    def _check_tree(self, tree):
+    def check_tree(self, tree):
         """Raise a ValueError if what was read from a file is not the boundary of ``tree``."""
         require(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
 
@@ -275,11 +275,11 @@ class Boundary(BaseEstimator):
             distance to the other classes. A class without a region has ``inf``, and if it leaves
             one class only, that has ``-inf``.
         """
-        return self._signed_distance(self._encode(X))
+        return self.class_distances(self._encode(X))
 
-    def _signed_distance(self, X):
+    def class_distances(self, X):
         """``signed_distance`` of an encoded matrix."""
-        h = self._signed(X, np.float64)
+        h = self.algebraic_distance(X, np.float64)
         return np.column_stack([h, 0.0 - h]) if len(self.tree_.classes) == 2 else h
 
     def nearest(self, X, target=None):
@@ -325,7 +325,7 @@ class Boundary(BaseEstimator):
         check_is_fitted(self)
         return self.tree_.encode(X)
 
-    def _signed(self, X, dtype=np.float32, n_jobs=None):
+    def algebraic_distance(self, X, dtype=np.float32, n_jobs=None):
         """Algebraic distances of an encoded matrix: (n, 1), of the first of two classes, or (n, K).
 
         Raises a ValueError for infinite values, and for missing ones the tree has no rule for.
@@ -359,7 +359,7 @@ class Boundary(BaseEstimator):
             )
         return np.broadcast_to([position[label] for label in labels], n).astype(np.int64)
 
-    def _nearest_separators(self, X, n_jobs=None):
+    def nearest_separators(self, X, n_jobs=None):
         """Distance to the boundary and the separator projected on, of an encoded matrix.
 
         Where there is no other class the distance is infinite and the separator -1.

@@ -83,7 +83,7 @@ def leaves_of(tree, X):
     from keeptree._kernels.route import route_rows
 
     first = np.append(tree.child, 0)[tree.child_start[:-1]]
-    following = np.where(tree._missing_child >= 0, tree._missing_child, first).astype(np.int32)
+    following = np.where(tree.missing_child >= 0, tree.missing_child, first).astype(np.int32)
     leaf = np.empty(len(X), dtype=np.int64)
     route_rows(
         X,
@@ -108,9 +108,9 @@ def check_rows(tree, X, start, stop, seen):
     if seen & _SAW_NAN:
         rows = X[start:stop]
         try:
-            tree._route(rows[np.isnan(rows).any(axis=1)])
+            tree.route(rows[np.isnan(rows).any(axis=1)])
         except ValueError:
-            tree._route(X)  # the same complaint, with the number of the row in X
+            tree.route(X)  # the same complaint, with the number of the row in X
             raise
 
 
@@ -207,10 +207,10 @@ def _settle(program, tree, rows, missing, own, wanted, found):
 def _classes_of(tree, X):
     """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
     label = tree.label[leaves_of(tree, X)].astype(np.int64)
-    shared = tree._shared_rows(X)
+    shared = tree.shared_rows(X)
     if len(shared):
         try:
-            label[shared] = tree._labels(X[shared])
+            label[shared] = tree.decide(X[shared])
         except ValueError:
             label[shared] = -1
     return label

@@ -81,9 +81,9 @@ class Metric(BaseEstimator):
         -------
         self : Metric
         """
-        return self._fit_spread(column_spread(X, sample_weight), tree, X, y, sample_weight)
+        return self.fit_spread(column_spread(X, sample_weight), tree, X, y, sample_weight)
 
-    def _fit_spread(self, columns, tree, X=None, y=None, sample_weight=None):
+    def fit_spread(self, columns, tree, X=None, y=None, sample_weight=None):
         """``fit`` for a caller that has the spread of the columns; X is for value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
@@ -106,7 +106,7 @@ class Metric(BaseEstimator):
         ]
         return self
 
-    def _check_tree(self, tree):
+    def check_tree(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         for name in ("center_", "scale_", "factor_"):
             require_array(getattr(self, name), name, np.float64, (tree.n_features,))

@@ -74,7 +74,7 @@ class TreeLearner(BaseEstimator):
         leaf : array of shape (n,)
         """
         X = self._read_rows(X)
-        return self.tree_._route(X)
+        return self.tree_.route(X)
 
     def get_depth(self):
         """Return the number of tests on the longest path."""

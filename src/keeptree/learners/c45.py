@@ -192,7 +192,7 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         labels : array of shape (n,)
         """
         X = self._read_rows(X)
-        return self.tree_.classes[self.tree_._labels(X)]
+        return self.tree_.classes[self.tree_.decide(X)]
 
     def predict_proba(self, X):
         """Return the class shares of the leaves, mixed over the branches of missing values.
@@ -208,9 +208,9 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         """
         X = self._read_rows(X)
         if self.laplace:
-            probability = self.tree_._leaf_weights(X) @ _laplace_shares(self.tree_)
+            probability = self.tree_.route_shares(X) @ _laplace_shares(self.tree_)
         else:
-            probability = self.tree_._predict_proba(X)
+            probability = self.tree_.mix_proportions(X)
         return self._in_order(probability)
 
     def _grow(self, X, label, weight, categories):

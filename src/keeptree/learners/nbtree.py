@@ -144,7 +144,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         from keeptree._kernels.bayes_answer import answer_rows
 
         X = self._read_rows(X)
-        reached = self.tree_._leaf_weights(X)
+        reached = self.tree_.route_shares(X)
         nominal = np.array([labels is not None for labels in self.tree_.categories])
         probability = np.empty((len(X), len(self.classes_)))
         answer_rows(

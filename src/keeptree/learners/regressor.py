@@ -126,7 +126,7 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         y : array of shape (n,)
         """
         X = self._read_rows(X)
-        return self.tree_._leaf_weights(X) @ self.tree_.mean
+        return self.tree_.route_shares(X) @ self.tree_.mean
 
     def _read_target(self, y):
         return None, _read_values(y)

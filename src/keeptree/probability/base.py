@@ -88,7 +88,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
 
         def decide(rows, labels):
-            labels[:] = self.tree_._labels(self._check_finite(rows))
+            labels[:] = self.tree_.decide(self._check_finite(rows))
 
         return self.tree_.classes[self._map(X, decide, (), np.int32)]
 
@@ -130,10 +130,10 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     def _resolve(self, X, y, sample_weight):
         """Set ``tree_``, ``classes_`` and the transformers before the tree."""
         model = self.estimator
-        if _is_kept(model):
+        if is_kept(model):
             _check_names(X, model)
         else:
-            model = _fit_learner(_learner(model), X, y, sample_weight)
+            model = fit_learner(unfitted_learner(model), X, y, sample_weight)
         self.tree_ = keep(model)
         if self.tree_.classes is None:
             raise ValueError(
@@ -160,7 +160,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             if np.isfinite(matrix.sum()):  # cheap, and without a temporary
                 return
         self._check_finite(matrix)
-        self.tree_._route(matrix[np.isnan(matrix).any(axis=1)])
+        self.tree_.route(matrix[np.isnan(matrix).any(axis=1)])
 
     def _map(self, X, fill, shape, dtype=np.float64):
         """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
@@ -187,7 +187,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             map_rows(block, X.shape[0], n_jobs=self.n_jobs)
         except ValueError:
             # The same complaint, with the number of the row in X.
-            self.tree_._route(self._check_finite(read(X)))
+            self.tree_.route(self._check_finite(read(X)))
             raise
         return out
 
@@ -296,7 +296,7 @@ def _reads_any_column(estimator):
     return get_tags(inside).input_tags.categorical
 
 
-def _is_kept(model):
+def is_kept(model):
     """Whether the model is a Tree or fitted already, so that it must not be fitted again."""
     if isinstance(model, Tree):
         return True
@@ -309,7 +309,7 @@ def _is_kept(model):
     return True
 
 
-def _learner(model):
+def unfitted_learner(model):
     """An unfitted copy of the learner, or None for a Tree, which came without one."""
     if isinstance(model, Tree):
         return None
@@ -324,7 +324,8 @@ def _inside(model):
     return getattr(model, "estimator", model)
 
 
-def _fit_learner(learner, X, y, sample_weight):
+def fit_learner(learner, X, y, sample_weight):
+    """Fit a learner, or a pipeline that ends in one, with or without weights."""
     if sample_weight is None:
         return learner.fit(X, y)
     steps = getattr(_inside(learner), "steps", None)
@@ -345,4 +346,4 @@ def _check_names(X, model):
 def _allows_missing(estimator):
     if isinstance(estimator, Tree):
         return bool((estimator.missing[estimator.kind != LEAF] != ERROR).all())
-    return get_tags(_learner(None) if estimator is None else estimator).input_tags.allow_nan
+    return get_tags(unfitted_learner(None) if estimator is None else estimator).input_tags.allow_nan

@@ -311,9 +311,9 @@ class ConfDTreeClassifier(ProbabilityModel):
     def _probability(self, X, out):
         self._check_finite(X)
         if self._strict and np.isnan(X).any():
-            self.tree_._route(X)  # says which row has no value for a test without a rule
+            self.tree_.route(X)  # says which row has no value for a test without a rule
         changes, _ = self._walk(X, out)
-        shared = self.tree_._shared_rows(X)
+        shared = self.tree_.shared_rows(X)
         same = shared[changes[shared] == 0]
         if len(same):
             # The same sums in the order of the tree's own: equal to the bit.

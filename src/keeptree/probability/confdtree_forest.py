@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from keeptree.checks import check_names, require, require_array
 from keeptree.importers import keep
 from keeptree.labels import label_codes
-from keeptree.probability.base import _is_kept
+from keeptree.probability.base import is_kept
 from keeptree.probability.confdtree import ConfDTreeClassifier
 
 
@@ -89,7 +89,7 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.forest_ = self.estimator
-        if not _is_kept(self.estimator):
+        if not is_kept(self.estimator):
             forest = self._learner()
             self.forest_ = clone(forest).fit(X, y, sample_weight)
         self.classes_ = self.forest_.classes_
@@ -141,7 +141,7 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
         if self.decide == "forest":
             check_is_fitted(self)
             X = self._check(X)
-            leaves = [tree.tree_._route(X) for tree in self.trees_]
+            leaves = [tree.tree_.route(X) for tree in self.trees_]
             votes = sum(vote[leaf] for vote, leaf in zip(self._votes, leaves, strict=True))
             return self.classes_[(votes / len(leaves)).argmax(axis=1)]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]

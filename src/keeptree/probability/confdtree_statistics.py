@@ -70,7 +70,7 @@ def node_statistics(tree, X, y, weight, significance=None):
     A case with a missing value is shared among the children where the tree shares it. Normality is
     tested if there is a ``significance`` to compare it with.
     """
-    tree._route(X)  # says which row has no value for a test without a rule
+    tree.route(X)  # says which row has no value for a test without a rule
     shape = (tree.n_nodes, len(tree.classes))
     reached, count = np.zeros(shape), np.zeros(shape)
     mean, sd, normality = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape)
@@ -89,7 +89,7 @@ def node_statistics(tree, X, y, weight, significance=None):
         place, *found = _groups(*(part[~nominal] for part in level), shape[1], significance)
         for table, values in zip((count, mean, sd, normality), found, strict=True):
             table.flat[place] = values
-        row, node, share = tree._descend(X, row, node, share)
+        row, node, share = tree.descend(X, row, node, share)
     return NodeStatistics(reached, count, mean, sd, normality, category_count)
 
 

@@ -160,7 +160,7 @@ class _Tracer:
 
     def _followed(self, node):
         value = np.array([node]), np.ones(1)
-        return int(self.tree._descend(self.row[None], np.zeros(1, dtype=int), *value)[1][0])
+        return int(self.tree.descend(self.row[None], np.zeros(1, dtype=int), *value)[1][0])
 
     def _step(self, node, own):
         tree, model = self.tree, self.model

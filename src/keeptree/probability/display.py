@@ -79,7 +79,7 @@ class DistanceKernelDisplay:
         probability = estimator.predict_proba(X)[:, column]  # checks X
         matrix = estimator._read(X)
         return cls.from_predictions(
-            estimator.boundary_._signed_distance(matrix)[:, code],
+            estimator.boundary_.class_distances(matrix)[:, code],
             probability,
             estimator.predict(X) != np.asarray(y),
             laplace=leaf_average(tree, matrix, smoothed_nodes(tree, "laplace"))[:, code],

@@ -131,7 +131,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     def _learn(self, X, y, weight):
         n_classes = len(self.classes_)
         boundary = Boundary(self.tree_, self.metric)
-        self.boundary_ = boundary._fit_encoded(self.tree_, X, y, weight, self.observed_)
+        self.boundary_ = boundary.fit_encoded(self.tree_, X, y, weight, self.observed_)
         self.bandwidth_ = np.full(n_classes, np.nan)
         self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
@@ -144,7 +144,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         present = weight > 0
         if not present.all():
             X, y, weight = X[present], y[present], weight[present]
-        h = self.boundary_._signed(X)
+        h = self.boundary_.algebraic_distance(X)
         cases, starts = self._group(X)
         h, y, weight = h[cases], y[cases], weight[cases]
         # Column by column: each is a curve of its own.
@@ -162,7 +162,7 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     def _restore(self):
         super()._restore()
-        self.boundary_._check_tree(self.tree_)
+        self.boundary_.check_tree(self.tree_)
         tree, n_classes = self.tree_, len(self.classes_)
         require_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
         require_array(self._prior, "_prior", np.float64, (n_classes,))
@@ -195,8 +195,8 @@ class DistanceKernelClassifier(ProbabilityModel):
     def _group_node(self, X):
         """Node that names the group of each row: its separator (-1 for none) or its leaf."""
         if self.scope == "leaf":
-            return self.tree_._route(X)
-        return self.boundary_._nearest_separators(X)[1]
+            return self.tree_.route(X)
+        return self.boundary_.nearest_separators(X)[1]
 
     def _choose_width(self, h, in_class, weight, starts):
         """Bandwidth of one class as a distance."""
@@ -212,5 +212,5 @@ class DistanceKernelClassifier(ProbabilityModel):
             out[:] = leaf_average(self.tree_, self._check_finite(X), self._leaf_probability)
             return
         curve = _ALL if self.scope == "global" else self._curve[self._group_node(X)]
-        h = self.boundary_._signed(X)
+        h = self.boundary_.algebraic_distance(X)
         self._tables.classify(curve, h, self._estimated, self._prior, out)

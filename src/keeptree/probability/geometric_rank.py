@@ -103,7 +103,7 @@ class GeometricRankClassifier(KeptTreeModel):
 
     def _learn(self, X, y, weight):
         boundary = Boundary(self.tree_, self.metric)
-        self.boundary_ = boundary._fit_encoded(self.tree_, X, y, weight, self.observed_)
+        self.boundary_ = boundary.fit_encoded(self.tree_, X, y, weight, self.observed_)
         self._leaf_probability = smoothed_nodes(
             self.tree_, self.smoothing, m=self.m, strength=self.strength
         )
@@ -111,7 +111,7 @@ class GeometricRankClassifier(KeptTreeModel):
 
     def _restore(self):
         super()._restore()
-        self.boundary_._check_tree(self.tree_)
+        self.boundary_.check_tree(self.tree_)
         shape = self.tree_.counts.shape
         require_array(self._leaf_probability, "_leaf_probability", np.float64, shape)
         self._half_gap = _half_gaps(self._leaf_probability)
@@ -165,11 +165,11 @@ class GeometricRankClassifier(KeptTreeModel):
 
     def _geometric_scores(self, X):
         # A class without a region is infinitely far; scores stay finite for whoever averages them.
-        score = np.clip(-self.boundary_._signed_distance(X), -_MOST, _MOST)
+        score = np.clip(-self.boundary_.class_distances(X), -_MOST, _MOST)
         unsigned = np.flatnonzero((score == 0).any(axis=1) | np.isnan(X).any(axis=1))
         if len(unsigned):
             # On the boundary, or with a missing value, the tree's decision gives the sign.
-            own = (np.arange(len(unsigned)), self.tree_._labels(X[unsigned]))
+            own = (np.arange(len(unsigned)), self.tree_.decide(X[unsigned]))
             near = np.minimum(score[unsigned], -_LEAST)
             near[own] = np.maximum(score[unsigned][own], _LEAST)
             score[unsigned] = near

@@ -157,7 +157,7 @@ class KeptTreeClassifier(RefittedModel):
         self._check_rows(X)
         self.pool_.probability(self._opinions(X), out)
         if self.coherent:
-            make_coherent(out, self.tree_._labels(X))
+            make_coherent(out, self.tree_.decide(X))
 
     def _opinions(self, X):
         return _ask((self.soft_, self.margin_, self.kernel_), X, len(self.classes_))

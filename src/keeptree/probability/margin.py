@@ -20,7 +20,7 @@ _MOST_TESTS = 200  # the heaviest ones of a larger tree
 _MOST_NUMBERS = 30_000_000  # of a feature matrix; more rows are a stratified part
 # Slopes of the soft tests, and whether shares are multiplied down the path: tanh(z / 0.5) and
 # tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. The kernel knows them too.
-_PARTS = ((4.0, False), (0.5, False), (3.5, True))
+PARTS = ((4.0, False), (0.5, False), (3.5, True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class MarginExpert:
         n_classes, n = len(tree.classes), len(self.tests.node)
         width = 1 if n_classes == 2 else n_classes
         require_array(self.intercept, "intercept", np.float64, (width,))
-        require_array(self.side, "side", np.float64, (len(_PARTS) - 1, n, width))
+        require_array(self.side, "side", np.float64, (len(PARTS) - 1, n, width))
         for name in ("reach", "path", "centre"):
             require_array(getattr(self, name), name, np.float64, (n, width))
 
@@ -58,7 +58,7 @@ class MarginExpert:
 
         out = np.empty((len(X), len(self.intercept))) if out is None else out
         out[:] = self.intercept
-        steep = self.tests.steep(_PARTS[1][0])
+        steep = self.tests.steep(PARTS[1][0])
         add_margins(X, *self.tests.arrays, steep, self.side, self.path, out)
         return out
 
@@ -72,7 +72,7 @@ class MarginExpert:
         """What each test adds beside ``centre``: shape (n, tests, logits)."""
         tests = self.tests
         added = np.zeros((len(tests.kind), len(X), len(self.intercept)))
-        for part, scores in zip(_PARTS, (*self.side, self.reach), strict=True):
+        for part, scores in zip(PARTS, (*self.side, self.reach), strict=True):
             np.add.at(added, tests.parent, tests.shares(X, *part)[:, :, None] * scores[:, None])
         asked = tests.kind != LEAF
         return (added - self.centre[:, None])[asked].transpose(1, 0, 2)
@@ -106,15 +106,15 @@ def fit_margin(tree, X, y, weight, C=_DEFAULT_C):
     """
     tests = _asked_tests(tree, X, weight)
     node = _feature_nodes(tests)
-    rows = stratified_part(y, _MOST_NUMBERS // (len(_PARTS) * len(node) + 1))
+    rows = stratified_part(y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
     features = _features(tests, X[rows])
     problem = RidgeLogistic(features, y[rows], weight[rows], len(tree.classes), C)
     linear = problem.fit(C)
-    coef = linear.coef.reshape(len(_PARTS), len(node), len(linear.intercept))
-    scores = np.zeros((len(_PARTS), len(tests.kind), coef.shape[2]))
+    coef = linear.coef.reshape(len(PARTS), len(node), len(linear.intercept))
+    scores = np.zeros((len(PARTS), len(tests.kind), coef.shape[2]))
     scores[:, node] = coef
     centre = np.zeros_like(scores[0])
-    mean = problem.mean.reshape(len(_PARTS), len(node), 1)
+    mean = problem.mean.reshape(len(PARTS), len(node), 1)
     np.add.at(centre, tests.parent[node], (mean * coef).sum(axis=0))
     path = scores[-1].copy()
     for i in range(len(path) - 2, -1, -1):
@@ -297,7 +297,7 @@ class MarginTreeClassifier(RefittedModel):
 
 def _asked_tests(tree, X, weight):
     """Tests of the nodes with enough training cases, of many those of the heaviest."""
-    cases = np.bincount(tree._route(X), weight, minlength=tree.n_nodes)
+    cases = np.bincount(tree.route(X), weight, minlength=tree.n_nodes)
     for nodes in tree.levels[:0:-1]:
         np.add.at(cases, tree.parent[nodes], cases[nodes])
     asked = (tree.kind != LEAF) & (cases >= _FEWEST)
@@ -319,4 +319,4 @@ def _feature_nodes(tests):
 def _features(tests, X):
     """Shares of the rows in the nodes, part by part: shape (n, p)."""
     node = _feature_nodes(tests)
-    return np.concatenate([tests.shares(X, *part)[node] for part in _PARTS]).T
+    return np.concatenate([tests.shares(X, *part)[node] for part in PARTS]).T

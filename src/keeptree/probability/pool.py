@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 
 from keeptree.checks import require, require_array
 
-_SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
+SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
 _RIDGE = 2.0  # towards equal weights
-_SOFTNESS = 0.35  # in log-odds: half of it is what a case gets that lay exactly between two classes
+SOFTNESS = 0.35  # in log-odds: half of it is what a case gets that lay exactly between two classes
 _ABOVE = 1.0 + 2.0**-40  # survives the division by a sum
 
 
@@ -126,13 +126,13 @@ def make_coherent(p, label):
     p[at] = -1.0
     other = p.max(axis=1)
     m = np.log(own / other)
-    root = np.sqrt(m * m + _SOFTNESS * _SOFTNESS)
+    root = np.sqrt(m * m + SOFTNESS * SOFTNESS)
     # The second is the same without a difference of nearly equal numbers.
-    moved = np.where(m > 0, (m + root) / 2, _SOFTNESS * _SOFTNESS / (2 * (root + np.abs(m))))
+    moved = np.where(m > 0, (m + root) / 2, SOFTNESS * SOFTNESS / (2 * (root + np.abs(m))))
     p[at] = other * np.maximum(np.exp(moved), _ABOVE)
     p /= p.sum(axis=1, keepdims=True)
 
 
 def _logs(opinions, prior):
     """Logarithms of the opinions, each mixed with a little of the prior."""
-    return np.log((1 - _SHARE) * opinions + _SHARE * prior)
+    return np.log((1 - SHARE) * opinions + SHARE * prior)

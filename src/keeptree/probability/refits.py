@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight
 from keeptree.importers import keep, unwrap
 from keeptree.labels import label_codes
 from keeptree.learners.target import read_target
-from keeptree.probability.base import ProbabilityModel, _fit_learner, _learner, read_rows
+from keeptree.probability.base import ProbabilityModel, fit_learner, read_rows, unfitted_learner
 from keeptree.probability.copies import find_copies
 from keeptree.tree import Tree
 
@@ -80,7 +80,7 @@ def out_of_fold(
         None if there is no learner (a :class:`~keeptree.Tree` came without it) or if a class has a
         single case, which one warning says.
     """
-    learner = _learner(estimator)
+    learner = unfitted_learner(estimator)
     if learner is None:
         return None
     X, y = indexable(X, y)
@@ -145,7 +145,7 @@ def held_out_loss(p, y, weight):
 
 def _refit(learner, kept, X, y, labels, sample_weight, weight, grow, shown, hold):
     part = None if sample_weight is None else weight[grow]
-    model = _fit_learner(clone(learner), _safe_indexing(X, grow), _safe_indexing(y, grow), part)
+    model = fit_learner(clone(learner), _safe_indexing(X, grow), _safe_indexing(y, grow), part)
     tree, (_, transformers) = _with_classes(keep(model), kept.classes), unwrap(model)
 
     def sample(rows):

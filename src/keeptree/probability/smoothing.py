@@ -189,10 +189,10 @@ class SmoothedTreeClassifier(RefittedModel):
 
 def leaf_average(tree, X, values, normalise=True):
     """Value of each row's leaf, averaged by share where a missing value is shared."""
-    shared = tree._shared_rows(X)
-    result = values[tree._route(X)]
+    shared = tree.shared_rows(X)
+    result = values[tree.route(X)]
     if len(shared):
-        mixed = tree._leaf_weights(X[shared]) @ values
+        mixed = tree.route_shares(X[shared]) @ values
         result[shared] = mixed / mixed.sum(axis=1, keepdims=True) if normalise else mixed
     return result
 

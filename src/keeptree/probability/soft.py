@@ -39,10 +39,10 @@ class SoftExpert:
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
         if out.shape[1] != 2:
-            self.tests.average(X, _slope(self.strength), self.values, out)
+            self.tests.average(X, slope_of(self.strength), self.values, out)
             return
         second = np.empty((len(X), 1))
-        self.tests.average(X, _slope(self.strength), self.values[:, 1:], second)
+        self.tests.average(X, slope_of(self.strength), self.values[:, 1:], second)
         out[:, 1] = second[:, 0]
         np.subtract(1.0, out[:, 1], out=out[:, 0])
 
@@ -67,7 +67,7 @@ def soft_grid(tree, X, weight, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES)
     p = np.empty((len(rows), n_classes, len(strengths), len(shrinkages)))
     out = np.empty((len(rows), values.shape[1]))
     for j, strength in enumerate(strengths):
-        (tests if strength > 0 else hard).average(rows, _slope(strength), values, out)
+        (tests if strength > 0 else hard).average(rows, slope_of(strength), values, out)
         p[:, :, j] = out.reshape(len(rows), n_classes, -1)
     return p
 
@@ -200,7 +200,8 @@ class SoftTreeClassifier(RefittedModel):
             self.expert_.probability(X, out)
 
 
-def _slope(strength):
+def slope_of(strength):
+    """Slope of the logistic curve that stands for a normal error of this strength."""
     return _NORMAL / strength if strength > 0 else np.inf
 
 

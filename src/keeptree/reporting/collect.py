@@ -14,7 +14,7 @@ from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
 from keeptree.labels import label_codes
-from keeptree.probability.base import _is_kept
+from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 from keeptree.reporting.attributes import collect_attributes
@@ -99,15 +99,15 @@ def boundary_of(model):
         return model.boundary_
     tree = model.tree_
     nothing = np.empty((0, tree.n_features))
-    return Boundary(tree)._fit_encoded(tree, nothing, observed=model.observed_)
+    return Boundary(tree).fit_encoded(tree, nothing, observed=model.observed_)
 
 
 def _measure(data, model, boundary, X, matrix, y, others):
     tree = model.tree_
     order = label_codes(tree.classes, model.classes_)
-    ours, leaves = model.predict_proba(X)[:, order], tree._predict_proba(matrix)
-    decision = tree._labels(matrix)
-    inside = -boundary._signed_distance(matrix)
+    ours, leaves = model.predict_proba(X)[:, order], tree.mix_proportions(matrix)
+    decision = tree.decide(matrix)
+    inside = -boundary.class_distances(matrix)
     distance = inside[np.arange(len(matrix)), decision]
     truth = None if y is None else label_codes(np.asarray(y), tree.classes)
     finite = distance[np.isfinite(distance)]
@@ -222,7 +222,7 @@ def _shown_classes(truth, positive, n_classes):
 
 def _is_unchanged(model):
     """Whether the model still decides by the very tree it was given; a grown one is its own."""
-    if not _is_kept(model.estimator):
+    if not is_kept(model.estimator):
         return True
     return fingerprint(keep(model.estimator)) == fingerprint(model.tree_)
 

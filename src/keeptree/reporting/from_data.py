@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
-from keeptree.probability.base import _fit_learner, _is_kept, _learner
+from keeptree.probability.base import fit_learner, is_kept, unfitted_learner
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.methods import quick_methods
 from keeptree.reporting.report import report
@@ -52,9 +52,9 @@ def report_data(
         As :func:`keeptree.report` returns it.
     """
     (X_train, X_test, y_train, y_test), stratified = hold_out(X, y, test_size, random_state)
-    given = _is_kept(tree)
+    given = is_kept(tree)
     # Grown here once, so that every method keeps the very same tree.
-    tree = tree if given else _fit_learner(_learner(tree), X_train, y_train, None)
+    tree = tree if given else fit_learner(unfitted_learner(tree), X_train, y_train, None)
     model = KeptTreeClassifier(tree).fit(X_train, y_train)
     others = {name: other.fit(X_train, y_train) for name, other in methods(tree).items()}
     split = (

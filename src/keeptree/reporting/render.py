@@ -189,6 +189,7 @@ def _environment(data):
         signed=signed,
         distance=distance_text,
         case_distance=case_distance,
+        class_text=class_text,
         cut=lambda text: shorten(text, _LABEL_WIDTH, _LABEL_SIZE),
         tooltip=shorten_title,
     )
@@ -301,7 +302,7 @@ def _distance_charts(distance):
 
 def _curve_charts(curve, data):
     """The chart of probability against distance, for wide and for narrow screens."""
-    c, labels = curve["class"], [item["label"] for item in data["classes"]]
+    c, labels = curve["class"], [class_text(item["label"]) for item in data["classes"]]
     names = (labels[1 - c] if len(labels) == 2 else "another", labels[c])
     here, case = None, None if data["selected"] is None else data["cases"][data["selected"]]
     if case and (case["decision"] == c or len(labels) == 2):  # else its distance is another's

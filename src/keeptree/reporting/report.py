@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
 from keeptree.output import check_writable, require, write_text
-from keeptree.probability.base import ProbabilityModel, _is_kept
+from keeptree.probability.base import ProbabilityModel, is_kept
 
 _HOW = (
     "KeepTree never shows training scores instead. Keep some cases apart before the tree is grown "
@@ -128,7 +128,7 @@ def _about(model, X, y, given):
     source = dict(model.tree_.source).get("model", "A tree")
     grown = "grown on the training cases when the model was fitted, and not changed since"
     notes = {
-        "Tree": f"{source}, {'kept as it is' if _is_kept(model.estimator) else grown}.",
+        "Tree": f"{source}, {'kept as it is' if is_kept(model.estimator) else grown}.",
         "Method": f"{type(model).__name__}. The decision is the tree's; the probability is advice.",
     }
     if X is None or y is None:

@@ -89,22 +89,22 @@ def _smoothed(model, columns, rows):
 
 
 def _soft(expert, columns):
-    from keeptree.probability.soft import _slope
+    from keeptree.probability.soft import slope_of
 
     return {
         "kind": "soft",
         "tests": _soft_tests(expert.tests, columns),
-        "steep": expert.tests.steep(_slope(expert.strength)).tolist(),
+        "steep": expert.tests.steep(slope_of(expert.strength)).tolist(),
         "values": expert.values.tolist(),
     }
 
 
 def _margin(expert, columns):
-    from keeptree.probability.margin import _PARTS
+    from keeptree.probability.margin import PARTS
 
-    steep = [expert.tests.steep(slope).tolist() for slope, _ in _PARTS]
+    steep = [expert.tests.steep(slope).tolist() for slope, _ in PARTS]
     scores = [values.tolist() for values in (*expert.side, expert.path)]
-    parts = list(zip(steep, scores, _PARTS, strict=True))
+    parts = list(zip(steep, scores, PARTS, strict=True))
     return {
         "kind": "margin",
         "tests": _soft_tests(expert.tests, columns),
@@ -163,7 +163,7 @@ def _kernel(expert, columns):
 
 
 def _pool(model, columns, rows):
-    from keeptree.probability.pool import _SHARE, _SOFTNESS
+    from keeptree.probability.pool import SHARE, SOFTNESS
 
     if not rows or model.kernel_.landmarks.size > MOST_NUMBERS:
         return None
@@ -175,8 +175,8 @@ def _pool(model, columns, rows):
         ],
         "weights": model.pool_.weights.tolist(),
         "prior": model.pool_.prior.tolist(),
-        "share": _SHARE,
-        "softness": _SOFTNESS if model.coherent else None,
+        "share": SHARE,
+        "softness": SOFTNESS if model.coherent else None,
         "rows": len(model.kernel_.landmarks),
     }
 

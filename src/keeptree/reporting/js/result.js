@@ -19,7 +19,7 @@ export function drawResult(data, seen, said, markers) {
 function drawEstimate(data, { p, label }, markers) {
   if (p === null) return [element("p", "note", data.no_model)];
   const { shown } = estimateOf(data, p);
-  const around = tellNeighbours(p[shown], data.classes[shown].label, data.bins[shown]);
+  const around = tellNeighbours(p[shown], classText(data.classes[shown].label), data.bins[shown]);
   const most = p.indexOf(Math.max(...p));
   const parts = [drawOdds(data, p, markers)];
   if (around) parts.push(element("p", "note", around));
