@@ -149,6 +149,18 @@ BAD = {
         fit_text("one.csv", "x,y\n1,a\n2,a\n"),
         "has one value only",
     ),
+    "a target of one value in a report": (
+        lambda m: ["report", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y"],
+        "has one value only",
+    ),
+    "a target of one value to grow on": (
+        lambda m: ["grow", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y", "--out", "g.json"],
+        "has one value only",
+    ),
+    "two things on the standard output": (
+        lambda m: ["predict", str(m), "loans.csv", "--out", "-", "--json"],
+        "--json and --out - both want the standard output",
+    ),
     "missing labels": (
         fit_text("gap.csv", "x,y\n1,a\n2,\n3,b\n"),
         "The target 'y' is missing in 1 row; remove those rows",

@@ -108,6 +108,10 @@ def read_training(path, target, nominal=(), drop=()):
         raise ValueError(f"The target {target!r} cannot be left out; drop other columns.")
     find_column(target, file_columns(path))  # before all of it is read
     X, y = split_target(read_frame(path, nominal, drop), target)
+    if y.nunique() < 2:
+        raise ValueError(
+            f"The target {target!r} has one value only; there is nothing to tell apart."
+        )
     # A categorical target keeps its declared labels; others are plain labels.
     return X, y.array if y.dtype == "category" else y.to_numpy()
 

@@ -32,6 +32,8 @@ def _arguments(parser):
 
 
 def _run(options):
+    if options.json and options.out == "-":
+        raise ValueError("--json and --out - both want the standard output; leave one of them out.")
     require_files(options.data)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)

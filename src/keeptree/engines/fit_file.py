@@ -55,10 +55,6 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
     if method not in METHODS:
         raise ValueError(f"method={method!r} is not known; choose one of {sorted(METHODS)}.")
     X, y = read_training(data, target, nominal, drop)
-    if len(set(y)) < 2:
-        raise ValueError(
-            f"The target {target!r} has one value only; there is nothing to tell apart."
-        )
     X = columns_of(tree, X, data)
     warn_of_doubtful(X, y)
     _check_learner(tree, X)
