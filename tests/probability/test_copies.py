@@ -19,6 +19,24 @@ def test_equal_rows_of_few_categories_are_not_copies():
     assert case.tolist() == [*range(200), 0, 0]
 
 
+def test_cases_that_are_alike_within_their_class_are_not_copies():
+    """As benign cells have the value 1 nearly everywhere: columns agree, given the class."""
+    rng = np.random.default_rng(0)
+    healthy = (rng.random((300, 9)) < 0.1) * rng.integers(1, 9, size=(300, 9)) + 1.0
+    ill = rng.normal(size=(100, 9))
+    X, y = np.vstack([healthy, ill, ill]), np.repeat([0, 1, 1], [300, 100, 100])
+    case = find_copies(X, y)
+    np.testing.assert_array_equal(case, [*range(400), *range(300, 400)])
+
+
+def test_columns_that_repeat_each_other_do_not_make_copies():
+    rng = np.random.default_rng(0)
+    bits = rng.integers(2, size=(2000, 3))
+    y = (bits.sum(axis=1) + rng.normal(size=2000) > 1.5).astype(int)
+    X = np.repeat(bits, 10, axis=1).astype(float)
+    np.testing.assert_array_equal(find_copies(X, y), np.arange(2000))
+
+
 def test_rows_of_another_class_are_not_copies():
     X = np.repeat(np.random.default_rng(0).normal(size=(50, 3)), 2, axis=0)
     np.testing.assert_array_equal(find_copies(X, np.arange(100) % 2), np.arange(100))

@@ -225,3 +225,25 @@ def test_bells_are_wide_where_landmarks_are_few():
     assert np.ptp(lonely[:, 0]) > 3 * np.ptp(crowded[:, 0])
     # The mean landmark keeps the bandwidth that was chosen.
     assert np.log(expert.sharpness).mean() == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"sharpness": -1.0},
+        {"mass": -1.0},
+        {"prior": -1.0},
+        {"pseudo_cases": 0.0},
+    ],
+    ids=str,
+)
+def test_a_damaged_expert_is_refused(iris, iris_tree, damage):
+    X, y = iris
+    tree = kt.keep(iris_tree)
+    expert = fit_kernel(tree, X, y, np.ones(150), CHOSEN)
+    expert.check(tree)
+    ((name, factor),) = damage.items()
+    value = getattr(expert, name)
+    value = (value * factor).astype(value.dtype) if isinstance(value, np.ndarray) else factor
+    with pytest.raises(ValueError, match=name):
+        replace(expert, **{name: value}).check(tree)

@@ -147,8 +147,28 @@ def test_cv_leaves_out_cases_of_weight_0_and_folds_without_any(cancer, cancer_tr
     (fold,) = out_of_fold(cancer_tree, tree, X, y, weight, cv=cv)
     np.testing.assert_array_equal(fold.rows, np.arange(300, 569))
     assert len(fold.train.y) == 200
-    with pytest.raises(ValueError, match="No fold of cv holds out a row with a positive weight"):
+    with pytest.raises(ValueError, match="No fold of cv holds out a row"):
         out_of_fold(cancer_tree, tree, X, y, weight, cv=cv[:1])
+
+
+def test_cv_reads_masks_and_refuses_rows_that_are_not_there(cancer, cancer_tree):
+    X, y = cancer
+    tree, hold = kt.keep(cancer_tree), np.arange(569) % 3 == 0
+    (fold,) = out_of_fold(cancer_tree, tree, X, y, cv=[(~hold, hold)])
+    np.testing.assert_array_equal(fold.rows, np.flatnonzero(hold))
+    assert len(fold.train.y) == 569 - len(fold.rows)
+    with pytest.raises(IndexError, match="out of bounds"):
+        out_of_fold(cancer_tree, tree, X[:300], y[:300], cv=[(np.arange(200), np.arange(200, 569))])
+
+
+def test_a_fold_is_not_asked_about_a_class_it_was_not_grown_on(iris, iris_tree):
+    X, y = iris
+    tree = kt.keep(iris_tree)
+    few = np.flatnonzero(y != 2)
+    (fold,) = out_of_fold(iris_tree, tree, X, y, cv=[(few[::2], np.arange(1, 150, 2))])
+    assert set(fold.test.y) == {0, 1}
+    with pytest.raises(ValueError, match="whose class it is grown on"):
+        out_of_fold(iris_tree, tree, X, y, cv=[(few, np.flatnonzero(y == 2))])
 
 
 @pytest.mark.parametrize("kind", [kt.SoftTreeClassifier, kt.KeptTreeClassifier])

@@ -13,8 +13,9 @@ import keeptree as kt
 TREE_DECIDES = {"check_classifiers_train": "predict is the tree's decision"}
 
 
-# Folds of the sample choose the strengths: a row given twice may be in two folds, its double
-# weight in one. scikit-learn expects the same of its estimators that cross-validate.
+# Folds of the sample choose the strengths, and other rows in another order make other folds; some
+# choices come out the same nevertheless. scikit-learn expects the same failure of its estimators
+# that cross-validate.
 REFITS = {"check_sample_weight_equivalence_on_dense_data": "chosen by cross-validation"}
 
 

@@ -5,14 +5,10 @@ rows of the block at once, and a row's sum is the same whatever block it is in. 
 float32: twice the lanes of float64, and the seven digits are more than a bandwidth deserves.
 """
 
-from functools import partial
-
 import numpy as np
 from numba import float32, float64, int64, void
 
-from keeptree._kernels.jit import kernel, multiply_add, readonly
-
-inlined = partial(kernel, cache=False, forceinline=True)
+from keeptree._kernels.jit import inlined, kernel, multiply_add, readonly
 
 BLOCK = 256  # rows; their coordinates stay in the nearest cache
 FAR = 1e18  # a scaled coordinate; its square is a finite float32

@@ -3,6 +3,7 @@
 import numpy as np
 
 _MOST_CHANCE = 0.05  # other cases that equal a case by chance, if equal rows are to be copies
+_MOST_CLASHES = 0.05  # share of cases with the values of another but not its class
 
 
 def find_copies(X, y):
@@ -10,8 +11,10 @@ def find_copies(X, y):
 
     A sample that was drawn with replacement, or whose rare class was repeated, has copies: where
     one of them is held out and another is not, whatever learns by heart seems the best. Rows with
-    the same values and class are copies if two different cases would hardly ever be equal by
-    chance; cases of a few categories often are, and then they are evidence of their own.
+    the same values and class are copies if two different cases of the class would hardly ever be
+    equal by chance; cases of a few categories often are, and then they are evidence of their own.
+    That it happens is seen by rows with the same values and another class, or expected from how
+    often the single columns agree within the class.
 
     Parameters
     ----------
@@ -32,11 +35,17 @@ def find_copies(X, y):
     """
     case = equal_rows(np.column_stack([X, y]))
     _, first = np.unique(case, return_index=True)
-    if len(first) < len(y):
-        chance = np.prod([_agreement(column) for column in X[first].T])
-        if len(y) * chance > _MOST_CHANCE:
-            return np.arange(len(y))
-    return case
+    if len(first) == len(y):
+        return case
+    if len(first) - (equal_rows(X[first]).max() + 1) > _MOST_CLASHES * len(first):
+        return np.arange(len(y))
+    row = first[case]  # that stands for the case
+    for c in np.unique(y):
+        own, cases = np.flatnonzero(y == c), first[y[first] == c]
+        chance = np.prod([_agreement(column) for column in X[cases].T])
+        if len(cases) * chance > _MOST_CHANCE:
+            row[own] = own
+    return np.unique(row, return_inverse=True)[1]
 
 
 def equal_rows(table):

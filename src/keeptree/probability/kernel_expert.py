@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.checks import require, require_array, require_number, require_starts
+from keeptree.checks import (
+    require,
+    require_array,
+    require_number,
+    require_probabilities,
+    require_starts,
+)
 from keeptree.probability.condense import centres, condense, padded
 from keeptree.probability.copies import find_copies
 from keeptree.probability.kernel_space import KernelSpace, embed
@@ -77,15 +83,18 @@ class KernelExpert:
         require(isinstance(self.space, KernelSpace), "the kernel expert has no space")
         self.space.check(tree)
         n, width = len(self.mass), -(-len(self.space.feature) // 4) * 4
+        require_array(self.prior, "prior", np.float64, (len(tree.classes),))
         require_array(self.sharpness, "sharpness", np.float32, (n,))
         require_array(self.mass, "mass", np.float32, (n,))
         require_array(self.landmarks, "landmarks", np.float32, (n, width), finite=False)
         require(not np.isinf(self.landmarks).any(), "a landmark is infinite")
         require_array(self.class_start, "class_start", np.int64, (len(tree.classes) + 1,))
         require_starts(self.class_start, "class_start", n)
-        require_array(self.prior, "prior", np.float64, (len(tree.classes),))
+        require_probabilities(self.prior[None], "prior", (1, len(self.prior)))
         for name in ("bandwidth", "width", "power", "pseudo_cases"):
             require_number(getattr(self, name), name)
+        weighs = (self.sharpness > 0).all() and (self.mass >= 0).all() and self.pseudo_cases > 0
+        require(weighs, "sharpness and pseudo_cases must be positive, mass not negative")
 
     def _sum(self, X, out):
         from keeptree._kernels.landmarks import weigh_landmarks  # numba loads when first needed

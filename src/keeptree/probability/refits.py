@@ -102,32 +102,45 @@ def out_of_fold(
             stacklevel=3,
         )
         return None
+    whole = _Whole(X, y, labels, weight, sample_weight is not None)
     shown = present[stratified_part(labels[present], most)]
     work = (
-        delayed(_refit)(
-            learner, tree, X, y, labels, sample_weight, weight,
-            grow, np.intersect1d(grow, shown), hold,
-        )
-        for grow, hold in _splits(cv, X, labels, present, shown, case, first)
-    )  # fmt: skip
+        delayed(_refit)(learner, tree, whole, grow, np.intersect1d(grow, shown), hold)
+        for grow, hold in _splits(cv, whole, present, shown, case, first)
+    )
     return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(work))
 
 
-def _splits(cv, X, labels, present, shown, case, first):
+class _Whole(NamedTuple):
+    """The sample as the user has it, its class codes and weights, and whether those were given."""
+
+    X: object
+    y: object
+    labels: np.ndarray
+    weight: np.ndarray
+    weighted: bool
+
+
+def _splits(cv, whole, present, shown, case, first):
     """Rows to grow on and rows shown of those held out, fold by fold."""
+    labels, rows = whole.labels, np.arange(len(whole.labels))
     if cv is None:
         fewest = min(n for n in np.bincount(labels[first]) if n)
         folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
         parts = [case[first[hold]] for _, hold in folds.split(first, labels[first])]
-        held = [np.isin(case, part) for part in parts]
-        splits = [(np.flatnonzero(~out), np.flatnonzero(out)) for out in held]
+        splits = [(~np.isin(case, part), np.isin(case, part)) for part in parts]
     else:
-        splits = check_cv(cv, labels, classifier=True).split(X, labels)
-    splits = [(np.intersect1d(grow, present), np.intersect1d(hold, shown)) for grow, hold in splits]
-    splits = [(grow, hold) for grow, hold in splits if len(hold)]
-    if not splits:
-        raise ValueError("No fold of cv holds out a row with a positive weight.")
-    return splits
+        splits = check_cv(cv, labels, classifier=True).split(whole.X, labels)
+    found = []
+    for grow, hold in splits:
+        grow, hold = np.intersect1d(rows[grow], present), np.intersect1d(rows[hold], shown)
+        hold = hold[np.isin(labels[hold], labels[grow])]  # of other classes the tree knows nothing
+        found += [(grow, hold)] if len(hold) else []
+    if not found:
+        raise ValueError(
+            "No fold of cv holds out a row with a positive weight whose class it is grown on."
+        )
+    return found
 
 
 def stratified_part(labels, most):
@@ -143,15 +156,15 @@ def held_out_loss(p, y, weight):
     return -np.tensordot(weight, np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)), axes=1)
 
 
-def _refit(learner, kept, X, y, labels, sample_weight, weight, grow, shown, hold):
-    part = None if sample_weight is None else weight[grow]
-    model = fit_learner(clone(learner), _safe_indexing(X, grow), _safe_indexing(y, grow), part)
+def _refit(learner, kept, whole, grow, shown, hold):
+    part = whole.weight[grow] if whole.weighted else None
+    X, y = _safe_indexing(whole.X, grow), _safe_indexing(whole.y, grow)
+    model = fit_learner(clone(learner), X, y, part)
     tree, (_, transformers) = _with_classes(keep(model), kept.classes), unwrap(model)
 
     def sample(rows):
-        return Sample(
-            read_rows(_safe_indexing(X, rows), tree, transformers), labels[rows], weight[rows]
-        )
+        X = read_rows(_safe_indexing(whole.X, rows), tree, transformers)
+        return Sample(X, whole.labels[rows], whole.weight[rows])
 
     return Fold(tree, sample(shown), sample(hold), hold)
 
