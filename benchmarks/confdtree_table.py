@@ -10,7 +10,6 @@ import sys
 import warnings
 
 import numpy as np
-import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from tests.fixtures import weka
@@ -60,19 +59,13 @@ def main(names):
 
 def read(name):
     """Frame and classes of a data set, by the paper's name."""
-    return read_fixture("autos") if name == "autos" else read_set(name)
+    return read_fixture(name) if name == "autos" else read_set(name)
 
 
 def read_fixture(name):
-    """A data set of the Weka fixtures, nominal columns with their declared categories."""
+    """Frame and classes of a data set of the Weka fixtures."""
     data = weka.load(name)
-    columns = {}
-    for column, labels, values in zip(data.feature_names, data.categories, data.X.T, strict=True):
-        if labels is not None:
-            codes = np.where(np.isnan(values), -1, values).astype(int)
-            values = pd.Categorical.from_codes(codes, list(labels))
-        columns[column] = values
-    return pd.DataFrame(columns), data.y
+    return data.frame, data.y
 
 
 def measure(X, y):

@@ -40,11 +40,26 @@ def test_differences(comparison, tmp_path):
     display = PairedDifferenceDisplay.from_comparison(comparison)
     assert [ax.get_title() for ax in display.axes_] == ["AUC", "Brier", "accuracy", "recall"]
     assert [t.get_text() for t in display.axes_[0].get_yticklabels()] == ["Bayes", "svm"]
-    assert "no probabilities" in [t.get_text() for t in display.axes_[1].texts]
+    assert "no value" in [t.get_text() for t in display.axes_[1].texts]
     entry = comparison.differences()[0]
     drawn = [line.get_xdata() for line in display.axes_[0].lines]
     assert any(np.allclose(x, [entry["low"], entry["high"]]) for x in drawn)
     display.figure_.savefig(tmp_path / "x.png")
+
+
+@pytest.mark.parametrize("baseline", ["tree", "Bayes"])
+def test_an_infinite_difference_is_said_to_be_infinite_even_where_both_are(baseline):
+    X, y = load_breast_cancer(return_X_y=True)
+    models = {**MODELS, "small": DecisionTreeClassifier(max_depth=5, random_state=0)}
+    del models["svm"]
+    metrics = ["log_loss_unclipped"]
+    found = compare(
+        models, X, y, baseline=baseline, metrics=metrics, n_splits=3, n_jobs=1, progress=False
+    )
+    values = [found.values(model, *metrics) for model in ("tree", "small")]
+    assert np.isinf(values).all()
+    (ax,) = PairedDifferenceDisplay.from_comparison(found).axes_
+    assert [text.get_text() for text in ax.texts] == ["infinite", "infinite"]
 
 
 def test_roc(comparison):

@@ -43,6 +43,35 @@ def test_several_classes_are_estimated_against_the_rest_and_normalised(iris, iri
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+def test_the_curves_of_the_classes_are_what_probabilities_are_made_of(
+    cancer, cancer_tree, iris, iris_tree, kernel
+):
+    for (X, y), tree in ((cancer, cancer_tree), (iris, iris_tree)):
+        model = kt.DistanceKernelClassifier(tree, kernel=kernel).fit(X, y)
+        h = model.boundary_.signed_distance(X)
+        shares = [model.curve(h[:, c], label) for c, label in enumerate(model.tree_.classes)]
+        p = np.column_stack(shares) / np.sum(shares, axis=0)[:, None]
+        np.testing.assert_allclose(p, model.predict_proba(X), atol=1e-4)
+        local = kt.DistanceKernelClassifier(tree, "leaf", kernel=kernel).fit(X, y)
+        for c, label in enumerate(model.tree_.classes):  # of all cases, whatever the scope
+            np.testing.assert_array_equal(local.curve(h[:, c], label), shares[c])
+
+
+def test_a_class_without_a_boundary_has_no_curve(iris):
+    X, y = iris
+    stump = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(X, y)
+    model = kt.DistanceKernelClassifier(stump).fit(X, y)
+    (lost,) = set(y) - set(stump.predict(X))
+    with pytest.raises(ValueError, match="no boundary, hence no curve; use predict_proba"):
+        model.curve([0.0], lost)
+    with pytest.raises(ValueError, match="2 dimensions; give one distance for each case"):
+        model.curve([[0.0]], stump.predict(X)[0])
+    one_leaf = kt.DistanceKernelClassifier(DecisionTreeClassifier(min_samples_leaf=100)).fit(X, y)
+    with pytest.raises(ValueError, match="no boundary"):
+        one_leaf.curve([0.0], y[0])
+
+
 @pytest.mark.parametrize("scope", ["separator", "leaf"])
 def test_local_estimates_use_the_cases_of_the_same_group_and_the_range_of_all(
     cancer, cancer_tree, scope

@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.reporting.collect import boundary_of
+from keeptree.reporting.render import render
 from tests.reporting.browser import plain_model
 
 
@@ -34,7 +35,7 @@ def breast():
 def rows_about(model, X, n, seed=0):
     """Encoded rows: real ones, random ones, and ones on and just beside the thresholds."""
     rng = np.random.default_rng(seed)
-    tree, matrix = model.tree_, model._read(X)
+    tree, matrix = model.tree_, model.tree_.encode(X)
     rows = matrix[rng.integers(len(matrix), size=n)].copy()
     numeric = [f for f in range(matrix.shape[1]) if tree.categories[f] is None]
     mixed = rng.random(rows.shape) < 0.3
@@ -71,10 +72,8 @@ def check_agreement(tab, model, rows):
     answers = ask_page(tab, rows)
     decided = model.tree_.decide(rows)
     assert [answer["decision"] for answer in answers] == decided.tolist()
-    expected = np.empty((len(rows), len(model.classes_)))
-    model._probability(rows, expected)
     found = np.array([answer["p"] for answer in answers])
-    assert np.abs(found - expected).max() <= 1e-9
+    assert np.abs(found - model.predict_proba_encoded(rows)).max() <= 1e-9
 
 
 MODELS = {
@@ -127,6 +126,17 @@ def test_the_panel_equals_python_with_categories_and_missing_values(kind, opened
     tab.settle()
     assert "The unknown value is taken to be" in tab.text("#result .far")
     assert "≥" in tab.text("#shown .far")
+
+
+@pytest.mark.parametrize(("error", "agree"), [(3e-7, 64), (1e-5, 63)])
+def test_the_page_forgives_what_a_processor_without_fused_multiply_add_differs_by(
+    error, agree, opened, tmp_path
+):
+    path = tmp_path / "page.html"
+    data = kt.report(*plain_model(), path)
+    data["cases"][5]["p"][0] += error
+    path.write_text(render(data), encoding="utf-8")
+    assert f"{agree} of 64 cases agree" in opened(path).text("#agreement")
 
 
 def test_distances_are_those_of_the_boundary(demo, demo_data):

@@ -1,6 +1,7 @@
 """The dict holds what the model says and what scikit-learn measures; the summary tells it."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.explanation.nearest_change import nearest_change
 from keeptree.explanation.path import branch
+from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
+from keeptree.learners.c45 import C45Classifier
 from keeptree.probability.display import DistanceKernelDisplay
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
+from keeptree.probability.kernel_expert import MOST_LANDMARKS
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.cases import choose_first, collect_cases
 from keeptree.reporting.collect import collect
+from keeptree.reporting.render import render
 from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
@@ -76,6 +81,12 @@ def test_without_rows_no_value_of_a_case_is_held(cancer):
     model, X, y = cancer
     data = gathered(model, X, y, rows=False)
     assert all(case["values"] is None and case["change"] == "" for case in data["cases"])
+
+
+def test_the_guide_says_how_many_training_rows_a_file_holds_at_most():
+    guide = Path(__file__).parents[2] / "docs/guide/report.md"
+    text = " ".join(guide.read_text(encoding="utf-8").split())
+    assert f"at most {MOST_LANDMARKS:,}, of the attributes the tree tests" in text
 
 
 def test_without_held_out_data_nothing_is_measured(cancer):
@@ -230,6 +241,22 @@ def test_a_kernel_with_another_metric_has_no_place_on_this_axis(cancer):
     assert data["distance"]["by_class"][0]["line"] is None
 
 
+def test_a_kernel_with_other_costs_of_categories_has_no_place_on_this_axis():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"c": rng.choice(list("abc"), 300), "x": rng.normal(size=300)})
+    y = ((X.c == "a") ^ (X.x > 0)).to_numpy().astype(int)
+    tree = C45Classifier().fit(X, y).tree_
+    model = SmoothedTreeClassifier(tree).fit(X, y)
+
+    def line(metric):
+        kernel = DistanceKernelClassifier(tree, metric=metric).fit(X, y)
+        data = gathered(model, X, y, others={"kernel": kernel})
+        return data["distance"]["by_class"][0]["line"]
+
+    assert line(Metric(nominal="value-difference")) is None
+    assert line(Metric()) is not None
+
+
 def test_without_rows_the_curve_holds_no_single_case(cancer):
     model, X, y = cancer
     data = gathered(model, X, y, rows=False, others=kernel_beside(model))
@@ -283,8 +310,23 @@ def test_another_tree_or_no_model_beside_ours_is_refused(cancer):
     another = fitted(X, y, max_leaf_nodes=3)
     with pytest.raises(ValueError, match="others\\['x'\\] keeps another tree than the model"):
         gathered(model, X, y, others={"x": another})
-    with pytest.raises(ValueError, match="others\\['x'\\] is no fitted KeepTree classifier"):
-        gathered(model, X, y, others={"x": DistanceKernelClassifier()})
+    for no_model in (DistanceKernelClassifier(), DecisionTreeClassifier().fit(X, y), None):
+        with pytest.raises(ValueError, match="others\\['x'\\] is no fitted KeepTree classifier"):
+            gathered(model, X, y, others={"x": no_model})
+    for no_mapping in ([model], [], "model", model):
+        with pytest.raises(ValueError, match="must be a dict of names to fitted KeepTree"):
+            gathered(model, X, y, others=no_mapping)
+
+
+def test_a_method_may_have_any_name(cancer):
+    model, X, y = cancer
+    names = [1, None, "a\ud800", "\x00", "two\nlines", ""]
+    data = gathered(model, X, y, others=dict.fromkeys(names, model))
+    shown = [row["name"] for row in data["methods"][1:-1]]
+    assert shown == ["1", "None", "a\ufffd", "\ufffd", "two lines", "(no name)"]
+    html = render(data)
+    html.encode("utf-8")
+    assert "\x00" not in html
 
 
 def test_the_changes_of_the_cases_are_those_of_nearest_change_and_whole_numbers_stay_whole():

@@ -9,7 +9,11 @@ from html.parser import HTMLParser
 
 import pytest
 from markupsafe import escape
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
 
+from keeptree.probability.smoothing import SmoothedTreeClassifier
+from keeptree.reporting.collect import collect
 from keeptree.reporting.render import outline_items, page_script, render, to_script
 from keeptree.text import clean
 
@@ -290,6 +294,15 @@ def test_the_methods_are_a_table_and_small_roc_curves(html, page, demo_data):
         assert f"{row['auc']:.3f}" in shown
         assert f"<td>{row['distinct']}</td>" in shown
     assert "Other methods" not in render({**demo_data, "methods": None})
+
+
+def test_a_tree_of_one_leaf_has_no_picker_of_curves_it_does_not_show():
+    X, y = load_iris(return_X_y=True)
+    one_leaf = DecisionTreeClassifier(min_samples_leaf=100).fit(X, y)
+    model = SmoothedTreeClassifier(one_leaf).fit(X, y)
+    html = render(collect(model, X, y, title="t", about={}))
+    assert 'data-curves="curves"' not in html
+    assert 'data-for="curves"' not in html
 
 
 def test_held_out_cases_of_one_class_are_said_to_be_so(demo_data):

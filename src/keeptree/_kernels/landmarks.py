@@ -19,8 +19,8 @@ ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 def _bell(sharpness, squared):
     """(1 - s d²)^64, nearly exp(-64 s d²); 0 where that is less than 2^-64.
 
-    Six products and no call: unlike an exp it vectorises as it stands, and every machine and
-    language rounds it alike.
+    Six products and no call: unlike an exp it vectorises as it stands, and every machine with fused
+    multiply-add rounds it alike (see `multiply_add`).
     """
     x = multiply_add(-sharpness, squared, ONE)
     x = x if x > HALF else ZERO

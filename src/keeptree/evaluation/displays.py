@@ -73,8 +73,8 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         for ax, metric in zip(self.axes_, metrics, strict=True):
             reference = comparison.values(comparison.baseline, metric)
             for place, model in enumerate(others):
-                splits = comparison.values(model, metric) - reference
-                _draw_difference(ax, place, splits, found[model, metric])
+                values = comparison.values(model, metric)
+                _draw_difference(ax, place, values, reference, found[model, metric])
             larger = comparison.metrics[metric].larger
             ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
             ax.set_title(_label(comparison, metric), fontsize="medium")
@@ -271,12 +271,13 @@ def _widths(n):
     return np.linspace(3.2, 1.4, n) if n > 1 else [1.8]
 
 
-def _draw_difference(ax, place, splits, entry):
-    splits = splits[np.isfinite(splits)]
+def _draw_difference(ax, place, values, reference, entry):
     if entry["n_infinite"] or entry["mean"] is None:
-        why = "infinite" if entry["n_infinite"] else "no probabilities"
+        why = "infinite" if np.isinf([values, reference]).any() else "no value"
         ax.text(0, place, why, color=FAINT, fontsize="x-small", ha="center", va="center")
         return
+    both = np.isfinite(values) & np.isfinite(reference)
+    splits = values[both] - reference[both]
     color = {True: BETTER, False: WORSE, None: UNSURE}[entry["better"]]
     jitter = np.random.default_rng(0).uniform(-0.16, 0.16, len(splits))
     ax.scatter(splits, place + jitter, s=7, color=color, alpha=0.28, linewidths=0)

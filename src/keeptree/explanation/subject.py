@@ -58,16 +58,14 @@ class Subject:
 
     def probabilities(self, encoded):
         """The model's probabilities in the order of ``tree.classes``; the tree's own if none."""
-        if hasattr(self.inner, "_probability"):
-            out = np.empty((len(encoded), len(self.tree.classes)))
-            self.inner._probability(encoded, out)
-            return out
+        if self.has_own_probability:
+            return self.inner.predict_proba_encoded(encoded)
         return self.tree.mix_proportions(encoded)
 
     @property
     def has_own_probability(self):
         """Whether the model has other probabilities than the proportions of the leaves."""
-        return hasattr(self.inner, "_probability")
+        return hasattr(self.inner, "predict_proba_encoded")
 
 
 def resolve(model, X=None, metric=None):

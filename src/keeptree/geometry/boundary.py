@@ -325,7 +325,7 @@ class Boundary(BaseEstimator):
         check_is_fitted(self)
         return self.tree_.encode(X)
 
-    def algebraic_distance(self, X, dtype=np.float32, n_jobs=None):
+    def algebraic_distance(self, X, dtype=np.float32):
         """Algebraic distances of an encoded matrix: (n, 1), of the first of two classes, or (n, K).
 
         Raises a ValueError for infinite values, and for missing ones the tree has no rule for.
@@ -335,7 +335,7 @@ class Boundary(BaseEstimator):
         def fill(start, stop):
             fill_signed(self.program_, self.tree_, X, start, stop, h[start:stop])
 
-        map_rows(fill, len(X), self.n_jobs if n_jobs is None else n_jobs)
+        map_rows(fill, len(X), self.n_jobs)
         return h
 
     def _wanted(self, target, n):
@@ -359,7 +359,7 @@ class Boundary(BaseEstimator):
             )
         return np.broadcast_to([position[label] for label in labels], n).astype(np.int64)
 
-    def nearest_separators(self, X, n_jobs=None):
+    def nearest_separators(self, X):
         """Distance to the boundary and the separator projected on, of an encoded matrix.
 
         Where there is no other class the distance is infinite and the separator -1.
@@ -370,5 +370,5 @@ class Boundary(BaseEstimator):
             part = found.part(start, stop)
             find_nearest(self.program_, self.tree_, X, start, stop, part, fill=True)
 
-        map_rows(fill, len(X), self.n_jobs if n_jobs is None else n_jobs)
+        map_rows(fill, len(X), self.n_jobs)
         return found.distance, found.separator

@@ -220,6 +220,12 @@ class ProbabilityModel(KeptTreeModel):
         check_is_fitted(self)
         return self._in_order(self._map(X, self._probability, (len(self.classes_),)))
 
+    def predict_proba_encoded(self, X):
+        """``predict_proba`` of rows as ``Tree.encode`` has them, classes in the tree's order."""
+        out = np.empty((len(X), len(self.tree_.classes)))
+        self._probability(X, out)
+        return out
+
     def predict_log_proba(self, X):
         """Return the logarithm of :meth:`predict_proba`."""
         with np.errstate(divide="ignore"):

@@ -320,8 +320,7 @@ class ConfDTreeClassifier(ProbabilityModel):
             out[same] = leaf_average(self.tree_, X[same], self._leaf_value)
 
     def _affected(self, X, change, out):
-        corrected = np.empty((len(X), len(self.classes_)))
-        self._probability(X, corrected)
+        corrected = self.predict_proba_encoded(X)
         plain = np.empty_like(corrected)
         self._plain(X, plain)
         # A tenth of 1 is a little less than 0.1 in floating point.

@@ -105,9 +105,8 @@ class Trace:
 
 def trace_rows(model, X):
     """Trace of each row of an encoded matrix through a fitted ConfDTreeClassifier."""
-    corrected = np.empty((len(X), len(model.tree_.classes)))
+    corrected = model.predict_proba_encoded(X)
     plain = np.empty_like(corrected)
-    model._probability(X, corrected)
     model._plain(X, plain)
     return [_Tracer(model, X[i : i + 1]).trace(plain[i], corrected[i]) for i in range(len(X))]
 

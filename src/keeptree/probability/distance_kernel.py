@@ -4,11 +4,12 @@ from numbers import Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from keeptree.checks import require, require_array, require_codes
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
-from keeptree.probability.base import ProbabilityModel
+from keeptree.probability.base import ProbabilityModel, class_code
 from keeptree.probability.density import (
     KERNELS,
     KernelTables,
@@ -127,6 +128,53 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.kernel = kernel
         self.decide = decide
         self.n_jobs = n_jobs
+
+    def curve(self, distance, label):
+        """Return the share of a class against the distance to its boundary.
+
+        The curve of the paper's Figure 1: the class against the rest, among all training cases.
+        With two classes and the global scope it is the probability; with more, probabilities are
+        the shares of all classes, normalised.
+
+        Parameters
+        ----------
+        distance : array-like of shape (n,)
+            Algebraic distances to the boundary of the class, negative inside, as in
+            :meth:`Boundary.signed_distance`; infinite ones give the limit.
+        label : label
+            The class.
+
+        Returns
+        -------
+        share : ndarray of shape (n,)
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import keeptree as kt
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = kt.DistanceKernelClassifier().fit(X, y)
+        >>> model.curve([-0.5, 0.0, 0.5], label=1).round(3)
+        array([0.898, 0.705, 0.368])
+        """
+        check_is_fitted(self)
+        distance = np.asarray(distance, dtype=float)
+        if distance.ndim != 1:
+            raise ValueError(
+                f"distance has {distance.ndim} dimensions; give one distance for each case."
+            )
+        c = class_code(label, self.tree_.classes)
+        if self._tables is None or c not in self.boundary_.region_classes_:
+            raise ValueError(
+                f"The tree leaves class {label!r} no boundary, hence no curve; use predict_proba."
+            )
+        second = len(self.classes_) == 2 and c == 1  # its curve is that of the first
+        at = 0 if second else self._estimated.tolist().index(c)
+        at *= self._tables.n_curves // len(self._estimated)
+        which = np.full(len(distance), at)
+        share = self._tables.lookup(which, -distance if second else distance)
+        return 1 - share if second else share
 
     def _learn(self, X, y, weight):
         n_classes = len(self.classes_)

@@ -58,9 +58,9 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
     data : dict
         Only dicts, lists, numbers, text, booleans and None.
     """
-    tree, others = model.tree_, others or {}
+    tree, others = model.tree_, {} if others is None else others
     check_same_tree(others, tree)
-    matrix = None if X is None else model._read(X)
+    matrix = None if X is None else resolve(model).encode(X)
     attributes = collect_attributes(tree, model.observed_, matrix)
     boundary = boundary_of(model)
     data = {

@@ -15,8 +15,7 @@ def find_kernel(models, boundary):
     for model in models:
         if not isinstance(model, DistanceKernelClassifier) or model.scope != "global":
             continue
-        same = np.array_equal(model.boundary_.metric_.factor_, boundary.metric_.factor_)
-        if same and model._tables is not None:
+        if _measures_alike(model.boundary_.metric_, boundary.metric_):
             return model
     return None
 
@@ -89,10 +88,12 @@ def _bins(inside, ours, happened):
 def _line(kernel, c, low, high):
     """The kernel's share of the class at evenly spaced distances, each class against the rest."""
     inside = np.linspace(low, high, _GRID)
-    estimated = kernel._estimated.tolist()
-    if len(kernel.classes_) == 2:  # one curve, of the first class
-        share = kernel._tables.lookup(np.zeros(_GRID, np.int64), -inside if c == 0 else inside)
-        share = share if c == 0 else 1 - share
-    else:
-        share = kernel._tables.lookup(np.full(_GRID, estimated.index(c)), -inside)
+    share = kernel.curve(-inside, kernel.tree_.classes[c])
     return {"inside": inside.round(6).tolist(), "p": share.round(6).tolist()}
+
+
+def _measures_alike(metric, other):
+    """Whether distances by both are the same; an attribute of numbers has no costs (None)."""
+    return np.array_equal(metric.factor_, other.factor_) and all(
+        map(np.array_equal, metric.category_costs_, other.category_costs_)
+    )

@@ -1,5 +1,7 @@
 """Several methods side by side on one kept tree: what each makes of the same held-out cases."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from keeptree.labels import label_codes
@@ -10,6 +12,8 @@ from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.probability.soft import SoftTreeClassifier
 from keeptree.reporting.quality import measure, roc_points
 from keeptree.reporting.tree_data import fingerprint
+from keeptree.text import clean
+from keeptree.tree import Tree
 
 
 def quick_methods(tree):
@@ -37,12 +41,17 @@ def all_methods(tree):
 
 
 def check_same_tree(others, tree):
-    """Raise a ValueError for a model that does not keep this very tree."""
+    """Raise a ValueError for what is no mapping, or a model that does not keep this very tree."""
+    if not isinstance(others, Mapping):
+        raise ValueError(
+            f"others is {type(others).__name__}, but must be a dict of names to fitted KeepTree "
+            'classifiers; give for example {"Laplace": model}.'
+        )
     for name, other in others.items():
-        if getattr(other, "tree_", None) is None:
+        if not isinstance(getattr(other, "tree_", None), Tree):
             raise ValueError(
                 f"others[{name!r}] is no fitted KeepTree classifier but {type(other).__name__}; "
-                "fit it on the training sample."
+                "give one that keeps the model's tree, fitted on the training sample."
             )
         if fingerprint(other.tree_) != fingerprint(tree):
             raise ValueError(
@@ -80,7 +89,7 @@ def measure_methods(name, ours, leaves, others, X, truth, positive):
         says = hasattr(other, "predict_proba")
         scores = other.predict_proba(X) if says else _both(other.decision_function(X))
         scores = scores[:, label_codes(other.tree_.classes, other.classes_)]
-        rows.append(_row(key, scores, says, truth, positive))
+        rows.append(_row(clean(key), scores, says, truth, positive))
     return [*rows, _row(f"ours ({name})", ours, True, truth, positive)]
 
 
