@@ -14,9 +14,22 @@ def test_equal_rows_of_few_categories_are_not_copies():
     y = rng.integers(2, size=200)
     np.testing.assert_array_equal(find_copies(codes, y), np.arange(200))
     numbers = np.column_stack([codes, rng.normal(size=200)])
-    again = np.append(np.arange(200), [0, 0])
-    case = find_copies(numbers[again], y[again])
-    assert case.tolist() == [*range(200), 0, 0]
+    again = np.tile(np.arange(200), 2)
+    np.testing.assert_array_equal(find_copies(numbers[again], y[again]), again)
+
+
+def test_some_equal_rows_are_not_copies():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    again = np.append(np.arange(100), np.arange(20))
+    np.testing.assert_array_equal(find_copies(X[again], np.zeros(120)), np.arange(120))
+
+
+def test_a_sample_drawn_with_replacement_has_copies():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 3)), rng.integers(3, size=500)
+    drawn = rng.integers(500, size=500)
+    case = find_copies(X[drawn], y[drawn])
+    assert ((case[:, None] == case) == (drawn[:, None] == drawn)).all()
 
 
 def test_cases_that_are_alike_within_their_class_are_not_copies():

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-_MOST_CHANCE = 0.05  # other cases that equal a case by chance, if equal rows are to be copies
+_MOST_DISTINCT = 0.75  # share of a class's rows; one drawn with replacement has 0.63
 _MOST_CLASHES = 0.05  # share of cases with the values of another but not its class
+_MOST_CHANCE = 0.05  # other cases of its class that equal a case by chance
 
 
 def find_copies(X, y):
@@ -11,10 +12,10 @@ def find_copies(X, y):
 
     A sample that was drawn with replacement, or whose rare class was repeated, has copies: where
     one of them is held out and another is not, whatever learns by heart seems the best. Rows with
-    the same values and class are copies if two different cases of the class would hardly ever be
-    equal by chance; cases of a few categories often are, and then they are evidence of their own.
-    That it happens is seen by rows with the same values and another class, or expected from how
-    often the single columns agree within the class.
+    the same values and class are copies if they are many, and if two different cases of the class
+    would hardly ever be equal by chance. Some equal rows are what new cases will be like, too; and
+    cases of a few categories are often equal, as is seen by rows with the same values and another
+    class, or expected from how often the single columns agree within the class.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def find_copies(X, y):
     for c in np.unique(y):
         own, cases = np.flatnonzero(y == c), first[y[first] == c]
         chance = np.prod([_agreement(column) for column in X[cases].T])
-        if len(cases) * chance > _MOST_CHANCE:
+        if len(cases) > _MOST_DISTINCT * len(own) or len(cases) * chance > _MOST_CHANCE:
             row[own] = own
     return np.unique(row, return_inverse=True)[1]
 
