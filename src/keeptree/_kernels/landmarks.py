@@ -44,6 +44,21 @@ def _add_squares(block, k, landmark, squared):
 
 
 @inlined
+def _add_pair(block, k, one, two, squared, other):
+    """The same for two landmarks, so that the block is read once."""
+    a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
+    e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
+    for j in range(BLOCK):
+        p, q, r, t = block[k, j], block[k + 1, j], block[k + 2, j], block[k + 3, j]
+        u, v, w, x = p - a, q - b, r - c, t - d
+        s = multiply_add(v, v, multiply_add(u, u, squared[j]))
+        squared[j] = multiply_add(x, x, multiply_add(w, w, s))
+        u, v, w, x = p - e, q - f, r - g, t - h
+        s = multiply_add(v, v, multiply_add(u, u, other[j]))
+        other[j] = multiply_add(x, x, multiply_add(w, w, s))
+
+
+@inlined
 def _add_known(block, k, landmark, squared):
     """The same where values are missing: a missing coordinate (NaN) costs nothing."""
     for i in range(k, k + 4):
@@ -113,7 +128,8 @@ def weigh_landmarks(
     """
     n, width = X.shape[0], landmarks.shape[1]
     block, value, place = np.zeros((width, BLOCK), np.float32), np.zeros(BLOCK), np.zeros(BLOCK)
-    squared, total = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    squared, other = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    total = np.empty(BLOCK, np.float32)
     some_unknown = np.isnan(landmarks).any()
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
@@ -135,18 +151,21 @@ def weigh_landmarks(
                 block[k, j] = place[j] if known else np.nan
         for c in range(out.shape[1]):
             total[:] = ZERO
-            for e in range(class_start[c], class_start[c + 1]):
-                squared[:] = ZERO
-                landmark = landmarks[e]
-                if unknown:
-                    for k in range(0, width, 4):
-                        _add_known(block, k, landmark, squared)
-                else:
-                    for k in range(0, width, 4):
-                        _add_squares(block, k, landmark, squared)
+            end = class_start[c + 1]
+            for e in range(class_start[c], end, 2):
+                f = min(e + 1, end - 1)  # the last of an odd number again, with no weight
+                squared[:], other[:] = ZERO, ZERO
+                for k in range(0, width, 4):
+                    if unknown:
+                        _add_known(block, k, landmarks[e], squared)
+                        _add_known(block, k, landmarks[f], other)
+                    else:
+                        _add_pair(block, k, landmarks[e], landmarks[f], squared, other)
                 weight, sharp = mass[e], sharpness[e]
+                weight_f, sharp_f = mass[f] if f > e else ZERO, sharpness[f]
                 for j in range(BLOCK):
-                    total[j] = multiply_add(weight, _bell(sharp, squared[j]), total[j])
+                    sum_e = multiply_add(weight, _bell(sharp, squared[j]), total[j])
+                    total[j] = multiply_add(weight_f, _bell(sharp_f, other[j]), sum_e)
             for j in range(m):
                 out[start + j, c] = total[j]
 
