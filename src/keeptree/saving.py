@@ -19,7 +19,7 @@ from keeptree.output import write_text
 from keeptree.tree import Tree
 from keeptree.tree_json import labels_from_dict, labels_to_dict, read_json
 
-FORMAT, VERSION = "keeptree.Model", 1
+FORMAT, VERSION = "keeptree.Model", 2
 
 # Frozen dataclasses and named tuples inside fitted attributes -> the file they live in.
 _PARTS = {
@@ -100,7 +100,7 @@ def load(path):
     -------
     model : estimator
         It predicts the same to the last bit. Its ``estimator`` is the kept tree. A file that is
-        damaged, of another kind or of a newer version is a ValueError.
+        damaged, of another kind or of another version is a ValueError.
     """
     document = read_json(path)
     try:
@@ -131,10 +131,15 @@ def _check_document(document):
             raise ValueError("it holds a tree without a model; kt.Tree.load reads it.")
         raise ValueError("it is JSON, but not a model that kt.save or keeptree fit wrote.")
     version = document.get("version")
-    if type(version) is not int or version != VERSION:
-        newer = type(version) is int and version > VERSION
-        advice = "it was written by a newer KeepTree; upgrade to read it" if newer else "damaged"
-        raise ValueError(f"its version is {version!r:.50}, not {VERSION}: {advice}.")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its version is {version!r:.50}, not {VERSION}: damaged.")
+    if version != VERSION:
+        advice = (
+            "it was written by a newer KeepTree; upgrade to read it"
+            if version > VERSION
+            else "it was written by an older KeepTree; fit and save the model again"
+        )
+        raise ValueError(f"its version is {version}, not {VERSION}: {advice}.")
     digest = document.pop("digest", None)
     if digest != _digest(document):
         raise ValueError(
