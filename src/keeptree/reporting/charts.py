@@ -68,7 +68,7 @@ def reliability_chart(ours, leaves, name, size=400):
     Parameters
     ----------
     ours, leaves : list of dict
-        Bins, see :func:`keeptree.reporting.quality.reliability`.
+        Bins, see :func:`keeptree.evaluation.reliability.quantile_bins`.
     name : str
         The class that happened or not.
     size : int, default=400
