@@ -214,7 +214,7 @@ def _encode_array(array):
 
 
 def _encode_model(model, trees):
-    if getattr(model, "_transformers", None):
+    if getattr(model, "preprocessing_", None):
         raise ValueError(
             f"The tree of this {type(model).__name__} stands at the end of a pipeline, whose steps "
             "cannot be saved as JSON; fit it to kt.keep(pipeline) and transformed columns."

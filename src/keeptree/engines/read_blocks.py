@@ -97,7 +97,7 @@ def _wanted(path, names, model, keep):
 
 def _categories(model):
     """Labels of each column of X, None for numbers."""
-    if getattr(model, "_transformers", None):
+    if getattr(model, "preprocessing_", None):
         raise ValueError(
             f"The tree of this {type(model).__name__} stands at the end of a pipeline, which does "
             "not tell the types of its columns; read the file and call the model's predict_proba."
