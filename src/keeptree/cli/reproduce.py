@@ -30,9 +30,9 @@ def _arguments(parser):
 
 
 def _run(options):
-    from keeptree.output import require
+    from keeptree.output import require_extra
 
-    require("pandas", extra="papers")
+    require_extra("pandas", extra="papers")
     from keeptree.papers.reproduction import reproduce
 
     say("The results go to a file as they come: interrupted and started again, it continues.")
