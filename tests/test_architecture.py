@@ -18,7 +18,7 @@ LAYERS = [
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
     {"evaluation", "reporting", "engines"},
-    {"papers", "cli", "__main__"},
+    {"cli", "__main__"},
 ]
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -55,6 +55,12 @@ def test_imports_point_one_way(path):
             continue
         assert layer_of(other) is not None, f"{path.name} imports keeptree.{other}"
         assert layer_of(other) <= layer_of(part), f"{path.name} imports keeptree.{other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_the_package_imports_nothing_that_only_a_checkout_has(path):
+    outside = {"benchmarks", "docs", "reproduction", "tests", "tools"}
+    assert outside.isdisjoint(name.split(".")[0] for name in imported_modules(path))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
