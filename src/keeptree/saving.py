@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
-from keeptree.labels import plain
+from keeptree.data.labels import plain
 from keeptree.output import write_text
 from keeptree.tree import Tree
 from keeptree.tree_json import labels_from_dict, labels_to_dict, read_json

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree.output import require
+from keeptree.output import require_extra
 from keeptree.probability.base import class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
@@ -114,7 +114,7 @@ class DistanceKernelDisplay:
         -------
         self : DistanceKernelDisplay
         """
-        require("matplotlib", extra="plot")
+        require_extra("matplotlib", extra="plot")
         import matplotlib.pyplot as plt
 
         if ax is None:

@@ -5,6 +5,7 @@ Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can 
 
 import numpy as np
 
+from keeptree.data.labels import label_codes
 from keeptree.explanation.constraints import Constraints
 from keeptree.explanation.nearest_change import NearestChanges
 from keeptree.explanation.search import Search
@@ -13,7 +14,6 @@ from keeptree.explanation.wording import join
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
-from keeptree.labels import label_codes
 from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from keeptree.papers.alvarez import CODINGS, draw_sample, score_sample, weight_of_prior
+from reproduction.alvarez import CODINGS, draw_sample, score_sample, weight_of_prior
 
 
 def rows_of(sample):

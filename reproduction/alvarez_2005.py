@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from keeptree.evaluation.ranking import stays_ahead
-from keeptree.papers.agreement import (
+from reproduction.agreement import (
     OTHER,
     SAME,
     Cell,
@@ -19,10 +19,10 @@ from keeptree.papers.agreement import (
     estimate_difference,
     share_up,
 )
-from keeptree.papers.alvarez import CODINGS, PROTOCOLS, TREES, list_tasks, score_sample
-from keeptree.papers.alvarez_2005_figure import draw_roc
-from keeptree.papers.reproduction import Reproduction
-from keeptree.papers.tables import Claim, Claims, Table, number, verdict
+from reproduction.alvarez import CODINGS, PROTOCOLS, TREES, list_tasks, score_sample
+from reproduction.alvarez_2005_figure import draw_roc
+from reproduction.reproduce import Reproduction
+from reproduction.tables import Claim, Claims, Table, number, verdict
 
 CERTAIN = tuple(name for name, coding in CODINGS.items() if not coding.free)
 _PER_SAMPLE = "± is the standard error over the samples; differences of AUC are times 100."

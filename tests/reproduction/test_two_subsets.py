@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from keeptree.papers.two_subsets import draw_example, true_probability
+from reproduction.two_subsets import draw_example, true_probability
 
 
 @pytest.fixture(scope="module", params=[0, 1, 2])

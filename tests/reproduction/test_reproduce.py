@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import sklearn.datasets
 
-from keeptree import cli
-from keeptree.papers.reproduction import PAPERS, get_reproduction, reproduce
+from reproduction.__main__ import main
+from reproduction.reproduce import PAPERS, get_reproduction, reproduce
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_published_value_is_beside_ours_in_every_cell_with_a_mark(done):
 def test_a_second_call_takes_what_is_done_from_the_file(done, monkeypatch):
     out, report = done
     before = (out / "alvarez-samples.jsonl").read_bytes()
-    monkeypatch.setattr("keeptree.papers.alvarez.draw_sample", None)  # any new work would fail
+    monkeypatch.setattr("reproduction.alvarez.draw_sample", None)  # any new work would fail
     again = reproduce("alvarez-2007", tables=["1"], samples=2, datasets=["wine"], out=out, n_jobs=1)
     assert (out / "alvarez-samples.jsonl").read_bytes() == before
     assert again["sections"][0]["rows"]["wine"] == report["sections"][0]["rows"]["wine"]
@@ -121,7 +121,7 @@ def test_a_figure_alone_needs_no_samples(tmp_path):
 def test_bad_input_is_one_sentence_and_code_2(arguments, sentence, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
-        code = cli.main(["reproduce", *arguments])
+        code = main(arguments)
     except SystemExit as end:
         code = end.code
     assert code == 2
@@ -133,18 +133,18 @@ def test_bad_input_is_one_sentence_and_code_2(arguments, sentence, tmp_path, mon
 
 def test_the_output_folder_must_be_one(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert cli.main(["reproduce", "alvarez-2007", "--out", str(tmp_path / "file")]) == 2
+    assert main(["alvarez-2007", "--out", str(tmp_path / "file")]) == 2
     assert "cannot be made a folder; choose another place." in capsys.readouterr().err
 
 
 def test_the_command_prints_the_totals_or_json(done, capsys):
     out, _ = done
-    call = ["reproduce", "alvarez-2007", "--table", "1", "--samples", "2", "--dataset", "wine",
+    call = ["alvarez-2007", "--table", "1", "--samples", "2", "--dataset", "wine",
             "--out", str(out), "--jobs", "1"]  # fmt: skip
-    assert cli.main(call) == 0
+    assert main(call) == 0
     printed = capsys.readouterr().out
     assert "Sign and significance agree in" in printed
     assert "| wine     |" in printed  # cell by cell, in columns
     assert f"Written: {out / 'alvarez-2007.md'}" in printed
-    assert cli.main([*call, "--json"]) == 0
+    assert main([*call, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sections"][0]["table"] == "1"

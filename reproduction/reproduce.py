@@ -12,15 +12,15 @@ from pathlib import Path
 
 from keeptree import __version__
 from keeptree.evaluation.runner import run
-from keeptree.output import require, write_text
-from keeptree.papers.data import UnavailableError, load
-from keeptree.papers.results import Results
-from keeptree.papers.tables import legend
+from keeptree.output import require_extra, write_text
+from reproduction.data import UnavailableError, load
+from reproduction.results import Results
+from reproduction.tables import legend
 
 PAPERS = {
-    "alvarez-2005": "keeptree.papers.alvarez_2005",
-    "alvarez-2007": "keeptree.papers.alvarez_2007",
-    "katz-2012": "keeptree.papers.katz_2012",
+    "alvarez-2005": "reproduction.alvarez_2005",
+    "alvarez-2007": "reproduction.alvarez_2007",
+    "katz-2012": "reproduction.katz_2012",
 }
 
 
@@ -52,13 +52,13 @@ class Reproduction:
         The paper.
     datasets : dict
         For each of the paper's names a coding: ``data`` is the name in
-        :data:`keeptree.papers.data.SETS`, ``meaning`` says which class is positive.
+        :data:`reproduction.data.SETS`, ``meaning`` says which class is positive.
     samples : int
         How many samples the paper took.
     protocols : tuple of str
         How samples may be drawn; the first is the default.
     tables : dict
-        By key a function of :class:`~keeptree.papers.results.Results` that returns a table.
+        By key a function of :class:`~reproduction.results.Results` that returns a table.
     figures : dict
         By key a function of a folder and ``data_dir`` that returns a picture, or a
         :class:`MeasuredFigure`.
@@ -69,7 +69,7 @@ class Reproduction:
     records : str
         Name of the file of finished tasks; papers that share tasks share it.
     marks : str
-        What the marks of the cells mean, if not what :func:`~keeptree.papers.tables.legend` says.
+        What the marks of the cells mean, if not what :func:`~reproduction.tables.legend` says.
     """
 
     name: str
@@ -94,7 +94,7 @@ def reproduce(
     datasets=None,
     data_dir=None,
     protocol=None,
-    out="reproduction",
+    out="build/papers",
     n_jobs=None,
     progress=True,
 ):
@@ -141,7 +141,7 @@ def reproduce(
     datasets = _choose("data set", paper.datasets, paper, datasets, datasets is None)
     data_dir = _folder(data_dir)
     if figures:
-        require("matplotlib", extra="plot")
+        require_extra("matplotlib", extra="plot")
     out = _output_folder(out)
 
     report = {"paper": paper.name, "citation": paper.citation, "version": __version__}

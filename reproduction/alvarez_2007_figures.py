@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from keeptree.papers.alvarez import TREES, draw_sample
-from keeptree.papers.pictures import BLUE, INK, MUTED, ORANGE, figure
-from keeptree.papers.tables import Picture
-from keeptree.papers.two_subsets import draw_example
 from keeptree.probability.display import DistanceKernelDisplay
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from reproduction.alvarez import TREES, draw_sample
+from reproduction.pictures import BLUE, INK, MUTED, ORANGE, figure
+from reproduction.tables import Picture
+from reproduction.two_subsets import draw_example
 
 
 def draw_variation(folder, data_dir=None):

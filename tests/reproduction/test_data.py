@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sklearn.datasets
 
-from keeptree.papers.data import UnavailableError, draw_waveforms, load
+from reproduction.data import UnavailableError, draw_waveforms, load
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import spearmanr, ttest_rel, wilcoxon
 
-from keeptree.papers.agreement import OPEN, OTHER, SAME, WEAKER, Cell, Estimate
-from keeptree.papers.katz import (
+from reproduction.agreement import OPEN, OTHER, SAME, WEAKER, Cell, Estimate
+from reproduction.katz import (
     CODINGS,
     SEVERAL,
     SIZES,
@@ -16,16 +16,16 @@ from keeptree.papers.katz import (
     list_tasks,
     score_task,
 )
-from keeptree.papers.pictures import BLUE, GREY, ORANGE, figure
-from keeptree.papers.published_2012 import (
+from reproduction.pictures import BLUE, GREY, ORANGE, figure
+from reproduction.published_2012 import (
     TABLE_I,
     TABLE_I_WEIGHTED,
     TABLE_II,
     TABLE_III,
     VARIANTS,
 )
-from keeptree.papers.reproduction import MeasuredFigure, Reproduction
-from keeptree.papers.tables import Claim, Claims, Picture, Table, number
+from reproduction.reproduce import MeasuredFigure, Reproduction
+from reproduction.tables import Claim, Claims, Picture, Table, number
 
 _METHODS = (*VARIANTS, "random forest")
 _CLOSE_GAIN, _CLOSE_SHARE = 1.5, 6.0  # points; the paper gives no errors

@@ -4,7 +4,7 @@ Values are times 100. What follows ± is called the standard deviation there; it
 standard error over the 100 samples.
 """
 
-from keeptree.papers.agreement import read_published
+from reproduction.agreement import read_published
 
 # Global kernel minus Laplace, AUC: both on reduced-error pruned trees; both on normally pruned
 # ones; kernel on normal against Laplace on unpruned trees; kernel against NBTree.

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keeptree.papers.agreement import Estimate
-from keeptree.papers.katz import (
+from reproduction.agreement import Estimate
+from reproduction.katz import (
     AREAS,
     CODINGS,
     INTERVALS,
@@ -16,9 +16,9 @@ from keeptree.papers.katz import (
     list_size_tasks,
     score_task,
 )
-from keeptree.papers.katz_2012 import CloseCell, PValueCell, ShareCell
-from keeptree.papers.published_2012 import TABLE_I, TABLE_I_WEIGHTED, TABLE_II, TABLE_III
-from keeptree.papers.reproduction import reproduce
+from reproduction.katz_2012 import CloseCell, PValueCell, ShareCell
+from reproduction.published_2012 import TABLE_I, TABLE_I_WEIGHTED, TABLE_II, TABLE_III
+from reproduction.reproduce import reproduce
 
 
 def test_every_published_value_has_its_data_set():

@@ -3,7 +3,7 @@
 The paper gives no errors: one ten-fold cross-validation.
 """
 
-from keeptree.papers.agreement import read_published
+from reproduction.agreement import read_published
 
 VARIANTS = ("NORM", "TDIST", "COMB")
 

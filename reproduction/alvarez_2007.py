@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from keeptree.papers.agreement import Cell, Estimate, count_signs, estimate_difference, share_up
-from keeptree.papers.alvarez import (
+from reproduction.agreement import Cell, Estimate, count_signs, estimate_difference, share_up
+from reproduction.alvarez import (
     BANDWIDTHS,
     CODINGS,
     PROTOCOLS,
@@ -13,11 +13,11 @@ from keeptree.papers.alvarez import (
     list_tasks,
     score_sample,
 )
-from keeptree.papers.alvarez_2007_figures import draw_estimates, draw_partitions, draw_variation
-from keeptree.papers.published_2007 import TABLE_1, TABLE_2, TABLE_3
-from keeptree.papers.reproduction import Reproduction
-from keeptree.papers.tables import Claim, Claims, Table, number, verdict
-from keeptree.papers.two_subsets import draw_example
+from reproduction.alvarez_2007_figures import draw_estimates, draw_partitions, draw_variation
+from reproduction.published_2007 import TABLE_1, TABLE_2, TABLE_3
+from reproduction.reproduce import Reproduction
+from reproduction.tables import Claim, Claims, Table, number, verdict
+from reproduction.two_subsets import draw_example
 
 DATASETS = {name: CODINGS[name] for name in TABLE_1}
 CERTAIN = tuple(name for name, coding in DATASETS.items() if not coding.free)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, is_dataclass
 
-from keeptree.papers.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
+from reproduction.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
 
 _WIDEST = 60  # characters of a cell that is a value
 
@@ -20,7 +20,7 @@ class Table:
     columns : tuple of str
         Names of the columns.
     rows : dict
-        For each data set a list of :class:`~keeptree.papers.agreement.Cell`.
+        For each data set a list of :class:`~reproduction.agreement.Cell`.
     certain : tuple of str
         Data sets whose coding the paper leaves no doubt about.
     notes : tuple of str

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from keeptree.papers import alvarez_2005 as paper
-from keeptree.papers.alvarez import TREES, draw_sample
-from keeptree.papers.alvarez_2005_figure import rank_sample
-from keeptree.papers.results import Results
+from reproduction import alvarez_2005 as paper
+from reproduction.alvarez import TREES, draw_sample
+from reproduction.alvarez_2005_figure import rank_sample
+from reproduction.results import Results
 
 AUC = {
     "laplace": 0.80,

@@ -3,11 +3,11 @@
 from sklearn.metrics import roc_curve
 
 from keeptree.evaluation.ranking import auc
-from keeptree.papers.alvarez import TREES, draw_sample, weight_of_prior
-from keeptree.papers.pictures import BLUE, GREEN, MUTED, ORANGE, figure
-from keeptree.papers.tables import Picture
 from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.smoothing import SmoothedTreeClassifier
+from reproduction.alvarez import TREES, draw_sample, weight_of_prior
+from reproduction.pictures import BLUE, GREEN, MUTED, ORANGE, figure
+from reproduction.tables import Picture
 
 
 def draw_roc(folder, data_dir=None):
@@ -47,7 +47,7 @@ def rank_sample(sample):
     Parameters
     ----------
     sample : Sample
-        Of :func:`keeptree.papers.alvarez.draw_sample`.
+        Of :func:`reproduction.alvarez.draw_sample`.
 
     Returns
     -------

@@ -18,10 +18,10 @@ from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.learners.c45 import C45Classifier
 from keeptree.learners.nbtree import NBTreeClassifier
-from keeptree.papers.data import load
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.smoothing import SmoothedTreeClassifier
+from reproduction.data import load
 
 BANDWIDTHS = (0.05, 0.1, 0.15)
 PROTOCOLS = ("paper", "plain")  # the other readings are refuted, see docs/reproduction.md
@@ -48,7 +48,7 @@ class Coding:
     Attributes
     ----------
     data : str
-        Name in :data:`keeptree.papers.data.SETS`.
+        Name in :data:`reproduction.data.SETS`.
     positive : tuple of str
         Labels of the positive class.
     meaning : str

@@ -1,12 +1,31 @@
-"""``keeptree reproduce``: a paper's tables and figures, our values beside the published ones."""
+"""``python -m reproduction``: a paper's tables and figures, our values beside the published."""
 
 import json
 from pathlib import Path
 
-from keeptree.cli.command import Command, say
+from keeptree.cli.command import say
+from keeptree.cli.program import Parser, run_program
+from keeptree.output import require_extra
 
 
-def _arguments(parser):
+def main(argv=None):
+    """Run the program; return its exit code.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Arguments; default those of the process.
+    """
+    parser = Parser(
+        prog="python -m reproduction",
+        description="Reproduce a paper's tables and figures, our values beside the published ones.",
+    )
+    _add_arguments(parser)
+    parser.set_defaults(run=_run, parser=parser)
+    return run_program(parser, argv)
+
+
+def _add_arguments(parser):
     parser.add_argument("name", metavar="NAME", help="alvarez-2005, alvarez-2007 or katz-2012")
     parser.add_argument(
         "--table", metavar="N", action="append", help="only this table; may be repeated"
@@ -23,17 +42,16 @@ def _arguments(parser):
         "--protocol", metavar="NAME", help="how samples are drawn: paper (default) or plain"
     )
     parser.add_argument(
-        "--out", metavar="DIR", default="reproduction", help="folder (default: %(default)s)"
+        "--out", metavar="DIR", default="build/papers", help="folder (default: %(default)s)"
     )
     parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: all cores")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.add_debug()
 
 
 def _run(options):
-    from keeptree.output import require
-
-    require("pandas", extra="papers")
-    from keeptree.papers.reproduction import reproduce
+    require_extra("pandas", extra="papers")
+    from reproduction.reproduce import reproduce
 
     say("The results go to a file as they come: interrupted and started again, it continues.")
     report = reproduce(
@@ -57,9 +75,5 @@ def _run(options):
         print(f"Written: {path}")
 
 
-COMMAND = Command(
-    "reproduce",
-    "reproduce a paper's tables and figures, our values beside the published ones",
-    _arguments,
-    _run,
-)
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -13,8 +13,8 @@ from keeptree.evaluation.experiment import ask
 from keeptree.evaluation.models import give_codes
 from keeptree.evaluation.ranking import auc
 from keeptree.learners.c45 import C45Classifier
-from keeptree.papers.data import load
 from keeptree.probability.confdtree import ConfDTreeClassifier
+from reproduction.data import load
 
 INTERVALS = {"NORM": "normal", "TDIST": "t", "COMB": "combined"}
 SIZES = tuple(range(10, 100, 10))  # training cases in % of all
@@ -34,7 +34,7 @@ class Coding:
     Attributes
     ----------
     data : str
-        Name in :data:`keeptree.papers.data.SETS`.
+        Name in :data:`reproduction.data.SETS`.
     positive : str or None
         The one class the paper set against the rest; None: the classes as they are.
     meaning : str

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keeptree.papers.agreement import (
+from reproduction.agreement import (
     OPEN,
     OPPOSITE,
     OTHER,
@@ -14,8 +14,8 @@ from keeptree.papers.agreement import (
     estimate_difference,
     read_published,
 )
-from keeptree.papers.published_2007 import TABLE_1, TABLE_2, TABLE_3
-from keeptree.papers.tables import Table, number
+from reproduction.published_2007 import TABLE_1, TABLE_2, TABLE_3
+from reproduction.tables import Table, number
 
 
 @pytest.mark.parametrize(
