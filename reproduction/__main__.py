@@ -5,7 +5,7 @@ from pathlib import Path
 
 from keeptree.cli.command import say
 from keeptree.cli.program import Parser, run_program
-from keeptree.output import require
+from keeptree.output import require_extra
 
 
 def main(argv=None):
@@ -50,7 +50,7 @@ def _add_arguments(parser):
 
 
 def _run(options):
-    require("pandas", extra="papers")
+    require_extra("pandas", extra="papers")
     from reproduction.reproduce import reproduce
 
     say("The results go to a file as they come: interrupted and started again, it continues.")

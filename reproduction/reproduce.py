@@ -12,7 +12,7 @@ from pathlib import Path
 
 from keeptree import __version__
 from keeptree.evaluation.runner import run
-from keeptree.output import require, write_text
+from keeptree.output import require_extra, write_text
 from reproduction.data import UnavailableError, load
 from reproduction.results import Results
 from reproduction.tables import legend
@@ -141,7 +141,7 @@ def reproduce(
     datasets = _choose("data set", paper.datasets, paper, datasets, datasets is None)
     data_dir = _folder(data_dir)
     if figures:
-        require("matplotlib", extra="plot")
+        require_extra("matplotlib", extra="plot")
     out = _output_folder(out)
 
     report = {"paper": paper.name, "citation": paper.citation, "version": __version__}

@@ -13,8 +13,8 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_kernels", "checks", "labels", "output", "text"},
-    {"tree", "table", "tree_check", "tree_json", "tree_text", "blocks", "cells", "files"},
+    {"_kernels", "checks", "data", "output", "text"},
+    {"tree", "tree_check", "tree_json", "tree_text", "blocks"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
     {"evaluation"},

@@ -11,7 +11,7 @@ from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.ranking import GRID
 from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
-from keeptree.output import require
+from keeptree.output import require_extra
 from keeptree.text import clean
 
 BETTER, WORSE, UNSURE, FAINT = "#0b62a8", "#c2500a", "#57606a", "#8a929b"
@@ -231,7 +231,7 @@ class LearningDisplay:
 
 def _panels(n, columns, size, **options):
     """A figure with n axes in rows of ``columns``, each about ``size`` inches."""
-    require("matplotlib", extra="plot")
+    require_extra("matplotlib", extra="plot")
     import matplotlib.pyplot as plt
 
     columns = min(n, columns)

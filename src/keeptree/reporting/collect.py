@@ -5,6 +5,7 @@ Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can 
 
 import numpy as np
 
+from keeptree.data.labels import label_codes
 from keeptree.evaluation.ranking import auc
 from keeptree.evaluation.reliability import quantile_bins
 from keeptree.evaluation.significance import accuracy_interval
@@ -16,7 +17,6 @@ from keeptree.explanation.wording import join
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
-from keeptree.labels import label_codes
 from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree.table import as_numbers, column_names, encode_labels
+from keeptree.data.table import as_numbers, column_names, encode_labels
 
 DECLARED = ("CategoricalDtype", "Enum")  # dtypes that list their categories
 OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # those that do not

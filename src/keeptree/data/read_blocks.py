@@ -5,9 +5,8 @@ from itertools import chain
 
 import numpy as np
 
-from keeptree.cells import as_labels, as_numbers, read_cells
-from keeptree.files import check_data_file, file_columns, find_column, read_frame, reading
-from keeptree.tree import Tree
+from keeptree.data.cells import as_labels, as_numbers, read_cells
+from keeptree.data.files import check_data_file, file_columns, find_column, read_frame, reading
 
 CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
 
@@ -97,13 +96,14 @@ def _wanted(path, names, model, keep):
 
 def _categories(model):
     """Labels of each column of X, None for numbers."""
-    if getattr(model, "_transformers", None):
+    if getattr(model, "preprocessing_", None):
         raise ValueError(
             f"The tree of this {type(model).__name__} stands at the end of a pipeline, which does "
             "not tell the types of its columns; read the file and call the model's predict_proba."
         )
-    tree = getattr(model, "tree_", None)  # scikit-learn's own has numbers only
-    return tree.categories if isinstance(tree, Tree) else (None,) * model.n_features_in_
+    categories = getattr(getattr(model, "tree_", None), "categories", None)
+    # scikit-learn's own trees have numbers only, and say nothing of categories.
+    return (None,) * model.n_features_in_ if categories is None else categories
 
 
 def _frame(cells, columns, start):

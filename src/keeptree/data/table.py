@@ -5,8 +5,8 @@ from numbers import Number
 import numpy as np
 from sklearn.utils import check_array
 
-from keeptree.cells import is_number
-from keeptree.labels import is_missing, plain
+from keeptree.data.cells import is_number
+from keeptree.data.labels import is_missing, plain
 
 
 def column_names(X):

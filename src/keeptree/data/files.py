@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from keeptree.cells import infer_column, is_number, read_cells, read_header
+from keeptree.data.cells import infer_column, is_number, read_cells, read_header
 from keeptree.text import plural
 
 MOST_CLASSES = 1000
@@ -116,7 +116,21 @@ def read_training(path, target, nominal=(), drop=()):
     return X, y.array if y.dtype == "category" else y.to_numpy()
 
 
-def warn_of_doubtful(X, y):
+def columns_of(tree, X, data):
+    """The columns a tree knows, in its order; all of them if it is to be grown or has no names."""
+    names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
+    if names is None:
+        return X
+    absent = [name for name in names if name not in X.columns]
+    if absent:
+        raise ValueError(
+            f"{data} lacks {', '.join(map(repr, absent[:5]))}, which the tree knows; its columns "
+            f"are {', '.join(map(repr, names[:10]))}."
+        )
+    return X[list(names)]
+
+
+def warn_suspect_columns(X, y):
     """Warn of attributes that look like identifiers, and of a target that looks like a number."""
     for name in X.columns:
         cells = X[name].count()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import keeptree as kt
-from keeptree.labels import label_codes, named_label, plain
+from keeptree.data.labels import label_codes, named_label, plain
 
 
 @pytest.mark.parametrize(

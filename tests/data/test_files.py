@@ -8,7 +8,7 @@ import pytest
 
 import keeptree as kt
 from keeptree.cli import main
-from keeptree.files import read_frame, read_training, split_target
+from keeptree.data.files import read_frame, read_training, split_target
 from keeptree.learners.from_file import grow_file
 from tests.fixtures import weka
 
