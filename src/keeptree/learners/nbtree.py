@@ -7,10 +7,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
 from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, check_models, pack_models
 from keeptree.learners.shape import list_kept
-from keeptree.table import count_categories
 
 
 class NBTreeClassifier(ClassifierMixin, TreeLearner):

@@ -13,7 +13,7 @@ _MOST_TICKS = 200  # thresholds drawn behind one control
 
 
 def roc_chart(ours, leaves, name, size=400):
-    """Return ROC curves (``fpr`` and ``tpr``) of finding a class: ours solid, the leaves' broken."""
+    """Return ROC curves of a class, each with ``fpr`` and ``tpr``: ours solid, the leaves dashed."""
     plot = _shares(size, "false alarms", f"{name} found")
     _draw_roc(plot, ours, leaves)
     return plot.draw(
@@ -38,7 +38,10 @@ def small_roc(curve, leaves, name, size=180):
 
 
 def reliability_chart(ours, leaves, name, size=400):
-    """Return how often a class happened against how probable it was said to be, by bins."""
+    """Return how often a class happened against how probable it was said to be.
+
+    ``ours`` and ``leaves`` are bins of :func:`keeptree.evaluation.reliability.quantile_bins`.
+    """
     plot = _shares(size, f"probability of {name}", "happened")
     for group in leaves:
         plot.hollow(group)
@@ -163,7 +166,9 @@ def _draw_median(plot, value, top):
     """A broken line at the median, with its value."""
     plot.line([value, value], [0, top], "median")
     beside = plot.y(top) + (14 if top > 0 else -6)
-    plot.text(f"median {plain_number(value, 2)}", plot.x(value) + 5, beside, size=12, class_="muted")
+    plot.text(
+        f"median {plain_number(value, 2)}", plot.x(value) + 5, beside, size=12, class_="muted"
+    )
 
 
 def _draw_cases(plot, curve):
