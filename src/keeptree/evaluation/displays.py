@@ -9,6 +9,7 @@ from scipy.integrate import trapezoid
 
 from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.ranking import GRID
+from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
 from keeptree.output import require_extra
 from keeptree.text import clean
@@ -302,8 +303,14 @@ def _draw_reliability(ax, bins, n_splits):
         )
         ax.scatter(x[chosen], y[chosen], s=14 + 110 * count[chosen] / count.sum(), color=color,
                    edgecolors="white", linewidths=0.6, zorder=3)  # fmt: skip
-    gap = np.abs(said - happened).sum() / count.sum()
-    ax.text(0.98, 0.03, f"mean gap {gap:.3f}", fontsize="small", color=UNSURE, ha="right")
+    ax.text(
+        0.98,
+        0.03,
+        f"mean gap {calibration_gap(bins):.3f}",
+        fontsize="small",
+        color=UNSURE,
+        ha="right",
+    )
     ax.set_xlim(-0.03, 1.03)
     ax.set_ylim(-0.03, 1.03)
     ax.set_xticks([0, 0.5, 1])
