@@ -10,6 +10,7 @@ import numpy as np
 from keeptree.data.labels import label_codes
 from keeptree.evaluation.significance import accuracy_interval
 from keeptree.geometry.boundary import Boundary
+from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
 from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
@@ -99,8 +100,7 @@ def boundary_of(model):
     if hasattr(model, "boundary_"):
         return model.boundary_
     tree = model.tree_
-    nothing = np.empty((0, tree.n_features))
-    return Boundary(tree).fit_encoded(tree, nothing, observed=model.observed_)
+    return Boundary.of_metric(tree, Metric().fit_spread(model.observed_.columns, tree))
 
 
 def _tell_cases(held, model, attributes, rows):
