@@ -28,6 +28,22 @@ def is_missing(label):
     return isinstance(unequal, bool | np.bool_) and bool(unequal)
 
 
+def sorting_order(labels):
+    """Positions that sort labels; labels that cannot be compared keep their order.
+
+    Examples
+    --------
+    >>> sorting_order(np.array(["yes", "no"])).tolist()
+    [1, 0]
+    >>> sorting_order(np.array(["yes", 1], dtype=object)).tolist()
+    [0, 1]
+    """
+    try:
+        return np.argsort(labels, kind="stable")
+    except (TypeError, ValueError):
+        return np.arange(len(labels))
+
+
 def named_label(text, classes):
     """The class that a text names, as typed by a person: "1" names 1 and 1.0 too.
 

@@ -34,21 +34,6 @@ def read_target(y):
     return classes, codes.astype(np.int64)
 
 
-def sort_classes(classes):
-    """Return (sorted classes, their positions), positions None if they are sorted already.
-
-    scikit-learn's scorers take the columns of ``predict_proba`` to be sorted; a categorical target
-    is not. Labels that cannot be compared keep their order.
-    """
-    try:
-        order = np.argsort(classes, kind="stable")
-    except TypeError:
-        return classes, None
-    if (order == np.arange(len(order))).all():
-        return classes, None
-    return classes[order], order
-
-
 def _declared(y):
     """(labels, codes with -1 for missing) of a pandas categorical or polars Enum, else None."""
     kind = type(getattr(y, "dtype", None)).__name__

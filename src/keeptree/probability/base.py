@@ -23,7 +23,7 @@ from keeptree.geometry.observed import Observed, observe
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.labels import label_codes
 from keeptree.learners.c45 import C45Classifier
-from keeptree.learners.target import read_target, sort_classes
+from keeptree.learners.target import read_target
 from keeptree.table import as_matrix, comparable_names, take_rows
 from keeptree.tree import ERROR, LEAF, Tree, names_differ
 
@@ -110,7 +110,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         self.observed_.check(self.tree_)
         check_names(self)
         self._transformers = []
-        self.classes_, self._columns = sort_classes(self.tree_.classes)
+        self.classes_ = self.tree_.classes
 
     def _read_target(self, X, y):
         """Check X and y as scikit-learn does and return the labels of y as an array."""
@@ -143,7 +143,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         check_decides_by_tests(inner)
         # A copy: whoever fits the pipeline again must not change what is kept.
         self._transformers = deepcopy(transformers)
-        self.classes_, self._columns = sort_classes(self.tree_.classes)
+        self.classes_ = self.tree_.classes
 
     def _read(self, X):
         """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
@@ -166,8 +166,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
 
         X is read block by block, so that what a frame or float32 array costs to convert does not
-        grow with the number of rows. ``fill`` checks that its rows are finite. Classes are in the
-        order of the tree; :meth:`_in_order` has them in that of ``classes_``.
+        grow with the number of rows. ``fill`` checks that its rows are finite.
         """
         if not hasattr(X, "shape"):
             mixed = self._transformers or self.tree_.has_nominal
@@ -190,10 +189,6 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             self.tree_.route(self._check_finite(read(X)))
             raise
         return out
-
-    def _in_order(self, values):
-        """Columns of the tree's classes in the order of ``classes_``."""
-        return values if self._columns is None else values[:, self._columns]
 
 
 class ProbabilityModel(KeptTreeModel):
@@ -218,10 +213,10 @@ class ProbabilityModel(KeptTreeModel):
             Finite, between 0 and 1, rows sum to 1; columns in the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._in_order(self._map(X, self._probability, (len(self.classes_),)))
+        return self._map(X, self._probability, (len(self.classes_),))
 
     def predict_proba_encoded(self, X):
-        """``predict_proba`` of rows as ``Tree.encode`` has them, classes in the tree's order."""
+        """``predict_proba`` of rows as ``Tree.encode`` has them."""
         out = np.empty((len(X), len(self.tree_.classes)))
         self._probability(X, out)
         return out

@@ -160,7 +160,7 @@ def _refit(learner, kept, whole, grow, shown, hold):
     part = whole.weight[grow] if whole.weighted else None
     X, y = _safe_indexing(whole.X, grow), _safe_indexing(whole.y, grow)
     model = fit_learner(clone(learner), X, y, part)
-    tree, (_, transformers) = _with_classes(keep(model), kept.classes), unwrap(model)
+    tree, (_, transformers) = _with_classes(keep(model), kept), unwrap(model)
 
     def sample(rows):
         X = read_rows(_safe_indexing(whole.X, rows), tree, transformers)
@@ -169,12 +169,13 @@ def _refit(learner, kept, whole, grow, shown, hold):
     return Fold(tree, sample(shown), sample(hold), hold)
 
 
-def _with_classes(tree, classes):
-    """The tree with counts and labels in the order of other classes; those it lacks count 0."""
-    position = label_codes(tree.classes, classes)
-    counts = np.zeros((tree.n_nodes, len(classes)))
+def _with_classes(tree, kept):
+    """The tree with the classes of the kept one; those it lacks count 0."""
+    position = label_codes(tree.classes, kept.classes)
+    counts = np.zeros((tree.n_nodes, len(kept.classes)))
     counts[:, position] = tree.counts
-    return replace(tree, counts=counts, label=position[tree.label], classes=classes)
+    label = position[tree.label]
+    return replace(tree, counts=counts, label=label, classes=kept.classes, declared=kept.declared)
 
 
 class RefittedModel(ProbabilityModel):

@@ -104,8 +104,7 @@ def boundary_of(model):
 
 def _measure(data, model, boundary, X, matrix, y, others):
     tree = model.tree_
-    order = label_codes(tree.classes, model.classes_)
-    ours, leaves = model.predict_proba(X)[:, order], tree.mix_proportions(matrix)
+    ours, leaves = model.predict_proba(X), tree.mix_proportions(matrix)
     decision = tree.decide(matrix)
     inside = -boundary.class_distances(matrix)
     distance = inside[np.arange(len(matrix)), decision]

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from keeptree.labels import label_codes
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.margin import MarginTreeClassifier
@@ -88,7 +87,6 @@ def measure_methods(name, ours, leaves, others, X, truth, positive):
     for key, other in others.items():
         says = hasattr(other, "predict_proba")
         scores = other.predict_proba(X) if says else _both(other.decision_function(X))
-        scores = scores[:, label_codes(other.tree_.classes, other.classes_)]
         rows.append(_row(clean(key), scores, says, truth, positive))
     return [*rows, _row(f"ours ({name})", ours, True, truth, positive)]
 
