@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
+from keeptree.data.target import read_target
 from keeptree.learners.grow_options import table_of_terms
-from keeptree.learners.target import read_target
 
 
 def mdl_cuts(x, y, sample_weight=None):

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
 from keeptree.learners.grow_bayes import (
     BayesOptions,
@@ -16,7 +17,6 @@ from keeptree.learners.grow_bayes import (
     sort_classes,
 )
 from keeptree.learners.shape import list_kept
-from keeptree.table import count_categories
 
 
 class NBTreeClassifier(ClassifierMixin, TreeLearner):
