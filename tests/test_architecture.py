@@ -13,7 +13,7 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_kernels", "checks", "data", "output", "text"},
+    {"_kernels", "checks", "data", "output", "terminal", "text"},
     {"tree", "tree_check", "tree_json", "tree_text", "blocks"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
