@@ -1,5 +1,7 @@
 """Class labels: as plain Python values, and as codes of the classes of a tree."""
 
+from numbers import Number
+
 import numpy as np
 
 
@@ -42,6 +44,19 @@ def sorting_order(labels):
         return np.argsort(labels, kind="stable")
     except (TypeError, ValueError):
         return np.arange(len(labels))
+
+
+def label_kind(label):
+    """What a label is, in words: text, numbers (booleans too) or the name of its type.
+
+    Examples
+    --------
+    >>> label_kind("3"), label_kind(3), label_kind(True), label_kind((1, 2))
+    ('text', 'numbers', 'numbers', 'tuple')
+    """
+    if isinstance(label, str):
+        return "text"
+    return "numbers" if isinstance(label, Number | np.bool_) else type(label).__name__
 
 
 def named_label(text, classes):
