@@ -39,7 +39,7 @@ def mdl_cuts(x, y, sample_weight=None):
     >>> [mdl_cuts(column, y).round(2).tolist() for column in X.T]
     [[5.55, 6.15], [2.95, 3.35], [2.45, 4.75], [0.8, 1.75]]
     """
-    from keeptree._kernels.naive_bayes import find_column_cuts
+    from keeptree._compiled.naive_bayes import find_column_cuts
 
     x = np.ascontiguousarray(column_or_1d(x), dtype=np.float64)
     classes, label = read_target(y)
