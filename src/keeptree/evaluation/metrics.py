@@ -117,25 +117,6 @@ def cost(y_true, decision, labels=None, *, matrix, normalise=False):
     return float(total / table.sum() if normalise else total)
 
 
-def weighted_accuracy(y_true, decision, labels=None, *, weights):
-    """Return the weighted share of right decisions (the lecture's weighted accuracy).
-
-    Parameters
-    ----------
-    y_true, decision, labels
-        As for :func:`cost`.
-    weights : array-like of shape (n_classes, n_classes)
-        Weight of a case, by true class (row) and predicted class (column); [[w1, w2], [w3, w4]].
-
-    Examples
-    --------
-    >>> weighted_accuracy([0, 0, 1], [0, 1, 1], weights=[[1, 1], [1, 2]])
-    0.75
-    """
-    table, weights = _table_and(weights, y_true, decision, labels)
-    return float(np.trace(table * weights) / (table * weights).sum())
-
-
 def cost_metric(matrix):
     """Return the mean cost per case under a cost matrix as a :class:`Metric`.
 
