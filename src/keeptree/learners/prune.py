@@ -144,7 +144,7 @@ def _reduced_error(tree, rows):
     if rows is None:
         raise ValueError("Reduced-error pruning needs X and y: rows the tree was not grown on.")
     shape, nodes = tree_to_shape(tree)
-    label = tree.label[nodes]
+    label = _declared_label(tree, nodes)
     prune_reduced(shape, *rows, label)
     return shape_to_tree(shape, label, **_metadata(tree))
 
@@ -153,7 +153,7 @@ def _pessimistic(tree, rows, penalty=0.5):
     if not penalty >= 0:
         raise ValueError(f"penalty must not be negative, got {penalty!r}.")
     shape, nodes = tree_to_shape(tree)
-    label = tree.label[nodes]
+    label = _declared_label(tree, nodes)
     kept_counts = shape.counts
     if rows is not None:
         shape = shape._replace(counts=count_shape(shape, *rows))
@@ -165,7 +165,7 @@ def _redundant(tree, rows):
     from keeptree._compiled.prune_counts import merge_same_answers
 
     shape, nodes = tree_to_shape(tree)
-    label = tree.label[nodes]
+    label = _declared_label(tree, nodes)
     merge_same_answers(shape.first_child, shape.n_children, label)
     return shape_to_tree(shape, label, **_metadata(tree))
 
@@ -178,9 +178,15 @@ _METHODS = {
 }
 
 
+def _declared_label(tree, nodes):
+    """Class of each node, counted in declared order as a Shape does."""
+    return np.argsort(tree.declared).astype(np.int32)[tree.label[nodes]]
+
+
 def _metadata(tree):
-    names = ("n_features", "classes", "feature_names", "categories", "compare_dtype")
-    return {name: getattr(tree, name) for name in names} | {"source": dict(tree.source)}
+    names = ("n_features", "feature_names", "categories", "compare_dtype")
+    kept = {name: getattr(tree, name) for name in names}
+    return kept | {"classes": tree.classes[tree.declared], "source": dict(tree.source)}
 
 
 def _read_rows(tree, X, y, sample_weight):
@@ -195,7 +201,8 @@ def _read_rows(tree, X, y, sample_weight):
     y = column_or_1d(y)
     check_consistent_length(X, y)
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    position = {label: code for code, label in enumerate(tree.classes.tolist())}
+    declared = tree.classes[tree.declared].tolist()
+    position = {label: code for code, label in enumerate(declared)}
     label = np.array([position.get(value, -1) for value in y.tolist()], dtype=np.int64)
     if (label < 0).any():
         unknown = y[np.argmax(label < 0)]

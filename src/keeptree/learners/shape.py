@@ -41,7 +41,7 @@ def label_shape(shape, by_share=False):
 
 
 def tree_to_shape(tree):
-    """Shape of a Tree, and the Tree's node behind each of its nodes."""
+    """Shape of a Tree, its classes in declared order, and the Tree's node behind each node."""
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):
@@ -63,7 +63,7 @@ def tree_to_shape(tree):
         category_start=np.where(nominal, tree.category_start[nodes], -1).astype(np.int32),
         category_child=position[tree.category_child].astype(np.int32),
         missing=missing,
-        counts=np.ascontiguousarray(tree.counts[nodes]),
+        counts=np.take(tree.counts[nodes], tree.declared, axis=1),
     )
     return shape, nodes
 
