@@ -363,7 +363,7 @@ class Tree:
 
     def route(self, X):
         """Leaf of each row of an encoded matrix: what :meth:`apply` returns."""
-        from keeptree._kernels.route import route_numeric_rows  # numba loads when first needed
+        from keeptree._compiled.route import route_numeric_rows
 
         if (self.kind == NOMINAL).any():
             return self._route_any(X)
@@ -374,7 +374,7 @@ class Tree:
         return leaf
 
     def _route_any(self, X):
-        from keeptree._kernels.route import route_rows
+        from keeptree._compiled.route import route_rows
 
         leaf = np.empty(len(X), dtype=np.int64)
         route_rows(

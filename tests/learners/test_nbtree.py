@@ -10,7 +10,7 @@ from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CH
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import keeptree as kt
-from keeptree._kernels.naive_bayes import find_column_cuts
+from keeptree._compiled.naive_bayes import find_column_cuts
 from keeptree.learners.grow_options import table_of_terms
 from tests.fixtures import weka
 from tests.learners.test_c45_weka import as_frame

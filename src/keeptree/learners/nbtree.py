@@ -154,7 +154,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
-        from keeptree._kernels.bayes_answer import answer_rows
+        from keeptree._compiled.bayes_answer import answer_rows
 
         X = self._read_rows(X)
         reached = self.tree_.route_shares(X)

@@ -69,7 +69,7 @@ def quantile(confidence_factor):
 
 def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
     """Error-based pruning of a shape, in place; its counts are those of the rows."""
-    from keeptree._kernels.prune_error import prune_error_based
+    from keeptree._compiled.prune_error import prune_error_based
 
     tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
     complete = not np.isnan(X[:, tested]).any()
@@ -81,7 +81,7 @@ def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, to
 
 def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
     """Reduced-error pruning of a shape, in place, by rows it was not grown on."""
-    from keeptree._kernels.prune_counts import prune_reduced_error
+    from keeptree._compiled.prune_counts import prune_reduced_error
 
     grown = shape.counts.sum(axis=1)
     tested = count_shape(shape, X, label, weight, grown, tolerance)
@@ -92,7 +92,7 @@ def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
 
 def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
     """Class weights that the rows give each node; ``grown`` has the weights that divide them."""
-    from keeptree._kernels.prune_error import count_rows
+    from keeptree._compiled.prune_error import count_rows
 
     counts = np.zeros_like(shape.counts)
     grown = np.zeros(len(shape.feature)) if grown is None else grown
@@ -102,7 +102,7 @@ def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
 
 def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
     """Pessimistic pruning of a shape, in place (the lecture's half an error per leaf)."""
-    from keeptree._kernels import prune_counts
+    from keeptree._compiled import prune_counts
 
     prune_counts.prune_pessimistic(
         shape.first_child,
@@ -116,7 +116,7 @@ def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
 
 def collapse_shape(shape):
     """J48's collapse of a shape, in place: splits that save no training error go."""
-    from keeptree._kernels.prune_counts import collapse_nodes
+    from keeptree._compiled.prune_counts import collapse_nodes
 
     spare = np.empty(len(shape.feature))
     collapse_nodes(shape.first_child, shape.n_children, shape.counts, label_shape(shape), spare)
@@ -162,7 +162,7 @@ def _pessimistic(tree, rows, penalty=0.5):
 
 
 def _redundant(tree, rows):
-    from keeptree._kernels.prune_counts import merge_same_answers
+    from keeptree._compiled.prune_counts import merge_same_answers
 
     shape, nodes = tree_to_shape(tree)
     label = _declared_label(tree, nodes)

@@ -33,7 +33,7 @@ class Shape(NamedTuple):
 
 def label_shape(shape, by_share=False):
     """J48's class of each node (kernel ``label_nodes``)."""
-    from keeptree._kernels.prune_counts import label_nodes
+    from keeptree._compiled.prune_counts import label_nodes
 
     label = np.zeros(len(shape.feature), dtype=np.int32)
     label_nodes(shape.first_child, shape.n_children, shape.counts, by_share, label)
@@ -75,7 +75,7 @@ def _children(tree, level):
 
 def list_kept(shape):
     """Nodes the root still reaches, in preorder."""
-    from keeptree._kernels.prune_counts import list_nodes
+    from keeptree._compiled.prune_counts import list_nodes
 
     kept = np.empty(len(shape.feature), dtype=np.int32)
     return kept[: list_nodes(shape.first_child, shape.n_children, kept)]
@@ -95,7 +95,7 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     **metadata
         The other arguments of :class:`keeptree.Tree`.
     """
-    from keeptree._kernels.prune_counts import add_up
+    from keeptree._compiled.prune_counts import add_up
 
     add_up(shape.first_child, shape.n_children, shape.counts)
     if label is None and mean is None:

@@ -54,17 +54,17 @@ class MarginExpert:
 
     def logit(self, X, out=None):
         """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
-        from keeptree._kernels.soft import add_margins  # numba loads when it is first needed
+        from keeptree._compiled.soft import add_margins
 
         out = np.empty((len(X), len(self.intercept))) if out is None else out
         out[:] = self.intercept
         steep = self.tests.steep(PARTS[1][0])
-        add_margins(X, *self.tests.arrays, steep, self.side, self.path, out)
+        add_margins(X, self.tests.arrays, steep, self.side, self.path, out)
         return out
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
-        from keeptree._kernels.soft import logits_to_shares
+        from keeptree._compiled.soft import logits_to_shares
 
         logits_to_shares(self.logit(X), out)
 
@@ -134,7 +134,7 @@ def choose_margin(folds, penalties=PENALTIES):
 
 def _fold_losses(fold, penalties):
     """Log-loss on the rows held out, for each C."""
-    from keeptree._kernels.soft import logits_to_shares
+    from keeptree._compiled.soft import logits_to_shares
 
     tests = _asked_tests(fold.train)
     problem = _logistic(tests, fold.train, max(penalties))
