@@ -13,7 +13,6 @@ from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
 from keeptree.probability.base import is_kept
-from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.attributes import collect_attributes
 from keeptree.reporting.cases import collect_cases, tell_changes
 from keeptree.reporting.curve import collect_curves, find_kernel
@@ -23,7 +22,7 @@ from keeptree.reporting.methods import check_same_tree, measure_methods
 from keeptree.reporting.quality import collect_quality, shown_classes
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
-from keeptree.reporting.whatif import collect_whatif
+from keeptree.reporting.whatif import collect_whatif, tell_missing_model
 from keeptree.text import clean
 
 SCHEMA = 2  # of the dict: a change that breaks its readers raises it
@@ -82,7 +81,7 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
         "cases": [],
         "selected": None,
         "distances": [],
-        "no_model": _no_model(model, rows),
+        "no_model": tell_missing_model(model, rows),
     }
     if held is not None:
         data |= _tell_cases(held, model, attributes, rows)
@@ -139,19 +138,6 @@ def _tell_distances(held, positive, kernel, rows):
         return None
     classes = shown_classes(held.truth, held.ours.shape[1], positive)
     return {**found, "by_class": collect_curves(held, classes, kernel, rows)}
-
-
-def _no_model(model, rows):
-    """Why the page shows no probability of a moved case."""
-    if not rows:
-        return (
-            "The probability of a moved case needs training rows, which were kept out of this file."
-        )
-    if isinstance(model, KeptTreeClassifier):
-        return (
-            "The probability of a moved case needs training rows, which are too many for this file."
-        )
-    return f"The page does not compute the probability of a moved case by {type(model).__name__}."
 
 
 def _is_unchanged(model):
