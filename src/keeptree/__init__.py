@@ -25,7 +25,7 @@ _HOME = {
     "keep": "importers",
     "load": "saving",
     "nearest_change": "explanation.nearest_change",
-    "predict_file": "engines.predict_file",
+    "predict_file": "engines.local",
     "prune": "learners.prune",
     "report": "reporting.report",
     "save": "saving",
