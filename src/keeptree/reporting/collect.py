@@ -16,6 +16,7 @@ from keeptree.explanation.subject import resolve
 from keeptree.explanation.wording import join
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.measure import leaves_of
+from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
 from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
@@ -101,8 +102,7 @@ def boundary_of(model):
     if hasattr(model, "boundary_"):
         return model.boundary_
     tree = model.tree_
-    nothing = np.empty((0, tree.n_features))
-    return Boundary(tree).fit_encoded(tree, nothing, observed=model.observed_)
+    return Boundary.of_metric(tree, Metric().fit_spread(model.observed_.columns, tree))
 
 
 def _measure(data, model, boundary, X, matrix, y, others):
