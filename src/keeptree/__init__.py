@@ -21,7 +21,7 @@ _HOME = {
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
     "explain": "explanation.story",
-    "fit_file": "engines.fit_file",
+    "fit_file": "probability.fit_file",
     "keep": "importers",
     "load": "saving",
     "nearest_change": "explanation.nearest_change",

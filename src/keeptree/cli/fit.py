@@ -45,7 +45,7 @@ def _run(options):
     check_distinct(out, options.data, options.tree)
     tree = _tree(options)
     say("Fitting; the first time takes a little longer ...")
-    from keeptree.engines.fit_file import fit_file
+    from keeptree.probability.fit_file import fit_file
     from keeptree.saving import save
 
     model = fit_file(
