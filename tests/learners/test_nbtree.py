@@ -10,7 +10,7 @@ from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CH
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import keeptree as kt
-from keeptree._kernels.naive_bayes import find_column_cuts
+from keeptree._compiled.naive_bayes import find_column_cuts
 from keeptree.learners.grow_options import table_of_terms
 from tests.fixtures import weka
 from tests.learners.test_c45_weka import as_frame
@@ -23,7 +23,7 @@ FOLDS_COUNT_ROWS = {
 
 def in_declared_order(model, rows):
     """Probabilities with the classes in Weka's order; those of ``predict_proba`` are sorted."""
-    return model.predict_proba(rows)[:, np.argsort(np.argsort(model.tree_.classes))]
+    return model.predict_proba(rows)[:, model.tree_.declared]
 
 
 @parametrize_with_checks(

@@ -105,7 +105,7 @@ def _ask_encoded(model, X, boundary):
     prediction = decision = model.predict_encoded(rows)
     scores = np.empty((len(rows), 0))
     if tree.classes is not None:
-        scores = model.scores_encoded(rows)[:, label_codes(model.classes_, tree.classes)]
+        scores = model.scores_encoded(rows)
         if not hasattr(model, "predict_proba"):
             scores = binary_or_all(scores).reshape(len(rows), -1)
     if getattr(model, "decide", None) == "probability":

@@ -85,8 +85,8 @@ class C45Classifier(ClassifierMixin, TreeLearner):
     tree_ : Tree
         The tree.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``. ``tree_.classes`` has those of a
-        categorical ``y`` in declared order, as Weka takes them.
+        Labels, sorted: the columns of ``predict_proba``. ``tree_.declared`` has the order in which
+        a categorical ``y`` declares them, as Weka takes them.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -209,10 +209,10 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
-        return self._in_order(self.scores_encoded(self.encode(X)))
+        return self.scores_encoded(self.encode(X))
 
     def scores_encoded(self, rows):
-        """Class shares of encoded rows, classes in the order of ``tree_.classes``."""
+        """Class shares of encoded rows, classes in the order of ``classes_``."""
         if self.laplace:
             return self.tree_.route_shares(rows) @ _laplace_shares(self.tree_)
         return self.tree_.mix_proportions(rows)

@@ -9,7 +9,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
-from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, check_models, pack_models
+from keeptree.learners.grow_bayes import (
+    BayesOptions,
+    BayesTreeGrower,
+    check_models,
+    pack_models,
+    sort_classes,
+)
 from keeptree.learners.shape import list_kept
 
 
@@ -48,8 +54,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         The tests, and the class weights of every node: how the cases are divided. Its own decision
         is the majority of a leaf; that of the classifier is naive Bayes'.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``. ``tree_.classes`` has those of a
-        categorical ``y`` in declared order.
+        Labels, sorted: the columns of ``predict_proba``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -117,6 +122,11 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
+    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+        super().fit(X, y, sample_weight)
+        self._models = sort_classes(self._models, self.tree_.declared)
+        return self
+
     def predict(self, X):
         """Return the class of the largest probability for each row.
 
@@ -133,7 +143,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
 
     def predict_encoded(self, rows):
         """``predict`` of rows that ``encode`` returned."""
-        return self.classes_[self._in_order(self.scores_encoded(rows)).argmax(axis=1)]
+        return self.classes_[self.scores_encoded(rows).argmax(axis=1)]
 
     def predict_proba(self, X):
         """Return naive Bayes' probabilities in the leaves, mixed over branches of missing values.
@@ -147,11 +157,11 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
-        return self._in_order(self.scores_encoded(self.encode(X)))
+        return self.scores_encoded(self.encode(X))
 
     def scores_encoded(self, rows):
-        """Probabilities of encoded rows, classes in the order of ``tree_.classes``."""
-        from keeptree._kernels.bayes_answer import answer_rows
+        """Probabilities of encoded rows, classes in the order of ``classes_``."""
+        from keeptree._compiled.bayes_answer import answer_rows
 
         reached = self.tree_.route_shares(rows)
         nominal = np.array([labels is not None for labels in self.tree_.categories])

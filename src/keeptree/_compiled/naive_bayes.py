@@ -9,16 +9,36 @@ at ``a``, and ``sorted_entry`` counts from there.
 (numeric, ``n_categories[f]`` is 0) or of ``code`` (nominal, -1 where missing).
 """
 
-import numpy as np
-from numba import int64
+from typing import NamedTuple
 
-from keeptree._kernels.jit import kernel
+import numpy as np
+from numpy import float64, int64
+
+from keeptree._compiled.declare import In, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 TIE = 1e-9  # bits per case below which two entropies count as equal: rounding of running sums
 
 
-@kernel
+class Columns(NamedTuple):
+    """The sample by columns: column f is line ``slot[f]`` of ``value`` or of ``code``."""
+
+    label: In(int64, 1, "C")
+    value: In(float64, 2, "C")
+    code: In(int64, 2, "C")
+    slot: In(int64, 1, "C")
+    n_categories: In(int64, 1, "C")
+
+
+class Entries(NamedTuple):
+    """Cases of a node, and for each numeric column those with a value in the order of values."""
+
+    row: In(int64, 1, "C")
+    weight: In(float64, 1, "C")
+    sorted_entry: In(int64, 2, "C")
+
+
+@inner
 def term(count, table):
     """Return count x log2(count), from the table if the count is whole."""
     if count < SMALL:
@@ -29,7 +49,7 @@ def term(count, table):
     return count * np.log2(count)
 
 
-@kernel
+@inner
 def clear(array):
     """Set an array of one or two dimensions to zero; a loop compiles faster than a slice."""
     flat = array.reshape(array.size)
@@ -37,7 +57,7 @@ def clear(array):
         flat[i] = 0.0
 
 
-@kernel
+@inner
 def measure_range(order, first, end, label, weight, held, table):
     """(weight, weight x entropy, number of classes) of a range of sorted entries."""
     clear(held)
@@ -53,7 +73,7 @@ def measure_range(order, first, end, label, weight, held, table):
     return total, max(term(total, table) - terms, 0.0), present
 
 
-@kernel
+@inner
 def find_cut(value, order, first, end, label, weight, left, right, table):
     """Last position of the lower part of a range, -1 where a cut costs more than it gains.
 
@@ -91,7 +111,7 @@ def find_cut(value, order, first, end, label, weight, left, right, table):
     return at if gain > (np.log2(float(end - first - 1)) + delta) / total else -1
 
 
-@kernel
+@inner
 def find_cuts(value, order, known, label, weight, left, right, table, at):
     """Fill the ascending positions after which the sorted entries of a column are cut; count them.
 
@@ -116,8 +136,15 @@ def find_cuts(value, order, known, label, weight, left, right, table, at):
     return n_found
 
 
-@kernel
-def find_column_cuts(value, label, weight, order, n_classes, table):
+@entry
+def find_column_cuts(
+    value: In(float64, 1, "C"),
+    label: In(int64, 1, "C"),
+    weight: In(float64, 1, "C"),
+    order: In(int64, 1, "C"),
+    n_classes: int,
+    table: In(float64, 1, "C"),
+):
     """Ascending cuts of one column; ``order`` sorts it."""
     left, right = np.empty(n_classes), np.empty(n_classes)
     at = np.empty(len(order), dtype=np.int64)
@@ -128,7 +155,7 @@ def find_column_cuts(value, label, weight, order, n_classes, table):
     return cuts
 
 
-@kernel
+@inner
 def middle_of(value, order, at):
     """Midpoint behind a position; a value equal to a cut belongs to the lower bin."""
     lower, upper = value[order[at]], value[order[at + 1]]
@@ -136,7 +163,7 @@ def middle_of(value, order, at):
     return lower if middle >= upper else middle
 
 
-@kernel
+@inner
 def bin_entries(data, entries, a, m, known, n_classes, table, bins, n_bins, cuts):
     """Fill the bin of each entry in each column, -1 where missing, and the number of bins.
 
@@ -181,7 +208,7 @@ def bin_entries(data, entries, a, m, known, n_classes, table, bins, n_bins, cuts
     return cuts
 
 
-@kernel
+@inner
 def deal_folds(label, row, a, m, n_classes, n_folds, fold):
     """Deal the entries to the folds in turn, class after class, in the order they have."""
     place = np.zeros(n_classes + 1, dtype=np.int64)
@@ -195,7 +222,7 @@ def deal_folds(label, row, a, m, n_classes, n_folds, fold):
         place[c] += 1
 
 
-@kernel
+@inner
 def count_cells(bins, start, label, entries, a, m, fold, wanted, cells, known, in_class):
     """Class weights of each bin, column and the whole, of one fold (-1: of all entries)."""
     row, weight, _ = entries
@@ -212,7 +239,7 @@ def count_cells(bins, start, label, entries, a, m, fold, wanted, cells, known, i
                     known[f, c] += w
 
 
-@kernel
+@inner
 def cross_validate(bins, n_bins, label, entries, a, m, n_classes, n_folds):
     """Weight of the entries misclassified when their own fold is taken out of the counts."""
     row, weight, _ = entries
@@ -257,7 +284,7 @@ def cross_validate(bins, n_bins, label, entries, a, m, n_classes, n_folds):
     return errors
 
 
-@kernel
+@inner
 def size_branches(branch, share):
     """First entry of each branch, and the number of entries without a value."""
     first = np.zeros(len(share) + 1, dtype=np.int64)
@@ -272,8 +299,13 @@ def size_branches(branch, share):
     return first, n_unknown
 
 
-@kernel
-def divide_entries(entries, known, branch, share):
+@entry
+def divide_entries(
+    entries: Entries,
+    known: In(int64, 1, "C"),
+    branch: In(int64, 1, "C"),
+    share: In(float64, 1, "C"),
+):
     """Entries of every branch, behind one another, and where each begins.
 
     ``branch`` is -1 for an entry without a value: it goes to each branch that has a share.
@@ -319,8 +351,16 @@ def divide_entries(entries, known, branch, share):
     return (new_row, new_weight, new_sorted), first, new_known
 
 
-@kernel
-def branch_errors(data, entries, first, known, n_classes, n_folds, table):
+@entry
+def branch_errors(
+    data: Columns,
+    entries: Entries,
+    first: In(int64, 1, "C"),
+    known: In(int64, 2, "C"),
+    n_classes: int,
+    n_folds: int,
+    table: In(float64, 1, "C"),
+):
     """(errors, number of branches large enough) of naive Bayes in every branch by itself.
 
     A branch with fewer entries than folds counts as wrong altogether.
@@ -341,8 +381,14 @@ def branch_errors(data, entries, first, known, n_classes, n_folds, table):
     return errors, n_large
 
 
-@kernel
-def fit_bayes(data, entries, known, n_classes, table):
+@entry
+def fit_bayes(
+    data: Columns,
+    entries: Entries,
+    known: In(int64, 1, "C"),
+    n_classes: int,
+    table: In(float64, 1, "C"),
+):
     """Naive Bayes of the entries: (cuts, number of bins by column, log cells, log prior).
 
     Counts start at one in every cell, and in every class.

@@ -6,9 +6,9 @@ order of the values (``sorted_entry``, as distances from the node's start), so o
 """
 
 import numpy as np
-from numba import boolean, float64, int32, int64, void
+from numpy import bool_, float64, int32, int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 NEVER_CUT = 1e-5  # neighbours closer than this are not separated
@@ -16,10 +16,14 @@ GAIN_RATIO, GINI = 0, 2  # criterion: 1 is the information gain
 MULTIWAY, ONE_AGAINST_REST = 0, 1  # nominal tests: 2 is subsets
 
 
-@kernel(
-    void(readonly(float64, 2, "C"), readonly(int64, 1), readonly(int64, 1), int64, int32[:, ::1])
-)
-def code_cells(columns, nominal, label, n_classes, cell):
+@entry
+def code_cells(
+    columns: In(float64, 2, "C"),
+    nominal: In(int64, 1),
+    label: In(int64, 1),
+    n_classes: int,
+    cell: Out(int32, 2),
+):
     """Fill category x n_classes + class of the nominal columns, -1 where missing."""
     for s in range(len(nominal)):
         for i in range(len(label)):
@@ -27,14 +31,14 @@ def code_cells(columns, nominal, label, n_classes, cell):
             cell[s, i] = -1 if np.isnan(code) else int64(code) * n_classes + label[i]
 
 
-@kernel
+@inner
 def clear(array, size):
     """Set the first numbers of an array to zero."""
     for i in range(size):
         array[i] = 0.0
 
 
-@kernel
+@inner
 def term(count, gini, table):
     """Return count^2, or count x log2(count), from the table if the count is whole."""
     if gini:
@@ -47,7 +51,7 @@ def term(count, gini, table):
     return count * np.log2(count)
 
 
-@kernel
+@inner
 def impurity(total, terms, gini, table):
     """Weight x impurity of a set: ``terms`` sums :func:`term` over its classes."""
     if gini:
@@ -55,21 +59,21 @@ def impurity(total, terms, gini, table):
     return term(total, gini, table) - terms
 
 
-@kernel
+@inner
 def scaled_gain(difference, known, total):
     """Gain per unit of weight; the rows without a value count as no gain."""
     product = known / total * difference
     return 0.0 if abs(product) < SMALL else product / known
 
 
-@kernel
+@inner
 def gain_ratio(gain, branch_terms, branches_total, total, table):
     """Gain over split information; the rows without a value are one more branch."""
     info = term(total, False, table) - branch_terms - term(total - branches_total, False, table)
     return 0.0 if abs(info) < SMALL else gain / (info / total)
 
 
-@kernel
+@inner
 def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, total, options, work):
     """Best numeric cut as (valid, gain, ratio, number of entries on the left)."""
     min_leaf, criterion, mdl, table = options
@@ -131,7 +135,7 @@ def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, to
     return True, best, ratio, position
 
 
-@kernel
+@inner
 def fill_cells(row, weight, cell, slot, a, m, n_categories, cells, in_category, in_class):
     """Weights of each category x class of a nominal column; returns the weight with a value."""
     n_classes = len(in_class)
@@ -151,7 +155,7 @@ def fill_cells(row, weight, cell, slot, a, m, n_categories, cells, in_category, 
     return known
 
 
-@kernel
+@inner
 def search_multiway(n_categories, cells, in_category, in_class, known, total, options):
     """One branch per declared category as (valid, gain, ratio)."""
     min_leaf, criterion, _, table = options
@@ -181,7 +185,7 @@ def search_multiway(n_categories, cells, in_category, in_class, known, total, op
     return True, gain, gain_ratio(gain, branch_terms, known, total, table)
 
 
-@kernel
+@inner
 def two_sided(cells, first, n_classes, in_class, known, total, options):
     """Gain and ratio of the class weights ``cells[first:]`` against the rest of ``in_class``."""
     _, criterion, _, table = options
@@ -205,7 +209,7 @@ def two_sided(cells, first, n_classes, in_class, known, total, options):
     return gain, gain_ratio(gain, parts, known, total, table)
 
 
-@kernel
+@inner
 def search_one_against_rest(n_categories, cells, in_category, in_class, known, total, options):
     """J48 -B as (valid, gain, ratio, category)."""
     min_leaf = options[0]
@@ -222,7 +226,7 @@ def search_one_against_rest(n_categories, cells, in_category, in_class, known, t
     return valid, gain, ratio, category
 
 
-@kernel
+@inner
 def search_subsets(n_categories, cells, in_category, in_class, known, total, options, rank):
     """Best cut of the categories ordered by the share of the second class (Breiman et al. 1984).
 
@@ -262,7 +266,7 @@ def search_subsets(n_categories, cells, in_category, in_class, known, total, opt
     return valid, gain, ratio, taken
 
 
-@kernel
+@inner
 def search_node(entries, data, a, m, known_rows, options, nominal, averaged, work):
     """Column of the best test (-1 for none); ``detail`` says where each column would be cut.
 
@@ -309,7 +313,7 @@ def search_node(entries, data, a, m, known_rows, options, nominal, averaged, wor
     return chosen
 
 
-@kernel
+@inner
 def cut_value(row, sorted_entry, value, slot, a, cut):
     """J48's threshold of the cut before the entry ``cut`` of a numeric column."""
     lower = value[slot, row[a + sorted_entry[slot, a + cut - 1]]]
@@ -318,7 +322,7 @@ def cut_value(row, sorted_entry, value, slot, a, cut):
     return lower if middle == upper else middle
 
 
-@kernel
+@inner
 def map_subsets(entries, data, chosen, a, m, options, work, subset_of, node):
     """Fill the side of each category of a column that was chosen to be cut in two subsets."""
     row, weight, _ = entries
@@ -338,35 +342,30 @@ def map_subsets(entries, data, chosen, a, m, options, work, subset_of, node):
             subset_of[node, k] = 0 if 2 * weight_left >= known else 1
 
 
-@kernel(
-    void(
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int32, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int64, 1, "C"),
-        readonly(float64, 2, "C"),
-        readonly(int32, 2, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(boolean, 1, "C"),
-        int64,
-        float64,
-        int64,
-        boolean,
-        int64,
-        readonly(float64, 1, "C"),
-        int64[:, ::1],
-        float64[::1],
-        int32[:, ::1],
-    )
-)
+@entry
 def search_nodes(
-    start, size, known_rows, row, weight, sorted_entry, label, value, cell, slot, n_categories,
-    averaged, n_classes, min_leaf, criterion, mdl, nominal, table, test, threshold, subset_of,
-):  # fmt: skip
+    start: In(int64, 1, "C"),
+    size: In(int64, 1, "C"),
+    known_rows: In(int32, 2),
+    row: In(int32, 1, "C"),
+    weight: In(float64, 1, "C"),
+    sorted_entry: In(int32, 2),
+    label: In(int64, 1, "C"),
+    value: In(float64, 2, "C"),
+    cell: In(int32, 2, "C"),
+    slot: In(int64, 1, "C"),
+    n_categories: In(int64, 1, "C"),
+    averaged: In(bool_, 1, "C"),
+    n_classes: int,
+    min_leaf: float,
+    criterion: int,
+    mdl: bool,
+    nominal: int,
+    table: In(float64, 1, "C"),
+    test: Out(int64, 2),
+    threshold: Out(float64, 1),
+    subset_of: Out(int32, 2),
+):
     """Fill the best test of each node.
 
     ``value`` (numeric columns x rows) and ``cell`` (nominal columns x rows: category x n_classes +

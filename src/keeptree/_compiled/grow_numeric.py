@@ -11,9 +11,9 @@ boundary that is clean for every pair advances the number by two, so values are 
 """
 
 import numpy as np
-from numba import boolean, float64, int32, int64, uint64, void
+from numpy import float64, int32, int64, uint64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 NEVER_CUT = 1e-5  # neighbours closer than this are not separated
@@ -21,8 +21,12 @@ GAIN_RATIO, GINI = 0, 2  # criterion: 1 is the information gain
 MOST_MOVES = 8  # per row, before another sort is the better one
 
 
-@kernel(void(readonly(uint64, 1), int64, uint64[::1]))
-def pack_values(value_bits, row_bits, key):
+@entry
+def pack_values(
+    value_bits: In(uint64, 1),
+    row_bits: int,
+    key: Out(uint64, 1),
+):
     """Fill what sorts as the values do: their high bits, with the row in place of the low ones.
 
     ``value_bits`` are float64 numbers seen as uint64. A much faster sort than that of row numbers;
@@ -36,8 +40,14 @@ def pack_values(value_bits, row_bits, key):
         key[i] = (bits & ~low) | uint64(i)
 
 
-@kernel(boolean(readonly(float64, 1), readonly(int64, 1), int64, int64, uint64[::1]))
-def fill_keys(value, label, row_bits, class_bits, key):
+@entry
+def fill_keys(
+    value: In(float64, 1),
+    label: In(int64, 1),
+    row_bits: int,
+    class_bits: int,
+    key: Out(uint64, 1),
+):
     """Turn sorted keys of :func:`pack_values`, or row numbers by value, into a column's keys.
 
     Returns False, having done nothing useful, if too many values differ in the low bits only.
@@ -74,7 +84,7 @@ def fill_keys(value, label, row_bits, class_bits, key):
     return True
 
 
-@kernel
+@inner
 def impurity(total, terms, gini, table):
     """Weight x impurity of a set: ``terms`` sums the table over its classes."""
     if gini:
@@ -82,7 +92,7 @@ def impurity(total, terms, gini, table):
     return table[total] - terms
 
 
-@kernel
+@inner
 def least_side(n, n_classes, min_leaf):
     """Smallest weight J48 allows on one side of a numeric cut."""
     side = 0.1 * n / n_classes
@@ -91,7 +101,7 @@ def least_side(n, n_classes, min_leaf):
     return 25.0 if side - 25.0 > SMALL else side
 
 
-@kernel
+@inner
 def scan_cuts(key, value, f, a, b, bits, counts, node, side, gini, table, left, right):
     """Best cut of column f in the range a:b as (gain, position, number of candidates)."""
     row_bits, class_bits = bits
@@ -153,7 +163,7 @@ def scan_cuts(key, value, f, a, b, bits, counts, node, side, gini, table, left, 
     return best, position, candidates
 
 
-@kernel
+@inner
 def choose_column(gain, ratio):
     """J48's choice: the largest ratio among the columns of at least average gain; -1 for none."""
     total, valid = 0.0, 0
@@ -168,7 +178,7 @@ def choose_column(gain, ratio):
     return chosen
 
 
-@kernel
+@inner
 def search_node(key, value, a, b, bits, counts, node, min_leaf, criterion, mdl, table, work):
     """Best test of the range a:b as (column, position), column -1 for none."""
     gain, ratio, position, left, right = work
@@ -196,7 +206,7 @@ def search_node(key, value, a, b, bits, counts, node, min_leaf, criterion, mdl, 
     return chosen, (position[chosen] if chosen >= 0 else int64(-1))
 
 
-@kernel
+@inner
 def divide_ranges(key, chosen, a, cut, b, bits, goes_left, keep_right, spare):
     """Divide the range a:b of every list at the cut of column ``chosen``, stably."""
     row_bits, class_bits = bits
@@ -225,14 +235,14 @@ def divide_ranges(key, chosen, a, cut, b, bits, goes_left, keep_right, spare):
                 at_left += goes_left[int64((entry >> uint64(class_bits)) & row_mask)]
 
 
-@kernel
+@inner
 def midpoint(lower, upper):
     """J48's threshold between two neighbours."""
     middle = (lower + upper) / 2
     return lower if middle == upper else middle
 
 
-@kernel
+@inner
 def is_leaf(counts, node, min_leaf, level, max_depth):
     """Whether J48 does not split: too light, one class only, or deep enough."""
     total, largest = 0, 0
@@ -242,7 +252,7 @@ def is_leaf(counts, node, min_leaf, level, max_depth):
     return total < 2 * min_leaf or total == largest or level >= max_depth
 
 
-@kernel
+@inner
 def add_node(nodes, node, first, end, level):
     """Start a node as a leaf of the rows ``first`` to ``end``."""
     feature, threshold, first_child, _, span = nodes
@@ -250,7 +260,7 @@ def add_node(nodes, node, first, end, level):
     span[node, 0], span[node, 1], span[node, 2] = first, end, level
 
 
-@kernel
+@inner
 def split_node(key, value, node, chosen, cut, bits, nodes, left):
     """Make ``node`` a test with the new children ``left`` and ``left + 1``."""
     feature, threshold, first_child, counts, span = nodes
@@ -271,28 +281,23 @@ def split_node(key, value, node, chosen, cut, bits, nodes, left):
         counts[left + 1, c] = counts[node, c] - counts[left, c]
 
 
-@kernel(
-    int64(
-        uint64[:, ::1],
-        readonly(float64, 2, "C"),
-        int64,
-        int64,
-        int64,
-        int64,
-        int64,
-        boolean,
-        readonly(float64, 1, "C"),
-        int32[::1],
-        float64[::1],
-        int32[::1],
-        int64[:, ::1],
-        int64[:, ::1],
-    )
-)
+@entry
 def grow_numeric(
-    key, value, row_bits, class_bits, min_leaf, max_depth, criterion, mdl, table,
-    feature, threshold, first_child, counts, span,
-):  # fmt: skip
+    key: Out(uint64, 2),
+    value: In(float64, 2, "C"),
+    row_bits: int,
+    class_bits: int,
+    min_leaf: int,
+    max_depth: int,
+    criterion: int,
+    mdl: bool,
+    table: In(float64, 1, "C"),
+    feature: Out(int32, 1),
+    threshold: Out(float64, 1),
+    first_child: Out(int32, 1),
+    counts: Out(int64, 2),
+    span: Out(int64, 2),
+):
     """Grow the tree and return its number of nodes; ``key`` (columns x rows) is used up.
 
     Fills feature (-1 in a leaf), threshold (the midpoint), first_child and counts of the nodes, of

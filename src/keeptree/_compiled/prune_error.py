@@ -10,14 +10,14 @@ entries are parts of that range; otherwise copies are put behind it until the no
 """
 
 import numpy as np
-from numba import boolean, float64, int32, int64, void
+from numpy import bool_, float64, int32, int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 
 
-@kernel
+@inner
 def added_errors(n, errors, factor, z):
     """Upper confidence limit minus errors; ``factor`` is J48's CF, z its normal quantile."""
     if factor > 0.5:
@@ -30,7 +30,7 @@ def added_errors(n, errors, factor, z):
     return limit_of_errors(n, errors, z)
 
 
-@kernel
+@inner
 def limit_of_errors(n, errors, z):
     """:func:`added_errors` for at least one error."""
     if errors + 0.5 >= n:
@@ -40,7 +40,7 @@ def limit_of_errors(n, errors, z):
     return (f + z * z / (2 * n) + z * root) / (1 + z * z / n) * n - errors
 
 
-@kernel
+@inner
 def estimate_errors(counts, node, factor, z):
     """Pessimistic errors of a leaf with the class weights in line ``node``."""
     total, largest = 0.0, 0.0
@@ -53,7 +53,7 @@ def estimate_errors(counts, node, factor, z):
     return total - largest + added_errors(total, total - largest, factor, z)
 
 
-@kernel
+@inner
 def branch_of(tree, node, value, tolerance):
     """Branch of a value at a test, -1 where a missing value is shared."""
     if np.isnan(value):
@@ -64,7 +64,7 @@ def branch_of(tree, node, value, tolerance):
     return int64(0) if value <= cut or value - cut < tolerance else int64(1)
 
 
-@kernel
+@inner
 def longer_line(array, used, size):
     """A longer array with the first ``used`` numbers."""
     longer = np.empty(size, dtype=array.dtype)
@@ -73,7 +73,7 @@ def longer_line(array, used, size):
     return longer
 
 
-@kernel
+@inner
 def longer_table(table, used, size):
     """A table of more lines, with the first ``used`` of them."""
     longer = np.empty((size, table.shape[1]), dtype=table.dtype)
@@ -83,7 +83,7 @@ def longer_table(table, used, size):
     return longer
 
 
-@kernel
+@inner
 def weigh_branches(tree, node, X, row, weight, a, b, tolerance, grown, branch, share, size):
     """Fill branch of each entry, share and number of entries of each branch; returns their sum.
 
@@ -118,7 +118,7 @@ def weigh_branches(tree, node, X, row, weight, a, b, tolerance, grown, branch, s
     return total
 
 
-@kernel
+@inner
 def place_entries(n_branches, row, weight, a, b, branch, share, size, spare_row, spare_weight):
     """Write the entries of each branch into the spare arrays, the last branch first."""
     at = np.empty(n_branches, dtype=np.int64)
@@ -138,7 +138,7 @@ def place_entries(n_branches, row, weight, a, b, branch, share, size, spare_row,
                 at[j] += 1
 
 
-@kernel
+@inner
 def divide_entries(tree, node, X, row, weight, a, b, tolerance, grown, to, room):
     """Put the entries of the children, the last one first, from ``to`` on, or in place.
 
@@ -159,7 +159,7 @@ def divide_entries(tree, node, X, row, weight, a, b, tolerance, grown, to, room)
     return row, weight, start, number
 
 
-@kernel
+@inner
 def send_down(tree, top, row, weight, a, b, X, label, tolerance, grown, factor, z, store, counts):
     """Send entries down from the node ``top``; returns the pessimistic errors of its leaves.
 
@@ -204,7 +204,7 @@ def send_down(tree, top, row, weight, a, b, X, label, tolerance, grown, factor, 
     return errors
 
 
-@kernel
+@inner
 def make_room_for_branches(n_children):
     """Arrays for share and number of entries of each branch of the widest test."""
     widest = 1
@@ -213,7 +213,7 @@ def make_room_for_branches(n_children):
     return np.empty(widest), np.empty(widest, dtype=np.int64)
 
 
-@kernel
+@inner
 def estimate_raised(
     tree, node, largest, row, weight, a, b, X, label, tolerance, factor, z, below, counts, extra,
     touched,
@@ -249,7 +249,7 @@ def estimate_raised(
     return errors
 
 
-@kernel
+@inner
 def find_largest(tree, node, counts):
     """J48's largest branch: the last of those within 1e-6."""
     largest, most = int64(tree[2][node]), 0.0
@@ -262,7 +262,7 @@ def find_largest(tree, node, counts):
     return largest
 
 
-@kernel
+@inner
 def push_children(tree, node, frames, depth, first, end, room):
     """Frames of the children on top of ``depth`` frames, the first child last; see the caller."""
     n_branches = tree[3][node]
@@ -276,7 +276,7 @@ def push_children(tree, node, frames, depth, first, end, room):
     return frames
 
 
-@kernel
+@inner
 def take_over(tree, node, child):
     """Give a node the test and the children of one of its children."""
     feature, threshold, first_child, n_children, category_start, _, missing = tree
@@ -285,30 +285,25 @@ def take_over(tree, node, child):
     category_start[node], missing[node] = category_start[child], missing[child]
 
 
-@kernel(
-    void(
-        int32[::1],
-        float64[::1],
-        int32[::1],
-        int32[::1],
-        int32[::1],
-        int32[::1],
-        int32[::1],
-        float64[:, ::1],
-        readonly(float64, 2),
-        readonly(int64, 1),
-        readonly(float64, 1),
-        float64,
-        float64,
-        float64,
-        boolean,
-        boolean,
-    )
-)
+@entry
 def prune_error_based(
-    feature, threshold, first_child, n_children, category_start, category_child, missing,
-    counts, X, label, row_weight, factor, z, tolerance, raising, complete,
-):  # fmt: skip
+    feature: Out(int32, 1),
+    threshold: Out(float64, 1),
+    first_child: Out(int32, 1),
+    n_children: Out(int32, 1),
+    category_start: Out(int32, 1),
+    category_child: Out(int32, 1),
+    missing: Out(int32, 1),
+    counts: Out(float64, 2),
+    X: In(float64, 2),
+    label: In(int64, 1),
+    row_weight: In(float64, 1),
+    factor: float,
+    z: float,
+    tolerance: float,
+    raising: bool,
+    complete: bool,
+):
     """Prune the tree in place; ``counts`` are those of the rows X, which its nodes got when grown.
 
     ``complete``: no row has a missing value that is shared.
@@ -358,7 +353,7 @@ def prune_error_based(
         elif raising:
             raised = send_down(
                 tree, largest, row, weight, a, b, X, label, tolerance, grown, factor, z,
-                boolean(False), counts,
+                bool_(False), counts,
             )  # fmt: skip
         if as_leaf - (kept + 0.1) < SMALL and as_leaf - (raised + 0.1) < SMALL:
             n_children[node] = 0
@@ -366,7 +361,7 @@ def prune_error_based(
             take_over(tree, node, largest)
             send_down(
                 tree, node, row, weight, a, b, X, label, tolerance, grown, factor, z,
-                boolean(True), counts,
+                bool_(True), counts,
             )  # fmt: skip
             frames[top, 4] = 0
         else:
@@ -374,27 +369,22 @@ def prune_error_based(
             depth -= 1
 
 
-@kernel(
-    void(
-        int32[::1],
-        float64[::1],
-        int32[::1],
-        int32[::1],
-        int32[::1],
-        int32[::1],
-        int32[::1],
-        readonly(float64, 2),
-        readonly(int64, 1),
-        readonly(float64, 1),
-        float64,
-        float64[::1],
-        float64[:, ::1],
-    )
-)
+@entry
 def count_rows(
-    feature, threshold, first_child, n_children, category_start, category_child, missing,
-    X, label, row_weight, tolerance, grown, counts,
-):  # fmt: skip
+    feature: Out(int32, 1),
+    threshold: Out(float64, 1),
+    first_child: Out(int32, 1),
+    n_children: Out(int32, 1),
+    category_start: Out(int32, 1),
+    category_child: Out(int32, 1),
+    missing: Out(int32, 1),
+    X: In(float64, 2),
+    label: In(int64, 1),
+    row_weight: In(float64, 1),
+    tolerance: float,
+    grown: Out(float64, 1),
+    counts: Out(float64, 2),
+):
     """Fill the class weights that the rows X give every node; see :func:`send_down`."""
     tree = (
         feature, threshold, first_child, n_children, category_start, category_child, missing
@@ -404,5 +394,5 @@ def count_rows(
         row[i], weight[i] = i, row_weight[i]
     send_down(
         tree, int64(0), row, weight, int64(0), len(label), X, label, tolerance, grown, 0.25, 0.0,
-        boolean(True), counts,
+        bool_(True), counts,
     )  # fmt: skip

@@ -9,9 +9,9 @@ values, ``rank of the value | entry``, so only the root sorts, and ties are seen
 """
 
 import numpy as np
-from numba import float64, int32, int64, uint64
+from numpy import float64, int32, int64, uint64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # rounding of sums of fractional weights
 TIE = 1.0 + 1e-10  # a cut must be better by this factor, so the first of equal ones wins
@@ -19,7 +19,7 @@ ENTRY = uint64(0xFFFFFFFF)
 RANK = uint64(32)
 
 
-@kernel
+@inner
 def measure_branch(case, a, m, goes, side, share):
     """(weight, mean, variance, whether the targets differ) of the entries of one branch.
 
@@ -49,7 +49,7 @@ def measure_branch(case, a, m, goes, side, share):
     return total, mean, squares / total, True
 
 
-@kernel
+@inner
 def search_cuts(key, case, s, a, m, known_rows, total, mean, min_leaf):
     """Best cut of a numeric column as (reduction of the squares, entries on the left, 0 for none).
 
@@ -85,7 +85,7 @@ def search_cuts(key, case, s, a, m, known_rows, total, mean, min_leaf):
     return best * known / best_product, position
 
 
-@kernel
+@inner
 def sort_by_mean(rank, number, held, sums):
     """Shell sort by mean, then category; numba's own sort takes seconds to compile."""
     gap = number // 2
@@ -105,7 +105,7 @@ def sort_by_mean(rank, number, held, sums):
         gap //= 2
 
 
-@kernel
+@inner
 def order_categories(case, row, code, s, a, m, mean, n, held, sums, rank):
     """Fill weight and centred sum of each category and rank those present by their mean.
 
@@ -129,7 +129,7 @@ def order_categories(case, row, code, s, a, m, mean, n, held, sums, rank):
     return present, known
 
 
-@kernel
+@inner
 def search_subsets(known, present, min_leaf, held, sums, rank):
     """Best cut of the ranked categories as (reduction, categories on the left, 0 for none)."""
     shift = 0.0
@@ -151,7 +151,7 @@ def search_subsets(known, present, min_leaf, held, sums, rank):
     return best, taken
 
 
-@kernel
+@inner
 def search_node(pool, data, a, m, known_rows, total, mean, min_leaf, work):
     """(column, cut) of the largest reduction, the first of ties; column -1 for none."""
     row, case, key = pool
@@ -170,7 +170,7 @@ def search_node(pool, data, a, m, known_rows, total, mean, min_leaf, work):
     return chosen, cut
 
 
-@kernel
+@inner
 def map_categories(pool, data, chosen, cut, a, m, mean, work):
     """Fill the branch of each category of the chosen column."""
     code, slot, n_categories = data
@@ -189,7 +189,7 @@ def map_categories(pool, data, chosen, cut, a, m, mean, work):
         child_of[rank[i]] = 0 if i < cut else 1
 
 
-@kernel
+@inner
 def assign_branches(pool, data, chosen, cut, a, m, known_rows, child_of, goes):
     """Fill the branch of each entry, 2 for both; returns the left one's share."""
     row, case, key = pool
@@ -213,7 +213,7 @@ def assign_branches(pool, data, chosen, cut, a, m, known_rows, child_of, goes):
     return left / known
 
 
-@kernel
+@inner
 def place_entries(goes, m, grows, place):
     """Fill the position of each entry in the left and in the right branch, -1 where it is not.
 
@@ -228,7 +228,7 @@ def place_entries(goes, m, grows, place):
     return left, right
 
 
-@kernel
+@inner
 def divide_cases(pool, spare, a, m, goes, share, place, size):
     """Copy the entries of the branches that grow, the right one first."""
     row, case, _ = pool
@@ -244,7 +244,7 @@ def divide_cases(pool, spare, a, m, goes, share, place, size):
             spare[1][at, 0], spare[1][at, 1] = w, case[a + e, 1]
 
 
-@kernel
+@inner
 def divide_keys(key, spare, a, known_rows, place, size, child_known):
     """Copy the keys of the branches that grow, in order, and count those with a value."""
     for s in range(len(key)):
@@ -263,7 +263,7 @@ def divide_keys(key, spare, a, known_rows, place, size, child_known):
         child_known[0, s], child_known[1, s] = left - size[1], right
 
 
-@kernel
+@inner
 def make_room(pool, used, size):
     """A pool with at least ``size`` places, of which ``used`` are kept."""
     row, _, key = pool
@@ -277,7 +277,7 @@ def make_room(pool, used, size):
     return longer
 
 
-@kernel
+@inner
 def copy_pool(pool, number, target, at):
     """Copy the first entries to the place ``at`` of ``target``."""
     for e in range(number):
@@ -288,7 +288,7 @@ def copy_pool(pool, number, target, at):
             target[2][s, at + e] = pool[2][s, e]
 
 
-@kernel
+@inner
 def lengthen(matrix, size):
     """A copy with more lines."""
     longer = np.empty((size, matrix.shape[1]), dtype=matrix.dtype)
@@ -298,7 +298,7 @@ def lengthen(matrix, size):
     return longer
 
 
-@kernel
+@inner
 def cut_value(key, level, level_start, s, a, cut):
     """Midpoint of the values before and behind a cut, below the upper one."""
     lower = level[level_start[s] + int64(key[s, a + cut - 1] >> RANK)]
@@ -307,7 +307,7 @@ def cut_value(key, level, level_start, s, a, cut):
     return lower if middle >= upper else middle
 
 
-@kernel
+@inner
 def add_node(tests, numbers, node, measured, depth, options):
     """Start a node as a leaf; returns whether it may be divided."""
     total, mean, variance, differ = measured
@@ -319,7 +319,7 @@ def add_node(tests, numbers, node, measured, depth, options):
     return differ and heavy and variance > epsilon and depth < max_depth
 
 
-@kernel
+@inner
 def start_work(target, weight, key, n_categories):
     """(pool of all rows, spare pool, work space of the search, branch and places of entries)."""
     n_rows = len(target)
@@ -335,7 +335,7 @@ def start_work(target, weight, key, n_categories):
     return pool, spare, work, np.zeros(n_rows, dtype=np.int8), np.empty((n_rows, 2), dtype=np.int32)
 
 
-@kernel
+@inner
 def add_pending(pending, n_pending, node, first, number, depth, known):
     """Put a node on the list of those to be grown; returns the list, longer if need be."""
     if n_pending == len(pending):
@@ -347,7 +347,7 @@ def add_pending(pending, n_pending, node, first, number, depth, known):
     return pending
 
 
-@kernel
+@inner
 def add_mapping(categories, n_mapped, child_of, number):
     """Write the branches of the categories of a test; returns the list, longer if need be."""
     if n_mapped + number > len(categories):
@@ -357,27 +357,22 @@ def add_mapping(categories, n_mapped, child_of, number):
     return categories
 
 
-@kernel(
-    (
-        readonly(float64, 1, "C"),
-        readonly(float64, 1, "C"),
-        uint64[:, ::1],
-        readonly(int64, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        float64,
-        float64,
-        float64,
-        int64,
-    )
-)
+@entry
 def grow_squares(
-    target, weight, key, n_known, level, level_start, code, slot, n_categories,
-    min_leaf, min_split, epsilon, max_depth,
-):  # fmt: skip
+    target: In(float64, 1, "C"),
+    weight: In(float64, 1, "C"),
+    key: Out(uint64, 2),
+    n_known: In(int64, 1, "C"),
+    level: In(float64, 1, "C"),
+    level_start: In(int64, 1, "C"),
+    code: In(int32, 2, "C"),
+    slot: In(int64, 1, "C"),
+    n_categories: In(int64, 1, "C"),
+    min_leaf: float,
+    min_split: float,
+    epsilon: float,
+    max_depth: int,
+):
     """Grow the tree.
 
     Column f is line ``slot[f]`` of ``key`` (numeric; its first ``n_known`` keys, which are used

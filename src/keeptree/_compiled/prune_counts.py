@@ -3,15 +3,15 @@
 Each takes ``first_child`` and ``n_children`` (0 makes a leaf) and writes into ``n_children``.
 """
 
-from numba import boolean, float64, int32, int64, void
+from numpy import float64, int32, int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 ROUNDING = 1e-9  # of sums of fractional weights
 
 
-@kernel
+@inner
 def count_errors(counts, label, node):
     """Weight of the cases of a node that are not of its class."""
     errors = 0.0
@@ -21,10 +21,14 @@ def count_errors(counts, label, node):
     return errors
 
 
-@kernel(
-    void(readonly(int32, 1), int32[::1], readonly(float64, 2), readonly(int32, 1), float64[::1])
-)
-def collapse_nodes(first_child, n_children, counts, label, below):
+@entry
+def collapse_nodes(
+    first_child: In(int32, 1),
+    n_children: Out(int32, 1),
+    counts: In(float64, 2),
+    label: In(int32, 1),
+    below: Out(float64, 1),
+):
     """J48's collapse, top-down: a leaf where the leaves below make no fewer training errors."""
     for node in range(len(n_children) - 1, -1, -1):
         below[node] = 0.0
@@ -37,17 +41,15 @@ def collapse_nodes(first_child, n_children, counts, label, below):
             n_children[node] = 0
 
 
-@kernel(
-    void(
-        readonly(int32, 1),
-        int32[::1],
-        readonly(float64, 2),
-        readonly(int32, 1),
-        float64,
-        float64[::1],
-    )
-)
-def prune_pessimistic(first_child, n_children, counts, label, penalty, below):
+@entry
+def prune_pessimistic(
+    first_child: In(int32, 1),
+    n_children: Out(int32, 1),
+    counts: In(float64, 2),
+    label: In(int32, 1),
+    penalty: float,
+    below: Out(float64, 1),
+):
     """Bottom-up: a leaf where errors + penalty is not larger than the sum over the leaves below."""
     for node in range(len(n_children) - 1, -1, -1):
         as_leaf = count_errors(counts, label, node) + penalty
@@ -59,17 +61,15 @@ def prune_pessimistic(first_child, n_children, counts, label, penalty, below):
             below[node] = as_leaf
 
 
-@kernel(
-    void(
-        readonly(int32, 1),
-        int32[::1],
-        readonly(float64, 2),
-        readonly(float64, 1),
-        readonly(int32, 1),
-        float64[::1],
-    )
-)
-def prune_reduced_error(first_child, n_children, tested, weight, label, below):
+@entry
+def prune_reduced_error(
+    first_child: In(int32, 1),
+    n_children: Out(int32, 1),
+    tested: In(float64, 2),
+    weight: In(float64, 1),
+    label: In(int32, 1),
+    below: Out(float64, 1),
+):
     """Bottom-up: a leaf where the rows ``tested`` are not classified worse (Weka's -R).
 
     ``weight`` and ``label`` are those of the rows the tree was grown on; a branch without such
@@ -90,8 +90,12 @@ def prune_reduced_error(first_child, n_children, tested, weight, label, below):
             below[node] = as_leaf
 
 
-@kernel(void(readonly(int32, 1), int32[::1], int32[::1]))
-def merge_same_answers(first_child, n_children, label):
+@entry
+def merge_same_answers(
+    first_child: In(int32, 1),
+    n_children: Out(int32, 1),
+    label: Out(int32, 1),
+):
     """Bottom-up: a leaf where all children are leaves of one class."""
     for node in range(len(n_children) - 1, -1, -1):
         if n_children[node] == 0:
@@ -105,8 +109,14 @@ def merge_same_answers(first_child, n_children, label):
             label[node] = label[first]
 
 
-@kernel(void(readonly(int32, 1), readonly(int32, 1), readonly(float64, 2), boolean, int32[::1]))
-def label_nodes(first_child, n_children, counts, by_share, label):
+@entry
+def label_nodes(
+    first_child: In(int32, 1),
+    n_children: In(int32, 1),
+    counts: In(float64, 2),
+    by_share: bool,
+    label: Out(int32, 1),
+):
     """J48's class of each node: a class replaces an earlier one only if it is 1e-6 larger.
 
     Pruning compares weights, prediction shares (``by_share``). A node without weight answers as its
@@ -127,8 +137,12 @@ def label_nodes(first_child, n_children, counts, by_share, label):
             label[child] = label[node]
 
 
-@kernel(int64(readonly(int32, 1), readonly(int32, 1), int32[::1]))
-def list_nodes(first_child, n_children, kept):
+@entry
+def list_nodes(
+    first_child: In(int32, 1),
+    n_children: In(int32, 1),
+    kept: Out(int32, 1),
+):
     """Fill the nodes the root still reaches, in preorder; returns their number."""
     number = 0
     stack = [int64(0)]
@@ -141,8 +155,12 @@ def list_nodes(first_child, n_children, kept):
     return number
 
 
-@kernel(void(readonly(int32, 1), readonly(int32, 1), float64[:, ::1]))
-def add_up(first_child, n_children, counts):
+@entry
+def add_up(
+    first_child: In(int32, 1),
+    n_children: In(int32, 1),
+    counts: Out(float64, 2),
+):
     """Leaves with next to no weight become empty; inner nodes hold the sum of their children."""
     for node in range(len(n_children) - 1, -1, -1):
         if n_children[node] > 0:

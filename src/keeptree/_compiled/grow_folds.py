@@ -1,12 +1,15 @@
 """Weka's grouping of rows by class, which scrambles the rows behind the group."""
 
-from numba import int64, void
+from numpy import int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry
 
 
-@kernel(void(readonly(int64, 1), int64[::1]))
-def group_by_class(label, order):
+@entry
+def group_by_class(
+    label: In(int64, 1),
+    order: Out(int64, 1),
+):
     """Reorder ``order`` in place so that equal labels are together, by Weka's swaps."""
     i = 1
     while i < len(order):

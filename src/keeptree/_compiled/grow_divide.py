@@ -6,15 +6,15 @@ Branches are numbered through all nodes: those of node i are ``first_branch[i]``
 """
 
 import numpy as np
-from numba import boolean, float64, int32, int64, void
+from numpy import bool_, float64, int32, int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 ONE_AGAINST_REST = 1  # nominal tests: 0 is multiway, 2 subsets
 
 
-@kernel
+@inner
 def map_categories(cut, n_values, nominal, subset_of, node, first, category_child):
     """Fill the branch of each category of a nominal test."""
     for k in range(n_values):
@@ -26,7 +26,7 @@ def map_categories(cut, n_values, nominal, subset_of, node, first, category_chil
             category_child[first + k] = subset_of[node, k]
 
 
-@kernel
+@inner
 def find_branches(a, m, column, cut, n_known, row, sorted_entry, branch):
     """Fill the branch of each entry of a numeric test, -1 without a value."""
     for e in range(a, a + m):
@@ -35,7 +35,7 @@ def find_branches(a, m, column, cut, n_known, row, sorted_entry, branch):
         branch[a + sorted_entry[column, a + i]] = 0 if i < cut else 1
 
 
-@kernel
+@inner
 def read_branches(a, m, column, n_classes, row, cell, category_child, first, branch):
     """Fill the branch of each entry of a nominal test, -1 without a value."""
     for e in range(a, a + m):
@@ -43,7 +43,7 @@ def read_branches(a, m, column, n_classes, row, cell, category_child, first, bra
         branch[e] = category_child[first + at // n_classes] if at >= 0 else -1
 
 
-@kernel
+@inner
 def weigh_branches(a, m, row, weight, label, branch, first, number, counts, share, size):
     """Fill class weights, share and number of entries of each branch.
 
@@ -73,7 +73,7 @@ def weigh_branches(a, m, row, weight, label, branch, first, number, counts, shar
     return unknown
 
 
-@kernel
+@inner
 def place_branches(first, number, counts, size, min_leaf, grows, to, end):
     """Fill where the entries of each branch go, -1 where J48 does not split; returns their end.
 
@@ -91,38 +91,32 @@ def place_branches(first, number, counts, size, min_leaf, grows, to, end):
     return end
 
 
-@kernel(
-    int64(
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int32, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int64, 2, "C"),
-        readonly(int32, 2, "C"),
-        int64,
-        float64,
-        readonly(boolean, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        int32[::1],
-        int32[::1],
-        int64[::1],
-        float64[:, ::1],
-        float64[::1],
-        int64[::1],
-        int64[::1],
-    )
-)
+@entry
 def assign_branches(
-    start, size, known_rows, row, weight, sorted_entry, label, cell, slot, test, subset_of,
-    nominal, min_leaf, may_grow, first_branch, category_start, category_child, branch, n_unknown,
-    counts, share, branch_size, to,
-):  # fmt: skip
+    start: In(int64, 1, "C"),
+    size: In(int64, 1, "C"),
+    known_rows: In(int32, 2),
+    row: In(int32, 1, "C"),
+    weight: In(float64, 1, "C"),
+    sorted_entry: In(int32, 2),
+    label: In(int64, 1, "C"),
+    cell: In(int32, 2, "C"),
+    slot: In(int64, 1, "C"),
+    test: In(int64, 2, "C"),
+    subset_of: In(int32, 2, "C"),
+    nominal: int,
+    min_leaf: float,
+    may_grow: In(bool_, 1, "C"),
+    first_branch: In(int64, 1, "C"),
+    category_start: In(int64, 1, "C"),
+    category_child: Out(int32, 1),
+    branch: Out(int32, 1),
+    n_unknown: Out(int64, 1),
+    counts: Out(float64, 2),
+    share: Out(float64, 1),
+    branch_size: Out(int64, 1),
+    to: Out(int64, 1),
+):
     """Find the branch of every entry; returns how many entries there are in branches that grow.
 
     ``category_start[i]`` is where the branches of the categories of node i go in
@@ -149,14 +143,14 @@ def assign_branches(
     return end
 
 
-@kernel
+@inner
 def copy_entry(row, weight, share, to, new_row, new_weight):
     """Put an entry with part of its weight in its new place."""
     new_row[to] = row
     new_weight[to] = weight * share
 
 
-@kernel
+@inner
 def divide_node(
     a, m, row, weight, branch, first, number, n_unknown, share, to, place, new_row, new_weight
 ):
@@ -180,7 +174,7 @@ def divide_node(
     return copies
 
 
-@kernel
+@inner
 def divide_column(
     a, n_known, column, sorted_entry, branch, first, number, share, to, place, copies, filled,
     new_sorted,
@@ -202,30 +196,25 @@ def divide_column(
                 filled[j] += 1
 
 
-@kernel(
-    void(
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int32, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int64, 1, "C"),
-        int32[::1],
-        float64[::1],
-        int32[:, ::1],
-        int32[:, ::1],
-    )
-)
+@entry
 def divide_entries(
-    start, size, known_rows, row, weight, sorted_entry, first_branch, n_branches, branch,
-    n_unknown, share, to, new_row, new_weight, new_sorted, new_known,
-):  # fmt: skip
+    start: In(int64, 1, "C"),
+    size: In(int64, 1, "C"),
+    known_rows: In(int32, 2),
+    row: In(int32, 1, "C"),
+    weight: In(float64, 1, "C"),
+    sorted_entry: In(int32, 2),
+    first_branch: In(int64, 1, "C"),
+    n_branches: In(int64, 1, "C"),
+    branch: In(int32, 1, "C"),
+    n_unknown: In(int64, 1, "C"),
+    share: In(float64, 1, "C"),
+    to: In(int64, 1, "C"),
+    new_row: Out(int32, 1),
+    new_weight: Out(float64, 1),
+    new_sorted: Out(int32, 2),
+    new_known: Out(int32, 2),
+):
     """Copy the entries of each branch b to ``to[b]``, in order; to nowhere if that is negative."""
     longest, widest = int64(0), int64(0)
     for i in range(len(start)):
