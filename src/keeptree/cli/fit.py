@@ -10,9 +10,8 @@ from keeptree.cli.command import (
     require_files,
     say,
 )
+from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.text import plural
-
-METHODS = ["kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"]
 
 
 def _arguments(parser):
@@ -23,6 +22,7 @@ def _arguments(parser):
     parser.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
     parser.add_argument(
         "--method",
+        type=lambda name: ALIASES.get(name, name),
         choices=METHODS,
         default="kept",
         help="where the probabilities come from (default: %(default)s, which we recommend)",
