@@ -47,9 +47,7 @@ def _tree(tree, columns):
         "threshold": [t if t == t else None for t in tree.threshold.tolist()],
         "children": [tree.children(node).tolist() for node in range(tree.n_nodes)],
         "table": {
-            str(node): tree.category_child[
-                tree.category_start[node] : tree.category_start[node + 1]
-            ].tolist()
+            str(node): tree.category_children(node).tolist()
             for node in np.flatnonzero(tree.kind == NOMINAL).tolist()
         },
         "missing": np.where(tree.kind != LEAF, tree.missing, -2).tolist(),
