@@ -5,11 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from keeptree.probability.base import KeptTreeModel
-from keeptree.probability.distance_kernel import DistanceKernelClassifier
-from keeptree.probability.geometric_rank import GeometricRankClassifier
-from keeptree.probability.margin import MarginTreeClassifier
-from keeptree.probability.smoothing import SmoothedTreeClassifier
-from keeptree.probability.soft import SoftTreeClassifier
+from keeptree.probability.methods import METHODS, make_method, methods_of
 from keeptree.reporting.quality import roc_points, single_metrics
 from keeptree.reporting.tree_data import fingerprint
 from keeptree.text import clean
@@ -17,27 +13,20 @@ from keeptree.tree import Tree
 
 
 def quick_methods(tree):
-    """Return the methods that cost next to nothing, by name and not fitted."""
-    return {
-        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
-        "distance kernel, global": DistanceKernelClassifier(tree),
-    }
+    """Return the methods that cost next to nothing, by title and not fitted."""
+    return _make("report", tree)
 
 
 def all_methods(tree):
-    """Return every method beside the recommended one, by name and not fitted.
+    """Return every method beside the recommended one, by title and not fitted.
 
     Where a method chooses a strength, the learner of the tree is grown again on folds.
     """
-    return {
-        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
-        "shrinkage": SmoothedTreeClassifier(tree, "shrinkage", strength="cv"),
-        "geometric ranking, local": GeometricRankClassifier(tree, "local"),
-        "distance kernel, separator": DistanceKernelClassifier(tree, "separator"),
-        "distance kernel, global": DistanceKernelClassifier(tree),
-        "soft tests": SoftTreeClassifier(tree),
-        "margins of the tests": MarginTreeClassifier(tree),
-    }
+    return _make("demo", tree)
+
+
+def _make(where, tree):
+    return {METHODS[name].title: make_method(name, tree) for name in methods_of(where)}
 
 
 def check_same_tree(others, tree):
@@ -81,7 +70,7 @@ def measure_methods(held, name, others, positive):
         ranking), ``distinct``, the number of different scores, and with two classes ``roc``.
     """
     truth = held.truth
-    rows = [_row("the tree's own leaves", held.leaves, truth, positive)]
+    rows = [_row(METHODS["raw"].title, held.leaves, truth, positive)]
     for key, other in others.items():
         row = _row(clean(key), _score(other, held), truth, positive)
         ranks_only = not hasattr(other, "predict_proba")
