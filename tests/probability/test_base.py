@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import keeptree as kt
-from tests.test_tree import mixed_tree
+from tests.tree.test_tree import mixed_tree
 
 PROBABILITY = [
     kt.SmoothedTreeClassifier(),

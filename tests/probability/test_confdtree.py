@@ -18,7 +18,7 @@ from keeptree.probability.smoothing import smoothed_nodes
 from tests.fixtures import weka
 from tests.reference.confdtree import NaiveConfDTree, paper_example
 from tests.strategies import decode, random_rows, random_tree
-from tests.test_tree import mixed_tree
+from tests.tree.test_tree import mixed_tree
 
 INTERVALS = ["combined", "normal", "t"]
 CASE = [[9.9, 4.5]]  # the paper's: of class C, but sent to a leaf of A

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keeptree.text import number_text
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
-from keeptree.tree_text import number_text
 
 # In the order of the codes in keeptree._compiled.confdtree.
 _ACTIONS = (
@@ -222,14 +222,10 @@ class _Tracer:
 
     def _branch(self, child):
         """The condition under which a case goes to a child."""
-        tree, node = self.tree, self.tree.parent[child]
-        name = tree.feature_name(tree.feature[node])
-        if tree.kind[node] == NUMERIC:
-            sign = "<=" if child == tree.children(node)[0] else ">"
-            return f"{name} {sign} {number_text(tree.threshold[node])}"
-        part = slice(tree.category_start[node], tree.category_start[node + 1])
-        labels = np.array(tree.categories[tree.feature[node]], dtype=object)
-        return f"{name} is {' or '.join(map(str, labels[tree.category_child[part] == child]))}"
+        branch = self.tree.branch(child)
+        if branch.is_numeric:
+            return branch.text()
+        return f"{branch.name} is {' or '.join(map(str, branch.labels))}"
 
     def _say(self, p):
         """Probabilities in words: those that round to something, at most five."""
