@@ -4,6 +4,8 @@ No fastmath: a NaN must stay a NaN. No ``parallel=True``: numba's threads abort 
 calls, so row blocks are spread over Python threads instead (``keeptree.blocks``).
 """
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
@@ -41,11 +43,14 @@ def compile_inner(function, **options):
 def compile_entry(entry):
     """Return the machine code of an entry, from the cache or compiled now."""
     from keeptree._compiled.cache import FileCache
+    from keeptree._compiled.progress import announce
 
     signature = tuple(numba_type(kind) for kind in entry.arguments.values())
     dispatcher = _DISPATCHERS[entry.name] = njit(nogil=True)(entry.function)
-    dispatcher._cache = FileCache(entry.name)  # numba has no public way to another cache
-    dispatcher.compile(signature)
+    cache = dispatcher._cache = FileCache(entry.name)  # numba has no public way to do this
+    cached = cache.is_filled(signature, dispatcher.targetctx)
+    with nullcontext() if cached else announce(entry.name):
+        dispatcher.compile(signature)
     return dispatcher.overloads[signature].entry_point
 
 
