@@ -34,7 +34,7 @@ def test_without_machine_code_and_numba_one_sentence_says_what_to_install():
         "import os, sys\n"
         "os.environ['KEEPTREE_NATIVE'] = '0'\n"
         "sys.modules['numba'] = sys.modules['llvmlite'] = None\n"
-        "import keeptree._compiled.route\n"
+        "import keeptree._compiled.soft\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1

@@ -9,13 +9,14 @@ from contextlib import nullcontext
 import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
+from keeptree.output import MissingExtraError
 
 try:
     from llvmlite import ir
     from numba import from_dtype, njit, types
     from numba.extending import intrinsic
 except ImportError as error:
-    raise ImportError(
+    raise MissingExtraError(
         "This installation of KeepTree has no machine code for this processor and Python version, "
         "and numba, which would compile it, is not installed: pip install 'keeptree[jit]'."
     ) from error
