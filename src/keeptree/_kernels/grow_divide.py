@@ -1,54 +1,76 @@
-"""Divide the entries of nodes among their branches; see ``grow_search`` for what entries are.
+"""Divide the entries of nodes among the branches of their tests.
 
-Branches are numbered through all nodes: those of node i are ``first_branch[i]`` and the following
-``n_branches[i]``. A row whose value is missing becomes one entry in every branch. ``test`` is what
-``search_nodes`` fills.
+Branches are numbered through all nodes: those of node i are ``first[i]`` and the following.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import boolean, float64, int32, int64, void
+from numba import int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._kernels.entries import Division, Part, divide_node, share_unknown
+from keeptree._kernels.j48 import MULTIWAY, ONE_AGAINST_REST, SMALL, may_split
+from keeptree._kernels.jit import inner, kernel
 
-SMALL = 1e-6  # J48's tolerance
-ONE_AGAINST_REST = 1  # nominal tests: 0 is multiway, 2 subsets
+
+class Branches(NamedTuple):
+    """Branches of nodes.
+
+    ``first``, ``category_start`` and ``n_unknown`` (entries without a value) are those of the
+    nodes, ``branch`` that of the entries (see ``Division``). ``counts`` (class weights), ``share``
+    and ``size`` of the branches are zeros before. ``to`` is where the entries of a branch that
+    will be split start in the next wave, -1 for a leaf. ``category_child[category_start[i] + k]``
+    is the branch of category k of node i.
+    """
+
+    first: np.ndarray
+    category_start: np.ndarray
+    category_child: np.ndarray
+    n_unknown: np.ndarray
+    branch: np.ndarray
+    counts: np.ndarray
+    share: np.ndarray
+    size: np.ndarray
+    to: np.ndarray
 
 
-@kernel
-def map_categories(cut, n_values, nominal, subset_of, node, first, category_child):
+@inner
+def map_categories(tests, i, nominal, first, category_child):
     """Fill the branch of each category of a nominal test."""
-    for k in range(n_values):
-        if nominal < ONE_AGAINST_REST:
+    for k in range(tests.n_categories[i]):
+        if nominal == MULTIWAY:
             category_child[first + k] = k
         elif nominal == ONE_AGAINST_REST:
-            category_child[first + k] = 0 if k == cut else 1
+            category_child[first + k] = 0 if k == tests.cut[i] else 1
         else:
-            category_child[first + k] = subset_of[node, k]
+            category_child[first + k] = tests.subset_of[i, k]
 
 
-@kernel
-def find_branches(a, m, column, cut, n_known, row, sorted_entry, branch):
+@inner
+def cut_entries(order, s, a, m, n_known, cut, branch):
     """Fill the branch of each entry of a numeric test, -1 without a value."""
     for e in range(a, a + m):
         branch[e] = -1
     for i in range(n_known):
-        branch[a + sorted_entry[column, a + i]] = 0 if i < cut else 1
+        branch[a + order[s, a + i]] = 0 if i < cut else 1
 
 
-@kernel
-def read_branches(a, m, column, n_classes, row, cell, category_child, first, branch):
+@inner
+def read_branches(row, cell, s, a, m, n_classes, first, category_child, branch):
     """Fill the branch of each entry of a nominal test, -1 without a value."""
     for e in range(a, a + m):
-        at = cell[column, row[e]]
+        at = cell[s, row[e]]
         branch[e] = category_child[first + at // n_classes] if at >= 0 else -1
 
 
-@kernel
-def weigh_branches(a, m, row, weight, label, branch, first, number, counts, share, size):
-    """Fill class weights, share and number of entries of each branch.
+@inner
+def weigh_branches(entries, label, a, m, first, number, branches):
+    """Fill class weights, share and number of entries of each branch; number the unknown entries.
 
-    Entries without a value are numbered: their branch becomes ``-1 - i``.
+    Returns the number of entries without a value.
     """
+    row, weight, _ = entries
+    branch, counts, share, size = branches.branch, branches.counts, branches.share, branches.size
     known, unknown = 0.0, 0
     for e in range(a, a + m):
         if branch[e] < 0:
@@ -60,10 +82,7 @@ def weigh_branches(a, m, row, weight, label, branch, first, number, counts, shar
         known += weight[e]
         size[b] += 1
         counts[b, label[row[e]]] += weight[e]
-    for b in range(first, first + number):
-        share[b] = share[b] / known if known >= SMALL else 1.0 / number
-        if share[b] > SMALL:
-            size[b] += unknown
+    share_unknown(first, number, known, unknown, share, size)
     if unknown > 0:
         for e in range(a, a + m):
             if branch[e] < 0:
@@ -74,180 +93,49 @@ def weigh_branches(a, m, row, weight, label, branch, first, number, counts, shar
 
 
 @kernel
-def place_branches(first, number, counts, size, min_leaf, grows, to, end):
-    """Fill where the entries of each branch go, -1 where J48 does not split; returns their end.
-
-    A node is a leaf if it is too light or of one class.
-    """
-    for b in range(first, first + number):
-        total, largest = 0.0, 0.0
-        for c in range(counts.shape[1]):
-            total += counts[b, c]
-            largest = max(largest, counts[b, c])
-        to[b] = -1
-        if grows and 2 * min_leaf - total <= SMALL and abs(total - largest) >= SMALL:
-            to[b] = end
-            end += size[b]
-    return end
-
-
-@kernel(
-    int64(
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int32, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int64, 2, "C"),
-        readonly(int32, 2, "C"),
-        int64,
-        float64,
-        readonly(boolean, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        int32[::1],
-        int32[::1],
-        int64[::1],
-        float64[:, ::1],
-        float64[::1],
-        int64[::1],
-        int64[::1],
-    )
-)
-def assign_branches(
-    start, size, known_rows, row, weight, sorted_entry, label, cell, slot, test, subset_of,
-    nominal, min_leaf, may_grow, first_branch, category_start, category_child, branch, n_unknown,
-    counts, share, branch_size, to,
-):  # fmt: skip
+def assign_branches(nodes, entries, columns, options, tests, may_grow, branches):
     """Find the branch of every entry; returns how many entries there are in branches that grow.
 
-    ``category_start[i]`` is where the branches of the categories of node i go in
-    ``category_child``; ``may_grow[i]`` whether its children may be split. ``counts`` (class
-    weights), ``share`` and ``branch_size`` of the branches are zeros before. ``to`` is where the
-    entries of a branch that will be split start in the next wave, -1 for a leaf.
+    ``may_grow[i]``: whether the children of node i may be split.
     """
     end = int64(0)
-    for i in range(len(start)):
-        if test[0, i] < 0:
+    for i in range(len(nodes.start)):
+        if tests.column[i] < 0:
             continue
-        a, m, column = start[i], size[i], slot[test[0, i]]
-        first, number, cut, n_values = first_branch[i], test[2, i], test[1, i], test[3, i]
-        if n_values == 0:
-            find_branches(a, m, column, cut, known_rows[i, column], row, sorted_entry, branch)
+        a, m, s = nodes.start[i], nodes.size[i], columns.slot[tests.column[i]]
+        first, number, at = branches.first[i], tests.n_branches[i], branches.category_start[i]
+        if tests.n_categories[i] == 0:
+            n_known = nodes.known[i, s]
+            cut_entries(entries.order, s, a, m, n_known, tests.cut[i], branches.branch)
         else:
-            at = category_start[i]
-            map_categories(cut, n_values, nominal, subset_of, i, at, category_child)
-            read_branches(a, m, column, counts.shape[1], row, cell, category_child, at, branch)
-        n_unknown[i] = weigh_branches(
-            a, m, row, weight, label, branch, first, number, counts, share, branch_size
+            map_categories(tests, i, options.nominal, at, branches.category_child)
+            read_branches(
+                entries.row, columns.cell, s, a, m, options.n_classes, at,
+                branches.category_child, branches.branch,
+            )  # fmt: skip
+        branches.n_unknown[i] = weigh_branches(
+            entries, columns.label, a, m, first, number, branches
         )
-        end = place_branches(first, number, counts, branch_size, min_leaf, may_grow[i], to, end)
+        for b in range(first, first + number):
+            branches.to[b] = -1
+            if may_grow[i] and may_split(branches.counts, b, options.min_leaf):
+                branches.to[b] = end
+                end += branches.size[b]
     return end
 
 
 @kernel
-def copy_entry(row, weight, share, to, new_row, new_weight):
-    """Put an entry with part of its weight in its new place."""
-    new_row[to] = row
-    new_weight[to] = weight * share
+def divide_entries(nodes, entries, n_branches, branches, new, new_known):
+    """Copy the entries of each branch b to ``to[b]``, in order; to nowhere if that is negative.
 
-
-@kernel
-def divide_node(
-    a, m, row, weight, branch, first, number, n_unknown, share, to, place, new_row, new_weight
-):
-    """Copy the entries of a node; returns the places of those without a value, by branch."""
-    copies = np.empty((n_unknown, number), dtype=np.int32)
-    filled = np.zeros(number, dtype=np.int32)
-    for e in range(a, a + m):
-        b = branch[e]
-        if b >= 0:
-            if to[first + b] >= 0:
-                place[e - a] = filled[b]
-                copy_entry(row[e], weight[e], 1.0, to[first + b] + filled[b], new_row, new_weight)
-                filled[b] += 1
-            continue
-        for j in range(number):
-            if to[first + j] >= 0 and share[first + j] > SMALL:
-                copies[-1 - b, j] = filled[j]
-                at = to[first + j] + filled[j]
-                copy_entry(row[e], weight[e], share[first + j], at, new_row, new_weight)
-                filled[j] += 1
-    return copies
-
-
-@kernel
-def divide_column(
-    a, n_known, column, sorted_entry, branch, first, number, share, to, place, copies, filled,
-    new_sorted,
-):  # fmt: skip
-    """Divide one sorted column of a node; ``filled`` counts the entries of each branch."""
-    for j in range(number):
-        filled[j] = 0
-    for i in range(n_known):
-        e = sorted_entry[column, a + i]
-        b = branch[a + e]
-        if b >= 0:
-            if to[first + b] >= 0:
-                new_sorted[column, to[first + b] + filled[b]] = place[e]
-                filled[b] += 1
-            continue
-        for j in range(number):
-            if to[first + j] >= 0 and share[first + j] > SMALL:
-                new_sorted[column, to[first + j] + filled[j]] = copies[-1 - b, j]
-                filled[j] += 1
-
-
-@kernel(
-    void(
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int32, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int32, 2),
-        readonly(int64, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(int32, 1, "C"),
-        readonly(int64, 1, "C"),
-        readonly(float64, 1, "C"),
-        readonly(int64, 1, "C"),
-        int32[::1],
-        float64[::1],
-        int32[:, ::1],
-        int32[:, ::1],
-    )
-)
-def divide_entries(
-    start, size, known_rows, row, weight, sorted_entry, first_branch, n_branches, branch,
-    n_unknown, share, to, new_row, new_weight, new_sorted, new_known,
-):  # fmt: skip
-    """Copy the entries of each branch b to ``to[b]``, in order; to nowhere if that is negative."""
-    longest, widest = int64(0), int64(0)
-    for i in range(len(start)):
-        longest = max(longest, size[i])
-        widest = max(widest, n_branches[i])
-    place = np.empty(longest, dtype=np.int32)
-    filled = np.empty(widest, dtype=np.int32)
-    for i in range(len(start)):
-        a, m, first, number = start[i], size[i], first_branch[i], n_branches[i]
+    ``new_known`` has the number of entries with a value by branch and numeric column.
+    """
+    division = Division(branches.branch, branches.share, branches.to)
+    for i in range(len(nodes.start)):
+        first = branches.first[i]
         grows = False
-        for b in range(first, first + number):
-            grows = grows or to[b] >= 0
-        if not grows:
-            continue
-        copies = divide_node(
-            a, m, row, weight, branch, first, number, n_unknown[i], share, to, place, new_row,
-            new_weight,
-        )  # fmt: skip
-        for s in range(len(sorted_entry)):
-            divide_column(
-                a, known_rows[i, s], s, sorted_entry, branch, first, number, share, to, place,
-                copies, filled, new_sorted,
-            )  # fmt: skip
-            for j in range(number):
-                new_known[first + j, s] = filled[j]
+        for b in range(first, first + n_branches[i]):
+            grows = grows or branches.to[b] >= 0
+        if grows:
+            node = Part(nodes.start[i], nodes.size[i], first, n_branches[i], branches.n_unknown[i])
+            divide_node(entries, nodes.known, i, node, division, new, new_known)

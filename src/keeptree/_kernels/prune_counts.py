@@ -1,59 +1,56 @@
 """Prunings that need the class weights of the nodes and no rows: children come after their parent.
 
-Each takes ``first_child`` and ``n_children`` (0 makes a leaf) and writes into ``n_children``.
+Each writes into ``n_children`` of the shape: 0 makes a leaf.
 """
 
+import numpy as np
 from numba import boolean, float64, int32, int64, void
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._kernels.j48 import SMALL
+from keeptree._kernels.jit import inner, kernel, readonly
 
-SMALL = 1e-6  # J48's tolerance
 ROUNDING = 1e-9  # of sums of fractional weights
 
 
-@kernel
-def count_errors(counts, label, node):
-    """Weight of the cases of a node that are not of its class."""
+@inner
+def count_errors(counts, node, label):
+    """Weight of the cases of a node that are not of a class."""
     errors = 0.0
     for c in range(counts.shape[1]):
-        if c != label[node]:
+        if c != label:
             errors += counts[node, c]
     return errors
 
 
-@kernel(
-    void(readonly(int32, 1), int32[::1], readonly(float64, 2), readonly(int32, 1), float64[::1])
-)
-def collapse_nodes(first_child, n_children, counts, label, below):
+@inner
+def sum_children(first_child, n_children, node, values):
+    """Sum of the children's values."""
+    total = 0.0
+    for child in range(first_child[node], first_child[node] + n_children[node]):
+        total += values[child]
+    return total
+
+
+@kernel(void(readonly(int32, 1), int32[::1], readonly(float64, 2), readonly(int32, 1)))
+def collapse_nodes(first_child, n_children, counts, label):
     """J48's collapse, top-down: a leaf where the leaves below make no fewer training errors."""
+    below = np.empty(len(n_children))
     for node in range(len(n_children) - 1, -1, -1):
-        below[node] = 0.0
-        for child in range(first_child[node], first_child[node] + n_children[node]):
-            below[node] += below[child]
+        below[node] = sum_children(first_child, n_children, node, below)
         if n_children[node] == 0:
-            below[node] = count_errors(counts, label, node)
+            below[node] = count_errors(counts, node, label[node])
     for node in range(len(n_children)):
-        if n_children[node] > 0 and below[node] >= count_errors(counts, label, node) - 1e-3:
+        if n_children[node] > 0 and below[node] >= count_errors(counts, node, label[node]) - 1e-3:
             n_children[node] = 0
 
 
-@kernel(
-    void(
-        readonly(int32, 1),
-        int32[::1],
-        readonly(float64, 2),
-        readonly(int32, 1),
-        float64,
-        float64[::1],
-    )
-)
-def prune_pessimistic(first_child, n_children, counts, label, penalty, below):
+@kernel(void(readonly(int32, 1), int32[::1], readonly(float64, 2), readonly(int32, 1), float64))
+def prune_pessimistic(first_child, n_children, counts, label, penalty):
     """Bottom-up: a leaf where errors + penalty is not larger than the sum over the leaves below."""
+    below = np.empty(len(n_children))
     for node in range(len(n_children) - 1, -1, -1):
-        as_leaf = count_errors(counts, label, node) + penalty
-        below[node] = 0.0
-        for child in range(first_child[node], first_child[node] + n_children[node]):
-            below[node] += below[child]
+        as_leaf = count_errors(counts, node, label[node]) + penalty
+        below[node] = sum_children(first_child, n_children, node, below)
         if n_children[node] == 0 or as_leaf <= below[node] + ROUNDING:
             n_children[node] = 0
             below[node] = as_leaf
@@ -61,28 +58,23 @@ def prune_pessimistic(first_child, n_children, counts, label, penalty, below):
 
 @kernel(
     void(
+        readonly(int32, 1), int32[::1], readonly(float64, 2), readonly(float64, 1),
         readonly(int32, 1),
-        int32[::1],
-        readonly(float64, 2),
-        readonly(float64, 1),
-        readonly(int32, 1),
-        float64[::1],
     )
-)
-def prune_reduced_error(first_child, n_children, tested, weight, label, below):
+)  # fmt: skip
+def prune_reduced_error(first_child, n_children, tested, weight, label):
     """Bottom-up: a leaf where the rows ``tested`` are not classified worse (Weka's -R).
 
     ``weight`` and ``label`` are those of the rows the tree was grown on; a branch without such
     rows answers with the label of its parent.
     """
+    below = np.empty(len(n_children))
     for node in range(len(n_children) - 1, -1, -1):
-        as_leaf = count_errors(tested, label, node)
+        as_leaf = count_errors(tested, node, label[node])
         below[node] = 0.0
         for child in range(first_child[node], first_child[node] + n_children[node]):
             if weight[child] < SMALL:
-                for c in range(tested.shape[1]):
-                    if c != label[node]:
-                        below[node] += tested[child, c]
+                below[node] += count_errors(tested, child, label[node])
             else:
                 below[node] += below[child]
         if n_children[node] == 0 or as_leaf - below[node] < SMALL:
