@@ -12,12 +12,12 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check src tests benchmarks tools docs
-	$(BIN)/ruff format --check src tests benchmarks tools docs
+	$(BIN)/ruff check src tests reproduction benchmarks tools docs
+	$(BIN)/ruff format --check src tests reproduction benchmarks tools docs
 
 format: $(VENV)/.lint
-	$(BIN)/ruff check --fix src tests benchmarks tools docs
-	$(BIN)/ruff format src tests benchmarks tools docs
+	$(BIN)/ruff check --fix src tests reproduction benchmarks tools docs
+	$(BIN)/ruff format src tests reproduction benchmarks tools docs
 
 bench: $(VENV)/.bench
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
@@ -28,7 +28,7 @@ quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 
 # make reproduction DATA=folder-with-the-papers-files: hours; what is finished is kept in build.
-REPRODUCE = $(BIN)/keeptree reproduce $(if $(DATA),--data-dir $(DATA)) --out build/papers
+REPRODUCE = $(BIN)/python -m reproduction $(if $(DATA),--data-dir $(DATA)) --out build/papers
 reproduction: $(VENV)/.papers
 	$(REPRODUCE) alvarez-2007
 	$(REPRODUCE) alvarez-2005

@@ -1,9 +1,9 @@
 """The tables of docs/guide/confdtree.md: readings of ConfDTree beside each other on J48 trees.
 
-The paper's own tables are those of ``keeptree reproduce katz-2012``; these are about what the paper
-leaves open. python -m benchmarks.confdtree_table [data set ...] prints them as Markdown. As there,
-the test cases of ten folds are ranked together; with several classes the area is the mean of one
-class against the rest.
+The paper's own tables are those of ``python -m reproduction katz-2012``; these are about what the
+paper leaves open. python -m benchmarks.confdtree_table [data set ...] prints them as Markdown. As
+there, the test cases of ten folds are ranked together; with several classes the area is the mean of
+one class against the rest.
 """
 
 import sys
@@ -12,12 +12,12 @@ import warnings
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
-from tests.fixtures import weka
 
 import keeptree as kt
 from keeptree.evaluation.experiment import ask
 from keeptree.evaluation.ranking import auc
-from keeptree.papers.katz import CODINGS, read_set
+from reproduction.katz import CODINGS, read_set
+from tests.fixtures import weka
 
 SETS = [name for name in CODINGS if name not in ("pima", "MiniBooNE")]  # a copy; not to be had
 INTERVALS = ("normal", "t", "combined")

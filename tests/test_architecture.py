@@ -13,12 +13,13 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_kernels", "checks", "labels", "output", "text"},
-    {"tree", "table", "tree_check", "tree_json", "tree_text", "blocks", "cells", "files"},
+    {"_kernels", "checks", "data", "output", "text"},
+    {"tree", "tree_check", "tree_json", "tree_text", "blocks"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
-    {"evaluation", "reporting", "engines"},
-    {"papers", "cli", "__main__"},
+    {"evaluation"},
+    {"reporting", "engines"},
+    {"cli", "__main__"},
 ]
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -55,6 +56,12 @@ def test_imports_point_one_way(path):
             continue
         assert layer_of(other) is not None, f"{path.name} imports keeptree.{other}"
         assert layer_of(other) <= layer_of(part), f"{path.name} imports keeptree.{other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_the_package_imports_nothing_that_only_a_checkout_has(path):
+    outside = {"benchmarks", "docs", "reproduction", "tests", "tools"}
+    assert outside.isdisjoint(name.split(".")[0] for name in imported_modules(path))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

@@ -12,7 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.cli import main
-from keeptree.engines.read_cases import explain_row, report_file
+from keeptree.data.read_cases import read_row
+from keeptree.reporting.from_data import report_file
 from tests.engines.test_files import draw
 from tests.test_cli import keeptree
 
@@ -308,7 +309,7 @@ def test_a_report_numbers_its_cases_as_explain_numbers_rows(saved, folder):
         for case in data["cases"]:
             told = case["values"][age]
             assert told == pytest.approx(frame["age"].iloc[int(case["id"]) - 1], nan_ok=True)
-    story = explain_row(model, "pat.csv", int(data["cases"][0]["id"])).to_dict()
+    story = kt.explain(model, read_row(model, "pat.csv", int(data["cases"][0]["id"]))).to_dict()
     assert story["decision"]["index"] == data["cases"][0]["decision"]
 
 

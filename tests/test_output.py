@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from keeptree.output import MissingExtraError, check_writable, require, write_text
+from keeptree.output import MissingExtraError, check_writable, require_extra, write_text
 
 
 def test_a_file_is_written_and_replaced(tmp_path):
@@ -66,4 +66,4 @@ def test_a_device_is_not_replaced():
 
 def test_a_missing_library_comes_with_the_command():
     with pytest.raises(MissingExtraError, match=r'pip install "keeptree\[report\]"'):
-        require("json", "no_such_library", extra="report")
+        require_extra("json", "no_such_library", extra="report")

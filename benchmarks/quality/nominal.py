@@ -15,7 +15,6 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedShuffleSplit
-from tests.fixtures import weka
 
 import keeptree as kt
 from benchmarks.quality.measure import LEAST
@@ -28,6 +27,7 @@ from keeptree.probability.refits import Sample, held_out_loss, out_of_fold
 from keeptree.probability.soft import choose_soft, fit_soft
 from keeptree.probability.soft_tests import soft_tests
 from keeptree.tree import NOMINAL
+from tests.fixtures import weka
 
 WIDTHS = (0.0, 0.15, 0.5)
 SPLITS, MOST, FEWEST = 2, 1500, 6  # of a set; its cases; cases of a class

@@ -1,7 +1,7 @@
 """Make the pictures of the README and the guide again: make pictures (needs Chromium).
 
 Those of docs/quality.md are drawn by ``make quality``, those of docs/reproduction.md by
-``keeptree reproduce``.
+``python -m reproduction``.
 """
 
 from docs.images import confdtree, evaluation, probability, report, story

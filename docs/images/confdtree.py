@@ -11,9 +11,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from tests.reference.confdtree import paper_example
 
 import keeptree as kt
+from tests.reference.confdtree import paper_example
 
 CASE = [[9.9, 4.5]]
 PLACE = {0: (5.0, 8.3), 1: (2.7, 4.9), 2: (1.0, 1.5), 3: (4.6, 1.5), 4: (7.6, 4.9)}

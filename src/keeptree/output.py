@@ -12,7 +12,7 @@ class MissingExtraError(ImportError):
     """A library that an optional part needs is not installed."""
 
 
-def require(*modules, extra):
+def require_extra(*modules, extra):
     """Check that optional libraries can be imported; else name the command that installs them.
 
     Parameters

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
-from keeptree.labels import plain
+from keeptree.data.labels import plain
 from keeptree.output import write_text
 from keeptree.tree import Tree
 from keeptree.tree_json import labels_from_dict, labels_to_dict, read_json
@@ -214,7 +214,7 @@ def _encode_array(array):
 
 
 def _encode_model(model, trees):
-    if getattr(model, "_transformers", None):
+    if getattr(model, "preprocessing_", None):
         raise ValueError(
             f"The tree of this {type(model).__name__} stands at the end of a pipeline, whose steps "
             "cannot be saved as JSON; fit it to kt.keep(pipeline) and transformed columns."

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from keeptree.table import as_matrix, comparable_names
+from keeptree.data.table import as_matrix, comparable_names
 from keeptree.tree_check import check_tree
 from keeptree.tree_json import dict_to_fields, fields_to_dict, read_json, write_json
 from keeptree.tree_text import tree_to_text

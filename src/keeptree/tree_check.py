@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from keeptree.labels import is_missing, plain
-from keeptree.table import count_categories
+from keeptree.data.labels import is_missing, plain
+from keeptree.data.table import count_categories
 
 _TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
 

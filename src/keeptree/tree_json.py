@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from keeptree.labels import plain
+from keeptree.data.labels import plain
 from keeptree.output import write_text
 
 FORMAT, VERSION = "keeptree.Tree", 1

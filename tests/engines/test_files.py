@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.engines import read_blocks
+from keeptree.data import read_blocks
 from tests.test_cli import SOURCE
 
 

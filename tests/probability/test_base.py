@@ -413,3 +413,20 @@ def test_a_model_that_decides_otherwise_than_its_leaves_is_refused(iris):
             kt.SmoothedTreeClassifier(learner).fit(X, y)
     kept = kt.SmoothedTreeClassifier(kt.keep(learner)).fit(X, y)
     assert (kept.predict(X) == kt.keep(learner).predict(X)).all()
+
+
+@every_model
+def test_encoded_rows_are_answered_like_the_table_they_come_from(model):
+    X = pd.DataFrame({"x": [1.0, 2.0, np.nan, 4.0, 9.0] * 8, "c": ["a", "b", "b", "a", "c"] * 8})
+    y = np.array(["no", "yes", "yes", "no", "yes"] * 8)
+    fitted = with_estimator(model, kt.C45Classifier()).fit(X, y)
+    rows = fitted.encode(X)
+    assert rows.dtype == np.float64
+    np.testing.assert_array_equal(fitted.predict_encoded(rows), fitted.predict(X))
+    if hasattr(fitted, "predict_proba"):
+        np.testing.assert_array_equal(fitted.predict_proba_encoded(rows), fitted.predict_proba(X))
+        decided = fitted.set_params(decide="probability")
+        np.testing.assert_array_equal(decided.predict_encoded(rows), decided.predict(X))
+    else:
+        scores = fitted.scores_encoded(rows)
+        np.testing.assert_array_equal(scores[:, 1], fitted.decision_function(X))

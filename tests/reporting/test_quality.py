@@ -1,16 +1,12 @@
 """The figures are scikit-learn's, their intervals are honest, and large data need no matrix."""
 
 import tracemalloc
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from keeptree.reporting.quality import auc_score, compare, reliability, wilson
+from keeptree.reporting.quality import compare
 
 
 def sample(n=300, noise=1.0, seed=0):
@@ -40,18 +36,6 @@ def test_of_many_classes_the_auc_is_the_mean_over_the_classes():
     expected = roc_auc_score(truth, p, multi_class="ovr")
     assert metrics["auc"]["ours"]["value"] == pytest.approx(expected, rel=1e-12)
     assert metrics["log_loss"]["ours"]["value"] == pytest.approx(log_loss(truth, p), rel=1e-12)
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=60))
-@settings(deadline=None)
-def test_auc_counts_ties_half(rows):
-    score = np.array([row[0] for row in rows], dtype=float)
-    truth = np.array([row[1] for row in rows])
-    if truth.all() or not truth.any():
-        assert auc_score(score, truth) is None
-    else:
-        pairs = score[truth][:, None] - score[~truth][None, :]
-        assert auc_score(score, truth) == pytest.approx((np.sign(pairs).mean() + 1) / 2)
 
 
 def test_the_interval_of_the_difference_is_paired():
@@ -95,25 +79,3 @@ def test_probability_zero_for_what_happened_is_clipped_as_in_scikit_learn():
     p = np.array([[1.0, 0.0], [0.5, 0.5]])
     value = compare(p, p, np.array([1, 0]), 1)["metrics"]["log_loss"]["ours"]["value"]
     assert value == pytest.approx((-np.log(np.finfo(float).eps) - np.log(0.5)) / 2)
-
-
-@pytest.mark.parametrize(("happened", "cases"), [(0, 1), (41, 68), (5, 5), (3, 1000)])
-def test_wilson_is_scipy_s(happened, cases):
-    expected = binomtest(happened, cases).proportion_ci(0.95, method="wilson")
-    assert wilson(happened, cases) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=200), st.randoms())
-@settings(deadline=None)
-def test_reliability_bins_hold_every_case_once_and_keep_ties_together(scores, random):
-    score = np.array(scores)
-    truth = np.array([random.random() < 0.5 for _ in scores])
-    bins = reliability(score, truth)
-    assert len(bins) <= 10
-    assert sum(b["cases"] for b in bins) == len(score)
-    assert sum(b["happened"] for b in bins) == truth.sum()
-    for before, after in pairwise(bins):
-        assert before["to"] < after["from"]
-    for b in bins:
-        assert b["low"] <= b["observed"] + 1e-12
-        assert b["observed"] <= b["high"] + 1e-12

@@ -71,10 +71,10 @@ def default_out(name):
 
 def require_files(data):
     """Check that the libraries which read a data file are there; only ARFF needs its own."""
-    from keeptree.output import require
+    from keeptree.output import require_extra
 
     arff = ["arff"] if Path(data).suffix.lower() == ".arff" else []
-    require(*arff, "pandas", "pyarrow", extra="files")
+    require_extra(*arff, "pandas", "pyarrow", extra="files")
 
 
 def check_order(model, data):

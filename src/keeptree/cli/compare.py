@@ -50,9 +50,9 @@ def _arguments(parser):
 def _run(options):
     require_files(options.data)
     if not options.json:
-        from keeptree.output import require
+        from keeptree.output import require_extra
 
-        require("rich", extra="report")
+        require_extra("rich", extra="report")
     from keeptree.evaluation.comparison import DEFAULT_METRICS
     from keeptree.evaluation.from_file import compare_file
 

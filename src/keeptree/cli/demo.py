@@ -22,9 +22,9 @@ def _run(options):
     from keeptree.reporting.terminal import figures, print_report
 
     if not options.json:
-        from keeptree.output import require
+        from keeptree.output import require_extra
 
-        require("rich", extra="report")
+        require_extra("rich", extra="report")
         say("Growing a tree and measuring; the first time takes a little longer ...")
     data = demo(options.out)
     if options.json:

@@ -19,10 +19,12 @@ def _arguments(parser):
 def _run(options):
     require_files(options.data)
     check_order(options.model, options.data)
-    from keeptree.engines.read_cases import explain_row
+    from keeptree.data.read_cases import read_row
+    from keeptree.explanation.story import explain
     from keeptree.saving import load
 
-    story = explain_row(load(options.model), options.data, options.row)
+    model = load(options.model)
+    story = explain(model, read_row(model, options.data, options.row))
     if options.json:
         print(json.dumps(story.to_dict(), indent=2, allow_nan=False))
     else:

@@ -25,14 +25,14 @@ def _arguments(parser):
 
 
 def _run(options):
-    from keeptree.output import check_writable, require
+    from keeptree.output import check_writable, require_extra
 
     require_files(options.data)
-    require("jinja2", *(() if options.json else ("rich",)), extra="report")
+    require_extra("jinja2", *(() if options.json else ("rich",)), extra="report")
     out = check_writable(options.out)
     check_distinct(out, options.data, options.tree, options.model)
     say("Fitting and measuring; the first time takes a little longer ...")
-    from keeptree.engines.read_cases import report_file
+    from keeptree.reporting.from_data import report_file
     from keeptree.reporting.terminal import figures, print_report
     from keeptree.saving import load
 

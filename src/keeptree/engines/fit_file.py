@@ -5,7 +5,7 @@ from importlib import import_module
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from keeptree.files import read_training, warn_of_doubtful
+from keeptree.data.files import columns_of, read_training, warn_suspect_columns
 
 # What --method names -> the public class around the tree.
 METHODS = {
@@ -56,24 +56,10 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
         raise ValueError(f"method={method!r} is not known; choose one of {sorted(METHODS)}.")
     X, y = read_training(data, target, nominal, drop)
     X = columns_of(tree, X, data)
-    warn_of_doubtful(X, y)
+    warn_suspect_columns(X, y)
     _check_learner(tree, X)
     kind = getattr(import_module("keeptree"), METHODS[method])
     return kind(tree).fit(X, y)
-
-
-def columns_of(tree, X, data):
-    """The columns a tree knows, in its order; all of them if it is to be grown or has no names."""
-    names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
-    if names is None:
-        return X
-    absent = [name for name in names if name not in X.columns]
-    if absent:
-        raise ValueError(
-            f"{data} lacks {', '.join(map(repr, absent[:5]))}, which the tree knows; its columns "
-            f"are {', '.join(map(repr, names[:10]))}."
-        )
-    return X[list(names)]
 
 
 def _check_learner(learner, X):

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.engines.read_blocks import read_blocks
+from keeptree.data.labels import label_codes, plain
+from keeptree.data.read_blocks import read_blocks
 from keeptree.explanation.subject import resolve
 from keeptree.geometry.boundary import Boundary
-from keeptree.labels import label_codes, plain
-from keeptree.output import check_writable, replacing, require
+from keeptree.output import check_writable, replacing, require_extra
 
 KINDS = (".csv", ".parquet")
 
@@ -57,7 +57,7 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     >>> summary["rows"], summary["columns"][:2]
     (150, ['prediction', 'probability_0'])
     """
-    require("pandas", "pyarrow", extra="files")
+    require_extra("pandas", "pyarrow", extra="files")
     check_is_fitted(model)
     _check_out(out, data)
     if isinstance(keep, str):

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 
+from keeptree.data.labels import plain
+from keeptree.data.target import read_target
 from keeptree.evaluation.choice import one_of
 from keeptree.evaluation.experiment import Experiment, Parts, run_experiment
 from keeptree.evaluation.metrics import CURVES, find_metrics
@@ -15,8 +17,6 @@ from keeptree.evaluation.protocols import make_protocol
 from keeptree.evaluation.ranking import stays_ahead
 from keeptree.evaluation.significance import accuracy_interval, paired_difference
 from keeptree.evaluation.tables import comparison_dict, comparison_markdown, comparison_text
-from keeptree.labels import plain
-from keeptree.learners.target import read_target
 from keeptree.tree import Tree
 
 DEFAULT_METRICS = ("auc", "brier", "log_loss", "ece", "accuracy")

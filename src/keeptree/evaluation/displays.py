@@ -9,8 +9,9 @@ from scipy.integrate import trapezoid
 
 from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.ranking import GRID
+from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
-from keeptree.output import require
+from keeptree.output import require_extra
 from keeptree.text import clean
 
 BETTER, WORSE, UNSURE, FAINT = "#0b62a8", "#c2500a", "#57606a", "#8a929b"
@@ -230,7 +231,7 @@ class LearningDisplay:
 
 def _panels(n, columns, size, **options):
     """A figure with n axes in rows of ``columns``, each about ``size`` inches."""
-    require("matplotlib", extra="plot")
+    require_extra("matplotlib", extra="plot")
     import matplotlib.pyplot as plt
 
     columns = min(n, columns)
@@ -302,8 +303,14 @@ def _draw_reliability(ax, bins, n_splits):
         )
         ax.scatter(x[chosen], y[chosen], s=14 + 110 * count[chosen] / count.sum(), color=color,
                    edgecolors="white", linewidths=0.6, zorder=3)  # fmt: skip
-    gap = np.abs(said - happened).sum() / count.sum()
-    ax.text(0.98, 0.03, f"mean gap {gap:.3f}", fontsize="small", color=UNSURE, ha="right")
+    ax.text(
+        0.98,
+        0.03,
+        f"mean gap {calibration_gap(bins):.3f}",
+        fontsize="small",
+        color=UNSURE,
+        ha="right",
+    )
     ax.set_xlim(-0.03, 1.03)
     ax.set_ylim(-0.03, 1.03)
     ax.set_xticks([0, 0.5, 1])

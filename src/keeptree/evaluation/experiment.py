@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from keeptree.data.labels import label_codes
 from keeptree.evaluation.runner import run
-from keeptree.labels import label_codes
 
 ANSWERS = "answers"  # rows with what the model said, to be measured together with other splits
 WARNINGS = "warnings"  # rows with what it warned of

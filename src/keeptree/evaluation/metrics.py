@@ -20,7 +20,9 @@ from sklearn.metrics import (
 )
 
 from keeptree.evaluation.choice import one_of
+from keeptree.evaluation.indicators import indicators
 from keeptree.evaluation.ranking import auc, mean_roc, partial_auc
+from keeptree.evaluation.reliability import expected_calibration_error, reliability_bins
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def squared_error(y_true, probability, labels=None):
     >>> round(squared_error([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 12)
     0.17
     """
-    truth, probability = _indicators(y_true, probability, labels)
+    truth, probability = indicators(y_true, probability, labels)
     return float(((truth - probability) ** 2).sum(axis=1).mean())
 
 
@@ -86,52 +88,9 @@ def unclipped_log_loss(y_true, probability, labels=None):
     >>> unclipped_log_loss([0, 1], [[1, 0], [1, 0]])
     inf
     """
-    truth, probability = _indicators(y_true, probability, labels)
+    truth, probability = indicators(y_true, probability, labels)
     with np.errstate(divide="ignore"):
         return float(-np.log(probability[truth]).mean())
-
-
-def reliability_bins(y_true, probability, labels=None, *, n_bins=10):
-    """Return what a reliability diagram draws, so that it can be added up over test samples.
-
-    Parameters
-    ----------
-    y_true, probability, labels
-        Classes, probabilities of shape (n, n_classes), order of the columns.
-    n_bins : int
-        Bins of equal width between 0 and 1.
-
-    Returns
-    -------
-    bins : ndarray of shape (n_bins, 3)
-        Number of cases, sum of their probabilities, number of events. With two classes the event
-        is the positive class; with more, that the most probable class is the true one.
-
-    Examples
-    --------
-    >>> reliability_bins([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]], n_bins=2)
-    array([[1. , 0.1, 0. ],
-           [2. , 1.3, 2. ]])
-    """
-    truth, probability = _indicators(y_true, probability, labels)
-    column = np.full(len(truth), 1) if truth.shape[1] == 2 else probability.argmax(axis=1)
-    rows = np.arange(len(truth))
-    p, event = probability[rows, column], truth[rows, column]
-    place = np.clip((p * n_bins).astype(int), 0, n_bins - 1)
-    sums = [np.bincount(place, weights=w, minlength=n_bins) for w in (np.ones(len(p)), p, event)]
-    return np.column_stack(sums)
-
-
-def expected_calibration_error(y_true, probability, labels=None, *, n_bins=10):
-    """Return the ECE: the mean gap between probability and frequency over :func:`reliability_bins`.
-
-    Examples
-    --------
-    >>> expected_calibration_error([0, 1], [[0.75, 0.25], [0.25, 0.75]])
-    0.25
-    """
-    bins = reliability_bins(y_true, probability, labels, n_bins=n_bins)
-    return float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
 
 
 def cost(y_true, decision, labels=None, *, matrix, normalise=False):
@@ -156,25 +115,6 @@ def cost(y_true, decision, labels=None, *, matrix, normalise=False):
     table, matrix = _table_and(matrix, y_true, decision, labels)
     total = (table * matrix).sum()
     return float(total / table.sum() if normalise else total)
-
-
-def weighted_accuracy(y_true, decision, labels=None, *, weights):
-    """Return the weighted share of right decisions (the lecture's weighted accuracy).
-
-    Parameters
-    ----------
-    y_true, decision, labels
-        As for :func:`cost`.
-    weights : array-like of shape (n_classes, n_classes)
-        Weight of a case, by true class (row) and predicted class (column); [[w1, w2], [w3, w4]].
-
-    Examples
-    --------
-    >>> weighted_accuracy([0, 0, 1], [0, 1, 1], weights=[[1, 1], [1, 2]])
-    0.75
-    """
-    table, weights = _table_and(weights, y_true, decision, labels)
-    return float(np.trace(table * weights) / (table * weights).sum())
 
 
 def cost_metric(matrix):
@@ -254,18 +194,6 @@ def find_metrics(metrics):
         return dict(metrics)
     known = {**METRICS, **CURVES}
     return {name: known[one_of(known, name, "metric")] for name in metrics}
-
-
-def _indicators(y_true, probability, labels):
-    """Which class each case has, and the probabilities, as matrices."""
-    y_true, probability = np.asarray(y_true), np.asarray(probability, dtype=float)
-    labels = np.unique(y_true) if labels is None else np.asarray(labels)
-    if probability.shape != (len(y_true), len(labels)):
-        raise ValueError(
-            f"The probabilities have shape {probability.shape}; one row for each of {len(y_true)} "
-            f"cases and one column for each of {len(labels)} classes are needed."
-        )
-    return y_true[:, None] == labels, probability
 
 
 def _table_and(matrix, y_true, decision, labels):

@@ -91,7 +91,7 @@ def paired_difference(
 
 
 def accuracy_interval(accuracy, n, confidence=0.95):
-    """Return the Wilson interval of an accuracy, the one of the lecture's textbook (Tan et al.).
+    """Return the Wilson interval of an accuracy or another share (as in Tan et al.'s textbook).
 
     (2 n a + z² ± z sqrt(z² + 4 n a - 4 n a²)) / (2 (n + z²))
 
@@ -99,7 +99,7 @@ def accuracy_interval(accuracy, n, confidence=0.95):
     ----------
     accuracy : float
         Share of right decisions.
-    n : int
+    n : float
         Number of test cases.
     confidence : float
         Of the interval.
@@ -118,7 +118,8 @@ def accuracy_interval(accuracy, n, confidence=0.95):
     z = norm.ppf((1 + confidence) / 2)
     middle = 2 * n * accuracy + z**2
     reach = z * np.sqrt(z**2 + 4 * n * accuracy * (1 - accuracy))
-    return float((middle - reach) / (2 * (n + z**2))), float((middle + reach) / (2 * (n + z**2)))
+    low, high = (middle - reach) / (2 * (n + z**2)), (middle + reach) / (2 * (n + z**2))
+    return float(max(low, 0.0)), float(min(high, 1.0))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A comparison as tables for the terminal."""
 
 from keeptree.evaluation.tables import differences_table, heading, means_table, notes
-from keeptree.output import require
+from keeptree.output import require_extra
 from keeptree.text import clean
 
 _STYLE = {"▲": "bold green", "▼": "bold red", " ": "dim"}
@@ -19,7 +19,7 @@ def print_comparison(comparison, files=(), console=None):
     console : rich.console.Console, optional
         Where; default the standard output.
     """
-    require("rich", extra="report")
+    require_extra("rich", extra="report")
     from rich.console import Console
     from rich.text import Text
 

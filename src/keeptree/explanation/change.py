@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from keeptree.data.labels import plain
 from keeptree.explanation.wording import join, lower_first, tell_change, tell_estimate
-from keeptree.labels import plain
 from keeptree.text import clean, plural
 
 _LOOSEN = {

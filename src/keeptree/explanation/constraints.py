@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from keeptree.labels import plain
+from keeptree.data.labels import plain
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
+from keeptree.data.labels import label_codes, plain
 from keeptree.explanation.change import Move, NearestChange
 from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.search import Search, missing_of
 from keeptree.explanation.subject import read_rows, resolve
 from keeptree.explanation.wording import round_outwards
-from keeptree.labels import label_codes, plain
 from keeptree.tree import LEAF
 
 

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from keeptree.data.labels import plain
 from keeptree.explanation.wording import tell_number, tell_side
-from keeptree.labels import plain
 from keeptree.text import clean
 from keeptree.tree import NUMERIC, SHARE
 

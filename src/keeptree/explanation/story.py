@@ -3,6 +3,7 @@
 import numpy as np
 
 from keeptree import __version__
+from keeptree.data.labels import plain
 from keeptree.explanation.colours import class_slots
 from keeptree.explanation.constraints import Constraints
 from keeptree.explanation.contributions import ask, collect_contributions
@@ -12,7 +13,6 @@ from keeptree.explanation.search import Search
 from keeptree.explanation.story_html import story_html
 from keeptree.explanation.story_text import story_markdown, story_text
 from keeptree.explanation.subject import read_rows, resolve
-from keeptree.labels import plain
 from keeptree.text import clean
 from keeptree.tree import LEAF
 

@@ -51,7 +51,7 @@ class Subject:
 
     def as_inner(self, X):
         """Rows as the model inside reads them, behind the steps around it; it has its own."""
-        around = len(self.transformers) - len(getattr(self.inner, "_transformers", ()))
+        around = len(self.transformers) - len(getattr(self.inner, "preprocessing_", ()))
         for transformer in self.transformers[:around]:
             X = transformer.transform(X)
         return np.asarray(X.todense()) if hasattr(X, "todense") else X

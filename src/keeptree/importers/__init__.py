@@ -89,7 +89,7 @@ def unwrap(model):
             model = model.steps[-1][1]
         else:
             # One of our classifiers around a pipeline has its steps.
-            return model, transformers + getattr(model, "_transformers", [])
+            return model, transformers + getattr(model, "preprocessing_", [])
 
 
 def check_decides_by_tests(model):

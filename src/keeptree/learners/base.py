@@ -11,10 +11,10 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.checks import check_names, require
-from keeptree.learners.nominal import has_nominal, read_table
+from keeptree.data.nominal import has_nominal, read_table
+from keeptree.data.table import column_names
+from keeptree.data.target import read_target, sort_classes
 from keeptree.learners.shape import shape_to_tree
-from keeptree.learners.target import read_target, sort_classes
-from keeptree.table import column_names
 from keeptree.tree import Tree
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
 from keeptree.learners.folds import pruning_fold
 from keeptree.learners.grow import grow, snap_thresholds
@@ -17,7 +18,6 @@ from keeptree.learners.prune import (
     prune_reduced,
 )
 from keeptree.learners.shape import label_shape
-from keeptree.table import count_categories
 
 WEKA_36_TOLERANCE = 1e-6
 

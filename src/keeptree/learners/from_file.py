@@ -2,7 +2,7 @@
 
 from sklearn.base import clone
 
-from keeptree.files import read_training, warn_of_doubtful
+from keeptree.data.files import read_training, warn_suspect_columns
 from keeptree.learners.c45 import C45Classifier
 
 
@@ -12,7 +12,7 @@ def grow_file(path, target, learner=None, *, nominal=(), drop=()):
     Parameters
     ----------
     path : str or Path
-        The data; see :func:`keeptree.files.read_frame`.
+        The data; see :func:`keeptree.data.files.read_frame`.
     target : str
         Column of the class.
     learner : estimator, optional
@@ -28,5 +28,5 @@ def grow_file(path, target, learner=None, *, nominal=(), drop=()):
         The fitted learner; ``model.tree_`` is the tree.
     """
     X, labels = read_training(path, target, nominal, drop)
-    warn_of_doubtful(X, labels)
+    warn_suspect_columns(X, labels)
     return clone(learner or C45Classifier()).fit(X, labels)

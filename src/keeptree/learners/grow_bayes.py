@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree.checks import require, require_array, require_starts
+from keeptree.data.table import count_categories
 from keeptree.learners.grow import grow
 from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
 from keeptree.learners.shape import Shape
-from keeptree.table import count_categories
 from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5

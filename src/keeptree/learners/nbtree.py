@@ -7,10 +7,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
 from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, check_models, pack_models
 from keeptree.learners.shape import list_kept
-from keeptree.table import count_categories
 
 
 class NBTreeClassifier(ClassifierMixin, TreeLearner):
@@ -19,9 +19,9 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
     Each column's test is found as in C4.5 (one branch per declared category; the threshold of the
     largest gain). The node takes the test after which naive Bayes, fitted in every branch, makes
     the fewest cross-validated errors, if it saves 5 % of those the node makes by itself. Numeric
-    columns are cut into bins in every node anew, by description length (:func:`mdl_cuts`). The
-    method is that of Weka's ``NBTree``, whose folds depend on the order of the rows; ours are
-    drawn.
+    columns are cut into bins in every node anew, by description length (Fayyad and Irani
+    1993). The method is that of Weka's ``NBTree``, whose folds depend on the order of the rows;
+    ours are drawn.
 
     Parameters
     ----------
@@ -73,6 +73,9 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
     References
     ----------
     Kohavi, Scaling up the accuracy of naive-Bayes classifiers: a decision-tree hybrid, KDD 1996.
+
+    Fayyad and Irani, Multi-interval discretization of continuous-valued attributes for
+    classification learning, IJCAI 1993.
 
     Examples
     --------

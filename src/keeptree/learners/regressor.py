@@ -7,9 +7,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
 from keeptree.learners.grow_squares import SquaresOptions, grow_squares, prune_squares
-from keeptree.table import count_categories
 
 
 class TreeRegressor(RegressorMixin, TreeLearner):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.table import count_categories
+from keeptree.data.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
 
 

@@ -18,13 +18,13 @@ from sklearn.utils.validation import (
 
 from keeptree.blocks import map_rows
 from keeptree.checks import check_names, require
+from keeptree.data.labels import label_codes
+from keeptree.data.table import as_matrix, comparable_names, take_rows
+from keeptree.data.target import read_target, sort_classes
 from keeptree.geometry.measure import check_finite
 from keeptree.geometry.observed import Observed, observe
 from keeptree.importers import check_decides_by_tests, keep, unwrap
-from keeptree.labels import label_codes
 from keeptree.learners.c45 import C45Classifier
-from keeptree.learners.target import read_target, sort_classes
-from keeptree.table import as_matrix, comparable_names, take_rows
 from keeptree.tree import ERROR, LEAF, Tree, names_differ
 
 
@@ -32,7 +32,8 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     """Base of the post-hoc classifiers.
 
     A subclass has ``estimator`` and ``n_jobs`` among its parameters and supplies
-    ``_learn(X, y, weight)``: estimate from the encoded training matrix, class codes and weights.
+    ``_learn(X, y, weight)``, which estimates from the encoded training matrix, class codes and
+    weights, and ``_scores(rows, out)``, which fills in a score for each class.
     """
 
     _saved = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
@@ -86,11 +87,34 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        return self.tree_.classes[self._map(X, self._decide, (), np.int32)]
 
-        def decide(rows, labels):
-            labels[:] = self.tree_.decide(self._check_finite(rows))
+    def encode(self, X):
+        """Return X as the tree reads it: behind a pipeline's steps, categories as codes.
 
-        return self.tree_.classes[self._map(X, decide, (), np.int32)]
+        What the methods on encoded rows take, so that rows that are asked about several things
+        are encoded once.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows as ``predict`` takes them.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, tree_.n_features)
+            In float64; missing values are NaN.
+        """
+        check_is_fitted(self)
+        return self._check_finite(self._read(self._check_table(X)))
+
+    def predict_encoded(self, rows):
+        """``predict`` of rows that :meth:`encode` returned."""
+        return self.tree_.classes[self._map_encoded(rows, self._decide, (), np.int32)]
+
+    def scores_encoded(self, rows):
+        """Score of each class for encoded rows, classes in the order of ``tree_.classes``."""
+        return self._map_encoded(rows, self._scores, (len(self.tree_.classes),))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -109,7 +133,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         require(isinstance(self.observed_, Observed), "it has not observed its columns")
         self.observed_.check(self.tree_)
         check_names(self)
-        self._transformers = []
+        self.preprocessing_ = []
         self.classes_, self._columns = sort_classes(self.tree_.classes)
 
     def _read_target(self, X, y):
@@ -142,12 +166,12 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         inner, transformers = (model, []) if isinstance(model, Tree) else unwrap(model)
         check_decides_by_tests(inner)
         # A copy: whoever fits the pipeline again must not change what is kept.
-        self._transformers = deepcopy(transformers)
+        self.preprocessing_ = deepcopy(transformers)
         self.classes_, self._columns = sort_classes(self.tree_.classes)
 
     def _read(self, X):
         """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
-        return read_rows(X, self.tree_, self._transformers)
+        return read_rows(X, self.tree_, self.preprocessing_)
 
     def _check_finite(self, matrix):
         """Return the matrix; infinite values are a ValueError, missing ones the tree's business."""
@@ -162,6 +186,19 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         self._check_finite(matrix)
         self.tree_.route(matrix[np.isnan(matrix).any(axis=1)])
 
+    def _decide(self, rows, out):
+        out[:] = self.tree_.decide(self._check_finite(rows))
+
+    def _check_table(self, X):
+        """Return X if it is a table with the columns of the training sample, else raise."""
+        if not hasattr(X, "shape"):
+            mixed = self.preprocessing_ or self.tree_.has_nominal
+            X = np.asarray(X, dtype=object if mixed else None)
+        if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
+            check_array(X)  # says what is wrong
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
     def _map(self, X, fill, shape, dtype=np.float64):
         """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
 
@@ -169,15 +206,13 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         grow with the number of rows. ``fill`` checks that its rows are finite. Classes are in the
         order of the tree; :meth:`_in_order` has them in that of ``classes_``.
         """
-        if not hasattr(X, "shape"):
-            mixed = self._transformers or self.tree_.has_nominal
-            X = np.asarray(X, dtype=object if mixed else None)
-        if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
-            check_array(X)  # says what is wrong
-        validate_data(self, X, reset=False, skip_check_array=True)
-        read = self._read
-        if self._transformers:
-            X, read = self._read(X), np.asarray
+        X = self._check_table(X)
+        if self.preprocessing_:
+            return self._map_encoded(self._read(X), fill, shape, dtype)
+        return self._map_encoded(X, fill, shape, dtype, self._read)
+
+    def _map_encoded(self, X, fill, shape, dtype=np.float64, read=np.asarray):
+        """``_map`` of rows that are encoded already, or that ``read`` encodes."""
         out = np.empty((X.shape[0], *shape), dtype=dtype)
 
         def block(start, stop):
@@ -220,11 +255,13 @@ class ProbabilityModel(KeptTreeModel):
         check_is_fitted(self)
         return self._in_order(self._map(X, self._probability, (len(self.classes_),)))
 
-    def predict_proba_encoded(self, X):
-        """``predict_proba`` of rows as ``Tree.encode`` has them, classes in the tree's order."""
-        out = np.empty((len(X), len(self.tree_.classes)))
-        self._probability(X, out)
-        return out
+    def predict_proba_encoded(self, rows):
+        """``predict_proba`` of encoded rows, classes in the order of ``tree_.classes``."""
+        return self._map_encoded(rows, self._probability, (len(self.tree_.classes),))
+
+    def scores_encoded(self, rows):
+        """Probabilities of encoded rows: what ranks cases by each class."""
+        return self.predict_proba_encoded(rows)
 
     def predict_log_proba(self, X):
         """Return the logarithm of :meth:`predict_proba`."""
@@ -265,6 +302,12 @@ class ProbabilityModel(KeptTreeModel):
         if self.decide == "tree":
             return super().predict(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_encoded(self, rows):
+        """``predict`` of rows that :meth:`encode` returned."""
+        if self.decide == "tree":
+            return super().predict_encoded(rows)
+        return self.classes_[self._in_order(self.predict_proba_encoded(rows)).argmax(axis=1)]
 
 
 def read_rows(X, tree, transformers):

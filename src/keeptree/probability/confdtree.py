@@ -5,7 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, Options, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.confdtree_statistics import (
@@ -234,9 +234,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         traces : list of Trace
             As data; ``str(trace)`` or ``print`` gives plain English.
         """
-        check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return trace_rows(self, self._check_finite(self._read(X)))
+        return trace_rows(self, self.encode(X))
 
     def _learn(self, X, y, weight):
         tree = self.tree_

@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from keeptree.checks import check_names, require, require_array
+from keeptree.data.labels import label_codes
 from keeptree.importers import keep
-from keeptree.labels import label_codes
 from keeptree.probability.base import is_kept
 from keeptree.probability.confdtree import ConfDTreeClassifier
 

@@ -17,11 +17,9 @@ from keeptree.checks import require, require_array, require_codes, require_start
 
 __all__ = [
     "KERNELS",
-    "KernelRatio",
     "KernelTables",
     "WindowTables",
     "choose_bandwidth",
-    "kernel_ratio",
     "kernel_tables",
 ]
 
@@ -195,68 +193,25 @@ class WindowTables:
             out /= out.sum(axis=1, keepdims=True)
 
 
-@dataclass(frozen=True)
-class KernelRatio:
-    """One curve: the share of class weight among the cases near h (Alvarez 2007, eq. 2).
-
-    Examples
-    --------
-    >>> ratio = kernel_ratio([-1.0, 0.0, 2.0], [1, 1, 0], [1, 1, 1], bandwidth=0.5)
-    >>> ratio([-np.inf, 1.0, 2.0]).round(2)
-    array([1. , 0.5, 0. ])
-    """
-
-    tables: KernelTables | WindowTables
-
-    def __call__(self, h):
-        """Class share at each h, of the same shape; see `KernelTables.lookup`."""
-        h = np.asarray(h)
-        return self.tables.lookup(np.zeros(h.size, np.int64), h.ravel()).reshape(h.shape)
-
-
-def kernel_ratio(h, in_class, weight, bandwidth, kernel="gaussian"):
-    """Estimate one curve.
-
-    Parameters
-    ----------
-    h : array-like of shape (n_cases,)
-        Finite algebraic distances of the training cases.
-    in_class : array-like of shape (n_cases,)
-        Weight of each case if it belongs to the class, else 0.
-    weight : array-like of shape (n_cases,)
-        Weights; a case of weight 0 is as if absent.
-    bandwidth : float
-        Standard deviation of the Gaussian, half width of the other kernels, in the unit of h.
-    kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}
-        The uniform kernel is the Parzen window. Where no case is within reach the nearest decide.
-
-    Returns
-    -------
-    KernelRatio
-
-    Examples
-    --------
-    >>> ratio = kernel_ratio([0.0, 1.0, 5.0], [0, 1, 0], [1, 1, 1], 1.5, kernel="uniform")
-    >>> ratio([0.5, 2.0, 9.0])
-    array([0.5, 1. , 0. ])
-    """
-    return KernelRatio(kernel_tables(h, in_class, weight, [0, len(h)], bandwidth, kernel))
-
-
 def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     """Estimate many curves: curve k from the cases starts[k] .. starts[k + 1] - 1.
 
     Parameters
     ----------
-    h, in_class : array-likes of shape (n_cases,) or (n_cases, n_columns)
-        As in `kernel_ratio`, the cases of all curves one after the other. Each column has all the
-        curves again, after those of the column before.
-    weight, kernel
-        As in `kernel_ratio`.
+    h : array-like of shape (n_cases,) or (n_cases, n_columns)
+        Finite algebraic distances of the training cases, those of all curves one after the other.
+        Each column has all the curves again, after those of the column before.
+    in_class : array-like of the same shape
+        Weight of each case if it belongs to the class, else 0.
+    weight : array-like of shape (n_cases,)
+        Weights; a case of weight 0 is as if absent.
     starts : array-like of int of shape (n_groups + 1,)
         First case of each curve, and the number of cases.
     bandwidth : float or array-like
-        One for all curves, or broadcast to the shape (n_columns, n_groups).
+        Standard deviation of the Gaussian, half width of the other kernels, in the unit of h: one
+        for all curves, or broadcast to the shape (n_columns, n_groups).
+    kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}
+        The uniform kernel is the Parzen window. Where no case is within reach the nearest decide.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree.output import require
+from keeptree.output import require_extra
 from keeptree.probability.base import class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
@@ -75,14 +75,12 @@ class DistanceKernelDisplay:
         positive = estimator.classes_[-1] if positive is None else positive
         tree = estimator.tree_
         code = class_code(positive, tree.classes)
-        column = class_code(positive, estimator.classes_)
-        probability = estimator.predict_proba(X)[:, column]  # checks X
-        matrix = estimator._read(X)
+        rows = estimator.encode(X)
         return cls.from_predictions(
-            estimator.boundary_.class_distances(matrix)[:, code],
-            probability,
-            estimator.predict(X) != np.asarray(y),
-            laplace=leaf_average(tree, matrix, smoothed_nodes(tree, "laplace"))[:, code],
+            estimator.boundary_.class_distances(rows)[:, code],
+            estimator.predict_proba_encoded(rows)[:, code],
+            estimator.predict_encoded(rows) != np.asarray(y),
+            laplace=leaf_average(tree, rows, smoothed_nodes(tree, "laplace"))[:, code],
             positive=positive,
             ax=ax,
         )
@@ -116,7 +114,7 @@ class DistanceKernelDisplay:
         -------
         self : DistanceKernelDisplay
         """
-        require("matplotlib", extra="plot")
+        require_extra("matplotlib", extra="plot")
         import matplotlib.pyplot as plt
 
         if ax is None:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from keeptree.checks import require
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
@@ -117,12 +116,15 @@ class KeptTreeClassifier(RefittedModel):
         -------
         parts : KeptContributions
         """
-        check_is_fitted(self)
+        return self.contributions_encoded(self.encode(X))
+
+    def contributions_encoded(self, rows):
+        """:meth:`contributions` of rows that :meth:`encode` returned."""
         names = (*EXPERTS, "coherent") if self.coherent else EXPERTS
-        value = self._map(X, self._push, (len(names), len(self.classes_)))
+        value = self._map_encoded(rows, self._push, (len(names), len(self.classes_)))
         tests = self.margin_.tests.node[self.margin_.tests.kind != LEAF]
         shape = len(tests), len(self.margin_.intercept)
-        pushed = self._map(X, self._push_tests, shape) * self.weights_["margin"]
+        pushed = self._map_encoded(rows, self._push_tests, shape) * self.weights_["margin"]
         order = np.argsort(tests, kind="stable")
         return KeptContributions(
             names, self._log_odds(value), tests[order], self._log_odds(pushed[:, order])

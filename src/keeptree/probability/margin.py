@@ -254,7 +254,10 @@ class MarginTreeClassifier(RefittedModel):
         parts : Contributions
             ``parts.intercept + parts.value.sum(axis=1)`` is :meth:`decision_function`.
         """
-        check_is_fitted(self)
+        return self.contributions_encoded(self.encode(X))
+
+    def contributions_encoded(self, rows):
+        """:meth:`contributions` of rows that :meth:`encode` returned."""
         expert = self.expert_
         tests = expert.tests.node[expert.tests.kind != LEAF]
 
@@ -262,7 +265,7 @@ class MarginTreeClassifier(RefittedModel):
             self._check_rows(rows)
             out[:] = expert.contributions(rows)
 
-        value = self._map(X, fill, (len(tests), len(expert.intercept)))
+        value = self._map_encoded(rows, fill, (len(tests), len(expert.intercept)))
         mean = expert.intercept + expert.centre.sum(axis=0)
         order = np.argsort(tests, kind="stable")
         return Contributions(tests[order], self._shown(value[:, order]), self._shown(mean[None])[0])

@@ -16,9 +16,9 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight
 
+from keeptree.data.labels import label_codes
+from keeptree.data.target import read_target
 from keeptree.importers import keep, unwrap
-from keeptree.labels import label_codes
-from keeptree.learners.target import read_target
 from keeptree.probability.base import ProbabilityModel, fit_learner, read_rows, unfitted_learner
 from keeptree.probability.copies import find_copies
 from keeptree.tree import Tree

@@ -5,6 +5,10 @@ Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can 
 
 import numpy as np
 
+from keeptree.data.labels import label_codes
+from keeptree.evaluation.ranking import auc
+from keeptree.evaluation.reliability import quantile_bins
+from keeptree.evaluation.significance import accuracy_interval
 from keeptree.explanation.constraints import Constraints
 from keeptree.explanation.nearest_change import NearestChanges
 from keeptree.explanation.search import Search
@@ -13,7 +17,6 @@ from keeptree.explanation.wording import join
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.measure import leaves_of
 from keeptree.importers import keep
-from keeptree.labels import label_codes
 from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
@@ -22,7 +25,7 @@ from keeptree.reporting.cases import choose_first, collect_cases
 from keeptree.reporting.curve import collect_curves, find_kernel
 from keeptree.reporting.distances import collect_distances
 from keeptree.reporting.methods import check_same_tree, measure_methods
-from keeptree.reporting.quality import auc_score, compare, reliability, roc_points, wilson
+from keeptree.reporting.quality import compare, roc_points
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 from keeptree.reporting.whatif import collect_whatif, encode_values
@@ -141,7 +144,7 @@ def _measure(data, model, boundary, X, matrix, y, others):
     if truth is None:
         return found
     right = int(np.count_nonzero(decision == truth))
-    low, high = wilson(right, len(truth))
+    low, high = accuracy_interval(right / len(truth), len(truth))
     found["decisions"] = {"right": right, "accuracy": right / len(truth), "low": low, "high": high}
     found["quality"] = _quality(ours, leaves, truth, data["positive"])
     if others:
@@ -202,9 +205,9 @@ def _quality(ours, leaves, truth, positive):
                 "cases": int((truth == c).sum()),
                 **{
                     name: {
-                        "auc": auc_score(p[:, c], truth == c),
+                        "auc": auc(truth == c, p[:, c]),
                         "roc": roc_points(p[:, c], truth == c),
-                        "bins": reliability(p[:, c], truth == c),
+                        "bins": quantile_bins(p[:, c], truth == c),
                     }
                     for name, p in (("ours", ours), ("leaves", leaves))
                 },

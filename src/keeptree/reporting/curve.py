@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from keeptree.evaluation.reliability import quantile_bins
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
-from keeptree.reporting.quality import reliability
 
 _MOST_POINTS, _FEWEST_POINTS, _ALL_POINTS = 500, 60, 1500  # of a class; of all classes together
 _GRID = 161  # places at which the kernel's curve is looked up
@@ -81,7 +81,7 @@ def _bins(inside, ours, happened):
     """Equally many cases each: what happened, and our mean estimate."""
     return [
         {**item, "ours": float(ours[(item["from"] <= inside) & (inside <= item["to"])].mean())}
-        for item in reliability(inside, happened)
+        for item in quantile_bins(inside, happened)
     ]
 
 

@@ -1,6 +1,6 @@
 """The demonstration: one small tree on the Wisconsin breast cancer data, kept and reported on."""
 
-from keeptree.output import check_writable, require
+from keeptree.output import check_writable, require_extra
 
 SEED, HELD_OUT, LEAVES, SMALLEST_LEAF = 0, 1 / 3, 9, 5
 
@@ -18,7 +18,7 @@ def demo(out="keeptree-demo.html"):
     data : dict
         As :func:`keeptree.report` returns it.
     """
-    require("jinja2", "pandas", extra="report")
+    require_extra("jinja2", "pandas", extra="report")
     check_writable(out)
     from sklearn.datasets import load_breast_cancer
     from sklearn.tree import DecisionTreeClassifier

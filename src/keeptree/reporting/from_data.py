@@ -1,13 +1,18 @@
 """From a table to a report: split, grow or keep the tree, fit, measure on what was held out."""
 
+from pathlib import Path
+
 import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
+from keeptree.data.files import columns_of, read_training, warn_suspect_columns
+from keeptree.data.read_cases import read_cases
 from keeptree.probability.base import fit_learner, is_kept, unfitted_learner
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.methods import quick_methods
 from keeptree.reporting.report import report
+from keeptree.text import plural
 
 
 def report_data(
@@ -75,6 +80,59 @@ def report_data(
     return report(model, X_test, y_test, out, title, rows, **options)
 
 
+def report_file(
+    data,
+    target,
+    *,
+    tree=None,
+    model=None,
+    out="report.html",
+    title=None,
+    rows=True,
+    nominal=(),
+    drop=(),
+):
+    """Write a report on a data file: what ``keeptree report`` does.
+
+    Parameters
+    ----------
+    data : str or Path
+        A CSV, Parquet or ARFF file. With ``model`` they are cases it has not seen; else a third
+        of them is held out.
+    target : str
+        Column of the class.
+    tree : Tree or estimator, optional
+        A tree to keep, whose columns are found by name, or an unfitted learner; default
+        :class:`~keeptree.C45Classifier`.
+    model : fitted classifier, optional
+        Report on this one instead of fitting one.
+    out, title, rows
+        As in :func:`~keeptree.report`.
+    nominal : sequence of str
+        Columns that hold categories though they look like numbers.
+    drop : sequence of str
+        Columns to leave out, such as an identifier.
+
+    Returns
+    -------
+    data : dict
+        As :func:`~keeptree.report` returns it.
+    """
+    if model is not None:
+        X, y = read_cases(model, data, target)
+    else:
+        X, y = read_training(data, target, nominal, drop)
+        X = columns_of(tree, X, data)
+        warn_suspect_columns(X, y)
+    file = Path(data).name
+    title = title or f"One kept tree, honest probabilities: {file}"
+    about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}
+    X = _number_rows(X, file)
+    if model is not None:
+        return report(model, X, y, out, title, rows, about=about)
+    return report_data(X, y, tree=tree, out=out, title=title, rows=rows, about=about)
+
+
 def hold_out(X, y, test_size, random_state):
     """The parts of ``train_test_split``, and whether it could be stratified by class.
 
@@ -96,3 +154,11 @@ def hold_out(X, y, test_size, random_state):
     train = np.append(train, np.flatnonzero(alone))
     parts = [_safe_indexing(values, part) for values in (X, y) for part in (train, test)]
     return parts, stratified
+
+
+def _number_rows(X, file):
+    """The frame with its rows counted as ``keeptree explain`` counts them, which a page says."""
+    import pandas as pd
+
+    name = f"row of {file}; the first after the header is 1, as for keeptree explain --row"
+    return X.set_axis(pd.RangeIndex(1, len(X) + 1, name=name), axis=0)

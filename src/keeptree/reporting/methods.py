@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from keeptree.labels import label_codes
+from keeptree.data.labels import label_codes
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.margin import MarginTreeClassifier

@@ -1,8 +1,9 @@
 """The quality of probabilities on held-out cases: ours beside the leaves', with intervals."""
 
 import numpy as np
-from scipy.stats import norm
 from sklearn.metrics import roc_curve
+
+from keeptree.evaluation.ranking import weighted_area
 
 # Metric -> name, whether larger is better; all are shown with three decimals.
 METRICS = {"auc": ("AUC", True), "brier": ("Brier score", False), "log_loss": ("Log-loss", False)}
@@ -10,7 +11,7 @@ METRICS = {"auc": ("AUC", True), "brier": ("Brier score", False), "log_loss": ("
 _RESAMPLES, _FEWEST = 2000, 200
 _WORK = 40_000_000  # cases times classes times resamples; beyond it resamples are fewer
 _BLOCK = 2_000_000  # weights held at a time
-_BINS, _ROC_POINTS = 10, 300
+_ROC_POINTS = 300
 
 
 def compare(ours, leaves, truth, positive):
@@ -62,12 +63,6 @@ def measure(p, truth, positive):
     return {key: None if np.isnan(v) else v for key, v in zip(METRICS, values, strict=True)}
 
 
-def auc_score(score, positive):
-    """Return the area under the ROC curve; None where only one class is present."""
-    value = _ranking(score, positive)(np.ones((1, len(score))))[0]
-    return None if np.isnan(value) else float(value)
-
-
 def roc_points(score, positive):
     """Return a ROC curve as ``fpr`` and ``tpr``, thinned to a few hundred points."""
     fpr, tpr, _ = roc_curve(positive, score)
@@ -77,58 +72,9 @@ def roc_points(score, positive):
     return {"fpr": fpr.round(5).tolist(), "tpr": tpr.round(5).tolist()}
 
 
-def reliability(score, positive):
-    """Return at most ten bins of equally many cases: scored and happened, with Wilson's interval.
-
-    Equal scores stay in one bin, so that the few values of leaves make few bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bins = reliability(np.array([0.1, 0.1, 0.8, 0.8]), np.array([False, False, True, False]))
-    >>> [(b["cases"], b["happened"], b["observed"]) for b in bins]
-    [(2, 0, 0.0), (2, 1, 0.5)]
-    """
-    edges = np.quantile(score, np.arange(1, _BINS) / _BINS, method="inverted_cdf")
-    bin_of = np.searchsorted(np.unique(edges), score, side="left")
-    bins = []
-    for b in np.unique(bin_of):
-        inside = bin_of == b
-        cases, happened = int(inside.sum()), int(positive[inside].sum())
-        low, high = wilson(happened, cases)
-        bins.append(
-            {
-                "from": float(score[inside].min()),
-                "to": float(score[inside].max()),
-                "scored": float(score[inside].mean()),
-                "cases": cases,
-                "happened": happened,
-                "observed": happened / cases,
-                "low": low,
-                "high": high,
-            }
-        )
-    return bins
-
-
-def wilson(happened, cases, level=0.95):
-    """Return Wilson's interval of a proportion.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson(41, 68)]
-    [0.484, 0.711]
-    """
-    z2 = norm.ppf((1 + level) / 2) ** 2
-    share = happened / cases
-    middle = (share + z2 / (2 * cases)) / (1 + z2 / cases)
-    half = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * cases)) / cases) / (1 + z2 / cases)
-    return float(max(middle - half, 0.0)), float(min(middle + half, 1.0))
-
-
 def _measures(p, truth, shown):
     """What the metrics are computed from: rankings of the shown classes, losses of the cases."""
-    rankings = [_ranking(p[:, c], truth == c) for c in shown]
+    rankings = [weighted_area(truth == c, p[:, c]) for c in shown]
     right = np.arange(p.shape[1]) == truth[:, None]
     brier = ((p - right) ** 2).sum(axis=1) / (2 if p.shape[1] == 2 else 1)
     # Clipped as scikit-learn's log_loss does: a case called impossible would cost infinitely much.
@@ -145,25 +91,6 @@ def _values(measures, weights):
     with np.errstate(invalid="ignore"):
         auc = total / known.sum(axis=0)
     return np.vstack([auc, (weights @ losses).T / weights.sum(axis=1)])
-
-
-def _ranking(score, positive):
-    """Function from weights (b, n) to the AUC of each row: Mann and Whitney's count, ties half."""
-    order = np.argsort(score, kind="stable")
-    ordered = score[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    is_positive = positive[order].astype(float)
-
-    def area(weights):
-        here = weights[:, order]
-        up = np.add.reduceat(here * is_positive, starts, axis=1)
-        down = np.add.reduceat(here, starts, axis=1) - up
-        below = np.cumsum(down, axis=1) - down
-        with np.errstate(invalid="ignore"):
-            pairs = up.sum(axis=1) * down.sum(axis=1)
-            return (up * (below + down / 2)).sum(axis=1) / np.where(pairs > 0, pairs, np.nan)
-
-    return area
 
 
 def _resamples(n, resamples):

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
-from keeptree.output import check_writable, require, write_text
+from keeptree.output import check_writable, require_extra, write_text
 from keeptree.probability.base import ProbabilityModel, is_kept
 
 _HOW = (
@@ -78,7 +78,7 @@ def report(
     >>> data["n_test"], data["tree"]["n_leaves"], page.exists()
     (143, 9, True)
     """
-    require("jinja2", extra="report")
+    require_extra("jinja2", extra="report")
     _check_model(model)
     _check_cases(X, y)
     page = check_writable(out)

@@ -1,6 +1,6 @@
 """The dict of :mod:`keeptree.reporting.collect` for the terminal: a table, or figures as JSON."""
 
-from keeptree.output import require
+from keeptree.output import require_extra
 from keeptree.text import plural
 
 _FIGURES = ("schema", "title", "model", "summary", "n_test", "decisions", "first", "about", "page")
@@ -31,7 +31,7 @@ def print_report(data, console=None):
     console : rich.console.Console, optional
         Where; default the standard output.
     """
-    require("rich", extra="report")
+    require_extra("rich", extra="report")
     from rich.console import Console
     from rich.text import Text
 

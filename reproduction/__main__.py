@@ -1,0 +1,79 @@
+"""``python -m reproduction``: a paper's tables and figures, our values beside the published."""
+
+import json
+from pathlib import Path
+
+from keeptree.cli.command import say
+from keeptree.cli.program import Parser, run_program
+from keeptree.output import require_extra
+
+
+def main(argv=None):
+    """Run the program; return its exit code.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Arguments; default those of the process.
+    """
+    parser = Parser(
+        prog="python -m reproduction",
+        description="Reproduce a paper's tables and figures, our values beside the published ones.",
+    )
+    _add_arguments(parser)
+    parser.set_defaults(run=_run, parser=parser)
+    return run_program(parser, argv)
+
+
+def _add_arguments(parser):
+    parser.add_argument("name", metavar="NAME", help="alvarez-2005, alvarez-2007 or katz-2012")
+    parser.add_argument(
+        "--table", metavar="N", action="append", help="only this table; may be repeated"
+    )
+    parser.add_argument(
+        "--figure", metavar="N", action="append", help="only this figure; may be repeated"
+    )
+    parser.add_argument("--samples", metavar="N", type=int, help="default: as many as the paper")
+    parser.add_argument(
+        "--dataset", metavar="NAME", action="append", help="only this data set; may be repeated"
+    )
+    parser.add_argument("--data-dir", metavar="DIR", help="folder with data that no package has")
+    parser.add_argument(
+        "--protocol", metavar="NAME", help="how samples are drawn: paper (default) or plain"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", default="build/papers", help="folder (default: %(default)s)"
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: all cores")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.add_debug()
+
+
+def _run(options):
+    require_extra("pandas", extra="papers")
+    from reproduction.reproduce import reproduce
+
+    say("The results go to a file as they come: interrupted and started again, it continues.")
+    report = reproduce(
+        options.name,
+        tables=options.table,
+        figures=options.figure,
+        samples=options.samples,
+        datasets=options.dataset,
+        data_dir=options.data_dir,
+        protocol=options.protocol,
+        out=options.out,
+        n_jobs=options.jobs,
+        progress=not options.json,
+    )
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+        return
+    markdown, *others = report["files"]
+    print(Path(markdown).read_text(encoding="utf-8"))
+    for path in (markdown, *others):
+        print(f"Written: {path}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,230 @@
+"""What a reproduction shows: tables of cells, tables of claims, pictures; as Markdown and JSON."""
+
+from dataclasses import asdict, dataclass, is_dataclass
+
+from reproduction.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
+
+_WIDEST = 60  # characters of a cell that is a value
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the paper with our values in it.
+
+    Attributes
+    ----------
+    key : str
+        Its number, or a word for a table the paper only talks about.
+    title : str
+        What is in it.
+    columns : tuple of str
+        Names of the columns.
+    rows : dict
+        For each data set a list of :class:`~reproduction.agreement.Cell`.
+    certain : tuple of str
+        Data sets whose coding the paper leaves no doubt about.
+    notes : tuple of str
+        What to know when reading it.
+    """
+
+    key: str
+    title: str
+    columns: tuple
+    rows: dict
+    certain: tuple = ()
+    notes: tuple = ()
+
+    @property
+    def agreement(self):
+        """Counts over all cells and over those of the certain data sets; None if unpublished."""
+        cells = [cell for row in self.rows.values() for cell in row]
+        sure = [cell for name in self.certain for cell in self.rows.get(name, ())]
+        counts = count_agreement(cells)
+        return {"all": counts, "certain": count_agreement(sure)} if counts["total"] else None
+
+    def to_dict(self):
+        """Return the table as JSON values."""
+        return {
+            "table": self.key,
+            "title": self.title,
+            "columns": list(self.columns),
+            "rows": {name: [_cell_dict(cell) for cell in row] for name, row in self.rows.items()},
+            "agreement": self.agreement,
+            "notes": list(self.notes),
+        }
+
+    def to_markdown(self):
+        """Return the table as Markdown."""
+        lines = [f"## {_heading('Table', self.key)}: {self.title}", ""]
+        body = [[name, *map(_cell_text, row)] for name, row in self.rows.items()]
+        lines += [*_grid(["data set", *self.columns], body), ""]
+        if self.agreement:
+            lines += [f"**Agreement.** {total_sentence(self.agreement['all'])}"]
+            if self.agreement["certain"]["total"]:
+                names = ", ".join(name for name in self.certain if name in self.rows)
+                sentence = total_sentence(self.agreement["certain"])
+                lines += [f"On the sets whose coding is certain ({names}): {sentence}"]
+            lines += [*opposite_sentences(self.agreement["all"]), ""]
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes), ""])
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, what we saw, and what that makes of it.
+
+    Attributes
+    ----------
+    text : str
+        What the paper says.
+    verdict : str
+        ``holds``, ``holds in part`` or ``does not hold``; ``open`` without data.
+    evidence : str
+        What we measured.
+    """
+
+    text: str
+    verdict: str
+    evidence: str
+
+
+def verdict(share, whole=0.9, part=0.5):
+    """Return what a share of favourable results makes of a claim.
+
+    Parameters
+    ----------
+    share : float or None
+        None: nothing could be judged, the claim is ``open``.
+    whole, part : float
+        From which share on it ``holds``, or ``holds in part``.
+
+    Returns
+    -------
+    verdict : str
+    """
+    if share is None:
+        return "open"
+    return "holds" if share >= whole else "holds in part" if share >= part else "does not hold"
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Claims of the paper that are in no table of its own."""
+
+    claims: tuple
+    key: str = "claims"
+    title: str = "what the text says"
+
+    def to_dict(self):
+        """Return the claims as JSON values."""
+        claims = [asdict(claim) for claim in self.claims]
+        return {"table": self.key, "title": self.title, "claims": claims}
+
+    def to_markdown(self):
+        """Return the claims as Markdown."""
+        body = [[claim.text, f"**{claim.verdict}**", claim.evidence] for claim in self.claims]
+        grid = _grid(["the paper", "", "we measured"], body)
+        return "\n".join([f"## Claims: {self.title}", "", *grid, ""])
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that was drawn.
+
+    Attributes
+    ----------
+    key : str
+        Number of the paper's figure.
+    file : str
+        Name of the file.
+    caption : str
+        What it shows.
+    """
+
+    key: str
+    file: str
+    caption: str
+
+    def to_dict(self):
+        """Return the picture as JSON values."""
+        return {"figure": self.key, "file": self.file, "caption": self.caption}
+
+    def to_markdown(self):
+        """Return the picture as Markdown."""
+        return f"## Figure {self.key}\n\n![{self.caption}]({self.file})\n\n{self.caption}\n"
+
+
+def legend():
+    """Return one line that says what the marks mean."""
+    return "; ".join(f"{MARKS[mark]} {MEANINGS[mark]}" for mark in MARKS)
+
+
+def total_sentence(counts):
+    """Return the counts of marks as a sentence."""
+    parts = [f"{MARKS[mark]} {counts[mark]}" for mark in MARKS if counts[mark] and mark != SAME]
+    rest = f" ({', '.join(parts)})" if parts else ""
+    text = f"{counts['what']} in {counts[SAME]} of {counts['total']} cells{rest}"
+    if counts["within_error"] is None:
+        return f"{text}."
+    return f"{text}; {counts['within_error']} means lie within chance of the published ones."
+
+
+def opposite_sentences(counts):
+    """Yield whether any cell is significant in both with opposite signs, if that can be said."""
+    if counts[OPPOSITE]:
+        yield f"**{counts[OPPOSITE]} cell(s) are significant in both with opposite signs.**"
+    elif counts["within_error"] is not None:
+        yield "No cell is significant in both with opposite signs."
+
+
+def number(value, digits=2):
+    """A number with a real minus sign; what rounds to zero has none."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def _heading(word, key):
+    return f"{word} {key}" if key[:1].isdigit() or key.isupper() else key.capitalize()
+
+
+def _cell_dict(cell):
+    return {
+        "ours": cell.ours and asdict(cell.ours),
+        "published": asdict(cell.published) if is_dataclass(cell.published) else cell.published,
+        "agreement": cell.agreement,
+        "within_error": cell.within_error,
+    }
+
+
+def _cell_text(cell):
+    """Ours (published) mark; insignificant values italic and bad ones bold, as in the papers."""
+    if cell.ours is None:
+        ours = "unavailable"
+    else:
+        ours = _estimate_text(cell.ours)
+        if cell.ours.significant is False:
+            ours = f"*{ours}*"
+        elif cell.ours.significant and cell.ours.mean * cell.better < 0:
+            ours = f"**{ours}**"
+    if cell.published is None:
+        return ours
+    published = cell.published
+    if is_dataclass(published):
+        published = _estimate_text(published)
+    return f"{ours} ({published}) {MARKS[cell.agreement]}"
+
+
+def _estimate_text(estimate):
+    text = number(estimate.mean)
+    if estimate.error is not None:
+        text += f"±{estimate.error:.2f}"
+    return text if estimate.p is None else f"{text}, p {estimate.p:.1g}"
+
+
+def _grid(header, body):
+    """A Markdown table whose columns line up in a terminal, unless a cell is a sentence."""
+    rows = [header, ["---"] * len(header), *body]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if max(widths) <= _WIDEST:
+        rows = [[text.ljust(width) for text, width in zip(row, widths, strict=True)]
+                for row in rows]  # fmt: skip
+    return ["| " + " | ".join(row) + " |" for row in rows]

@@ -1,0 +1,1 @@
+"""Everything between the user's table or file and the numbers a tree compares."""

@@ -1,0 +1,93 @@
+"""Labels become codes; what has none is an error of one sentence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import keeptree as kt
+from keeptree.data.labels import label_codes, named_label, plain
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["b", "a", "b"], np.array(["a", "b"])),
+        (np.array(["b", "a", "b"], dtype=object), np.array(["a", "b"])),
+        (pd.Series(["b", "a", "b"], dtype="category"), np.array(["a", "b"])),
+        (np.array([2.0, 1.0, 2.0]), np.array([1, 2])),
+        (["x", 7, "x"], np.array([7, "x"], dtype=object)),
+        (np.array([True, False, True]), [False, True]),
+        (np.array(["2021", "2020", "2021"], "M8[D]"), np.array(["2020", "2021"], "M8[D]")),
+    ],
+)
+def test_a_code_is_the_position_among_the_classes(labels, classes):
+    codes = label_codes(labels, classes)
+    assert codes.tolist() == [1, 0, 1]
+    assert codes.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("typed", "classes", "label"),
+    [
+        ("1", np.array([0, 1]), 1),
+        ("1", np.array([0.0, 1.0]), 1.0),
+        ("1.0", np.array([0, 1]), 1),
+        ("01", ["01", "1"], "01"),
+        ("True", np.array([False, True]), True),
+        ("1", np.array([False, True]), "1"),  # names neither
+        ("yes", np.array([0, 1]), "yes"),
+        ("nan", [1.5, 2.5], "nan"),
+    ],
+)
+def test_a_typed_text_names_the_class_that_reads_so(typed, classes, label):
+    found = named_label(typed, classes)
+    assert (found, type(found)) == (label, type(label))
+
+
+def test_an_unknown_label_is_named_beside_the_classes():
+    sentence = r"^The tree does not know the labels \[3, 4\]; its classes are \[1, 2\]\.$"
+    with pytest.raises(ValueError, match=sentence):
+        label_codes(np.array([1, 3, 4]), np.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", None],
+        ["a", np.nan],
+        np.array([1.0, np.nan]),
+        np.array(["a", None], dtype=object),
+        pd.Series(["a", pd.NA], dtype="string"),
+        pd.Series(["a", None], dtype="category"),
+        np.array(["2020", "NaT"], dtype="M8[ns]"),
+    ],
+)
+def test_a_missing_label_is_said_to_be_missing(labels):
+    with pytest.raises(ValueError, match=r"^y has missing labels \(None or NaN\) in 1 row;"):
+        label_codes(labels, np.array(["a", "b"]))
+
+
+def test_no_labels_are_no_codes_and_a_table_is_an_error():
+    assert label_codes([], ["a"]).tolist() == []
+    with pytest.raises(ValueError, match="2 dimension"):
+        label_codes([["a"]], ["a"])
+
+
+def test_numpy_scalars_become_python_values():
+    assert [type(plain(v)) for v in (np.int8(1), np.str_("a"), np.True_, None)] == [
+        int, str, bool, type(None)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+def test_text_among_numbers_is_named_by_column_and_index(nominal):
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4] * 5, "b": [1.0, 5, 2, 3] * 5})
+    if nominal:
+        X["c"] = pd.Categorical(["u", "v"] * 10)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, [0, 1, 0, 1] * 5)
+    X["b"] = X["b"].astype(object)
+    X.loc[3, "b"] = "old"
+    sentence = "The column 'b' of numbers holds 'old' at index 3; correct"
+    for predict in (model.predict, model.tree_.predict):
+        with pytest.raises(ValueError, match=sentence):
+            predict(X)
