@@ -77,17 +77,6 @@ def test_numba_lives_in_the_kernels_only(path):
         assert not any(name.split(".")[0] == "numba" for name in imported_modules(path))
 
 
-KERNEL_FILES = [p for p in FILES if p.parent.name == "_kernels"]
-
-
-@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda p: p.name)
-def test_a_kernel_file_calls_no_kernel_of_another_file(path):
-    # numba's cache notices changes in a kernel's own file only.
-    for name in imported_modules(path):
-        if name.startswith("keeptree."):
-            assert name.startswith("keeptree._kernels.jit.")
-
-
 def test_the_public_names_are_sorted_and_all_there():
     assert keeptree.__all__ == sorted(keeptree.__all__)
     for name in keeptree.__all__:

@@ -13,7 +13,7 @@ boundary that is clean for every pair advances the number by two, so values are 
 from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, float64, int32, int64, uint64, void
+from numba import boolean, float64, int64, uint64, void
 
 from keeptree._kernels.impurity import impurity
 from keeptree._kernels.j48 import (

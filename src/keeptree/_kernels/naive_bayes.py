@@ -144,18 +144,6 @@ def find_cuts(scan, known, at):
     return n_found
 
 
-@kernel
-def find_column_cuts(value, label, weight, order, n_classes, table):
-    """Ascending cuts of one column; ``order`` sorts it. A value equal to one is below it."""
-    left, right = np.empty(n_classes), np.empty(n_classes)
-    scan = Scan(value, label, weight, order, left, right, table)
-    at = np.empty(len(order), dtype=np.int64)
-    cuts = np.empty(find_cuts(scan, len(order), at))
-    for i in range(len(cuts)):
-        cuts[i] = midpoint(value[order[at[i]]], value[order[at[i] + 1]])
-    return cuts
-
-
 @inner
 def bin_column(scan, known, f, bins):
     """Cut a numeric column: fill the bins of its entries and return their number."""
@@ -288,8 +276,9 @@ def cross_validate(bins, label, entries, a, bayes):
         count_cells(bins, label, entries, a, fold, k, held)
         train_without(bins, counts, held, logs)
         for e in range(m):
-            if fold[e] == k and classify(bins, e, counts, held, logs, score) != (
-                label[entries.row[a + e]]
+            if (
+                fold[e] == k
+                and classify(bins, e, counts, held, logs, score) != (label[entries.row[a + e]])
             ):
                 errors += entries.weight[a + e]
     return errors
@@ -360,8 +349,8 @@ def list_cuts(columns, entries, known, bins):
         for i in range(known[0, s] - 1):
             below, above = entries.order[s, i], entries.order[s, i + 1]
             if bins.of[f, below] < bins.of[f, above]:
-                lower, upper = columns.value[s, entries.row[below]], columns.value[s, entries.row[above]]
-                cuts[at] = midpoint(lower, upper)
+                lower = columns.value[s, entries.row[below]]
+                cuts[at] = midpoint(lower, columns.value[s, entries.row[above]])
                 at += 1
     return cuts
 

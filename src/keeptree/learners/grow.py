@@ -1,14 +1,14 @@
-"""From a coded table to the Shape of a grown tree: which kernel grows it, and where it cuts."""
+"""Grow the Shape of a tree from a coded table, and choose where its thresholds lie."""
 
 import numpy as np
 
+from keeptree._kernels.shape import Shape
 from keeptree.learners.grow_mixed import MixedGrower
 from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
-from keeptree.learners.shape import Shape
 
 __all__ = ["GrowOptions", "grow", "snap_thresholds"]
 
-LARGEST_TABLE = 2**28  # nodes x classes that the numeric kernel reserves at most
+LARGEST_TABLE = 2**28  # nodes x classes that the numeric function reserves at most
 
 
 def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_mixed=False):
@@ -31,7 +31,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_
     n_all : int, optional
         Rows of the whole training set, if X is a part of it (J48's rule for many categories).
     always_mixed : bool
-        Use the general kernel even where the numeric one would do. For tests: both give one tree.
+        Use the general function even where the numeric one would do. For tests: both give one tree.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def _key_bits(n_rows, n_classes):
 
 
 def _grow_numeric(columns, label, n_classes, bits, options):
-    from keeptree._kernels.grow_numeric import fill_keys, grow_numeric, pack_values
+    from keeptree._kernels.grow_numeric import Options, fill_keys, grow_numeric, pack_values
 
     keys = np.empty(columns.shape, dtype=np.uint64)
     for column, key in zip(columns, keys, strict=True):
@@ -66,20 +66,17 @@ def _grow_numeric(columns, label, n_classes, bits, options):
         if not fill_keys(column, label, *bits, key):
             key[:] = np.argsort(column)
             fill_keys(column, label, *bits, key)
-    nodes = _room_for_nodes(len(label), n_classes, options.min_leaf)
-    nodes[3][0] = np.bincount(label, minlength=n_classes)
-    n_nodes = grow_numeric(
-        keys,
-        columns,
-        *bits,
-        options.min_leaf,
-        options.deepest,
-        options.criterion_code,
-        options.mdl,
-        table_of_terms(len(label), options.criterion == "gini"),
-        *nodes,
+    grown = _room_for_nodes(len(label), n_classes, options.min_leaf)
+    grown.counts[0] = np.bincount(label, minlength=n_classes)
+    numeric_options = Options(
+        min_leaf=options.min_leaf,
+        max_depth=options.deepest,
+        criterion=options.criterion_code,
+        mdl=bool(options.mdl),
+        table=table_of_terms(len(label), options.criterion == "gini"),
     )
-    feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in nodes)
+    n_nodes = grow_numeric(keys, columns, *bits, numeric_options, grown)
+    feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in grown)
     return Shape(
         feature=feature,
         threshold=threshold,
@@ -94,13 +91,15 @@ def _grow_numeric(columns, label, n_classes, bits, options):
 
 def _room_for_nodes(n_rows, n_classes, min_leaf):
     """Arrays for the largest possible tree; the system provides only the pages that are used."""
+    from keeptree._kernels.grow_numeric import Grown
+
     size = 2 * max(n_rows // min_leaf, 1)
-    return (
-        np.empty(size, dtype=np.int32),
-        np.empty(size),
-        np.empty(size, dtype=np.int32),
-        np.empty((size, n_classes), dtype=np.int64),
-        np.empty((size, 3), dtype=np.int64),
+    return Grown(
+        feature=np.empty(size, dtype=np.int32),
+        threshold=np.empty(size),
+        first_child=np.empty(size, dtype=np.int32),
+        counts=np.empty((size, n_classes), dtype=np.int64),
+        span=np.empty((size, 3), dtype=np.int64),
     )
 
 
@@ -136,7 +135,7 @@ def _snap_exactly(middle, column):
 
 
 def _snap_tolerantly(middle, column):
-    from keeptree._kernels.grow_snap import read_upward
+    from keeptree._kernels.j48 import read_upward
 
     values = np.unique(column[~np.isnan(column)])
     # Where no other value is within 1e-6 below the largest, the order of the rows does not matter.

@@ -1,4 +1,4 @@
-"""What the growing kernels need to know."""
+"""What the compiled functions that grow trees need to know."""
 
 from typing import NamedTuple
 
@@ -25,12 +25,12 @@ class GrowOptions(NamedTuple):
 
     @property
     def criterion_code(self):
-        """The criterion as the kernels take it."""
+        """The criterion as the compiled functions take it."""
         return CRITERIA[self.criterion]
 
     @property
     def nominal_code(self):
-        """The kind of nominal test as the kernels take it."""
+        """The kind of nominal test as the compiled functions take it."""
         return NOMINAL_TESTS[self.nominal_test]
 
 
@@ -38,3 +38,33 @@ def table_of_terms(n, gini=False):
     """Return x log2(x), or x^2, of 0 to n."""
     numbers = np.arange(n + 1.0)
     return numbers**2 if gini else numbers * np.log2(np.maximum(numbers, 1))
+
+
+def number_columns(n_categories):
+    """Return (which columns are numeric, position of each among those of its kind)."""
+    numeric = np.asarray(n_categories) == 0
+    slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
+    return numeric, slot.astype(np.int64)
+
+
+def encode_columns(columns, label, n_categories, n_classes):
+    """Return the training table as the compiled functions take it.
+
+    Parameters
+    ----------
+    columns : array of shape (d, n)
+        Nominal columns hold codes; NaN is missing.
+    label : array of shape (n,)
+        Class codes.
+    n_categories : array of shape (d,), int64
+        0 for a numeric column.
+    n_classes : int
+        Number of classes.
+    """
+    from keeptree._kernels.grow_search import Columns, code_cells
+
+    numeric, slot = number_columns(n_categories)
+    value = np.require(columns if numeric.all() else columns[numeric], requirements="CW")
+    cell = np.empty((np.count_nonzero(~numeric), len(label)), dtype=np.int32)
+    code_cells(columns, np.flatnonzero(~numeric), label, n_classes, cell)
+    return Columns(np.require(label, requirements="CW"), value, cell, slot, n_categories)

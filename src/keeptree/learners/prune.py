@@ -69,14 +69,18 @@ def quantile(confidence_factor):
 
 def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
     """Error-based pruning of a shape, in place; its counts are those of the rows."""
-    from keeptree._kernels.prune_error import prune_error_based
+    from keeptree._kernels.prune_error import PruneOptions, Rows, prune_error_based
 
     tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
-    complete = not np.isnan(X[:, tested]).any()
     factor, z = quantile(confidence_factor)
-    prune_error_based(
-        *shape, X, label, weight, factor, z, tolerance, bool(subtree_raising), bool(complete)
+    options = PruneOptions(
+        factor=factor,
+        z=z,
+        tolerance=tolerance,
+        raising=bool(subtree_raising),
+        complete=not np.isnan(X[:, tested]).any(),
     )
+    prune_error_based(shape, Rows(X, label, weight), options)
 
 
 def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
@@ -85,19 +89,17 @@ def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
 
     grown = shape.counts.sum(axis=1)
     tested = count_shape(shape, X, label, weight, grown, tolerance)
-    prune_reduced_error(
-        shape.first_child, shape.n_children, tested, grown, classes_of_nodes, np.empty(len(grown))
-    )
+    prune_reduced_error(shape.first_child, shape.n_children, tested, grown, classes_of_nodes)
 
 
 def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
     """Class weights that the rows give each node; ``grown`` has the weights that divide them."""
-    from keeptree._kernels.prune_error import count_rows
+    from keeptree._kernels.prune_error import Rows, count_rows
 
-    counts = np.zeros_like(shape.counts)
+    counted = shape._replace(counts=np.zeros_like(shape.counts))
     grown = np.zeros(len(shape.feature)) if grown is None else grown
-    count_rows(*shape.tests, X, label, weight, tolerance, grown, counts)
-    return counts
+    count_rows(counted, Rows(X, label, weight), tolerance, grown)
+    return counted.counts
 
 
 def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
@@ -105,12 +107,7 @@ def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
     from keeptree._kernels import prune_counts
 
     prune_counts.prune_pessimistic(
-        shape.first_child,
-        shape.n_children,
-        shape.counts,
-        classes_of_nodes,
-        float(penalty),
-        np.empty(len(shape.feature)),
+        shape.first_child, shape.n_children, shape.counts, classes_of_nodes, float(penalty)
     )
 
 
@@ -118,8 +115,7 @@ def collapse_shape(shape):
     """J48's collapse of a shape, in place: splits that save no training error go."""
     from keeptree._kernels.prune_counts import collapse_nodes
 
-    spare = np.empty(len(shape.feature))
-    collapse_nodes(shape.first_child, shape.n_children, shape.counts, label_shape(shape), spare)
+    collapse_nodes(shape.first_child, shape.n_children, shape.counts, label_shape(shape))
 
 
 def _error_based(tree, rows, confidence_factor=0.25, subtree_raising=True):
@@ -184,7 +180,7 @@ def _metadata(tree):
 
 
 def _read_rows(tree, X, y, sample_weight):
-    """(X, class codes, weights) as the kernels take them, or None without data."""
+    """(X, class codes, weights) as the compiled functions take them, or None without data."""
     if X is None and y is None:
         return None
     if X is None or y is None:

@@ -1,38 +1,14 @@
-"""A tree while it is grown and pruned: arrays that may change, and the way to and from a Tree."""
-
-from typing import NamedTuple
+"""From a tree that was grown or pruned, a Shape, to a Tree, and back."""
 
 import numpy as np
 
+from keeptree._kernels.shape import Shape
 from keeptree.data.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
 
 
-class Shape(NamedTuple):
-    """Nodes as arrays; the children of a node follow one another, all behind it.
-
-    A nominal node sends category k to its child number ``category_child[category_start + k]``;
-    ``category_start`` is -1 elsewhere. ``missing`` is a child's number or -1 for "shared".
-    ``n_children`` of 0 makes a leaf, whatever else the node still holds.
-    """
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    first_child: np.ndarray
-    n_children: np.ndarray
-    category_start: np.ndarray
-    category_child: np.ndarray
-    missing: np.ndarray
-    counts: np.ndarray
-
-    @property
-    def tests(self):
-        """The arrays that say where a row goes, as the kernels take them."""
-        return self[:7]
-
-
 def label_shape(shape, by_share=False):
-    """J48's class of each node (kernel ``label_nodes``)."""
+    """J48's class of each node (compiled ``label_nodes``)."""
     from keeptree._kernels.prune_counts import label_nodes
 
     label = np.zeros(len(shape.feature), dtype=np.int32)
