@@ -13,8 +13,8 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_kernels", "checks", "data", "output", "text"},
-    {"tree", "tree_check", "tree_json", "tree_text", "blocks"},
+    {"_kernels", "blocks", "checks", "output", "terminal", "text"},
+    {"data", "tree", "tree_check", "tree_json", "tree_text"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
     {"evaluation"},

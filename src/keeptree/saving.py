@@ -30,7 +30,7 @@ _PARTS = {
     "MarginExpert": "probability.margin",
     "Models": "learners.grow_bayes",
     "NodeStatistics": "probability.confdtree_statistics",
-    "Observed": "geometry.observed",
+    "Observed": "data.observed",
     "Pool": "probability.pool",
     "SoftExpert": "probability.soft",
     "SoftTests": "probability.soft_tests",

@@ -19,7 +19,7 @@ def _arguments(parser):
 def _run(options):
     require_files(options.data)
     check_order(options.model, options.data)
-    from keeptree.data.read_cases import read_row
+    from keeptree.data.cases import read_row
     from keeptree.explanation.story import explain
     from keeptree.saving import load
 

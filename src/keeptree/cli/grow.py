@@ -38,8 +38,8 @@ def _run(options):
     require_files(options.data)
     out = check_writable(options.out or default_out("tree.json"))
     check_distinct(out, options.data)
+    from keeptree.data.training import read_training
     from keeptree.learners.c45 import C45Classifier
-    from keeptree.learners.from_file import grow_file
     from keeptree.learners.j48_text import j48_text
 
     learner = C45Classifier(
@@ -53,9 +53,8 @@ def _run(options):
         subtree_raising=not options.no_raising,
         collapse=not options.no_collapse,
     )
-    tree = grow_file(
-        options.data, options.target, learner, nominal=options.nominal, drop=options.drop
-    ).tree_
+    X, y = read_training(options.data, options.target, options.nominal, options.drop)
+    tree = learner.fit(X, y).tree_
     tree.save(out)
     if options.json:
         print(json.dumps(tree.to_dict(), allow_nan=False))

@@ -5,7 +5,7 @@ from importlib import import_module
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from keeptree.data.files import columns_of, read_training, warn_suspect_columns
+from keeptree.data.training import read_training
 
 # What --method names -> the public class around the tree.
 METHODS = {
@@ -54,9 +54,7 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
     """
     if method not in METHODS:
         raise ValueError(f"method={method!r} is not known; choose one of {sorted(METHODS)}.")
-    X, y = read_training(data, target, nominal, drop)
-    X = columns_of(tree, X, data)
-    warn_suspect_columns(X, y)
+    X, y = read_training(data, target, nominal, drop, tree)
     _check_learner(tree, X)
     kind = getattr(import_module("keeptree"), METHODS[method])
     return kind(tree).fit(X, y)

@@ -5,8 +5,8 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-from keeptree.data.files import read_training, warn_suspect_columns
 from keeptree.data.labels import named_label
+from keeptree.data.training import read_training
 from keeptree.evaluation.comparison import DEFAULT_METRICS, compare, read_classes
 from keeptree.evaluation.displays import (
     LearningDisplay,
@@ -41,7 +41,7 @@ def compare_file(
     Parameters
     ----------
     path : str or Path
-        The data; see :func:`keeptree.data.files.read_frame`.
+        The data; see :func:`keeptree.data.training.read_frame`.
     target : str
         Column of the class.
     out : str or Path
@@ -71,7 +71,6 @@ def compare_file(
         What was written.
     """
     X, y = read_training(path, target, nominal, drop)
-    warn_suspect_columns(X, y)
     labels = read_classes(y)[1]
     models = make_models(models, X)
     measured = {**find_metrics(metrics)}

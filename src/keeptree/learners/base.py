@@ -11,8 +11,7 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.checks import check_names, require
-from keeptree.data.nominal import has_nominal, read_table
-from keeptree.data.table import column_names
+from keeptree.data.table import column_names, has_nominal, read_table
 from keeptree.data.target import read_target, sort_classes
 from keeptree.learners.shape import shape_to_tree
 from keeptree.tree import Tree

@@ -19,10 +19,11 @@ from sklearn.utils.validation import (
 from keeptree.blocks import map_rows
 from keeptree.checks import check_names, require
 from keeptree.data.labels import label_codes
+from keeptree.data.observed import Observed
+from keeptree.data.sample import Sample
 from keeptree.data.table import as_matrix, comparable_names, take_rows
 from keeptree.data.target import read_target, sort_classes
 from keeptree.geometry.measure import check_finite
-from keeptree.geometry.observed import Observed, observe
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.learners.c45 import C45Classifier
 from keeptree.tree import ERROR, LEAF, Tree, names_differ
@@ -32,8 +33,8 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     """Base of the post-hoc classifiers.
 
     A subclass has ``estimator`` and ``n_jobs`` among its parameters and supplies
-    ``_learn(X, y, weight)``, which estimates from the encoded training matrix, class codes and
-    weights, and ``_scores(rows, out)``, which fills in a score for each class.
+    ``_learn(sample)``, which estimates from a :class:`~keeptree.data.sample.Sample`, and
+    ``_scores(rows, out)``, which fills in a score for each class.
     """
 
     _saved = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
@@ -59,20 +60,21 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        self._learn(*self._prepare(X, y, sample_weight))
+        self._learn(self._prepare(X, y, sample_weight))
         return self
 
     def _prepare(self, X, y, sample_weight):
-        """Check the sample, resolve the tree; return encoded rows, class codes and weights."""
+        """Check the sample, resolve the tree and return the sample as the tree reads it."""
         self._validate_params()
         labels = self._read_target(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not 0 < weight.sum() < np.inf:
             raise ValueError("The sample weights must have a positive, finite sum.")
         self._resolve(X, y, sample_weight)
-        matrix = self._check_finite(self._read(X))
-        self.observed_ = observe(matrix, self.tree_, weight)
-        return matrix, label_codes(labels, self.tree_.classes), weight
+        rows = self._check_finite(self._read(X))
+        sample = Sample(self.tree_, rows, label_codes(labels, self.tree_.classes), weight)
+        self.observed_ = sample.observed
+        return sample
 
     def predict(self, X):
         """Return the class the kept tree decides for each row.

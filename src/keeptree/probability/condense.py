@@ -4,7 +4,7 @@ import heapq
 
 import numpy as np
 
-from keeptree.probability.copies import equal_rows
+from keeptree.data.copies import equal_rows
 
 _MOVES = 3  # of k-means, after the division
 

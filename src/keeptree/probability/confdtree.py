@@ -236,11 +236,10 @@ class ConfDTreeClassifier(ProbabilityModel):
         """
         return trace_rows(self, self.encode(X))
 
-    def _learn(self, X, y, weight):
-        tree = self.tree_
+    def _learn(self, sample):
         tested = None if self.interval == "t" else self.significance
-        self.statistics_ = node_statistics(tree, X, y, weight, tested)
-        self.intervals_ = confidence_intervals(tree, self.statistics_, self)
+        self.statistics_ = node_statistics(sample, tested)
+        self.intervals_ = confidence_intervals(self.tree_, self.statistics_, self)
         self._derive()
         if not self.intervals_.takes_part.any():
             warnings.warn(

@@ -133,13 +133,12 @@ class KeptTreeClassifier(RefittedModel):
     def _refits(self):
         return True
 
-    def _learn(self, X, y, weight, folds):
-        tree, sample = self.tree_, (X, y, weight)
-        prior = smoothed_prior(y, weight, len(tree.classes))
+    def _learn(self, sample, folds):
+        prior = smoothed_prior(sample.y, sample.weight, len(self.tree_.classes))
         strengths, C = choose_soft(folds), choose_margin(folds)
-        self.soft_ = fit_soft(tree, *sample, *strengths)
-        self.margin_ = fit_margin(tree, *sample, C)
-        self.kernel_ = fit_kernel(tree, *sample)
+        self.soft_ = fit_soft(sample, *strengths)
+        self.margin_ = fit_margin(sample, C)
+        self.kernel_ = fit_kernel(sample)
         if folds is None:
             self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
         else:
@@ -227,10 +226,7 @@ def _unseen(folds, chosen):
     """Opinions on the cases of all folds, with their classes and weights."""
     parts = []
     for fold in folds:
-        experts = [
-            fit(fold.tree, *fold.train, *settings)
-            for fit, settings in zip(_FIT, chosen, strict=True)
-        ]
+        experts = [fit(fold.train, *settings) for fit, settings in zip(_FIT, chosen, strict=True)]
         opinions = _ask(experts, fold.test.X, len(fold.tree.classes))
         parts.append((opinions, fold.test.y, fold.test.weight))
     opinions, *rest = zip(*parts, strict=True)

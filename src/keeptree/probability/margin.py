@@ -97,18 +97,17 @@ class Contributions:
     intercept: np.ndarray
 
 
-def fit_margin(tree, X, y, weight, C=_DEFAULT_C):
-    """Fit the logistic model on the tests of a tree, as the encoded training rows X pass them.
+def fit_margin(sample, C=_DEFAULT_C):
+    """Fit the logistic model on the tests of a sample's tree, as its rows pass them.
 
     Returns
     -------
     expert : MarginExpert
     """
-    tests = _asked_tests(tree, X, weight)
+    tests = _asked_tests(sample)
     node = _feature_nodes(tests)
-    rows = stratified_part(y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
-    features = _features(tests, X[rows])
-    problem = RidgeLogistic(features, y[rows], weight[rows], len(tree.classes), C)
+    rows = stratified_part(sample.y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
+    problem = _logistic(tests, sample.take(rows), C)
     linear = problem.fit(C)
     coef = linear.coef.reshape(len(PARTS), len(node), len(linear.intercept))
     scores = np.zeros((len(PARTS), len(tests.kind), coef.shape[2]))
@@ -137,10 +136,9 @@ def _fold_losses(fold, penalties):
     """Log-loss on the rows held out, for each C."""
     from keeptree._kernels.soft import logits_to_shares
 
-    (X, y, weight), n_classes = fold.train, len(fold.tree.classes)
-    tests = _asked_tests(fold.tree, X, weight)
-    problem = RidgeLogistic(_features(tests, X), y, weight, n_classes, max(penalties))
-    held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), n_classes))
+    tests = _asked_tests(fold.train)
+    problem = _logistic(tests, fold.train, max(penalties))
+    held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
     losses = np.empty(len(penalties))
     for j, C in enumerate(penalties):
         linear = problem.fit(C, tolerance=1e-2)
@@ -280,9 +278,9 @@ class MarginTreeClassifier(RefittedModel):
     def _refits(self):
         return self.C == "cv"
 
-    def _learn(self, X, y, weight, folds):
+    def _learn(self, sample, folds):
         C = choose_margin(folds, PENALTIES if self.C == "cv" else (float(self.C),))
-        self.expert_ = fit_margin(self.tree_, X, y, weight, C)
+        self.expert_ = fit_margin(sample, C)
 
     def _logit(self, X, out):
         self._check_rows(X)
@@ -298,9 +296,10 @@ class MarginTreeClassifier(RefittedModel):
         self.expert_.probability(X, out)
 
 
-def _asked_tests(tree, X, weight):
+def _asked_tests(sample):
     """Tests of the nodes with enough training cases, of many those of the heaviest."""
-    cases = np.bincount(tree.route(X), weight, minlength=tree.n_nodes)
+    tree = sample.tree
+    cases = np.bincount(tree.route(sample.X), sample.weight, minlength=tree.n_nodes)
     for nodes in tree.levels[:0:-1]:
         np.add.at(cases, tree.parent[nodes], cases[nodes])
     asked = (tree.kind != LEAF) & (cases >= _FEWEST)
@@ -308,7 +307,13 @@ def _asked_tests(tree, X, weight):
     # above it.
     order = tree.preorder[np.argsort(-cases[tree.preorder], kind="stable")]
     asked[order[asked[order]][_MOST_TESTS:]] = False
-    return soft_tests(tree, X, weight, asked)
+    return soft_tests(sample, asked)
+
+
+def _logistic(tests, sample, largest):
+    """The problem of weighing the tests, for penalties up to the largest C."""
+    features, n_classes = _features(tests, sample.X), len(sample.tree.classes)
+    return RidgeLogistic(features, sample.y, sample.weight, n_classes, largest)
 
 
 def _feature_nodes(tests):

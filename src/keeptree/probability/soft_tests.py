@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from keeptree.checks import require, require_array
-from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 
@@ -70,24 +69,21 @@ class SoftTests:
         return np.where(np.isfinite(steep), steep, 0.0)
 
 
-def soft_tests(tree, X, weight, inner=None):
-    """Tests of a tree with the spreads of a training sample.
+def soft_tests(sample, inner=None):
+    """Tests of a sample's tree with the spreads of the sample.
 
     Parameters
     ----------
-    tree : Tree
-        The kept tree.
-    X : ndarray of shape (n, n_features)
-        Encoded training rows.
-    weight : ndarray of shape (n,)
-        Their weights.
+    sample : Sample
+        The training sample.
     inner : ndarray of shape (n_nodes,), optional
         Nodes whose tests are asked; the others count as leaves. It holds with every node all
         those above. Default: all tests.
     """
-    low, high, _, deviation = column_spread(X, weight)
-    tests = _arrange_tests(tree, np.where(low < high, deviation, 0.0), inner)
-    return replace(tests, threshold=_gap_centres(tests, X, weight))
+    columns = sample.observed
+    spread = np.where(columns.low < columns.high, columns.deviation, 0.0)
+    tests = _arrange_tests(sample.tree, spread, inner)
+    return replace(tests, threshold=_gap_centres(tests, sample))
 
 
 def hard_tests(tree):
@@ -147,7 +143,7 @@ def _arrange_tests(tree, spread, inner):
     )
 
 
-def _gap_centres(tests, X, weight):
+def _gap_centres(tests, sample):
     """Thresholds of the soft tests, each moved to where its side of the sample ends.
 
     C4.5 takes the largest value below as its threshold; a case there is not half on either side.
@@ -158,8 +154,7 @@ def _gap_centres(tests, X, weight):
         at = np.flatnonzero((tests.column == j) & (tests.spread > 0))
         if len(at) == 0:
             continue
-        values = X[weight > 0, feature]
-        values = np.append(np.unique(values[~np.isnan(values)]), np.nan)
+        values = np.append(sample.distinct(feature), np.nan)
         place = np.searchsorted(values[:-1], threshold[at])
         at, place = at[values[place] == threshold[at]], place[values[place] == threshold[at]]
         half = (values[place + 1] - values[place]) / 2

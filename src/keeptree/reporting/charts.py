@@ -13,7 +13,7 @@ _MOST_TICKS = 200  # thresholds drawn behind one control
 
 
 def roc_chart(ours, leaves, name, size=400):
-    """Return ROC curves of a class, each with ``fpr`` and ``tpr``: ours solid, leaves dashed."""
+    """Return the ROC curves of a class, with ``fpr`` and ``tpr``: ours solid, leaves dashed."""
     plot = _shares(size, "false alarms", f"{name} found")
     _draw_roc(plot, ours, leaves)
     return plot.draw(

@@ -1,9 +1,12 @@
 """The quality of probabilities on held-out cases: ours beside the leaves', with intervals."""
 
+from itertools import chain
+
 import numpy as np
 from sklearn.metrics import roc_curve
 
-from keeptree.evaluation.ranking import weighted_area
+from keeptree.evaluation.ranking import auc, weighted_area
+from keeptree.evaluation.reliability import quantile_bins
 
 # Metric -> name, whether larger is better; all are shown with three decimals.
 METRICS = {"auc": ("AUC", True), "brier": ("Brier score", False), "log_loss": ("Log-loss", False)}
@@ -14,12 +17,43 @@ _BLOCK = 2_000_000  # weights held at a time
 _ROC_POINTS = 300
 
 
-def compare(ours, leaves, truth, positive):
+def collect_quality(held, positive):
+    """Return the metrics of ours and the leaves, and the curves of each class that occurs.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Cases with their true classes.
+    positive : int
+        With two classes, the one that is shown.
+
+    Returns
+    -------
+    quality : dict
+        What :func:`compare_metrics` returns; ``impossible``, how many cases the leaves had called
+        so; and ``by_class``, with the AUC, ROC curve and bins of both methods.
+    """
+    truth, methods = held.truth, {"ours": held.ours, "leaves": held.leaves}
+    return {
+        **compare_metrics(held.ours, held.leaves, truth, positive),
+        "impossible": int((held.leaves[np.arange(len(truth)), truth] <= 0).sum()),
+        "by_class": [
+            {
+                "class": c,
+                "cases": int((truth == c).sum()),
+                **{name: _curves(p[:, c], truth == c) for name, p in methods.items()},
+            }
+            for c in shown_classes(truth, held.ours.shape[1], positive)
+            if 0 < (truth == c).sum() < len(truth)
+        ],
+    }
+
+
+def compare_metrics(ours, leaves, truth, positive):
     """Return each metric of both methods and of their difference, with 95 % intervals.
 
     The intervals are percentiles of bootstrap resamples of the cases, the same for both methods,
-    so that the interval of the difference is a paired one. No matrix of positive by negative
-    cases is built: a resample weights the cases, and ranks are counted along the sorted scores.
+    so that the interval of the difference is a paired one.
 
     Parameters
     ----------
@@ -34,32 +68,26 @@ def compare(ours, leaves, truth, positive):
     Returns
     -------
     quality : dict
-        ``resamples``, and for each metric ``ours``, ``leaves`` and ``difference``, each with
-        ``value``, ``low`` and ``high``.
+        ``resamples``, and for each of the ``metrics`` ``ours``, ``leaves`` and ``difference``,
+        each with ``value``, ``low`` and ``high``.
     """
     n, n_classes = ours.shape
-    shown = [positive] if n_classes == 2 else np.unique(truth).tolist()
-    measures = [_measures(p, truth, shown) for p in (ours, leaves)]
-    resamples = int(np.clip(_WORK // (n * len(shown)), _FEWEST, _RESAMPLES))
-    whole = [_values(measure, np.ones((1, n))) for measure in measures]
-    parts = [[], []]
-    for weights in _resamples(n, resamples):
-        for part, measure in zip(parts, measures, strict=True):
-            part.append(_values(measure, weights))
-    drawn = [np.concatenate(part, axis=1) for part in parts]
-    rows = {"ours": (whole[0], drawn[0]), "leaves": (whole[1], drawn[1])}
-    rows["difference"] = (whole[0] - whole[1], drawn[0] - drawn[1])
+    measured = [_weighted_metrics(p, truth, positive) for p in (ours, leaves)]
+    work = n * len(shown_classes(truth, n_classes, positive))
+    resamples = int(np.clip(_WORK // work, _FEWEST, _RESAMPLES))
+    blocks = chain([np.ones((1, n))], _resamples(n, resamples))  # first the sample itself
+    values = np.concatenate([[of(weights) for of in measured] for weights in blocks], axis=2)
+    rows = {"ours": values[0], "leaves": values[1], "difference": values[0] - values[1]}
     metrics = {
-        key: {name: _interval(value[at, 0], draws[at]) for name, (value, draws) in rows.items()}
+        key: {name: _interval(found[at, 0], found[at, 1:]) for name, found in rows.items()}
         for at, key in enumerate(METRICS)
     }
     return {"resamples": resamples, "metrics": metrics}
 
 
-def measure(p, truth, positive):
+def single_metrics(p, truth, positive):
     """Return each metric of one method; the AUC is None where only one class is present."""
-    shown = [positive] if p.shape[1] == 2 else np.unique(truth).tolist()
-    values = _values(_measures(p, truth, shown), np.ones((1, len(p))))[:, 0].tolist()
+    values = _weighted_metrics(p, truth, positive)(np.ones((1, len(p))))[:, 0].tolist()
     return {key: None if np.isnan(v) else v for key, v in zip(METRICS, values, strict=True)}
 
 
@@ -72,25 +100,38 @@ def roc_points(score, positive):
     return {"fpr": fpr.round(5).tolist(), "tpr": tpr.round(5).tolist()}
 
 
-def _measures(p, truth, shown):
-    """What the metrics are computed from: rankings of the shown classes, losses of the cases."""
+def shown_classes(truth, n_classes, positive):
+    """Return the classes that have curves: of two the positive one, of more all that occur."""
+    return [positive] if n_classes == 2 else np.unique(truth).tolist()
+
+
+def _curves(score, happened):
+    return {
+        "auc": auc(happened, score),
+        "roc": roc_points(score, happened),
+        "bins": quantile_bins(score, happened),
+    }
+
+
+def _weighted_metrics(p, truth, positive):
+    """Function from weights of the cases (b, n) to AUC, Brier score and log-loss (3, b)."""
+    n_classes = p.shape[1]
+    shown = shown_classes(truth, n_classes, positive)
     rankings = [weighted_area(truth == c, p[:, c]) for c in shown]
-    right = np.arange(p.shape[1]) == truth[:, None]
-    brier = ((p - right) ** 2).sum(axis=1) / (2 if p.shape[1] == 2 else 1)
+    right = np.arange(n_classes) == truth[:, None]
+    brier = ((p - right) ** 2).sum(axis=1) / (2 if n_classes == 2 else 1)
     # Clipped as scikit-learn's log_loss does: a case called impossible would cost infinitely much.
     log_loss = -np.log(np.clip(p[right], np.finfo(float).eps, None))
-    return rankings, np.column_stack([brier, log_loss])
+    losses = np.column_stack([brier, log_loss])
 
+    def metrics(weights):
+        areas = np.array([area(weights) for area in rankings])
+        known = ~np.isnan(areas)
+        with np.errstate(invalid="ignore"):
+            mean = np.where(known, areas, 0.0).sum(axis=0) / known.sum(axis=0)
+        return np.vstack([mean, (weights @ losses).T / weights.sum(axis=1)])
 
-def _values(measures, weights):
-    """AUC, Brier score and log-loss (rows) under each row of weights."""
-    rankings, losses = measures
-    areas = np.array([area(weights) for area in rankings])
-    known = ~np.isnan(areas)
-    total = np.where(known, areas, 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        auc = total / known.sum(axis=0)
-    return np.vstack([auc, (weights @ losses).T / weights.sum(axis=1)])
+    return metrics
 
 
 def _resamples(n, resamples):

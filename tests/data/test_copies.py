@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from keeptree.probability.copies import equal_rows, find_copies
+from keeptree.data.copies import equal_rows, find_copies
 
 
 def test_equal_rows_of_few_categories_are_not_copies():
