@@ -187,9 +187,7 @@ def test_the_last_of_tied_branches_is_the_largest():
     n_children, first_child = np.array([3, 0, 0, 0], np.int32), np.array([1, 0, 0, 0], np.int32)
     counts = np.array([[9.0, 1], [4, 0], [3, 1], [2, 0]])
     unused = np.zeros(4, np.int32)
-    shape = Shape(
-        unused, np.zeros(4), first_child, n_children, unused, unused, unused, counts
-    )
+    shape = Shape(unused, np.zeros(4), first_child, n_children, unused, unused, unused, counts)
     assert find_largest(shape, 0) == 2
 
 
