@@ -13,7 +13,7 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_kernels", "blocks", "checks", "output", "terminal", "text"},
+    {"_compiled", "blocks", "checks", "output", "plotting", "terminal", "text"},
     {"data", "tree", "tree_check", "tree_json", "tree_text"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
@@ -68,12 +68,12 @@ def test_the_package_imports_nothing_that_only_a_checkout_has(path):
 def test_no_file_imports_a_private_name_of_another(path):
     ours = [name.split(".") for name in imported_modules(path) if name.startswith("keeptree.")]
     private = [name for name in ours if name[-1].startswith("_")]
-    assert [name for name in private if name[-1] not in ("_kernels", "__version__")] == []
+    assert [name for name in private if name[-1] not in ("_compiled", "__version__")] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_numba_lives_in_the_kernels_only(path):
-    if "_kernels" not in path.parts:
+def test_numba_lives_among_the_compiled_functions_only(path):
+    if "_compiled" not in path.parts:
         assert not any(name.split(".")[0] == "numba" for name in imported_modules(path))
 
 

@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from keeptree import Boundary, Metric, Tree, keep
-from keeptree._kernels.boundary import measure_rows
 from keeptree.geometry import measure as measure_module
 from tests.reference import boundary as reference
 from tests.strategies import decode, random_rows, random_tree, trees
@@ -383,7 +382,7 @@ def test_a_fresh_boundary_may_be_used_first_by_eight_threads_at_once():
     serial = score(fitted(warm, X))
     for _ in range(3):
         cold = Boundary(rebuilt(warm)).fit(rows)  # of a tree that has computed nothing yet
-        measure_rows.cache_clear()
+
         start = Barrier(8)
 
         def together(_, cold=cold, start=start):

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from keeptree._kernels.prune_counts import collapse_nodes
-from keeptree._kernels.prune_error import estimate_errors, find_largest
-from keeptree._kernels.shape import Shape
+from keeptree._compiled.prune_counts import collapse_nodes
+from keeptree._compiled.prune_error import estimate_errors, find_largest
+from keeptree._compiled.shape import Shape
 from keeptree.learners import C45Classifier
 from keeptree.learners.prune import quantile
 from tests.reference.c45 import added
@@ -179,7 +179,9 @@ def test_collapse_goes_top_down():
     first_child = np.array([1, 0, 3, 0, 0], np.int32)
     counts = np.array([[8, 2], [1, 1.0008], [7, 0.9992], [6.0, 0.1984], [0.8, 0.8008]])
     label = np.array([0, 1, 0, 0, 1], np.int32)
-    collapse_nodes(first_child, n_children, counts, label)
+    unused = np.zeros(5, np.int32)
+    shape = Shape(unused, np.zeros(5), first_child, n_children, unused, unused, unused, counts)
+    collapse_nodes(shape, label)
     assert n_children.tolist() == [2, 0, 0, 0, 0]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree._kernels.landmarks import nearest_landmark
+from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.sample import Sample
 from keeptree.probability.condense import condense
 from keeptree.probability.kernel_expert import (

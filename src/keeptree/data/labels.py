@@ -30,6 +30,22 @@ def is_missing(label):
     return isinstance(unequal, bool | np.bool_) and bool(unequal)
 
 
+def sorting_order(labels):
+    """Positions that sort labels; labels that cannot be compared keep their order.
+
+    Examples
+    --------
+    >>> sorting_order(np.array(["yes", "no"])).tolist()
+    [1, 0]
+    >>> sorting_order(np.array(["yes", 1], dtype=object)).tolist()
+    [0, 1]
+    """
+    try:
+        return np.argsort(labels, kind="stable")
+    except (TypeError, ValueError):
+        return np.arange(len(labels))
+
+
 def label_kind(label):
     """What a label is, in words: text, numbers (booleans too) or the name of its type.
 

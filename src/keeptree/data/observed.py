@@ -76,7 +76,7 @@ def _whole_columns(X, tree):
 
 def column_spread(X, sample_weight=None):
     """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
-    from keeptree._kernels.columns import add_range, add_squares, add_sum
+    from keeptree._compiled.columns import add_range, add_squares, add_sum
 
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])

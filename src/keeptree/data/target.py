@@ -37,20 +37,5 @@ def read_target(y):
     return classes, codes.astype(np.int64)
 
 
-def sort_classes(classes):
-    """Return (sorted classes, their positions), positions None if they are sorted already.
-
-    scikit-learn's scorers take the columns of ``predict_proba`` to be sorted; a categorical target
-    is not. Labels that cannot be compared keep their order.
-    """
-    try:
-        order = np.argsort(classes, kind="stable")
-    except TypeError:
-        return classes, None
-    if (order == np.arange(len(order))).all():
-        return classes, None
-    return classes[order], order
-
-
 def _missing_label(row):
     return f"y has no label in row {row}; drop the rows without one."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keeptree.data.labels import named_label
 from keeptree.data.training import read_training
-from keeptree.evaluation.comparison import DEFAULT_METRICS, compare, read_classes
+from keeptree.evaluation.comparison import DEFAULT_METRICS, compare
 from keeptree.evaluation.displays import (
     LearningDisplay,
     MeanRocDisplay,
@@ -17,6 +17,7 @@ from keeptree.evaluation.displays import (
 from keeptree.evaluation.learning import learning_curve
 from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
+from keeptree.evaluation.preparation import read_classes
 from keeptree.evaluation.tables import finite
 from keeptree.output import write_text
 from keeptree.text import clean, plural

@@ -1,8 +1,8 @@
 """Metrics of one test sample by name: scikit-learn's where it has them, the papers' beside them.
 
-Every function takes the true classes, what a model says of the cases (scores, probabilities or
-decisions, see :class:`Metric`) and ``labels``, the classes in the order of the columns; with two
-classes the last one is the positive one.
+Every function takes the true classes, what a model gives the cases (scores, probabilities or
+decisions, see :class:`QualityMetric`) and ``labels``, the classes in the order of the columns; with
+two classes the last one is the positive one.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from keeptree.evaluation.reliability import expected_calibration_error, reliabil
 
 
 @dataclass(frozen=True)
-class Metric:
+class QualityMetric:
     """A metric as :func:`keeptree.evaluation.compare` uses it.
 
     Parameters
@@ -118,7 +118,7 @@ def cost(y_true, decision, labels=None, *, matrix, normalise=False):
 
 
 def cost_metric(matrix):
-    """Return the mean cost per case under a cost matrix as a :class:`Metric`.
+    """Return the mean cost per case under a cost matrix as a :class:`QualityMetric`.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def cost_metric(matrix):
         See :func:`cost`.
     """
     function = partial(cost, matrix=np.asarray(matrix, dtype=float).tolist(), normalise=True)
-    return Metric(function, "decision", larger=False, label="cost", per_case=True)
+    return QualityMetric(function, "decision", larger=False, label="cost", per_case=True)
 
 
 def _of_labels(function, y_true, decision, labels):
@@ -148,28 +148,28 @@ def _confusion(y_true, decision, labels):
 
 
 METRICS = {
-    "auc": Metric(auc, "score", label="AUC"),
-    "auc_weighted": Metric(partial(auc, average="weighted"), "score", label="weighted AUC"),
-    "auc_ties_0": Metric(partial(auc, ties=0.0), "score", label="AUC, ties 0"),
-    "brier": Metric(brier, "probability", False, "Brier", per_case=True),
-    "mse": Metric(squared_error, "probability", False, "MSE", per_case=True),
-    "log_loss": Metric(_log_loss, "probability", False, "log-loss", per_case=True),
-    "log_loss_unclipped": Metric(
+    "auc": QualityMetric(auc, "score", label="AUC"),
+    "auc_weighted": QualityMetric(partial(auc, average="weighted"), "score", label="weighted AUC"),
+    "auc_ties_0": QualityMetric(partial(auc, ties=0.0), "score", label="AUC, ties 0"),
+    "brier": QualityMetric(brier, "probability", False, "Brier", per_case=True),
+    "mse": QualityMetric(squared_error, "probability", False, "MSE", per_case=True),
+    "log_loss": QualityMetric(_log_loss, "probability", False, "log-loss", per_case=True),
+    "log_loss_unclipped": QualityMetric(
         unclipped_log_loss, "probability", False, "log-loss, unclipped", per_case=True
     ),
-    "ece": Metric(expected_calibration_error, "probability", False, "ECE"),
-    "accuracy": Metric(_accuracy, "decision", label="accuracy", per_case=True),
-    "precision": Metric(partial(_of_labels, precision_score), "decision", label="precision"),
-    "recall": Metric(partial(_of_labels, recall_score), "decision", label="recall"),
-    "f1": Metric(partial(_of_labels, f1_score), "decision", label="F"),
+    "ece": QualityMetric(expected_calibration_error, "probability", False, "ECE"),
+    "accuracy": QualityMetric(_accuracy, "decision", label="accuracy", per_case=True),
+    "precision": QualityMetric(partial(_of_labels, precision_score), "decision", label="precision"),
+    "recall": QualityMetric(partial(_of_labels, recall_score), "decision", label="recall"),
+    "f1": QualityMetric(partial(_of_labels, f1_score), "decision", label="F"),
 }
 
 # Values that are no single number; they are summed or averaged over the splits and drawn.
 CURVES = {
-    "confusion": Metric(_confusion, "decision", label="confusion matrix"),
-    "partial_auc": Metric(partial_auc, "score", label="AUC(x)"),
-    "reliability": Metric(reliability_bins, "probability", label="reliability"),
-    "roc": Metric(mean_roc, "score", label="ROC"),
+    "confusion": QualityMetric(_confusion, "decision", label="confusion matrix"),
+    "partial_auc": QualityMetric(partial_auc, "score", label="AUC(x)"),
+    "reliability": QualityMetric(reliability_bins, "probability", label="reliability"),
+    "roc": QualityMetric(mean_roc, "score", label="ROC"),
 }
 
 
@@ -179,11 +179,12 @@ def find_metrics(metrics):
     Parameters
     ----------
     metrics : list of str or dict
-        Names in :data:`METRICS` or :data:`CURVES`, or a dict of names to your own :class:`Metric`.
+        Names in :data:`METRICS` or :data:`CURVES`, or a dict of names to your own
+        :class:`QualityMetric`.
 
     Returns
     -------
-    metrics : dict of str to Metric
+    metrics : dict of str to QualityMetric
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Is a difference more than chance? Paired tests over splits, intervals of an accuracy."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from scipy.stats import norm, t, wilcoxon
@@ -88,6 +88,39 @@ def paired_difference(
         _wilcoxon(differences, alternative),
         None if wide is None else _t_test(mean, wide, n, alternative),
     )  # fmt: skip
+
+
+def describe_differences(differences, **options):
+    """Return :func:`paired_difference` as a dict, of values some of which may not be finite.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        NaN where there is none.
+    **options
+        Of :func:`paired_difference`.
+
+    Returns
+    -------
+    found : dict
+        The fields of :class:`PairedDifference`, and ``n_infinite``. If any value is infinite, so
+        is the mean (None if they have both signs), and all that needs a spread is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = describe_differences(np.array([1.0, np.inf, np.nan]))
+    >>> found["n"], found["n_infinite"], found["mean"], found["sd"]
+    (2, 1, inf, None)
+    """
+    differences = differences[~np.isnan(differences)]
+    infinite = differences[np.isinf(differences)]
+    if len(differences) > len(infinite) == 0:
+        return {**asdict(paired_difference(differences, **options)), "n_infinite": 0}
+    signs = np.unique(np.sign(infinite))
+    mean = float(signs[0] * np.inf) if len(signs) == 1 else None
+    nothing = asdict(PairedDifference(len(differences), mean, *[None] * 7))
+    return {**nothing, "n_infinite": len(infinite)}
 
 
 def accuracy_interval(accuracy, n, confidence=0.95):

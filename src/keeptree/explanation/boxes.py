@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE, first_largest
+from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE
 
 _MOST_BOXES = 200_000  # shared missing values multiply them
 
@@ -151,4 +151,4 @@ class _Cells:
         if not self.mixed:
             return heaviest, int(tree.label[heaviest])
         mixed = sum(share * tree.proportions[leaf] for leaf, share in reached)
-        return heaviest, int(first_largest((mixed / mixed.sum())[None])[0])
+        return heaviest, int(tree.largest_share((mixed / mixed.sum())[None])[0])

@@ -16,14 +16,16 @@ class Search:
 
     def __init__(self, subject, constraints):
         self.subject, self.constraints, self.tree = subject, constraints, subject.tree
-        self.rules = constraints.rules(self.tree, subject.metric, subject.observed)
+        from keeptree._compiled.nearest_change import Rules
+
+        self.rules = Rules(*constraints.rules(self.tree, subject.metric, subject.observed))
         self.single = self.tree.compare_dtype == "float32"
         self.most = constraints.max_changes or _ANY
         self._kernel_boxes = {}
 
     def cheapest(self, X, own, wanted, n_jobs=None):
         """Box (-1 for none), cost and number of changes of each encoded row."""
-        from keeptree._kernels.nearest_change import find_cheapest
+        from keeptree._compiled.nearest_change import find_cheapest
 
         box = np.full(len(X), -1, dtype=np.int64)
         cost, n_changes = np.full(len(X), np.inf), np.zeros(len(X), dtype=np.int64)
@@ -55,7 +57,7 @@ class Search:
 
         None goes past another: what lies between the row and a dearer point is no alternative.
         """
-        from keeptree._kernels.nearest_change import price_leaves
+        from keeptree._compiled.nearest_change import price_leaves
 
         found, boxes = self.boxes(missing_of(row))
         cost, n_changes = np.empty(len(found.label)), np.empty(len(found.label), dtype=np.int64)
@@ -78,7 +80,7 @@ class Search:
 
     def move(self, X, box):
         """Rows moved into boxes (all rows lack the same values); where that is -1 they stay."""
-        from keeptree._kernels.nearest_change import move_into_leaves
+        from keeptree._compiled.nearest_change import move_into_leaves
 
         point = np.empty(X.shape)
         _, boxes = self.boxes(missing_of(X[0]))
@@ -110,7 +112,9 @@ class Search:
                 prices.append(price)
                 becomes.append(becoming)
             table.append(known[key])
-        return (
+        from keeptree._compiled.nearest_change import Boxes
+
+        return Boxes(
             boxes.start,
             boxes.feature,
             boxes.low,

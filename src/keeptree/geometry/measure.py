@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_SAW_NAN, _SAW_INF = 1, 2  # as in keeptree._kernels.boundary
+_SAW_NAN, _SAW_INF = 1, 2  # as in keeptree._compiled.boundary
 # Steps from which on it is faster to search a program for each row than to run all of it: where
 # the regions of all of many classes are asked for, and where those of one are (by measurement).
 _MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
@@ -71,7 +71,7 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
 
 def move_rows(program, tree, rows, region, out, fill=False):
     """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
-    from keeptree._kernels import project
+    from keeptree._compiled import project
 
     regions, single = program.regions, tree.compare_dtype == "float32"
     boxes = (regions.start, regions.nodes, regions.bounds, regions.category)
@@ -80,7 +80,7 @@ def move_rows(program, tree, rows, region, out, fill=False):
 
 def leaves_of(tree, X):
     """Leaf of each row; a missing value without a rule goes to the first child."""
-    from keeptree._kernels.route import route_rows
+    from keeptree._compiled.route import route_rows
 
     first = np.append(tree.child, 0)[tree.child_start[:-1]]
     following = np.where(tree.missing_child >= 0, tree.missing_child, first).astype(np.int32)
@@ -139,7 +139,7 @@ def _flat(X, start, stop):
 
 def _find(program, tree, rows, own, wanted, found, fill):
     """Fill regions, distances, separators, and ``own`` where it is negative; see ``_measure``."""
-    from keeptree._kernels.project import project_rows
+    from keeptree._compiled.project import project_rows
 
     seen = _measure(program, tree, rows, np.empty(0), (own, wanted, found.region))
     regions, (region, distance, separator, _) = program.regions, found
@@ -155,7 +155,7 @@ def _measure(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
 
     Returns the flags of what was seen.
     """
-    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
+    from keeptree._compiled.boundary import Nearest, measure_double, measure_single
 
     single = out.dtype == np.float32
     numbers, n_regions = program.single if single else program.double, len(program.regions.node)
@@ -167,9 +167,10 @@ def _measure(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
     steps += (links, program.classes, foreign)
     size = (program.n_slots, program.n_classes)
     if single:
-        return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None)
+        return measure_single(*rows, *layout, *steps, None, *size, None, out, None)
     bits = 0 if len(out) else max(_ID_BITS, (n_regions + 1).bit_length())
-    return measure_rows(False)(*rows, *layout, *steps, True, *size, -1 << bits, out, nearest)
+    where = Nearest(*nearest)
+    return measure_double(*rows, *layout, *steps, True, *size, -1 << bits, out, where)
 
 
 def _find_again(program, tree, rows, chosen, own, wanted, found, fill):

@@ -10,7 +10,7 @@ from keeptree.geometry.regions import find_regions
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
 _LARGEST = 1e38  # centre and factor in float32
 
-# As in keeptree._kernels.boundary.
+# As in keeptree._compiled.boundary.
 _BOUNDED, _LEFT_REGION, _RIGHT_REGION, _NOMINAL = 1, 2, 4, 8
 
 
@@ -32,7 +32,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Program:
-    """Steps in an order that needs few slots; see ``keeptree._kernels.boundary``.
+    """Steps in an order that needs few slots; see ``keeptree._compiled.boundary``.
 
     ``steps`` has for each the code, the used column, the parent's slot, the slot or class of the
     left and the right child, the numbers of their regions plus 1, and where the table of a nominal

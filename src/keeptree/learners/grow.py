@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from keeptree._kernels.shape import Shape
+from keeptree._compiled.grow_numeric import Grown, Options, fill_keys, grow_numeric, pack_values
+from keeptree._compiled.j48 import SMALL, read_upward
+from keeptree._compiled.shape import Shape
 from keeptree.learners.grow_mixed import MixedGrower
-from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
+from keeptree.learners.grow_options import GrowOptions, table_of_terms
 
 __all__ = ["GrowOptions", "grow", "snap_thresholds"]
 
@@ -57,8 +59,6 @@ def _key_bits(n_rows, n_classes):
 
 
 def _grow_numeric(columns, label, n_classes, bits, options):
-    from keeptree._kernels.grow_numeric import Options, fill_keys, grow_numeric, pack_values
-
     keys = np.empty(columns.shape, dtype=np.uint64)
     for column, key in zip(columns, keys, strict=True):
         pack_values(column.view(np.uint64), bits[0], key)
@@ -91,8 +91,6 @@ def _grow_numeric(columns, label, n_classes, bits, options):
 
 def _room_for_nodes(n_rows, n_classes, min_leaf):
     """Arrays for the largest possible tree; the system provides only the pages that are used."""
-    from keeptree._kernels.grow_numeric import Grown
-
     size = 2 * max(n_rows // min_leaf, 1)
     return Grown(
         feature=np.empty(size, dtype=np.int32),
@@ -135,8 +133,6 @@ def _snap_exactly(middle, column):
 
 
 def _snap_tolerantly(middle, column):
-    from keeptree._kernels.j48 import read_upward
-
     values = np.unique(column[~np.isnan(column)])
     # Where no other value is within 1e-6 below the largest, the order of the rows does not matter.
     alone = np.diff(values, prepend=-np.inf) > SMALL

@@ -4,13 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree._kernels.entries import Entries
-from keeptree._kernels.naive_bayes import Bayes, branch_errors, divide_entries, fit_bayes
-from keeptree._kernels.shape import Shape
+from keeptree._compiled.bayes_answer import Models
+from keeptree._compiled.entries import Entries
+from keeptree._compiled.j48 import SMALL
+from keeptree._compiled.naive_bayes import Bayes, branch_errors, divide_entries, fit_bayes
+from keeptree._compiled.shape import Shape
 from keeptree.checks import require, require_array, require_starts
 from keeptree.data.table import count_categories
 from keeptree.learners.grow import grow
-from keeptree.learners.grow_options import SMALL, GrowOptions, encode_columns, table_of_terms
+from keeptree.learners.grow_options import GrowOptions, encode_columns, table_of_terms
 from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
@@ -49,17 +51,6 @@ class Split(NamedTuple):
     threshold: float
     branch: np.ndarray
     share: np.ndarray
-
-
-class Models(NamedTuple):
-    """Naive Bayes of the leaves as flat arrays, see the compiled function ``answer_rows``."""
-
-    model_of: np.ndarray
-    cuts: np.ndarray
-    cut_start: np.ndarray
-    cells: np.ndarray
-    cell_start: np.ndarray
-    prior: np.ndarray
 
 
 def check_models(models, tree):
@@ -146,7 +137,7 @@ class BayesTreeGrower:
         order = np.argsort(value, axis=1, kind="stable").astype(np.int32)  # NaN come last
         known = np.count_nonzero(~np.isnan(value), axis=1)[None].astype(np.int32)
         row = np.arange(len(self.label), dtype=np.int32)
-        return Cases(Entries(row, self.weight.copy(), order), known)
+        return Cases(Entries(row, self.weight, order), known)
 
     def _leaf(self, entries):
         counts = np.bincount(self.label[entries.row], entries.weight, minlength=self.n_classes)
@@ -181,7 +172,8 @@ class BayesTreeGrower:
         return best if (own - fewest) / own >= options.min_reduction else None
 
     def _errors(self, entries, split):
-        return branch_errors(self.columns, *divide_entries(*entries, *split[2:]), self.bayes)
+        fields, first, known = divide_entries(*entries, split.branch, split.share)
+        return branch_errors(self.columns, Entries(*fields), first, known, self.bayes)
 
     def _split(self, f, entries):
         """C4.5's test of a column, None where it divides nothing; it need not gain anything."""
@@ -209,7 +201,7 @@ class BayesTreeGrower:
         return stump.threshold[0]
 
     def _divide(self, entries, split):
-        (row, weight, order), first, known = divide_entries(*entries, *split[2:])
+        (row, weight, order), first, known = divide_entries(*entries, split.branch, split.share)
         return [
             Cases(Entries(row[a:b], weight[a:b], np.ascontiguousarray(order[:, a:b])), k[None])
             for a, b, k in zip(first[:-1], first[1:], known, strict=True)
@@ -233,6 +225,13 @@ def pack_models(models, kept, n_categories):
         cell_start=_starts(n_bins),
         prior=np.array(prior),
     )
+
+
+def sort_classes(models, declared):
+    """Models grown with classes in declared order, for a tree, whose classes are sorted."""
+    order = np.argsort(declared)
+    cells, prior = np.take(models.cells, order, axis=1), np.take(models.prior, order, axis=1)
+    return models._replace(cells=cells, prior=prior)
 
 
 def _starts(widths):

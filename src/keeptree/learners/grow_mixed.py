@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree._kernels.entries import Entries
-from keeptree._kernels.grow_divide import Branches, assign_branches, divide_entries
-from keeptree._kernels.grow_search import Nodes, Options, Tests, search_nodes
-from keeptree._kernels.j48 import SMALL, SUBSETS
-from keeptree._kernels.shape import Shape
+from keeptree._compiled.entries import Entries
+from keeptree._compiled.grow_divide import Branches, assign_branches, divide_entries
+from keeptree._compiled.grow_search import Nodes, Options, Tests, search_nodes
+from keeptree._compiled.j48 import SMALL, SUBSETS
+from keeptree._compiled.shape import Shape
 from keeptree.learners.grow_options import encode_columns, table_of_terms
 
 ENTRIES_PER_WAVE = 4  # times the number of rows
@@ -94,7 +94,7 @@ class MixedGrower:
         known = np.count_nonzero(~np.isnan(value), axis=1)[None].astype(np.int32)
         order = np.argsort(value, axis=1, kind="stable").astype(np.int32)  # NaN come last
         zero = np.zeros(1, dtype=np.int64)
-        entries = Entries(np.arange(n, dtype=np.int32), self.weight.copy(), order)
+        entries = Entries(np.arange(n, dtype=np.int32), self.weight, order)
         return Wave(zero, zero, Nodes(zero, np.array([n]), known), entries)
 
     def _is_leaf(self, counts):
@@ -126,15 +126,13 @@ class MixedGrower:
         self._add(wave.node, tests, branches)
         if n_entries == 0:
             return None
-        n_numeric = len(self.columns.value)
-        order = np.empty((n_numeric, n_entries), dtype=np.int32)
-        entries = Entries(np.empty(n_entries, dtype=np.int32), np.empty(n_entries), order)
-        known = np.zeros((len(branches.to), n_numeric), dtype=np.int32)
-        divide_entries(wave.nodes, wave.entries, tests.n_branches, branches, entries, known)
+        *fields, known = divide_entries(
+            wave.nodes, wave.entries, tests.n_branches, branches, n_entries
+        )
         grows = np.flatnonzero(branches.to >= 0)
         depth = np.repeat(wave.depth + 1, tests.n_branches)[grows]
         nodes = Nodes(branches.to[grows], branches.size[grows], known[grows])
-        return Wave(first_node + grows, depth, nodes, entries)
+        return Wave(first_node + grows, depth, nodes, Entries(*fields))
 
     def _branches(self, tests, n_entries):
         """Branches of the tests, to be filled."""

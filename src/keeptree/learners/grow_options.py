@@ -4,9 +4,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-CRITERIA = {"gain-ratio": 0, "information-gain": 1, "gini": 2}
-NOMINAL_TESTS = {"multiway": 0, "one-against-rest": 1, "subsets": 2}
-SMALL = 1e-6  # J48's tolerance
+from keeptree._compiled import j48
+from keeptree._compiled.grow_search import Columns, code_cells
+
+CRITERIA = {
+    "gain-ratio": j48.GAIN_RATIO,
+    "information-gain": j48.INFORMATION_GAIN,
+    "gini": j48.GINI,
+}
+NOMINAL_TESTS = {
+    "multiway": j48.MULTIWAY,
+    "one-against-rest": j48.ONE_AGAINST_REST,
+    "subsets": j48.SUBSETS,
+}
 
 
 class GrowOptions(NamedTuple):
@@ -61,10 +71,8 @@ def encode_columns(columns, label, n_categories, n_classes):
     n_classes : int
         Number of classes.
     """
-    from keeptree._kernels.grow_search import Columns, code_cells
-
     numeric, slot = number_columns(n_categories)
-    value = np.require(columns if numeric.all() else columns[numeric], requirements="CW")
+    value = columns if numeric.all() else np.ascontiguousarray(columns[numeric])
     cell = np.empty((np.count_nonzero(~numeric), len(label)), dtype=np.int32)
     code_cells(columns, np.flatnonzero(~numeric), label, n_classes, cell)
-    return Columns(np.require(label, requirements="CW"), value, cell, slot, n_categories)
+    return Columns(np.ascontiguousarray(label), value, cell, slot, n_categories)

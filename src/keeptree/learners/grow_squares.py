@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree._kernels.shape import Shape
+from keeptree._compiled import grow_squares as compiled
+from keeptree._compiled.prune_counts import prune_reduced_error
+from keeptree._compiled.shape import Shape
 from keeptree.learners.grow_options import number_columns
 from keeptree.learners.prune import count_shape
 
@@ -46,8 +48,6 @@ def grow_squares(X, y, weight, n_categories, options):
     -------
     grown : GrownSquares
     """
-    from keeptree._kernels import grow_squares as compiled
-
     n_categories = np.array(n_categories, dtype=np.int64)
     numeric, slot = number_columns(n_categories)
     exponent = int(np.frexp(np.abs(y).max())[1])  # a power of two scales without rounding
@@ -111,8 +111,6 @@ def prune_squares(grown, X, y, weight):
 
     Reduced-error pruning with squared errors in place of errors.
     """
-    from keeptree._kernels.prune_counts import prune_reduced_error
-
     shape, held = grown.shape, grown.shape.counts[:, 0].copy()
     weight = np.ones(len(y)) if weight is None else weight
     # In units of the spread, as squares overflow.
@@ -127,4 +125,4 @@ def prune_squares(grown, X, y, weight):
     # Differences below 1e-6 count as none; they should be those of rounding only.
     errors[:, 1] = np.maximum(squares, 0) / weight.sum() * 1e8
     label = np.zeros(len(mean), dtype=np.int32)
-    prune_reduced_error(shape.first_child, shape.n_children, errors, held, label)
+    prune_reduced_error(shape, errors, held, label)

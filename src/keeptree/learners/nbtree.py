@@ -7,9 +7,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree._compiled.bayes_answer import Reached, answer_rows
 from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
-from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, check_models, pack_models
+from keeptree.learners.grow_bayes import (
+    BayesOptions,
+    BayesTreeGrower,
+    check_models,
+    pack_models,
+    sort_classes,
+)
 from keeptree.learners.shape import list_kept
 
 
@@ -48,8 +55,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         The tests, and the class weights of every node: how the cases are divided. Its own decision
         is the majority of a leaf; that of the classifier is naive Bayes'.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``. ``tree_.classes`` has those of a
-        categorical ``y`` in declared order.
+        Labels, sorted: the columns of ``predict_proba``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -117,6 +123,11 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
+    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+        super().fit(X, y, sample_weight)
+        self._models = sort_classes(self._models, self.tree_.declared)
+        return self
+
     def predict(self, X):
         """Return the class of the largest probability for each row.
 
@@ -144,22 +155,13 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
-        from keeptree._kernels.bayes_answer import answer_rows
-
         X = self._read_rows(X)
         reached = self.tree_.route_shares(X)
         nominal = np.array([labels is not None for labels in self.tree_.categories])
         probability = np.empty((len(X), len(self.classes_)))
-        answer_rows(
-            X,
-            reached.indptr.astype(np.int64),
-            reached.indices.astype(np.int64),
-            reached.data,
-            nominal,
-            *self._models,
-            probability,
-        )
-        return self._in_order(probability)
+        indices = reached.indptr.astype(np.int64), reached.indices.astype(np.int64)
+        answer_rows(X, Reached(*indices, reached.data), nominal, self._models, probability)
+        return probability
 
     def predict_log_proba(self, X):
         """Return the logarithm of :meth:`predict_proba`."""

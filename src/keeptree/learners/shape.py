@@ -2,22 +2,21 @@
 
 import numpy as np
 
-from keeptree._kernels.shape import Shape
+from keeptree._compiled.prune_counts import add_up, label_nodes, list_nodes
+from keeptree._compiled.shape import Shape
 from keeptree.data.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
 
 
 def label_shape(shape, by_share=False):
     """J48's class of each node (compiled ``label_nodes``)."""
-    from keeptree._kernels.prune_counts import label_nodes
-
     label = np.zeros(len(shape.feature), dtype=np.int32)
-    label_nodes(shape.first_child, shape.n_children, shape.counts, by_share, label)
+    label_nodes(shape, by_share, label)
     return label
 
 
 def tree_to_shape(tree):
-    """Shape of a Tree, and the Tree's node behind each of its nodes."""
+    """Shape of a Tree, its classes in declared order, and the Tree's node behind each node."""
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):
@@ -39,7 +38,7 @@ def tree_to_shape(tree):
         category_start=np.where(nominal, tree.category_start[nodes], -1).astype(np.int32),
         category_child=position[tree.category_child].astype(np.int32),
         missing=missing,
-        counts=np.ascontiguousarray(tree.counts[nodes]),
+        counts=np.take(tree.counts[nodes], tree.declared, axis=1),
     )
     return shape, nodes
 
@@ -51,10 +50,8 @@ def _children(tree, level):
 
 def list_kept(shape):
     """Nodes the root still reaches, in preorder."""
-    from keeptree._kernels.prune_counts import list_nodes
-
     kept = np.empty(len(shape.feature), dtype=np.int32)
-    return kept[: list_nodes(shape.first_child, shape.n_children, kept)]
+    return kept[: list_nodes(shape, kept)]
 
 
 def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
@@ -71,9 +68,7 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     **metadata
         The other arguments of :class:`keeptree.Tree`.
     """
-    from keeptree._kernels.prune_counts import add_up
-
-    add_up(shape.first_child, shape.n_children, shape.counts)
+    add_up(shape)
     if label is None and mean is None:
         label = label_shape(shape, by_share=True)
     kept = list_kept(shape)

@@ -294,7 +294,7 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     def _walk(self, X, out, record=None):
         """Fill ``out`` with the corrected probabilities; return each row's changes and visits."""
-        from keeptree._kernels.confdtree import walk_rows  # numba loads when first needed
+        from keeptree._compiled.confdtree import walk_rows
 
         tally = np.empty((2, len(X)), dtype=np.int64)
         record = np.empty((0, 2)) if record is None else record

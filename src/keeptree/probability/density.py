@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from keeptree._kernels import density as gaussian
-from keeptree._kernels import window
+from keeptree._compiled import density as gaussian
+from keeptree._compiled import window
 from keeptree.checks import require, require_array, require_codes, require_starts
 
 __all__ = [
@@ -99,7 +99,7 @@ class KernelTables:
         """
         curve, h = _check_rows(curve, h, len(self.axis))
         out = np.empty(len(h))
-        gaussian.lookup_rows(curve, h, self.axis, self.cell, self.piece, self.coefficient, out)
+        gaussian.lookup_rows(curve, h, self._arrays, out)
         return out
 
     def classify(self, curve, h, estimated, prior, out):
@@ -109,7 +109,7 @@ class KernelTables:
         ----------
         curve : int64 ndarray of shape (n,) or (1,)
             Curve of each row, or of all rows, within those of a class. Not checked.
-        h : ndarray of shape (n, n_classes), or (n, 1) for two classes
+        h : float32 ndarray of shape (n, n_classes), or (n, 1) for two classes
             Distances, not NaN.
         estimated : int64 ndarray
             Classes that have curves; the others keep their prior. Of two classes only the first.
@@ -118,12 +118,15 @@ class KernelTables:
         out : ndarray of shape (n, n_classes)
             Filled with rows that sum to one.
         """
-        table = (self.axis, self.cell, self.piece, self.coefficient, out)
         stride = int(len(curve) > 1)
         if len(prior) == 2:
-            gaussian.classify_two(curve, stride, h, *table)
+            gaussian.classify_two(curve, stride, h, self._arrays, out)
         else:
-            gaussian.classify_many(curve, stride, h, estimated, prior, *table)
+            gaussian.classify_many(curve, stride, h, estimated, prior, self._arrays, out)
+
+    @property
+    def _arrays(self):
+        return gaussian.Tables(self.axis, self.cell, self.piece, self.coefficient)
 
 
 @dataclass(frozen=True)
@@ -173,10 +176,9 @@ class WindowTables:
     def lookup(self, curve, h):
         """Class share at each h on the curve its row names; see `KernelTables.lookup`."""
         curve, h = _check_rows(curve, h, len(self.reach))
-        h = h.astype(float, copy=False)
         out = np.empty(len(h))
-        sample = (self.start, self.h, self.mass, self.anchor, self.moments)
-        window.weigh_window_rows(curve, h, *sample, self.reach, self.coefficient, out)
+        tables = window.Tables(*(getattr(self, name) for name in window.Tables._fields))
+        window.weigh_window_rows(curve, h, tables, out)
         return out
 
     def classify(self, curve, h, estimated, prior, out):
@@ -298,9 +300,7 @@ def _check_cases(h, in_class, weight):
 
 
 def _check_rows(curve, h, n_curves):
-    # Two compiled versions only: float32 rows stay as they are.
-    h = np.ascontiguousarray(h)
-    h = h if h.dtype == np.float32 else h.astype(float, copy=False)
+    h = np.ascontiguousarray(h, float)
     curve = np.ascontiguousarray(curve, np.int64)
     if len(curve) and not 0 <= curve.min() <= curve.max() < n_curves:
         raise ValueError(f"curve must lie between 0 and {n_curves - 1}.")

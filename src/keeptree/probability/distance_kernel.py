@@ -200,8 +200,6 @@ class DistanceKernelClassifier(ProbabilityModel):
             for j in range(len(self._estimated))
         ]
         self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
-        if self._columns is not None:
-            self.bandwidth_ = self.bandwidth_[self._columns]
         column = np.reshape(width, (-1, 1))
         self._tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
 

@@ -131,8 +131,7 @@ class GeometricRankClassifier(KeptTreeModel):
             of the leaf exceeds one half).
         """
         check_is_fitted(self)
-        scores = self._map(X, self._scores, (len(self.classes_),))
-        return binary_or_all(self._in_order(scores))
+        return binary_or_all(self._map(X, self._scores, (len(self.classes_),)))
 
     def rank_score(self, X, positive):
         """Return the score of each case for a chosen positive class.

@@ -126,9 +126,7 @@ class KeptTreeClassifier(RefittedModel):
         shape = len(tests), len(self.margin_.intercept)
         pushed = self._map_encoded(rows, self._push_tests, shape) * self.weights_["margin"]
         order = np.argsort(tests, kind="stable")
-        return KeptContributions(
-            names, self._log_odds(value), tests[order], self._log_odds(pushed[:, order])
-        )
+        return KeptContributions(names, _log_odds(value), tests[order], _log_odds(pushed[:, order]))
 
     def _refits(self):
         return True
@@ -176,16 +174,6 @@ class KeptTreeClassifier(RefittedModel):
     def _push_tests(self, X, out):
         out[:] = self.margin_.contributions(X)
 
-    def _log_odds(self, value):
-        """Log-odds of ``classes_[1]`` of two; else log-probabilities about their mean."""
-        if value.shape[-1] == 1:
-            return value[..., 0] if self._columns is None else -value[..., 0]
-        if self._columns is not None:
-            value = value[..., self._columns]
-        if value.shape[-1] == 2:
-            return value[..., 1] - value[..., 0]
-        return value - value.mean(axis=-1, keepdims=True)
-
 
 @dataclass(frozen=True, eq=False)
 class KeptContributions:
@@ -209,6 +197,15 @@ class KeptContributions:
     value: np.ndarray
     node: np.ndarray
     test: np.ndarray
+
+
+def _log_odds(value):
+    """Log-odds of the second of two classes; else log-probabilities about their mean."""
+    if value.shape[-1] == 1:
+        return value[..., 0]
+    if value.shape[-1] == 2:
+        return value[..., 1] - value[..., 0]
+    return value - value.mean(axis=-1, keepdims=True)
 
 
 _FIT = (fit_soft, fit_margin, fit_kernel)  # in the order of EXPERTS

@@ -96,7 +96,7 @@ class KernelExpert:
         require(weighs, "sharpness and pseudo_cases must be positive, mass not negative")
 
     def _sum(self, X, out):
-        from keeptree._kernels.landmarks import weigh_landmarks  # numba loads when first needed
+        from keeptree._compiled.landmarks import weigh_landmarks
 
         cloud = self.landmarks, self.sharpness, self.mass, self.class_start
         weigh_landmarks(X, *self.space.arrays, *cloud, out)

@@ -11,7 +11,7 @@ from keeptree.tree import LEAF
 
 _CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
 _LEAST_IMPORTANCE = 1e-4
-_FAR = 1e18  # as in keeptree._kernels.landmarks
+_FAR = 1e18  # as in keeptree._compiled.landmarks
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,17 +54,17 @@ class MarginExpert:
 
     def logit(self, X, out=None):
         """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
-        from keeptree._kernels.soft import add_margins  # numba loads when it is first needed
+        from keeptree._compiled.soft import add_margins
 
         out = np.empty((len(X), len(self.intercept))) if out is None else out
         out[:] = self.intercept
         steep = self.tests.steep(PARTS[1][0])
-        add_margins(X, *self.tests.arrays, steep, self.side, self.path, out)
+        add_margins(X, self.tests.arrays, steep, self.side, self.path, out)
         return out
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
-        from keeptree._kernels.soft import logits_to_shares
+        from keeptree._compiled.soft import logits_to_shares
 
         logits_to_shares(self.logit(X), out)
 
@@ -134,7 +134,7 @@ def choose_margin(folds, penalties=PENALTIES):
 
 def _fold_losses(fold, penalties):
     """Log-loss on the rows held out, for each C."""
-    from keeptree._kernels.soft import logits_to_shares
+    from keeptree._compiled.soft import logits_to_shares
 
     tests = _asked_tests(fold.train)
     problem = _logistic(tests, fold.train, max(penalties))
@@ -237,7 +237,7 @@ class MarginTreeClassifier(RefittedModel):
             With two classes the logit of ``classes_[1]``.
         """
         check_is_fitted(self)
-        return self._shown(self._map(X, self._logit, self.expert_.intercept.shape))
+        return _shown(self._map(X, self._logit, self.expert_.intercept.shape))
 
     def contributions(self, X):
         """Return what each test adds to the logit of each row.
@@ -266,14 +266,7 @@ class MarginTreeClassifier(RefittedModel):
         value = self._map_encoded(rows, fill, (len(tests), len(expert.intercept)))
         mean = expert.intercept + expert.centre.sum(axis=0)
         order = np.argsort(tests, kind="stable")
-        return Contributions(tests[order], self._shown(value[:, order]), self._shown(mean[None])[0])
-
-    def _shown(self, logits):
-        """Logits in the order of ``classes_``; of two classes that of the second."""
-        if logits.shape[-1] == 1:
-            sign = 1.0 if self._columns is None else -1.0
-            return sign * logits[..., 0]
-        return logits if self._columns is None else logits[..., self._columns]
+        return Contributions(tests[order], _shown(value[:, order]), _shown(mean[None])[0])
 
     def _refits(self):
         return self.C == "cv"
@@ -294,6 +287,11 @@ class MarginTreeClassifier(RefittedModel):
     def _probability(self, X, out):
         self._check_rows(X)
         self.expert_.probability(X, out)
+
+
+def _shown(logits):
+    """Logits of all classes; of two classes that of the second."""
+    return logits[..., 0] if logits.shape[-1] == 1 else logits
 
 
 def _asked_tests(sample):

@@ -138,7 +138,7 @@ def _refit(learner, sample, grown_on, grow, shown, hold):
     """The fold of a learner grown on some rows of X, y and weights as the user has them."""
     part = (None if given is None else _safe_indexing(given, grow) for given in grown_on)
     model = fit_learner(clone(learner), *part)
-    tree, (_, transformers) = _with_classes(keep(model), sample.tree.classes), unwrap(model)
+    tree, (_, transformers) = _with_classes(keep(model), sample.tree), unwrap(model)
 
     def read(rows):
         part = sample.take(rows)
@@ -151,12 +151,13 @@ def _refit(learner, sample, grown_on, grow, shown, hold):
     return Fold(read(shown), read(hold), hold)
 
 
-def _with_classes(tree, classes):
-    """The tree with counts and labels in the order of other classes; those it lacks count 0."""
-    position = label_codes(tree.classes, classes)
-    counts = np.zeros((tree.n_nodes, len(classes)))
+def _with_classes(tree, kept):
+    """The tree with the classes of the kept one; those it lacks count 0."""
+    position = label_codes(tree.classes, kept.classes)
+    counts = np.zeros((tree.n_nodes, len(kept.classes)))
     counts[:, position] = tree.counts
-    return replace(tree, counts=counts, label=position[tree.label], classes=classes)
+    label = position[tree.label]
+    return replace(tree, counts=counts, label=label, classes=kept.classes, declared=kept.declared)
 
 
 class RefittedModel(ProbabilityModel):

@@ -34,9 +34,9 @@ class SoftTests:
 
     def average(self, X, slope, values, out):
         """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
-        from keeptree._kernels.soft import average_leaves  # numba loads when it is first needed
+        from keeptree._compiled.soft import average_leaves
 
-        average_leaves(X, *self.arrays, self.steep(slope), values, out)
+        average_leaves(X, self.arrays, self.steep(slope), values, out)
 
     def shares(self, X, slope, down):
         """Share of each row in each node, of shape (n_nodes, n).
@@ -44,10 +44,10 @@ class SoftTests:
         If ``down``, how much of the row reaches the node. Else how much of it the test above gives
         the node, whether that test is reached or not.
         """
-        from keeptree._kernels.soft import share_nodes
+        from keeptree._compiled.soft import share_nodes
 
         shares = np.zeros((len(self.kind), len(X)))
-        share_nodes(X, *self.arrays, self.steep(slope), down, shares)
+        share_nodes(X, self.arrays, self.steep(slope), down, shares)
         return shares
 
     @property
@@ -59,8 +59,10 @@ class SoftTests:
 
     @property
     def arrays(self):
-        """What the kernels read, in their order."""
-        return tuple(getattr(self, field.name) for field in fields(self))[:-2]
+        """What the compiled functions read."""
+        from keeptree._compiled.soft import Tests
+
+        return Tests(*(getattr(self, name) for name in Tests._fields))
 
     def steep(self, slope):
         """Slope of each test per unit of its attribute; 0 where it is hard."""

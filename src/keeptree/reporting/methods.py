@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from keeptree.data.labels import label_codes
 from keeptree.probability.base import KeptTreeModel
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
@@ -94,7 +93,7 @@ def _score(other, held):
     """Probabilities or scores of each class; a learner that is no method of ours reads X itself."""
     if isinstance(other, KeptTreeModel):
         return other.scores_encoded(held.rows)
-    return other.predict_proba(held.X)[:, label_codes(held.tree.classes, other.classes_)]
+    return other.predict_proba(held.X)
 
 
 def _row(name, scores, truth, positive):

@@ -4,29 +4,34 @@ Nodes come after their children, the root last. The loops over the rows of a blo
 and call nothing, so that they are vectorised.
 """
 
-import numpy as np
-from numba import boolean, float64, int8, int32, int64, void
+from typing import NamedTuple
 
-from keeptree._kernels.jit import kernel, readonly
+import numpy as np
+from numpy import float64, int8, int32, int64
+
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.kinds import NUMERIC
 
 BLOCK = 128  # rows whose values of all slots stay in the nearest cache
-NUMERIC = 1  # keeptree.tree.NUMERIC: a kernel file stands on its own
-_TESTS = (
-    readonly(int64, 1),  # columns: features that some test reads
-    readonly(int32, 1),  # slot: where a node leaves its result
-    readonly(int8, 1),  # kind
-    readonly(int32, 1),  # column: position of a test's feature in columns
-    readonly(float64, 1),  # threshold
-    readonly(int32, 1),  # child_start
-    readonly(int32, 1),  # child
-    readonly(float64, 1),  # missing: share of the first child where a value is missing
-    readonly(int32, 1),  # table_start
-    readonly(float64, 1),  # table: share of each child for each category, last for a missing value
-    boolean,  # single
-)
 
 
-@kernel
+class Tests(NamedTuple):
+    """The nodes of a tree, children first; `keeptree.probability.soft_tests` makes them."""
+
+    columns: In(int64, 1)  # features that some test reads
+    slot: In(int32, 1)  # where a node leaves its result
+    kind: In(int8, 1)
+    column: In(int32, 1)  # position of a test's feature in columns
+    threshold: In(float64, 1)
+    child_start: In(int32, 1)
+    child: In(int32, 1)
+    missing: In(float64, 1)  # share of the first child where a value is missing
+    table_start: In(int32, 1)
+    table: In(float64, 1)  # share of each child for each category, last for a missing value
+    single: bool  # whether values are rounded to float32 before they are compared
+
+
+@inner
 def _decay(z):
     """exp(-abs(z)) for abs(z) up to 40, beyond it exp(-40); exact to 1e-14."""
     t = 0.3125 - min(abs(z), 40.0) * 0.015625  # the series of exp around the middle of 0 to 40 / 64
@@ -51,13 +56,13 @@ def _decay(z):
     return e * e
 
 
-@kernel(error_model="numpy")
+@inner(error_model="numpy")
 def _logistic(z, e):
     """1 / (1 + exp(-z)), given e = exp(-abs(z))."""
     return (1.0 if z > 0.0 else e) / (1.0 + e)
 
 
-@kernel
+@inner
 def _read_block(X, start, stop, columns, single, values):
     """The tested columns of some rows, transposed; the last row is repeated to fill the block."""
     for i in range(BLOCK):
@@ -67,7 +72,7 @@ def _read_block(X, start, stop, columns, single, values):
             values[j, i] = float64(np.float32(value)) if single else value
 
 
-@kernel
+@inner
 def _share_first(values, threshold, steep, missing, share):
     """Share of the first child of a numeric test; where ``steep`` is 0 the test stays hard."""
     if steep == 0.0:
@@ -83,7 +88,7 @@ def _share_first(values, threshold, steep, missing, share):
             share[i] = w if x == x else missing
 
 
-@kernel
+@inner
 def _share_of(values, width, branch, first, n_codes, table, share):
     """Share of the child ``branch`` of a nominal test, by the table of its categories."""
     for i in range(BLOCK):
@@ -92,31 +97,13 @@ def _share_of(values, width, branch, first, n_codes, table, share):
         share[i] = table[first + code * width + branch]
 
 
-@kernel(
-    void(
-        readonly(float64, 2),
-        *_TESTS,
-        readonly(float64, 1),
-        readonly(float64, 2),
-        float64[:, ::1],
-    )
-)
+@entry
 def average_leaves(
-    X,
-    columns,
-    slot,
-    kind,
-    column,
-    threshold,
-    child_start,
-    child,
-    missing,
-    table_start,
-    table,
-    single,
-    steep,
-    leaf_values,
-    out,
+    X: In(float64, 2),
+    tests: Tests,
+    steep: In(float64, 1),
+    leaf_values: In(float64, 2),
+    out: Out(float64, 2),
 ):
     """Fill ``out[i]`` with the values of the leaves, averaged by the share of row i in each.
 
@@ -124,29 +111,29 @@ def average_leaves(
     every test's logistic at its threshold, 0 for a hard one.
     """
     n, m = out.shape
-    values = np.empty((max(len(columns), 1), BLOCK))
-    result = np.empty((slot.max() + 1, m, BLOCK))
+    values = np.empty((max(len(tests.columns), 1), BLOCK))
+    result = np.empty((tests.slot.max() + 1, m, BLOCK))
     share = np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
-        _read_block(X, start, stop, columns, single, values)
-        for node in range(len(kind)):
-            at, first = slot[node], child_start[node]
-            if kind[node] == 0:
+        _read_block(X, start, stop, tests.columns, tests.single, values)
+        for node in range(len(tests.kind)):
+            at, first = tests.slot[node], tests.child_start[node]
+            if tests.kind[node] == 0:
                 for j in range(m):
                     result[at, j, :] = leaf_values[node, j]
-            elif kind[node] == NUMERIC:
-                x = values[column[node]]
-                _share_first(x, threshold[node], steep[node], missing[node], share)
+            elif tests.kind[node] == NUMERIC:
+                x = values[tests.column[node]]
+                _share_first(x, tests.threshold[node], steep[node], tests.missing[node], share)
                 for j in range(m):
                     left, right = result[at, j], result[at + 1, j]
                     for i in range(BLOCK):
                         left[i] = share[i] * left[i] + (1.0 - share[i]) * right[i]
             else:
-                x, width = values[column[node]], child_start[node + 1] - first
-                n_codes = (table_start[node + 1] - table_start[node]) // width - 1
+                x, width = values[tests.column[node]], tests.child_start[node + 1] - first
+                n_codes = (tests.table_start[node + 1] - tests.table_start[node]) // width - 1
                 for b in range(width):
-                    _share_of(x, width, b, table_start[node], n_codes, table, share)
+                    _share_of(x, width, b, tests.table_start[node], n_codes, tests.table, share)
                     for j in range(m):
                         total, part = result[at, j], result[at + b, j]
                         for i in range(BLOCK):
@@ -157,23 +144,13 @@ def average_leaves(
                 out[start + i, j] = result[0, j, i]
 
 
-@kernel(void(readonly(float64, 2), *_TESTS, readonly(float64, 1), boolean, float64[:, ::1]))
+@entry
 def share_nodes(
-    X,
-    columns,
-    slot,
-    kind,
-    column,
-    threshold,
-    child_start,
-    child,
-    missing,
-    table_start,
-    table,
-    single,
-    steep,
-    down,
-    reach,
+    X: In(float64, 2),
+    tests: Tests,
+    steep: In(float64, 1),
+    down: bool,
+    reach: Out(float64, 2),
 ):
     """Fill ``reach[node, i]`` with the share of row i that each node has.
 
@@ -181,35 +158,38 @@ def share_nodes(
     every test is asked about the whole row.
     """
     n = len(X)
-    values = np.empty((max(len(columns), 1), BLOCK))
+    values = np.empty((max(len(tests.columns), 1), BLOCK))
     share = np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
         size = stop - start
-        _read_block(X, start, stop, columns, single, values)
+        _read_block(X, start, stop, tests.columns, tests.single, values)
         reach[-1, start:stop] = 1.0
-        for node in range(len(kind) - 1, -1, -1):
-            if kind[node] == 0:
+        for node in range(len(tests.kind) - 1, -1, -1):
+            if tests.kind[node] == 0:
                 continue
-            first, width = child_start[node], child_start[node + 1] - child_start[node]
+            first, width = (
+                tests.child_start[node],
+                tests.child_start[node + 1] - tests.child_start[node],
+            )
             above = reach[node if down else -1, start:stop]
-            x = values[column[node]]
-            if kind[node] == NUMERIC:
-                _share_first(x, threshold[node], steep[node], missing[node], share)
-                left, right = reach[child[first]], reach[child[first + 1]]
+            x = values[tests.column[node]]
+            if tests.kind[node] == NUMERIC:
+                _share_first(x, tests.threshold[node], steep[node], tests.missing[node], share)
+                left, right = reach[tests.child[first]], reach[tests.child[first + 1]]
                 for i in range(size):
                     left[start + i] = above[i] * share[i]
                     right[start + i] = above[i] * (1.0 - share[i])
             else:
-                n_codes = (table_start[node + 1] - table_start[node]) // width - 1
+                n_codes = (tests.table_start[node + 1] - tests.table_start[node]) // width - 1
                 for b in range(width):
-                    _share_of(x, width, b, table_start[node], n_codes, table, share)
-                    below = reach[child[first + b]]
+                    _share_of(x, width, b, tests.table_start[node], n_codes, tests.table, share)
+                    below = reach[tests.child[first + b]]
                     for i in range(size):
                         below[start + i] = above[i] * share[i]
 
 
-@kernel
+@inner
 def _margin_shares(values, threshold, steep, missing, near, far, reach):
     """Shares of the first child at 8, 1 and 7 times the slope ``steep``: one exponential."""
     if steep == 0.0:
@@ -229,33 +209,14 @@ def _margin_shares(values, threshold, steep, missing, near, far, reach):
             reach[i] = c if x == x else missing
 
 
-@kernel(
-    void(
-        readonly(float64, 2),
-        *_TESTS,
-        readonly(float64, 1),
-        readonly(float64, 3),
-        readonly(float64, 2),
-        float64[:, ::1],
-    )
-)
+@entry
 def add_margins(
-    X,
-    columns,
-    slot,
-    kind,
-    column,
-    threshold,
-    child_start,
-    child,
-    missing,
-    table_start,
-    table,
-    single,
-    steep,
-    side,
-    path,
-    out,
+    X: In(float64, 2),
+    tests: Tests,
+    steep: In(float64, 1),
+    side: In(float64, 3),
+    path: In(float64, 2),
+    out: Out(float64, 2),
 ):
     """Add to ``out[i]`` the logits of row i.
 
@@ -264,36 +225,40 @@ def add_margins(
     ``path[leaf]`` counts by the share that reaches the leaf at 7 times the slope.
     """
     n, m = out.shape
-    values = np.empty((max(len(columns), 1), BLOCK))
-    result = np.empty((slot.max() + 1, m, BLOCK))
+    values = np.empty((max(len(tests.columns), 1), BLOCK))
+    result = np.empty((tests.slot.max() + 1, m, BLOCK))
     total = np.empty((m, BLOCK))
     near, far, share = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
-        _read_block(X, start, stop, columns, single, values)
+        _read_block(X, start, stop, tests.columns, tests.single, values)
         total[:] = 0.0
-        for node in range(len(kind)):
-            at, first = slot[node], child_start[node]
-            if kind[node] == 0:
+        for node in range(len(tests.kind)):
+            at, first = tests.slot[node], tests.child_start[node]
+            if tests.kind[node] == 0:
                 for j in range(m):
                     result[at, j, :] = path[node, j]
-            elif kind[node] == NUMERIC:
-                x = values[column[node]]
-                _margin_shares(x, threshold[node], steep[node], missing[node], near, far, share)
+            elif tests.kind[node] == NUMERIC:
+                x = values[tests.column[node]]
+                _margin_shares(
+                    x, tests.threshold[node], steep[node], tests.missing[node], near, far, share
+                )
                 for j in range(m):
                     left, right, line = result[at, j], result[at + 1, j], total[j]
-                    a, b = side[0, child[first], j], side[1, child[first], j]
+                    a, b = side[0, tests.child[first], j], side[1, tests.child[first], j]
                     for i in range(BLOCK):
                         left[i] = share[i] * left[i] + (1.0 - share[i]) * right[i]
                         line[i] += near[i] * a + far[i] * b
             else:
-                x, width = values[column[node]], child_start[node + 1] - first
-                n_codes = (table_start[node + 1] - table_start[node]) // width - 1
+                x, width = values[tests.column[node]], tests.child_start[node + 1] - first
+                n_codes = (tests.table_start[node + 1] - tests.table_start[node]) // width - 1
                 for b in range(width):
-                    _share_of(x, width, b, table_start[node], n_codes, table, share)
+                    _share_of(x, width, b, tests.table_start[node], n_codes, tests.table, share)
                     for j in range(m):
                         mixed, part, line = result[at, j], result[at + b, j], total[j]
-                        score = side[0, child[first + b], j] + side[1, child[first + b], j]
+                        score = (
+                            side[0, tests.child[first + b], j] + side[1, tests.child[first + b], j]
+                        )
                         for i in range(BLOCK):
                             before = 0.0 if b == 0 else mixed[i]
                             mixed[i] = before + share[i] * part[i]
@@ -303,8 +268,11 @@ def add_margins(
                 out[start + i, j] += result[0, j, i] + total[j, i]
 
 
-@kernel(void(readonly(float64, 2), float64[:, ::1]))
-def logits_to_shares(logit, out):
+@entry
+def logits_to_shares(
+    logit: In(float64, 2),
+    out: Out(float64, 2),
+):
     """Fill ``out`` with the probabilities of logits: of the second of two classes, or of each."""
     n, m = logit.shape
     if out.shape[1] == 2:

@@ -6,12 +6,13 @@ once, and either keeps the sum in a slot (the child is tested further) or takes 
 child's class. Nothing branches on a row's values, so the compiler vectorises over the rows.
 """
 
-from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, float32, float64, int32, int64, types
+from numpy import float32, float64, int32, int64
 
-from keeptree._kernels.jit import inlined, inner, kernel, multiply_add, prefetch, readonly
+from keeptree._compiled.declare import In, Out, entry, inlined, inner
+from keeptree._compiled.intrinsics import multiply_add, prefetch
 
 BLOCK = 512  # rows; enough that what a step costs once per block hardly counts
 
@@ -26,6 +27,14 @@ BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
 
 LARGEST_SINGLE = 3.4028234663852886e38
+
+
+class Nearest(NamedTuple):
+    """For each row its own class (found where negative), the class wanted, the nearest region."""
+
+    own: Out(int64, 1)
+    wanted: In(int64, 1, "C")
+    region: Out(int64, 1)
 
 
 @inner
@@ -369,10 +378,29 @@ def _fill_regions(best, n_classes, first, m, mask, nearest):
 
 
 def _measure_rows(
-    flat, row_step, column_step, start, stop, columns, frame, rest, single, limit,
-    steps, bounds, table, links, classes, foreign, weighted, n_slots, n_classes, mask,
-    out, nearest,
-):  # fmt: skip
+    flat: In(float64, 1, "C"),
+    row_step: int,
+    column_step: int,
+    start: int,
+    stop: int,
+    columns: In(int64, 2, "C"),
+    frame: In(float64, 2, "C"),
+    rest: In(int64, 1, "C"),
+    single: bool,
+    limit: float,
+    steps: In(int64, 2, "C"),
+    bounds: In(float64, 2, "C"),
+    table: In(float64, 1, "C"),
+    links: In(int64, 2, "C"),
+    classes: In(int64, 1, "C"),
+    foreign: bool,
+    weighted: bool,
+    n_slots: int,
+    n_classes: int,
+    mask: int,
+    out: Out(float64, 1),
+    nearest: Nearest,
+):
     """Run a program on the rows start to stop; returns the flags of what it saw, NaN or infinite.
 
     ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` is
@@ -424,18 +452,16 @@ def _measure_rows(
     return seen
 
 
-@cache
-def measure_rows(single):
-    """The compiled ``_measure_rows``: float32 (distances only, no scale at a step) or float64."""
-    dtype = float32 if single else float64
-    whole, real = readonly(int64, 1, "C"), readonly(float64, 1, "C")
-    rows = [real, int64, int64, int64, int64]
-    layout = [readonly(int64, 2, "C"), readonly(float64, 2, "C"), whole, boolean, dtype]
-    program = [readonly(int64, 2, "C"), readonly(dtype, 2, "C"), readonly(dtype, 1, "C")]
-    program += [readonly(int64, 2, "C"), whole, boolean]
-    weighted, mask, nearest = [types.none] * 3
-    if not single:
-        weighted, mask = boolean, int64
-        nearest = types.Tuple((int64[::1], whole, int64[::1]))
-    program += [weighted, int64, int64, mask]
-    return kernel(int64(*rows, *layout, *program, dtype[::1], nearest))(_measure_rows)
+measure_double = entry(_measure_rows, name="measure_double")
+# Distances only, and no scale at a step.
+measure_single = entry(
+    _measure_rows,
+    name="measure_single",
+    limit=float32,
+    bounds=In(float32, 2, "C"),
+    table=In(float32, 1, "C"),
+    weighted=None,
+    mask=None,
+    out=Out(float32, 1),
+    nearest=None,
+)

@@ -1,9 +1,9 @@
 """Rules of Weka's J48 that more than one compiled file follows, and its tolerances."""
 
 import numpy as np
-from numba import float64, int64, void
+from numpy import float64, int64
 
-from keeptree._kernels.jit import inner, kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 NEVER_CUT = 1e-5  # neighbours closer than this are not separated
@@ -50,8 +50,8 @@ def choose_column(gain, ratio, averaged):
     return chosen
 
 
-@kernel(void(readonly(int64, 1), int64[::1]))
-def group_by_class(label, order):
+@entry
+def group_by_class(label: In(int64, 1), order: Out(int64, 1)):
     """Reorder ``order`` in place so that equal labels are together, by Weka's swaps.
 
     The swaps scramble the rows behind a group.
@@ -66,8 +66,8 @@ def group_by_class(label, order):
         i += 1
 
 
-@kernel(float64(readonly(float64, 1), float64))
-def read_upward(column, largest):
+@entry
+def read_upward(column: In(float64, 1), largest: float):
     """Weka 3.6's threshold: read values in order, hold each that is 1e-6 above the one held.
 
     Values above ``largest`` are skipped.

@@ -6,11 +6,19 @@ Branches are numbered through all nodes: those of node i are ``first[i]`` and th
 from typing import NamedTuple
 
 import numpy as np
-from numba import int64
+from numpy import bool_, float64, int32, int64
 
-from keeptree._kernels.entries import Division, Part, divide_node, share_unknown
-from keeptree._kernels.j48 import MULTIWAY, ONE_AGAINST_REST, SMALL, may_split
-from keeptree._kernels.jit import inner, kernel
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.entries import (
+    Division,
+    Entries,
+    Part,
+    divide_node,
+    share_unknown,
+    start_entries,
+)
+from keeptree._compiled.grow_search import Columns, Nodes, Options, Tests
+from keeptree._compiled.j48 import MULTIWAY, ONE_AGAINST_REST, SMALL, may_split
 
 
 class Branches(NamedTuple):
@@ -23,15 +31,15 @@ class Branches(NamedTuple):
     is the branch of category k of node i.
     """
 
-    first: np.ndarray
-    category_start: np.ndarray
-    category_child: np.ndarray
-    n_unknown: np.ndarray
-    branch: np.ndarray
-    counts: np.ndarray
-    share: np.ndarray
-    size: np.ndarray
-    to: np.ndarray
+    first: In(int64, 1, "C")
+    category_start: In(int64, 1, "C")
+    category_child: Out(int32, 1)
+    n_unknown: Out(int64, 1)
+    branch: Out(int32, 1)
+    counts: Out(float64, 2)
+    share: Out(float64, 1)
+    size: Out(int64, 1)
+    to: Out(int64, 1)
 
 
 @inner
@@ -92,8 +100,16 @@ def weigh_branches(entries, label, a, m, first, number, branches):
     return unknown
 
 
-@kernel
-def assign_branches(nodes, entries, columns, options, tests, may_grow, branches):
+@entry
+def assign_branches(
+    nodes: Nodes,
+    entries: Entries,
+    columns: Columns,
+    options: Options,
+    tests: Tests,
+    may_grow: In(bool_, 1, "C"),
+    branches: Branches,
+):
     """Find the branch of every entry; returns how many entries there are in branches that grow.
 
     ``may_grow[i]``: whether the children of node i may be split.
@@ -124,12 +140,22 @@ def assign_branches(nodes, entries, columns, options, tests, may_grow, branches)
     return end
 
 
-@kernel
-def divide_entries(nodes, entries, n_branches, branches, new, new_known):
+@entry
+def divide_entries(
+    nodes: Nodes,
+    entries: Entries,
+    n_branches: In(int64, 1, "C"),
+    branches: Branches,
+    n_entries: int,
+):
     """Copy the entries of each branch b to ``to[b]``, in order; to nowhere if that is negative.
 
-    ``new_known`` has the number of entries with a value by branch and numeric column.
+    Returns the fields of the ``n_entries`` new entries, and the number of those with a value by
+    branch and numeric column.
     """
+    n_columns = len(entries.order)
+    new = start_entries(n_entries, n_columns)
+    known = np.zeros((len(branches.to), n_columns), dtype=np.int32)
     division = Division(branches.branch, branches.share, branches.to)
     for i in range(len(nodes.start)):
         first = branches.first[i]
@@ -138,4 +164,5 @@ def divide_entries(nodes, entries, n_branches, branches, new, new_known):
             grows = grows or branches.to[b] >= 0
         if grows:
             node = Part(nodes.start[i], nodes.size[i], first, n_branches[i], branches.n_unknown[i])
-            divide_node(entries, nodes.known, i, node, division, new, new_known)
+            divide_node(entries, nodes.known, i, node, division, new, known)
+    return new.row, new.weight, new.order, known

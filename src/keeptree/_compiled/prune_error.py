@@ -9,9 +9,10 @@ that range; otherwise copies are put behind it until the node is done.
 from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, int64
+from numpy import float64, int64
 
-from keeptree._kernels.entries import (
+from keeptree._compiled.declare import In, entry, inner
+from keeptree._compiled.entries import (
     Division,
     Entries,
     Part,
@@ -19,17 +20,17 @@ from keeptree._kernels.entries import (
     share_unknown,
     start_entries,
 )
-from keeptree._kernels.j48 import SMALL
-from keeptree._kernels.jit import inner, kernel
-from keeptree._kernels.lengthen import lengthen
+from keeptree._compiled.j48 import SMALL
+from keeptree._compiled.lengthen import lengthen
+from keeptree._compiled.shape import Shape
 
 
 class Rows(NamedTuple):
     """Rows to be sent down a tree."""
 
-    X: np.ndarray
-    label: np.ndarray
-    weight: np.ndarray
+    X: In(float64, 2)
+    label: In(int64, 1)
+    weight: In(float64, 1)
 
 
 class PruneOptions(NamedTuple):
@@ -296,8 +297,8 @@ def all_entries(weight):
     return entries
 
 
-@kernel
-def prune_error_based(shape, rows, options):
+@entry
+def prune_error_based(shape: Shape, rows: Rows, options: PruneOptions):
     """Prune the tree in place; its counts are those of the rows, which its nodes got when grown."""
     n_rows, n_nodes = len(rows.label), len(shape.feature)
     entries, room = all_entries(rows.weight), start_room(shape.n_children)
@@ -336,24 +337,22 @@ def prune_error_based(shape, rows, options):
                 shape, node, largest, rows, entries, a, b, options, below, extra, touched
             )
         elif options.raising:
-            raised = send_down(
-                shape, largest, rows, entries, a, b, grown, options, boolean(False), room
-            )
+            raised = send_down(shape, largest, rows, entries, a, b, grown, options, False, room)
         if as_leaf - (kept + 0.1) < SMALL and as_leaf - (raised + 0.1) < SMALL:
             shape.n_children[node] = 0
         elif raised - (kept + 0.1) < SMALL:
             take_over(shape, node, largest)
-            send_down(shape, node, rows, entries, a, b, grown, options, boolean(True), room)
+            send_down(shape, node, rows, entries, a, b, grown, options, True, room)
             frames[top, 4] = 0
         else:
             below[node] = kept
             depth -= 1
 
 
-@kernel
-def count_rows(shape, rows, tolerance, grown):
+@entry
+def count_rows(shape: Shape, rows: Rows, tolerance: float, grown: In(float64, 1, "C")):
     """Fill the class weights that the rows give every node; see :func:`send_down`."""
     n_rows = len(rows.label)
-    options = PruneOptions(0.25, 0.0, tolerance, boolean(False), boolean(False))
+    options = PruneOptions(0.25, 0.0, tolerance, False, False)
     entries, room = all_entries(rows.weight), start_room(shape.n_children)
-    send_down(shape, int64(0), rows, entries, 0, n_rows, grown, options, boolean(True), room)
+    send_down(shape, int64(0), rows, entries, 0, n_rows, grown, options, True, room)

@@ -4,18 +4,38 @@ A kernel is c0 + c1 |u| + c2 u² for |u| <= 1, with u the distance divided by th
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy import float64, int64
 
-from keeptree._kernels.jit import kernel
+from keeptree._compiled.declare import In, Out, entry, inner
 
 # Up to here cases are added one by one: the difference of two prefix sums is only exact relative
 # to the sums, and too little when the few cases at the rim of the reach count almost nothing.
 FEW = 64
 
 
-@kernel
-def sum_moments(h, mass, reach, anchor, moments):
+class Tables(NamedTuple):
+    """Cases of many curves; `keeptree.probability.density.WindowTables` explains them."""
+
+    start: In(int64, 1)
+    h: In(float64, 1)
+    mass: In(float64, 2)
+    anchor: In(int64, 1)
+    moments: In(float64, 2)
+    reach: In(float64, 1)
+    coefficient: In(float64, 1)
+
+
+@entry
+def sum_moments(
+    h: In(float64, 1),
+    mass: In(float64, 2),
+    reach: float,
+    anchor: Out(int64, 1),
+    moments: Out(float64, 2),
+):
     """Fill sums of the moments 0, 1, 2 of both masses up to each case, restarted every reach.
 
     Each stretch has its own origin, its first case (``anchor``), which keeps the sums small.
@@ -30,7 +50,7 @@ def sum_moments(h, mass, reach, anchor, moments):
             moments[i, 4 + k] = mass[i, k] * u * u + (moments[i - 1, 4 + k] if before else 0.0)
 
 
-@kernel
+@inner
 def _find_first(h, low, high, centre, reach):
     """First case of low..high-1 with centre - h <= reach (rounding is monotone, so is the test)."""
     while low < high:
@@ -42,7 +62,7 @@ def _find_first(h, low, high, centre, reach):
     return low
 
 
-@kernel
+@inner
 def _find_end(h, low, high, centre, reach):
     """First case of low..high-1 with h - centre > reach."""
     while low < high:
@@ -54,7 +74,7 @@ def _find_end(h, low, high, centre, reach):
     return low
 
 
-@kernel
+@inner
 def _sum_range(centre, start, end, sign, h, anchor, moments, reach, c, k):
     """Sum mass x kernel over the cases start..end-1, all on one side of the centre."""
     total = 0.0
@@ -72,7 +92,7 @@ def _sum_range(centre, start, end, sign, h, anchor, moments, reach, c, k):
     return total
 
 
-@kernel
+@inner
 def _sum_few(centre, start, end, skipped, h, mass, reach, c):
     part = total = 0.0
     for i in range(start, end):
@@ -84,9 +104,10 @@ def _sum_few(centre, start, end, skipped, h, mass, reach, c):
     return part, total
 
 
-@kernel
-def weigh_window(centre, low, high, h, mass, anchor, moments, reach, c):
+@inner
+def weigh_window(centre, low, high, tables, reach):
     """Class share at the centre among the cases low..high-1; the nearest if none counts."""
+    _, h, mass, anchor, moments, _, c = tables
     start = _find_first(h, low, high, centre, reach)
     end = _find_end(h, start, high, centre, reach)
     if end - start <= FEW:
@@ -107,20 +128,32 @@ def weigh_window(centre, low, high, h, mass, anchor, moments, reach, c):
     return min(max(part / total, 0.0), 1.0)
 
 
-@kernel
-def weigh_window_rows(curve, h_row, start, h, mass, anchor, moments, reach, c, out):
+@entry
+def weigh_window_rows(
+    curve: In(int64, 1),
+    h_row: In(float64, 1),
+    tables: Tables,
+    out: Out(float64, 1),
+):
     """Fill the share of each row from the curve it names; NaN stays NaN."""
+    start, reach = tables.start, tables.reach
     for row in range(len(h_row)):
         k = curve[row]
         if math.isnan(h_row[row]):
             out[row] = math.nan
             continue
         low, high = start[k], start[k + 1]
-        out[row] = weigh_window(h_row[row], low, high, h, mass, anchor, moments, reach[k], c)
+        out[row] = weigh_window(h_row[row], low, high, tables, reach[k])
 
 
-@kernel
-def leave_out_window(h, mass, reach, c, out):
+@entry
+def leave_out_window(
+    h: In(float64, 1),
+    mass: In(float64, 2),
+    reach: float,
+    c: In(float64, 1),
+    out: Out(float64, 1),
+):
     """Fill the share at each sorted case from all the others; the nearest if none counts."""
     nearest_kernel = np.array([1.0, 0.0, 0.0])
     n = len(h)

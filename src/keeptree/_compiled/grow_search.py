@@ -3,10 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import float64, int32, int64, void
+from numpy import bool_, float64, int32, int64
 
-from keeptree._kernels.impurity import entropy_term, gain_ratio, impurity, scaled_gain, term
-from keeptree._kernels.j48 import (
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.entries import Entries
+from keeptree._compiled.impurity import entropy_term, gain_ratio, impurity, scaled_gain, term
+from keeptree._compiled.j48 import (
     GAIN_RATIO,
     GINI,
     MULTIWAY,
@@ -17,16 +19,15 @@ from keeptree._kernels.j48 import (
     choose_column,
     least_side,
 )
-from keeptree._kernels.jit import inner, kernel, readonly
-from keeptree._kernels.midpoints import j48_midpoint
+from keeptree._compiled.midpoints import j48_midpoint
 
 
 class Nodes(NamedTuple):
     """First entry and number of entries of nodes, and of those with a value, by numeric column."""
 
-    start: np.ndarray
-    size: np.ndarray
-    known: np.ndarray
+    start: In(int64, 1, "C")
+    size: In(int64, 1, "C")
+    known: In(int32, 2, "C")
 
 
 class Columns(NamedTuple):
@@ -36,11 +37,11 @@ class Columns(NamedTuple):
     of ``cell`` (nominal columns x rows: category x n_classes + class, -1 where missing).
     """
 
-    label: np.ndarray
-    value: np.ndarray
-    cell: np.ndarray
-    slot: np.ndarray
-    n_categories: np.ndarray
+    label: In(int64, 1, "C")
+    value: In(float64, 2, "C")
+    cell: In(int32, 2, "C")
+    slot: In(int64, 1, "C")
+    n_categories: In(int64, 1, "C")
 
 
 class Options(NamedTuple):
@@ -51,8 +52,8 @@ class Options(NamedTuple):
     criterion: int
     nominal: int
     mdl: bool
-    averaged: np.ndarray
-    table: np.ndarray
+    averaged: In(bool_, 1, "C")
+    table: In(float64, 1, "C")
 
 
 class Tests(NamedTuple):
@@ -63,12 +64,12 @@ class Tests(NamedTuple):
     numeric cut; ``subset_of`` has the sides of the categories where there are two subsets.
     """
 
-    column: np.ndarray
-    cut: np.ndarray
-    n_branches: np.ndarray
-    n_categories: np.ndarray
-    threshold: np.ndarray
-    subset_of: np.ndarray
+    column: Out(int64, 1)
+    cut: Out(int64, 1)
+    n_branches: Out(int64, 1)
+    n_categories: Out(int64, 1)
+    threshold: Out(float64, 1)
+    subset_of: Out(int32, 2)
 
 
 class Cells(NamedTuple):
@@ -94,10 +95,14 @@ class Work(NamedTuple):
     right: np.ndarray
 
 
-@kernel(
-    void(readonly(float64, 2, "C"), readonly(int64, 1), readonly(int64, 1), int64, int32[:, ::1])
-)
-def code_cells(columns, nominal, label, n_classes, cell):
+@entry
+def code_cells(
+    columns: In(float64, 2, "C"),
+    nominal: In(int64, 1),
+    label: In(int64, 1),
+    n_classes: int,
+    cell: Out(int32, 2),
+):
     """Fill category x n_classes + class of the nominal columns, -1 where missing."""
     for s in range(len(nominal)):
         for i in range(len(label)):
@@ -379,8 +384,8 @@ def start_work(n_categories, n_classes):
     )
 
 
-@kernel
-def search_nodes(nodes, entries, columns, options, tests):
+@entry
+def search_nodes(nodes: Nodes, entries: Entries, columns: Columns, options: Options, tests: Tests):
     """Fill the best test of each node."""
     work = start_work(columns.n_categories, options.n_classes)
     for i in range(len(nodes.start)):

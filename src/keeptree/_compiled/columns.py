@@ -4,15 +4,19 @@ Missing values do not count, nor do rows of weight 0. The loops run along the ro
 numbers lie one after the other, so the compiler vectorises over the columns.
 """
 
-from numba import float64, void
+from numpy import float64
 
-from keeptree._kernels.jit import kernel, readonly
-
-_rows, _numbers = readonly(float64, 2, "C"), readonly(float64, 1, "C")
+from keeptree._compiled.declare import In, Out, entry
 
 
-@kernel(void(_rows, _numbers, float64[::1], float64[::1], float64[::1]))
-def add_range(X, weight, known, least, largest):
+@entry
+def add_range(
+    X: In(float64, 2, "C"),
+    weight: In(float64, 1, "C"),
+    known: Out(float64, 1),
+    least: Out(float64, 1),
+    largest: Out(float64, 1),
+):
     """Add the rows to the weight of the known values, the least and the largest of each column."""
     for i in range(len(X)):
         w = weight[i]
@@ -25,8 +29,13 @@ def add_range(X, weight, known, least, largest):
             largest[j] = value if value > largest[j] else largest[j]
 
 
-@kernel(void(_rows, _numbers, _numbers, float64[::1]))
-def add_sum(X, weight, factor, total):
+@entry
+def add_sum(
+    X: In(float64, 2, "C"),
+    weight: In(float64, 1, "C"),
+    factor: In(float64, 1, "C"),
+    total: Out(float64, 1),
+):
     """Add the weighted values times ``factor`` to the total of each column."""
     for i in range(len(X)):
         w = weight[i]
@@ -37,8 +46,14 @@ def add_sum(X, weight, factor, total):
             total[j] += value if value == value else 0.0
 
 
-@kernel(void(_rows, _numbers, _numbers, _numbers, float64[::1]))
-def add_squares(X, weight, factor, mean, squares):
+@entry
+def add_squares(
+    X: In(float64, 2, "C"),
+    weight: In(float64, 1, "C"),
+    factor: In(float64, 1, "C"),
+    mean: In(float64, 1, "C"),
+    squares: Out(float64, 1),
+):
     """Add the weighted squares of the values times ``factor``, less their mean."""
     for i in range(len(X)):
         w = weight[i]

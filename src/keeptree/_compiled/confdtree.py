@@ -3,9 +3,10 @@
 from functools import partial
 
 import numpy as np
-from numba import boolean, float64, int64, uint8, void
+from numpy import float64, int64, uint8
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.kinds import NUMERIC
 
 # What happened at a node, as walk_rows records it.
 UNVISITED, AT_LEAF, NO_PART, OFF, MISSING, NO_INTERVAL, KEPT, REROUTED, FINED = range(9)
@@ -20,14 +21,11 @@ FINE, RECEIVES = range(2)
 # Rows of the scratch space that holds the path of a row.
 NODE, STATE, TAKEN, FOLLOWING = range(4)
 
-NUMERIC = 1  # keeptree.tree.NUMERIC: a kernel file stands on its own
 ONE, ONE_MISSING, SHARED, ALTERNATIVES = range(4)  # how the children of a node are followed
 TIE = 1e-12  # equal probabilities that were added up in another order stay equal
 
-# Called from walk_rows only, so that Python needs no way in. What is called at every node is
-# inlined: numba counts references of all arrays at each call.
-part = partial(kernel, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inlined = partial(part, inline="always")
+# What is called at every node is inlined: numba counts references of all arrays at each call.
+inlined = partial(inner, inline="always")
 
 
 @inlined
@@ -70,7 +68,7 @@ def judge_node(value, node, leader, steps, rules, characteristic, alternative, d
     return REROUTED if found else FINED
 
 
-@part
+@inner
 def impose_fine(p, node, leader, rules, fines, to_all):
     """Move a part of the largest probability to the classes present; False if there are none."""
     total = 0.0
@@ -87,7 +85,7 @@ def impose_fine(p, node, leader, rules, fines, to_all):
     return True
 
 
-@part
+@inner
 def child_weight(child, shared, shape, rules, alternative, depth):
     """Weight of a child: its share of a missing value, or the sum over alternative classes."""
     if shared:
@@ -99,7 +97,7 @@ def child_weight(child, shared, shape, rules, alternative, depth):
     return weight
 
 
-@part
+@inner
 def next_child(at, depth, path, steps, links, shape, rules, alternative):
     """Position of the next child, from ``at`` on, with some weight and not yet followed."""
     shared = path[STATE, depth] == SHARED
@@ -120,7 +118,7 @@ def add_prediction(p, weight, mixture, depth):
     mixture[depth, len(p)] += weight
 
 
-@part
+@inner
 def go_down(X, i, node, depth, off, steps, links, shape, rules, single, path, mixture, alternative):
     """Follow row i from a node to a leaf; return the leaf, its depth and where the method is off.
 
@@ -177,7 +175,7 @@ def check_node(
     return did
 
 
-@part
+@inner
 def follow_sibling(p, depth, steps, links, shape, rules, path, mixture, alternative):
     """Add the prediction of the child just followed; return the next one, or -1 for none."""
     node, at = path[NODE, depth], path[FOLLOWING, depth]
@@ -202,7 +200,7 @@ def write_record(record, node, did, leader, p):
             record[node, 2 + c] = p[c]
 
 
-@part
+@inner
 def go_up(
     X, i, p, leader, depth, off, steps, links, shape, rules, characteristic, fines, to_all, single,
     path, mixture, alternative, record,
@@ -248,39 +246,22 @@ def go_up(
     return sibling, depth, off, changed
 
 
-@kernel(
-    void(
-        readonly(float64, 2),
-        readonly(int64, 2, "C"),
-        readonly(int64, 1, "C"),
-        readonly(float64, 2, "C"),
-        readonly(float64, 2, "C"),
-        readonly(float64, 3, "C"),
-        readonly(uint8, 2, "C"),
-        readonly(float64, 2, "C"),
-        boolean,
-        boolean,
-        int64,
-        float64[:, ::1],
-        int64[:, ::1],
-        float64[:, ::1],
-    )
-)
+@entry
 def walk_rows(
-    X,
-    steps,
-    links,
-    shape,
-    leaf_value,
-    rules,
-    characteristic,
-    fines,
-    to_all,
-    single,
-    levels,
-    out,
-    tally,
-    record,
+    X: In(float64, 2),
+    steps: In(int64, 2, "C"),
+    links: In(int64, 1, "C"),
+    shape: In(float64, 2, "C"),
+    leaf_value: In(float64, 2, "C"),
+    rules: In(float64, 3, "C"),
+    characteristic: In(uint8, 2, "C"),
+    fines: In(float64, 2, "C"),
+    to_all: bool,
+    single: bool,
+    levels: int,
+    out: Out(float64, 2),
+    tally: Out(int64, 2),
+    record: Out(float64, 2),
 ):
     """Fill ``out`` with the corrected probabilities of each row (Katz et al. 2012, Alg. 2).
 

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-import numpy as np
+from numpy import float64, int32
+
+from keeptree._compiled.declare import Out
 
 
 class Shape(NamedTuple):
@@ -14,11 +16,11 @@ class Shape(NamedTuple):
     weights (nodes x classes; of a regression tree, one column of weights).
     """
 
-    feature: np.ndarray
-    threshold: np.ndarray
-    first_child: np.ndarray
-    n_children: np.ndarray
-    category_start: np.ndarray
-    category_child: np.ndarray
-    missing: np.ndarray
-    counts: np.ndarray
+    feature: Out(int32, 1)
+    threshold: Out(float64, 1)
+    first_child: Out(int32, 1)
+    n_children: Out(int32, 1)
+    category_start: Out(int32, 1)
+    category_child: Out(int32, 1)
+    missing: Out(int32, 1)
+    counts: Out(float64, 2)

@@ -11,11 +11,11 @@ values, ``rank of the value | entry``, so only the root sorts, and ties are seen
 from typing import NamedTuple
 
 import numpy as np
-from numba import int64, uint64
+from numpy import float64, int32, int64, uint64
 
-from keeptree._kernels.jit import inner, kernel
-from keeptree._kernels.lengthen import lengthen
-from keeptree._kernels.midpoints import midpoint
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.lengthen import lengthen
+from keeptree._compiled.midpoints import midpoint
 
 SMALL = 1e-6  # rounding of sums of fractional weights
 TIE = 1.0 + 1e-10  # a cut must be better by this factor, so the first of equal ones wins
@@ -31,13 +31,13 @@ class Columns(NamedTuple):
     ``n_categories[f]`` is not 0).
     """
 
-    key: np.ndarray
-    n_known: np.ndarray
-    level: np.ndarray
-    level_start: np.ndarray
-    code: np.ndarray
-    slot: np.ndarray
-    n_categories: np.ndarray
+    key: Out(uint64, 2)
+    n_known: In(int64, 1, "C")
+    level: In(float64, 1, "C")
+    level_start: In(int64, 1, "C")
+    code: In(int32, 2, "C")
+    slot: In(int64, 1, "C")
+    n_categories: In(int64, 1, "C")
 
 
 class Options(NamedTuple):
@@ -383,8 +383,10 @@ def add_mapping(mapping, n_mapped, child_of, number):
     return mapping
 
 
-@kernel
-def grow_squares(target, weight, columns, options):
+@entry
+def grow_squares(
+    target: In(float64, 1, "C"), weight: In(float64, 1, "C"), columns: Columns, options: Options
+):
     """Grow the tree; ``columns.key`` is used up.
 
     Returns two matrices, an array and the numbers of nodes and of mapped categories. A line of the

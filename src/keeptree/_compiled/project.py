@@ -4,15 +4,12 @@ A box is a run of entries (``keeptree.geometry.regions.Regions``): one for each 
 """
 
 import numpy as np
-from numba import boolean, float64, int64, void
+from numpy import float64, int64
 
-from keeptree._kernels.jit import inlined, inner, kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inlined, inner
 
 LARGEST_MOVE = 1e150  # as in keeptree.geometry.program: its square is finite
 LARGEST_SINGLE = 3.4028234663852886e38
-
-_whole, _numbers = readonly(int64, 1, "C"), readonly(float64, 1, "C")
-_nodes, _rows = readonly(int64, 2, "C"), readonly(float64, 2, "C")
 
 
 @inlined
@@ -97,18 +94,27 @@ def _project(flat, at, column_step, first, n, nodes, bounds, single):
     return True, total, nodes[side, e]
 
 
-@kernel(
-    void(
-        *[_numbers, int64, int64, int64, int64],
-        *[_whole, _nodes, _rows, _numbers, _whole, _whole, boolean, boolean],
-        *[_whole, _whole, _whole, float64[::1], int64[::1]],
-    )
-)
+@entry
 def project_rows(
-    flat, row_step, column_step, first, last,
-    start, nodes, bounds, cost, category, test, fill, single,
-    own, wanted, region, distance, separator,
-):  # fmt: skip
+    flat: In(float64, 1, "C"),
+    row_step: int,
+    column_step: int,
+    first: int,
+    last: int,
+    start: In(int64, 1, "C"),
+    nodes: In(int64, 2, "C"),
+    bounds: In(float64, 2, "C"),
+    cost: In(float64, 1, "C"),
+    category: In(int64, 1, "C"),
+    test: In(int64, 1, "C"),
+    fill: bool,
+    single: bool,
+    own: In(int64, 1, "C"),
+    wanted: In(int64, 1, "C"),
+    region: In(int64, 1, "C"),
+    distance: Out(float64, 1),
+    separator: Out(int64, 1),
+):
     """Fill the distances of the rows first to last to their regions, and the separators.
 
     ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. A row without a
@@ -156,8 +162,18 @@ def _place_carefully(value, e, nodes, bounds, category, place):
     return place
 
 
-@kernel(void(_rows, _whole, _whole, _nodes, _rows, _whole, boolean, boolean, float64[:, ::1]))
-def move_rows(rows, region, start, nodes, bounds, category, fill, single, out):
+@entry
+def move_rows(
+    rows: In(float64, 2, "C"),
+    region: In(int64, 1, "C"),
+    start: In(int64, 1, "C"),
+    nodes: In(int64, 2, "C"),
+    bounds: In(float64, 2, "C"),
+    category: In(int64, 1, "C"),
+    fill: bool,
+    single: bool,
+    out: Out(float64, 2),
+):
     """Copy rows, moved into their regions; a negative region: the row stays.
 
     Missing values are given a place only if ``fill``. The places of numbers are such that the model

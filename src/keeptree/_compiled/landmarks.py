@@ -6,9 +6,10 @@ float32: twice the lanes of float64, and the seven digits are more than a bandwi
 """
 
 import numpy as np
-from numba import float32, float64, int64, void
+from numpy import float32, float64, int64
 
-from keeptree._kernels.jit import inlined, kernel, multiply_add, readonly
+from keeptree._compiled.declare import In, Out, entry, inlined
+from keeptree._compiled.intrinsics import multiply_add
 
 BLOCK = 256  # rows; their coordinates stay in the nearest cache
 FAR = 1e18  # a scaled coordinate; its square is a finite float32
@@ -88,35 +89,20 @@ def _place(value, start, stop, center, factor, slope, bends, out):
             out[j] += size * (u / np.sqrt(1.0 + u * u))
 
 
-@kernel(
-    void(
-        readonly(float64, 2),
-        readonly(int64, 1),
-        readonly(float64, 2),
-        readonly(int64, 1),
-        readonly(float64, 2, "C"),
-        readonly(int64, 1),
-        readonly(float64, 1),
-        readonly(float32, 2, "C"),
-        readonly(float32, 1, "C"),
-        readonly(float32, 1, "C"),
-        readonly(int64, 1, "C"),
-        float64[:, ::1],
-    )
-)
+@entry
 def weigh_landmarks(
-    X,
-    feature,
-    frame,
-    bend_start,
-    bends,
-    table_start,
-    table,
-    landmarks,
-    sharpness,
-    mass,
-    class_start,
-    out,
+    X: In(float64, 2),
+    feature: In(int64, 1),
+    frame: In(float64, 2),
+    bend_start: In(int64, 1),
+    bends: In(float64, 2, "C"),
+    table_start: In(int64, 1),
+    table: In(float64, 1),
+    landmarks: In(float32, 2, "C"),
+    sharpness: In(float32, 1, "C"),
+    mass: In(float32, 1, "C"),
+    class_start: In(int64, 1, "C"),
+    out: Out(float64, 2),
 ):
     """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell.
 
@@ -170,8 +156,12 @@ def weigh_landmarks(
                 out[start + j, c] = total[j]
 
 
-@kernel(void(readonly(float32, 2, "C"), readonly(float32, 2, "C"), int64[::1]))
-def nearest_landmark(points, landmarks, out):
+@entry
+def nearest_landmark(
+    points: In(float32, 2, "C"),
+    landmarks: In(float32, 2, "C"),
+    out: Out(int64, 1),
+):
     """Fill ``out`` with the landmark nearest to each point, the first of equally near ones.
 
     Both have a multiple of four coordinates, none of them missing.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree._kernels.jit import inner
+from keeptree._compiled.declare import inner
 
 
 @inner

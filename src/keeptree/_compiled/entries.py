@@ -7,9 +7,10 @@ weight. The entries of several nodes lie behind one another; only the root's are
 from typing import NamedTuple
 
 import numpy as np
+from numpy import float64, int32
 
-from keeptree._kernels.j48 import SMALL
-from keeptree._kernels.jit import inner
+from keeptree._compiled.declare import In, inner
+from keeptree._compiled.j48 import SMALL
 
 
 class Entries(NamedTuple):
@@ -18,9 +19,9 @@ class Entries(NamedTuple):
     ``order`` (numeric columns x entries) counts from the first entry of the node.
     """
 
-    row: np.ndarray
-    weight: np.ndarray
-    order: np.ndarray
+    row: In(int32, 1, "C")
+    weight: In(float64, 1, "C")
+    order: In(int32, 2, "C")
 
 
 class Part(NamedTuple):

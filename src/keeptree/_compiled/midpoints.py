@@ -1,6 +1,6 @@
 """Thresholds between two neighbouring values: always below the upper one."""
 
-from keeptree._kernels.jit import inner
+from keeptree._compiled.declare import inner
 
 
 @inner

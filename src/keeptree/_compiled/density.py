@@ -6,11 +6,12 @@ moments taken about the position in units of the bandwidth.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import float64, int64, void
+from numpy import float32, float64, int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry, inner
 
 # Width of a run inside the data, in bandwidths; and, behind the last case before a gap, as a share
 # of the depth s: at distance d across the gap a case counts as exp(-s d / b²), so the runs that
@@ -25,11 +26,26 @@ MISFIT = 5e-5
 MOST_PIECES = 1 << 17
 
 
-_cases = readonly(float64, 1)
+class Tables(NamedTuple):
+    """Curves cut into cubic pieces; `keeptree.probability.density.KernelTables` explains them."""
+
+    axis: In(float64, 2, "C")
+    cell: In(int64, 1, "C")
+    piece: In(int64, 1, "C")
+    coefficient: In(float32, 2, "C")
 
 
-@kernel(void(_cases, _cases, _cases, float64, float64, float64, int64[::1], float64[:, ::1]))
-def fill_buckets(h, in_class, weight, low, width, share, bucket, sums):
+@entry
+def fill_buckets(
+    h: In(float64, 1),
+    in_class: In(float64, 1),
+    weight: In(float64, 1),
+    low: float,
+    width: float,
+    share: float,
+    bucket: Out(int64, 1),
+    sums: Out(float64, 2),
+):
     """Fill the bucket of each case, and add it to the sums of its bucket.
 
     Buckets begin at ``low`` and are ``width`` wide, the ``share`` of a bandwidth. A row of ``sums``
@@ -50,8 +66,8 @@ def fill_buckets(h, in_class, weight, low, width, share, bucket, sums):
         sums[b, 6] += second * delta
 
 
-@kernel
-def merge_close(runs, bandwidth, member):
+@entry
+def merge_close(runs: Out(float64, 2), bandwidth: float, member: Out(int64, 1)):
     """Merge sorted runs in place; fill the run each row went to and return the number left."""
     kept, start, n = 0, 0, len(runs)
     while start < n:
@@ -72,7 +88,7 @@ def merge_close(runs, bandwidth, member):
     return kept
 
 
-@kernel
+@inner
 def _merge_rows(runs, start, end, kept, bandwidth):
     """Write the sum of the rows start..end-1, moments moved to the middle of their positions."""
     centre = 0.5 * runs[start, 0] + 0.5 * runs[end - 1, 0]
@@ -87,7 +103,7 @@ def _merge_rows(runs, start, end, kept, bandwidth):
     runs[kept, 0] = centre
 
 
-@kernel
+@inner
 def weigh_runs(h, runs, bandwidth, total):
     """Class share at h and its slope per bandwidth, by log-sum-exp relative to the nearest run.
 
@@ -130,8 +146,15 @@ def weigh_runs(h, runs, bandwidth, total):
     return min(max(share, 0.0), 1.0), (part_slope - share * mass_slope) / mass
 
 
-@kernel
-def tabulate_curve(runs, bandwidth, left, middle, right, first):
+@entry
+def tabulate_curve(
+    runs: In(float64, 2, "C"),
+    bandwidth: float,
+    left: int,
+    middle: int,
+    right: int,
+    first: Out(int64, 1),
+):
     """Cut the axis into cells and each cell into as many cubic pieces as the curve needs.
 
     Fills the first piece of each cell (and the end) and returns the coefficients of the pieces,
@@ -162,7 +185,7 @@ def tabulate_curve(runs, bandwidth, left, middle, right, first):
     return pieces
 
 
-@kernel
+@inner
 def _enlarge(rows, length):
     # Element by element: numba takes seconds to compile the assignment of a slice.
     larger = np.empty((length, 4), np.float32)
@@ -172,7 +195,7 @@ def _enlarge(rows, length):
     return larger
 
 
-@kernel
+@inner
 def _sample_cell(runs, bandwidth, total, cell, edge, left, middle, right):
     """Shares and slopes (per cell) at equal steps through a cell, doubled until they suffice."""
     count, knots = 1, np.empty((2, 2))
@@ -189,7 +212,7 @@ def _sample_cell(runs, bandwidth, total, cell, edge, left, middle, right):
     return knots
 
 
-@kernel
+@inner
 def _varies(knots):
     for i in range(len(knots)):
         if abs(knots[i, 0] - knots[0, 0]) > NEGLIGIBLE or abs(knots[i, 1]) > NEGLIGIBLE:
@@ -197,7 +220,7 @@ def _varies(knots):
     return False
 
 
-@kernel
+@inner
 def _weigh_cell(runs, bandwidth, total, x, left, middle, right):
     """Share and slope at the cell coordinate x; the two ends of the axis stand for infinity."""
     if x == 0.0:
@@ -214,7 +237,7 @@ def _weigh_cell(runs, bandwidth, total, x, left, middle, right):
     return share, slope * stretch
 
 
-@kernel
+@inner
 def _find_misfit(knots):
     """Largest misfit of the cubics through every other knot, at the knots between them.
 
@@ -229,9 +252,10 @@ def _find_misfit(knots):
     return worst
 
 
-@kernel
-def lookup_curve(h, curve, axis, cell, piece, coefficient):
+@inner
+def lookup_curve(h, curve, tables):
     """Share at h (not NaN); `keeptree.probability.density.KernelTables` explains the fields."""
+    axis, cell, piece, coefficient = tables
     x = (h - axis[curve, 0]) * axis[curve, 1]
     if x < 0.0:
         x = -math.log1p(-x)
@@ -250,26 +274,29 @@ def lookup_curve(h, curve, axis, cell, piece, coefficient):
     return p if p < 1.0 else 1.0
 
 
-@kernel
-def lookup_rows(curve, h, axis, cell, piece, coefficient, out):
+@entry
+def lookup_rows(
+    curve: In(int64, 1, "C"), h: In(float64, 1, "C"), tables: Tables, out: Out(float64, 1)
+):
     """Fill the share of each row from the curve it names; NaN stays NaN."""
     for row in range(len(h)):
         if math.isnan(h[row]):
             out[row] = math.nan
         else:
-            out[row] = lookup_curve(h[row], curve[row], axis, cell, piece, coefficient)
+            out[row] = lookup_curve(h[row], curve[row], tables)
 
 
-@kernel(inline="always")
+@inner(inline="always")
 def _short_cut(axis, curve):
     """Origin, scale, reach, pieces of a cell and first piece of the short cut of a curve."""
     first = np.uint32(np.int32(axis[curve, 7]))
     return axis[curve, 0], axis[curve, 1], axis[curve, 5], axis[curve, 6], first
 
 
-@kernel
-def fill_shares(curve, stride, offset, h, axis, cell, piece, coefficient, out):
+@inner
+def fill_shares(curve, stride, offset, h, tables, out):
     """Fill the share of each row at h (not NaN) from the curve ``curve[row * stride] + offset``."""
+    axis, coefficient = tables.axis, tables.coefficient
     k = curve[0] + offset
     origin, scale, reach, even, first = _short_cut(axis, k)
     for row in range(len(h)):
@@ -287,35 +314,48 @@ def fill_shares(curve, stride, offset, h, axis, cell, piece, coefficient, out):
             p = p if p > 0.0 else 0.0
             p = p if p < 1.0 else 1.0
         else:
-            p = lookup_curve(h[row], k, axis, cell, piece, coefficient)
+            p = lookup_curve(h[row], k, tables)
         out[row] = p
 
 
-@kernel
-def classify_two(curve, stride, h, axis, cell, piece, coefficient, out):
+@entry
+def classify_two(
+    curve: In(int64, 1, "C"),
+    stride: int,
+    h: In(float32, 2, "C"),
+    tables: Tables,
+    out: Out(float64, 2),
+):
     """Fill the probabilities of two classes; row i is on the curve ``curve[i * stride]``."""
-    fill_shares(curve, stride, 0, h[:, 0], axis, cell, piece, coefficient, out[:, 0])
+    fill_shares(curve, stride, 0, h[:, 0], tables, out[:, 0])
     for row in range(len(out)):
         out[row, 1] = 1.0 - out[row, 0]
 
 
-@kernel
-def classify_many(curve, stride, h, estimated, prior, axis, cell, piece, coefficient, out):
+@entry
+def classify_many(
+    curve: In(int64, 1, "C"),
+    stride: int,
+    h: In(float32, 2, "C"),
+    estimated: In(int64, 1, "C"),
+    prior: In(float64, 1, "C"),
+    tables: Tables,
+    out: Out(float64, 2),
+):
     """Fill class probabilities: each estimated class against the rest, the others by prior.
 
     Row i is on the curve ``curve[i * stride]`` of each estimated class; each class has its curves
     after those of the class before. A billionth of the prior keeps a row defined on which every
     share is zero.
     """
-    step = len(axis) // len(estimated)
+    step = len(tables.axis) // len(estimated)
     added = prior.copy()
     for j in range(len(estimated)):
         added[estimated[j]] *= 1e-9
     out[:, :] = 0.0
     for j in range(len(estimated)):
         c = estimated[j]
-        table = (axis, cell, piece, coefficient)
-        fill_shares(curve, stride, j * step, h[:, c], *table, out[:, c])
+        fill_shares(curve, stride, j * step, h[:, c], tables, out[:, c])
     for row in range(len(out)):
         total = 0.0
         for c in range(len(added)):
@@ -326,8 +366,16 @@ def classify_many(curve, stride, h, estimated, prior, axis, cell, piece, coeffic
             out[row, c] *= scale
 
 
-@kernel
-def leave_out_gaussian(h, in_class, weight, runs, member, bandwidth, out):
+@entry
+def leave_out_gaussian(
+    h: In(float64, 1),
+    in_class: In(float64, 1),
+    weight: In(float64, 1),
+    runs: Out(float64, 2),
+    member: In(int64, 1),
+    bandwidth: float,
+    out: Out(float64, 1),
+):
     """Fill the share at each case from all the others: take it from its run, weigh, put it back."""
     total = 0.0
     for i in range(len(runs)):

@@ -11,42 +11,50 @@ allowed, whether it may rise, whether it may fall, the step (0: any number), its
 is a whole number (else 0), and the first and last place of its list of values in ``values``.
 """
 
-import numpy as np
-from numba import boolean, float64, int64, types, void
+from typing import NamedTuple
 
-from keeptree._kernels.jit import kernel, readonly
+import numpy as np
+from numpy import float64, int64
+
+from keeptree._compiled.declare import In, Out, entry, inner
 
 _COST, _LEAST, _MOST, _RISE, _FALL, _STEP, _INVERSE, _FIRST, _LAST = range(9)
 _LARGEST = 1e150  # of a cost: squares, added over any number of columns, stay finite
 
-_BOXES = types.Tuple(
-    (
-        readonly(int64, 1),  # start
-        readonly(int64, 1),  # feature
-        readonly(float64, 1),  # low
-        readonly(float64, 1),  # high
-        readonly(int64, 1),  # table
-        readonly(float64, 1),  # price
-        readonly(int64, 1),  # becomes
-        readonly(int64, 1),  # label
-    )
-)
-_RULES = types.Tuple((readonly(float64, 2), readonly(float64, 1)))
+
+class Boxes(NamedTuple):
+    """Leaves as boxes; the module's docstring explains the fields."""
+
+    start: In(int64, 1)
+    feature: In(int64, 1)
+    low: In(float64, 1)
+    high: In(float64, 1)
+    table: In(int64, 1)
+    price: In(float64, 1)
+    becomes: In(int64, 1)
+    label: In(int64, 1)
 
 
-@kernel
+class Rules(NamedTuple):
+    """What each feature may become."""
+
+    feature: In(float64, 2)
+    values: In(float64, 1)
+
+
+@inner
 def multiple(k, rule):
     """The k-th multiple of a step; 0.3 rather than 3 * 0.1 if the step is 1/10."""
     return k / rule[_INVERSE] if rule[_INVERSE] > 0 else k * rule[_STEP]
 
 
-@kernel
+@inner
 def compared(value, single):
     """A value as the model compares it."""
     return float64(np.float32(value)) if single else value
 
 
-@kernel
+@inner
 def closest_value(value, low, high, rule, values, single):
     """Value nearest to ``value``, which lies outside, that is inside and allowed; NaN for none."""
     rising = compared(value, single) < low
@@ -79,7 +87,7 @@ def closest_value(value, low, high, rule, values, single):
     return chosen if low <= compared(chosen, single) <= high else np.nan
 
 
-@kernel
+@inner
 def price_leaf(row, r, boxes, rules, single, most_changes, limit):
     """(Squared cost, number of changes) of bringing a row into leaf r; infinite above ``limit``."""
     start, feature, low, high, table, price, becomes, _ = boxes
@@ -107,21 +115,19 @@ def price_leaf(row, r, boxes, rules, single, most_changes, limit):
     return total, n_changes
 
 
-@kernel(
-    void(
-        readonly(float64, 2),
-        _BOXES,
-        _RULES,
-        readonly(int64, 1),
-        readonly(int64, 1),
-        boolean,
-        int64,
-        int64[::1],
-        float64[::1],
-        int64[::1],
-    )
-)
-def find_cheapest(X, boxes, rules, own, wanted, single, most_changes, leaf, cost, n_changes):
+@entry
+def find_cheapest(
+    X: In(float64, 2),
+    boxes: Boxes,
+    rules: Rules,
+    own: In(int64, 1),
+    wanted: In(int64, 1),
+    single: bool,
+    most_changes: int,
+    leaf: Out(int64, 1),
+    cost: Out(float64, 1),
+    n_changes: Out(int64, 1),
+):
     """Fill leaf (-1 for none), squared cost and number of changes of the cheapest allowed change.
 
     A leaf counts if it has the class ``wanted[i]``, or if that is negative another than ``own[i]``.
@@ -139,15 +145,30 @@ def find_cheapest(X, boxes, rules, own, wanted, single, most_changes, leaf, cost
                 leaf[i], cost[i], n_changes[i] = r, total, n
 
 
-@kernel(void(readonly(float64, 1), _BOXES, _RULES, boolean, int64, float64[::1], int64[::1]))
-def price_leaves(row, boxes, rules, single, most_changes, cost, n_changes):
+@entry
+def price_leaves(
+    row: In(float64, 1),
+    boxes: Boxes,
+    rules: Rules,
+    single: bool,
+    most_changes: int,
+    cost: Out(float64, 1),
+    n_changes: Out(int64, 1),
+):
     """Fill the squared cost of bringing one row into each leaf, and the number of changes."""
     for r in range(len(cost)):
         cost[r], n_changes[r] = price_leaf(row, r, boxes, rules, single, most_changes, np.inf)
 
 
-@kernel(void(readonly(float64, 2), readonly(int64, 1), _BOXES, _RULES, boolean, float64[:, ::1]))
-def move_into_leaves(X, leaf, boxes, rules, single, point):
+@entry
+def move_into_leaves(
+    X: In(float64, 2),
+    leaf: In(int64, 1),
+    boxes: Boxes,
+    rules: Rules,
+    single: bool,
+    point: Out(float64, 2),
+):
     """Fill ``point`` with the rows moved into their leaves; NaN where the leaf is negative."""
     start, feature, low, high, table, _, becomes, _ = boxes
     for i in range(X.shape[0]):

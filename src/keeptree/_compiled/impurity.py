@@ -4,10 +4,10 @@ Both are sums over the classes: of x log2(x), or of x^2. ``table`` has x log2(x)
 """
 
 import numpy as np
-from numba import int64
+from numpy import int64
 
-from keeptree._kernels.j48 import SMALL
-from keeptree._kernels.jit import inner
+from keeptree._compiled.declare import inner
+from keeptree._compiled.j48 import SMALL
 
 
 @inner

@@ -13,10 +13,11 @@ boundary that is clean for every pair advances the number by two, so values are 
 from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, float64, int64, uint64, void
+from numpy import float64, int32, int64, uint64
 
-from keeptree._kernels.impurity import impurity
-from keeptree._kernels.j48 import (
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.impurity import impurity
+from keeptree._compiled.j48 import (
     GAIN_RATIO,
     GINI,
     NEVER_CUT,
@@ -25,14 +26,13 @@ from keeptree._kernels.j48 import (
     least_side,
     may_split,
 )
-from keeptree._kernels.jit import inner, kernel, readonly
-from keeptree._kernels.midpoints import j48_midpoint
+from keeptree._compiled.midpoints import j48_midpoint
 
 MOST_MOVES = 8  # per row, before another sort is the better one
 
 
-@kernel(void(readonly(uint64, 1), int64, uint64[::1]))
-def pack_values(value_bits, row_bits, key):
+@entry
+def pack_values(value_bits: In(uint64, 1), row_bits: int, key: Out(uint64, 1)):
     """Fill what sorts as the values do: their high bits, with the row in place of the low ones.
 
     ``value_bits`` are float64 numbers seen as uint64. A much faster sort than that of row numbers;
@@ -46,8 +46,10 @@ def pack_values(value_bits, row_bits, key):
         key[i] = (bits & ~low) | uint64(i)
 
 
-@kernel(boolean(readonly(float64, 1), readonly(int64, 1), int64, int64, uint64[::1]))
-def fill_keys(value, label, row_bits, class_bits, key):
+@entry
+def fill_keys(
+    value: In(float64, 1), label: In(int64, 1), row_bits: int, class_bits: int, key: Out(uint64, 1)
+):
     """Turn sorted keys of :func:`pack_values`, or row numbers by value, into a column's keys.
 
     Returns False, having done nothing useful, if too many values differ in the low bits only.
@@ -96,11 +98,11 @@ class Layout(NamedTuple):
 class Grown(NamedTuple):
     """Nodes as in a Shape; ``span`` is first row, end and level of each."""
 
-    feature: np.ndarray
-    threshold: np.ndarray
-    first_child: np.ndarray
-    counts: np.ndarray
-    span: np.ndarray
+    feature: Out(int32, 1)
+    threshold: Out(float64, 1)
+    first_child: Out(int32, 1)
+    counts: Out(int64, 2)
+    span: Out(int64, 2)
 
 
 class Options(NamedTuple):
@@ -110,7 +112,7 @@ class Options(NamedTuple):
     max_depth: int
     criterion: int
     mdl: bool
-    table: np.ndarray
+    table: In(float64, 1, "C")
 
 
 class Work(NamedTuple):
@@ -293,8 +295,15 @@ def start_work(n_columns, n_classes):
     )
 
 
-@kernel
-def grow_numeric(key, value, row_bits, class_bits, options, grown):
+@entry
+def grow_numeric(
+    key: Out(uint64, 2),
+    value: In(float64, 2, "C"),
+    row_bits: int,
+    class_bits: int,
+    options: Options,
+    grown: Grown,
+):
     """Grow the tree and return its number of nodes; ``key`` (columns x rows) is used up.
 
     Fills the nodes, of which ``counts[0]`` is given: feature (-1 in a leaf), threshold (the

@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import int64
+from numpy import float64, int32, int64
 
-from keeptree._kernels.entries import Division, Part, divide_node, start_entries
-from keeptree._kernels.impurity import entropy_term
-from keeptree._kernels.j48 import SMALL
-from keeptree._kernels.jit import inner, kernel
-from keeptree._kernels.midpoints import midpoint
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.entries import Division, Entries, Part, divide_node, start_entries
+from keeptree._compiled.grow_search import Columns
+from keeptree._compiled.impurity import entropy_term
+from keeptree._compiled.j48 import SMALL
+from keeptree._compiled.midpoints import midpoint
 
 TIE = 1e-9  # bits per case below which two entropies count as equal: rounding of running sums
 
@@ -47,7 +48,7 @@ class Bayes(NamedTuple):
 
     n_classes: int
     n_folds: int
-    table: np.ndarray
+    table: In(float64, 1, "C")
 
 
 @inner
@@ -300,23 +301,35 @@ def size_branches(branch, share):
     return first, n_unknown
 
 
-@kernel
-def divide_entries(entries, known, branch, share):
+@entry
+def divide_entries(
+    entries: Entries,
+    known: In(int32, 2, "C"),
+    branch: Out(int32, 1),
+    share: In(float64, 1, "C"),
+):
     """Entries of every branch, behind one another, and where each begins.
 
     ``branch`` is negative for an entry without a value: it goes to each branch that has a share.
-    Returns (entries, first entry of each branch, known values by branch and numeric column).
+    Returns the fields of these entries, the first entry of each branch, and the number of known
+    values by branch and numeric column.
     """
     first, n_unknown = size_branches(branch, share)
     n_columns, number = len(entries.order), len(share)
     new, new_known = start_entries(first[-1], n_columns), np.zeros((number, n_columns), np.int32)
     node = Part(int64(0), len(branch), int64(0), number, n_unknown)
     divide_node(entries, known, 0, node, Division(branch, share, first), new, new_known)
-    return new, first, new_known
+    return (new.row, new.weight, new.order), first, new_known
 
 
-@kernel
-def branch_errors(columns, entries, first, known, bayes):
+@entry
+def branch_errors(
+    columns: Columns,
+    entries: Entries,
+    first: In(int64, 1, "C"),
+    known: In(int32, 2, "C"),
+    bayes: Bayes,
+):
     """(errors, number of branches large enough) of naive Bayes in every branch by itself.
 
     A branch with fewer entries than folds counts as wrong altogether.
@@ -355,8 +368,8 @@ def list_cuts(columns, entries, known, bins):
     return cuts
 
 
-@kernel
-def fit_bayes(columns, entries, known, bayes):
+@entry
+def fit_bayes(columns: Columns, entries: Entries, known: In(int32, 2, "C"), bayes: Bayes):
     """Naive Bayes of the entries: (cuts, number of bins by column, log cells, log prior).
 
     Counts start at one in every cell, and in every class.

@@ -1,40 +1,25 @@
 """Send rows down a tree to their leaves."""
 
 import numpy as np
-from numba import boolean, float64, int8, int32, int64, void
+from numpy import float64, int8, int32, int64
 
-from keeptree._kernels.jit import kernel, readonly
+from keeptree._compiled.declare import In, Out, entry
+from keeptree._compiled.kinds import NUMERIC
 
-NUMERIC = 1  # keeptree.tree.NUMERIC: a kernel file stands on its own
 
-
-@kernel(
-    void(
-        readonly(float64, 2),
-        readonly(int8, 1),
-        readonly(int32, 1),
-        readonly(float64, 1),
-        readonly(int32, 1),
-        readonly(int32, 1),
-        readonly(int32, 1),
-        readonly(int32, 1),
-        readonly(int32, 1),
-        boolean,
-        int64[::1],
-    )
-)
+@entry
 def route_rows(
-    X,
-    kind,
-    feature,
-    threshold,
-    child_start,
-    child,
-    category_start,
-    category_child,
-    missing_child,
-    single,
-    leaf,
+    X: In(float64, 2),
+    kind: In(int8, 1),
+    feature: In(int32, 1),
+    threshold: In(float64, 1),
+    child_start: In(int32, 1),
+    child: In(int32, 1),
+    category_start: In(int32, 1),
+    category_child: In(int32, 1),
+    missing_child: In(int32, 1),
+    single: bool,
+    leaf: Out(int64, 1),
 ):
     """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` where a missing value has no rule.
 
@@ -60,17 +45,15 @@ def route_rows(
         leaf[i] = node
 
 
-@kernel(
-    void(
-        readonly(float64, 2),
-        readonly(int64, 1),
-        readonly(float64, 1),
-        readonly(int64, 2),
-        boolean,
-        int64[::1],
-    )
-)
-def route_numeric_rows(X, feature, threshold, following, single, leaf):
+@entry
+def route_numeric_rows(
+    X: In(float64, 2),
+    feature: In(int64, 1),
+    threshold: In(float64, 1),
+    following: In(int64, 2),
+    single: bool,
+    leaf: Out(int64, 1),
+):
     """``route_rows`` for a tree without nominal tests, at half the cost.
 
     ``following[node]`` has the node after "not above", "above" and "missing"; where a missing
