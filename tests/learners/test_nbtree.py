@@ -143,8 +143,9 @@ def test_cuts_are_those_of_the_plain_implementation(seed):
     x[rng.random(n) < 0.1] = np.nan
     weight = rng.integers(1, 3, n) * 0.5 if seed % 2 else np.ones(n)
     classes, codes = np.unique(y, return_inverse=True)
-    options = BayesOptions(max_depth=0)
-    grower = BayesTreeGrower(x[:, None], codes, weight, [0], len(classes), options)
+    grower = BayesTreeGrower(
+        x[:, None], codes, weight, [0], len(classes), BayesOptions(max_depth=0)
+    )
     _, [(cuts, *_)] = grower.grow()
     np.testing.assert_allclose(cuts, mdl_cuts(x, codes, weight, len(classes)))
 

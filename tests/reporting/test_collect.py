@@ -26,7 +26,7 @@ from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.cases import collect_cases
 from keeptree.reporting.collect import collect
 from keeptree.reporting.held_out import HeldOut
-from keeptree.reporting.methods import quick_methods
+from keeptree.reporting.methods import make_methods
 from keeptree.reporting.render import render
 from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
@@ -432,7 +432,7 @@ def test_the_held_out_cases_are_encoded_once(monkeypatch, tmp_path):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     learner = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0)
     model = KeptTreeClassifier(learner).fit(X[:400], y[:400])
-    methods = quick_methods(model.tree_) | {"rank": GeometricRankClassifier(model.tree_)}
+    methods = make_methods("report", model.tree_) | {"rank": GeometricRankClassifier(model.tree_)}
     others = {name: other.fit(X[:400], y[:400]) for name, other in methods.items()}
     encoded = []
 

@@ -1,14 +1,19 @@
 """``keeptree predict``: the answers of a saved model for a data file of any size."""
 
-import json
-
-from keeptree.cli.command import Command, check_distinct, check_order, require_files
+from keeptree.cli.command import (
+    Command,
+    add_json,
+    add_model,
+    check_distinct,
+    check_order,
+    print_json,
+    require_files,
+)
 from keeptree.terminal import progress_bar
 
 
 def _arguments(parser):
-    parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
-    parser.add_argument("data", metavar="DATA", help="a .csv, .parquet or .arff file")
+    add_model(parser)
     parser.add_argument(
         "--out",
         metavar="FILE",
@@ -25,9 +30,7 @@ def _arguments(parser):
     parser.add_argument(
         "--distance", action="store_true", help="add the distance to the decision boundary"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print a summary as JSON (not with --out -)"
-    )
+    add_json(parser, "a summary")
 
 
 def _run(options):
@@ -36,7 +39,7 @@ def _run(options):
     require_files(options.data)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
-    from keeptree.engines.predict_file import predict_file
+    from keeptree.engines.local import predict_file
     from keeptree.saving import load
 
     model = load(options.model)
@@ -53,7 +56,7 @@ def _run(options):
     if options.out == "-":
         return
     if options.json:
-        print(json.dumps(summary, indent=2))
+        print_json(summary)
         return
     print(f"{summary['rows']:,} rows scored.")
     if summary["second_opinions"] is not None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from numbers import Integral, Real
 
 import numpy as np
 
+from keeptree.choice import did_you_mean
 from keeptree.data.labels import plain
 
 
@@ -125,8 +125,8 @@ def column_number(tree, key, what):
         return names.index(key)
     if isinstance(key, Integral) and not isinstance(key, bool) and 0 <= key < tree.n_features:
         return int(key)
-    close = get_close_matches(str(key), names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    meant = did_you_mean(names, key)
+    hint = f"; {meant}" if meant else "."
     raise ValueError(f"{what} names {key!r}, which is not a column of the tree{hint}")
 
 

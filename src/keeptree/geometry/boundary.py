@@ -242,7 +242,10 @@ class Boundary(BaseEstimator):
         -------
         distance : ndarray of shape (n,)
         """
-        X = self._encode(X)
+        return self.distance_encoded(self._encode(X))
+
+    def distance_encoded(self, X):
+        """``distance`` of rows as ``Tree.encode`` has them."""
         distance = np.empty(len(X))
 
         def fill(start, stop):

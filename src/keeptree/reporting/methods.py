@@ -5,39 +5,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from keeptree.probability.base import KeptTreeModel
-from keeptree.probability.distance_kernel import DistanceKernelClassifier
-from keeptree.probability.geometric_rank import GeometricRankClassifier
-from keeptree.probability.margin import MarginTreeClassifier
-from keeptree.probability.smoothing import SmoothedTreeClassifier
-from keeptree.probability.soft import SoftTreeClassifier
+from keeptree.probability.methods import METHODS, make_method, methods_of
 from keeptree.reporting.quality import roc_points, single_metrics
 from keeptree.reporting.tree_data import fingerprint
 from keeptree.text import clean
 from keeptree.tree import Tree
 
 
-def quick_methods(tree):
-    """Return the methods that cost next to nothing, by name and not fitted."""
-    return {
-        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
-        "distance kernel, global": DistanceKernelClassifier(tree),
-    }
+def make_methods(where, tree):
+    """Return the methods to measure beside the recommended one, by title and not fitted.
 
-
-def all_methods(tree):
-    """Return every method beside the recommended one, by name and not fitted.
-
-    Where a method chooses a strength, the learner of the tree is grown again on folds.
+    In the ``"report"`` they cost next to nothing; the ``"demo"`` has every kind of method, and some
+    grow the learner of the tree again on folds to choose a strength.
     """
-    return {
-        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
-        "shrinkage": SmoothedTreeClassifier(tree, "shrinkage", strength="cv"),
-        "geometric ranking, local": GeometricRankClassifier(tree, "local"),
-        "distance kernel, separator": DistanceKernelClassifier(tree, "separator"),
-        "distance kernel, global": DistanceKernelClassifier(tree),
-        "soft tests": SoftTreeClassifier(tree),
-        "margins of the tests": MarginTreeClassifier(tree),
-    }
+    return {METHODS[name].title: make_method(name, tree) for name in methods_of(where)}
 
 
 def check_same_tree(others, tree):
@@ -47,13 +28,14 @@ def check_same_tree(others, tree):
             f"others is {type(others).__name__}, but must be a dict of names to fitted KeepTree "
             'classifiers; give for example {"Laplace": model}.'
         )
+    expected = fingerprint(tree)
     for name, other in others.items():
         if not isinstance(getattr(other, "tree_", None), Tree):
             raise ValueError(
                 f"others[{name!r}] is no fitted KeepTree classifier but {type(other).__name__}; "
                 "give one that keeps the model's tree, fitted on the training sample."
             )
-        if fingerprint(other.tree_) != fingerprint(tree):
+        if fingerprint(other.tree_) != expected:
             raise ValueError(
                 f"others[{name!r}] keeps another tree than the model; give all of them the same "
                 "fitted tree."
@@ -81,7 +63,7 @@ def measure_methods(held, name, others, positive):
         ranking), ``distinct``, the number of different scores, and with two classes ``roc``.
     """
     truth = held.truth
-    rows = [_row("the tree's own leaves", held.leaves, truth, positive)]
+    rows = [_row(METHODS["raw"].title, held.leaves, truth, positive)]
     for key, other in others.items():
         row = _row(clean(key), _score(other, held), truth, positive)
         ranks_only = not hasattr(other, "predict_proba")
