@@ -4,9 +4,9 @@ import numpy as np
 
 from keeptree._compiled.grow_numeric import Grown, Options, fill_keys, grow_numeric, pack_values
 from keeptree._compiled.j48 import SMALL, read_upward
-from keeptree._compiled.shape import Shape
 from keeptree.learners.grow_mixed import MixedGrower
 from keeptree.learners.grow_options import GrowOptions, table_of_terms
+from keeptree.learners.shape import binary_shape
 
 __all__ = ["GrowOptions", "grow", "snap_thresholds"]
 
@@ -77,16 +77,7 @@ def _grow_numeric(columns, label, n_classes, bits, options):
     )
     n_nodes = grow_numeric(keys, columns, *bits, numeric_options, grown)
     feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in grown)
-    return Shape(
-        feature=feature,
-        threshold=threshold,
-        first_child=first_child,
-        n_children=np.where(feature >= 0, 2, 0).astype(np.int32),
-        category_start=np.full(n_nodes, -1, dtype=np.int32),
-        category_child=np.empty(0, dtype=np.int32),
-        missing=np.full(n_nodes, -1, dtype=np.int32),
-        counts=counts.astype(np.float64),
-    )
+    return binary_shape(feature, threshold, first_child, counts.astype(np.float64))
 
 
 def _room_for_nodes(n_rows, n_classes, min_leaf):

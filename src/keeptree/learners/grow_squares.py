@@ -9,6 +9,7 @@ from keeptree._compiled.prune_counts import prune_reduced_error
 from keeptree._compiled.shape import Shape
 from keeptree.learners.grow_options import number_columns
 from keeptree.learners.prune import count_shape
+from keeptree.learners.shape import binary_shape
 
 
 class SquaresOptions(NamedTuple):
@@ -70,16 +71,8 @@ def grow_squares(X, y, weight, n_categories, options):
     )
     feature, first_child, category_start = np.ascontiguousarray(tests[:n_nodes].T)
     threshold, held, mean, variance = np.ascontiguousarray(numbers[:n_nodes].T)
-    shape = Shape(
-        feature=feature,
-        threshold=threshold,
-        first_child=first_child,
-        n_children=np.where(feature >= 0, 2, 0).astype(np.int32),
-        category_start=category_start,
-        category_child=mapping[:n_mapped].copy(),
-        missing=np.full(n_nodes, -1, dtype=np.int32),
-        counts=held[:, None].copy(),
-    )
+    counts, branches = held[:, None].copy(), mapping[:n_mapped]
+    shape = binary_shape(feature, threshold, first_child, counts, category_start, branches)
     with np.errstate(over="ignore"):
         variance = np.minimum(np.ldexp(variance, 2 * exponent), np.finfo(float).max)
     return GrownSquares(shape, np.ldexp(mean, exponent), variance)

@@ -8,6 +8,21 @@ from keeptree.data.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
 
 
+def binary_shape(feature, threshold, first_child, counts, category_start=None, category_child=()):
+    """Shape whose nodes have two children, or none where ``feature`` is -1; missing is shared."""
+    shared = np.full(len(feature), -1, dtype=np.int32)
+    return Shape(
+        feature=feature,
+        threshold=threshold,
+        first_child=first_child,
+        n_children=np.where(feature >= 0, 2, 0).astype(np.int32),
+        category_start=shared.copy() if category_start is None else category_start,
+        category_child=np.array(category_child, dtype=np.int32),
+        missing=shared,
+        counts=counts,
+    )
+
+
 def label_shape(shape, by_share=False):
     """J48's class of each node (compiled ``label_nodes``)."""
     label = np.zeros(len(shape.feature), dtype=np.int32)
