@@ -17,7 +17,7 @@ from keeptree._compiled.entries import (
     share_unknown,
     start_entries,
 )
-from keeptree._compiled.grow_search import Columns, Nodes, Options, Tests
+from keeptree._compiled.grow_search import Columns, Nodes, SearchOptions, Tests
 from keeptree._compiled.j48 import MULTIWAY, ONE_AGAINST_REST, SMALL, may_split
 
 
@@ -105,7 +105,7 @@ def assign_branches(
     nodes: Nodes,
     entries: Entries,
     columns: Columns,
-    options: Options,
+    options: SearchOptions,
     tests: Tests,
     may_grow: In(bool_, 1, "C"),
     branches: Branches,

@@ -105,7 +105,7 @@ class Grown(NamedTuple):
     span: Out(int64, 2)
 
 
-class Options(NamedTuple):
+class NumericOptions(NamedTuple):
     """How to grow; ``table`` has x log2(x), or x^2, of whole numbers."""
 
     min_leaf: int
@@ -207,7 +207,7 @@ def scan_cuts(key, value, f, a, b, layout, counts, node, side, options, work):
 
 
 @inner
-def search_node(key, value, a, b, layout, counts, node, options, work):
+def search_ranges(key, value, a, b, layout, counts, node, options, work):
     """Best test of the range a:b as (column, position), column -1 for none."""
     gain, ratio, table = work.gain, work.ratio, options.table
     n = b - a
@@ -301,7 +301,7 @@ def grow_numeric(
     value: In(float64, 2, "C"),
     row_bits: int,
     class_bits: int,
-    options: Options,
+    options: NumericOptions,
     grown: Grown,
 ):
     """Grow the tree and return its number of nodes; ``key`` (columns x rows) is used up.
@@ -322,7 +322,7 @@ def grow_numeric(
         n_pending -= 1
         node = pending[n_pending]
         a, b, level = span[node, 0], span[node, 1], span[node, 2] + 1
-        chosen, cut = search_node(key, value, a, b, layout, counts, node, options, work)
+        chosen, cut = search_ranges(key, value, a, b, layout, counts, node, options, work)
         if chosen < 0:
             continue
         left = n_nodes

@@ -44,7 +44,7 @@ class Columns(NamedTuple):
     n_categories: In(int64, 1, "C")
 
 
-class Options(NamedTuple):
+class SearchOptions(NamedTuple):
     """How to grow; ``averaged`` marks the columns that enter the mean gain."""
 
     n_classes: int
@@ -385,7 +385,9 @@ def start_work(n_categories, n_classes):
 
 
 @entry
-def search_nodes(nodes: Nodes, entries: Entries, columns: Columns, options: Options, tests: Tests):
+def search_nodes(
+    nodes: Nodes, entries: Entries, columns: Columns, options: SearchOptions, tests: Tests
+):
     """Fill the best test of each node."""
     work = start_work(columns.n_categories, options.n_classes)
     for i in range(len(nodes.start)):

@@ -11,59 +11,30 @@ values, ``rank of the value | entry``, so only the root sorts, and ties are seen
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int32, int64, uint64
+from numpy import float64, int64, uint64
 
-from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.declare import In, entry, inner
 from keeptree._compiled.lengthen import lengthen
 from keeptree._compiled.midpoints import midpoint
-
-SMALL = 1e-6  # rounding of sums of fractional weights
-TIE = 1.0 + 1e-10  # a cut must be better by this factor, so the first of equal ones wins
-ENTRY = uint64(0xFFFFFFFF)
-RANK = uint64(32)
-
-
-class Columns(NamedTuple):
-    """A training table.
-
-    Column f is line ``slot[f]`` of ``key`` (numeric; its first ``n_known`` keys; its distinct
-    values are ``level`` from ``level_start`` on) or of ``code`` (nominal, -1 where missing;
-    ``n_categories[f]`` is not 0).
-    """
-
-    key: Out(uint64, 2)
-    n_known: In(int64, 1, "C")
-    level: In(float64, 1, "C")
-    level_start: In(int64, 1, "C")
-    code: In(int32, 2, "C")
-    slot: In(int64, 1, "C")
-    n_categories: In(int64, 1, "C")
+from keeptree._compiled.search_squares import (
+    ENTRY,
+    RANK,
+    SMALL,
+    Categories,
+    Pool,
+    SortedColumns,
+    map_sides,
+    search_test,
+)
 
 
-class Options(NamedTuple):
+class SquaresOptions(NamedTuple):
     """When a node is divided."""
 
     min_leaf: float
     min_split: float
     epsilon: float
     max_depth: int
-
-
-class Pool(NamedTuple):
-    """Rows, (weight, target) and keys of entries."""
-
-    row: np.ndarray
-    case: np.ndarray
-    key: np.ndarray
-
-
-class Categories(NamedTuple):
-    """Weight and centred sum of each category, those present by mean, and the branch of each."""
-
-    held: np.ndarray
-    sums: np.ndarray
-    rank: np.ndarray
-    child_of: np.ndarray
 
 
 @inner
@@ -97,144 +68,7 @@ def measure_branch(case, a, m, goes, side, share):
 
 
 @inner
-def search_cuts(pool, s, a, m, known_rows, total, mean, min_leaf):
-    """Best cut of a numeric column as (reduction of the squares, entries on the left, 0 for none).
-
-    With the targets centred, a cut into weights u and v with the sum S on the left saves
-    S^2 (u + v) / (u v). Rows without a value save nothing.
-    """
-    _, case, key = pool
-    known = total
-    if known_rows < m:
-        known, first_sum = 0.0, 0.0
-        for i in range(known_rows):
-            e = a + int64(key[s, a + i] & ENTRY)
-            known += case[e, 0]
-            first_sum += case[e, 0] * (case[e, 1] - mean)
-        if known > 0:
-            mean += first_sum / known
-    least = min_leaf - SMALL
-    best, best_product, position = -1.0, 1.0, 0
-    weight_left, sum_left = 0.0, 0.0
-    for i in range(known_rows - 1):
-        current = key[s, a + i]
-        e = a + int64(current & ENTRY)
-        w = case[e, 0]
-        weight_left += w
-        sum_left += w * (case[e, 1] - mean)
-        if current >> RANK == key[s, a + i + 1] >> RANK:
-            continue
-        weight_right = known - weight_left
-        if weight_right < least:
-            break
-        product = weight_left * weight_right
-        if weight_left >= least and sum_left * sum_left * best_product > best * product * TIE:
-            best, best_product, position = sum_left * sum_left, product, i + 1
-    return best * known / best_product, position
-
-
-@inner
-def sort_by_mean(rank, number, held, sums):
-    """Shell sort by mean, then category; numba's own sort takes seconds to compile."""
-    gap = number // 2
-    while gap > 0:
-        for i in range(gap, number):
-            k = rank[i]
-            mean = sums[k] / held[k]
-            at = i
-            while at >= gap:
-                other = rank[at - gap]
-                above = sums[other] / held[other]
-                if above < mean or (above == mean and other < k):
-                    break
-                rank[at] = other
-                at -= gap
-            rank[at] = k
-        gap //= 2
-
-
-@inner
-def order_categories(pool, code, s, a, m, mean, n, categories):
-    """Fill weight and centred sum of each category and rank those present by their mean.
-
-    Breiman et al. 1984, section 8.8: the best two sets of categories are a cut of this order.
-    Returns the number present and the weight with a value.
-    """
-    held, sums, rank, _ = categories
-    known, present = 0.0, 0
-    for k in range(n):
-        held[k], sums[k] = 0.0, 0.0
-    for e in range(a, a + m):
-        k = code[s, pool.row[e]]
-        if k >= 0:
-            held[k] += pool.case[e, 0]
-            sums[k] += pool.case[e, 0] * (pool.case[e, 1] - mean)
-            known += pool.case[e, 0]
-    for k in range(n):
-        if held[k] > 0:
-            rank[present] = k
-            present += 1
-    sort_by_mean(rank, present, held, sums)
-    return present, known
-
-
-@inner
-def search_subsets(known, present, min_leaf, categories):
-    """Best cut of the ranked categories as (reduction, categories on the left, 0 for none)."""
-    held, sums, rank, _ = categories
-    shift = 0.0
-    for i in range(present):
-        shift += sums[rank[i]]
-    least = min_leaf - SMALL
-    best, taken = -1.0, 0
-    weight_left, sum_left = 0.0, 0.0
-    for i in range(present - 1):
-        k = rank[i]
-        weight_left += held[k]
-        sum_left += sums[k] - held[k] * shift / known
-        weight_right = known - weight_left
-        if weight_left < least or weight_right < least:
-            continue
-        reduction = sum_left * sum_left * known / (weight_left * weight_right)
-        if best < 0 or reduction > best * TIE:
-            best, taken = reduction, i + 1
-    return best, taken
-
-
-@inner
-def search_node(pool, columns, a, m, known_rows, total, mean, min_leaf, categories):
-    """(column, cut) of the largest reduction, the first of ties; column -1 for none."""
-    best, chosen, cut = -1.0, int64(-1), int64(0)
-    for f in range(len(columns.slot)):
-        s, n = columns.slot[f], columns.n_categories[f]
-        if n == 0:
-            reduction, at = search_cuts(pool, s, a, m, known_rows[s], total, mean, min_leaf)
-        else:
-            present, known = order_categories(pool, columns.code, s, a, m, mean, n, categories)
-            reduction, at = search_subsets(known, present, min_leaf, categories)
-        if at > 0 and (chosen < 0 or reduction > best * TIE):
-            best, chosen, cut = reduction, int64(f), int64(at)
-    return chosen, cut
-
-
-@inner
-def map_categories(pool, columns, chosen, cut, a, m, mean, categories):
-    """Fill the branch of each category of the chosen column."""
-    held, _, rank, child_of = categories
-    n, s = columns.n_categories[chosen], columns.slot[chosen]
-    present, known = order_categories(pool, columns.code, s, a, m, mean, n, categories)
-    weight_left = 0.0
-    for i in range(cut):
-        weight_left += held[rank[i]]
-    # A category nobody has here follows the heavier branch.
-    for k in range(n):
-        child_of[k] = 1 if 2 * weight_left < known else 0
-    for i in range(present):
-        child_of[rank[i]] = 0 if i < cut else 1
-
-
-@inner
-def assign_branches(pool, columns, chosen, cut, a, m, known_rows, child_of, goes):
+def assign_sides(pool, columns, chosen, cut, a, m, known_rows, child_of, goes):
     """Fill the branch of each entry, 2 for both; returns the left one's share."""
     s = columns.slot[chosen]
     if columns.n_categories[chosen] == 0:
@@ -256,10 +90,10 @@ def assign_branches(pool, columns, chosen, cut, a, m, known_rows, child_of, goes
 
 
 @inner
-def place_entries(goes, m, grows, place):
+def place_entries(goes, m, grows, place, size):
     """Fill the position of each entry in the left and in the right branch, -1 where it is not.
 
-    A branch that does not grow gets no entry. Returns the sizes of the branches.
+    A branch that does not grow gets no entry. Fills the sizes of the branches, too.
     """
     left, right = int64(0), int64(0)
     for e in range(m):
@@ -267,17 +101,18 @@ def place_entries(goes, m, grows, place):
         place[e, 0], place[e, 1] = left if to_left else -1, right if to_right else -1
         left += to_left
         right += to_right
-    return left, right
+    size[0], size[1] = left, right
 
 
 @inner
 def divide_cases(pool, spare, a, m, goes, share, place, size):
     """Copy the entries of the branches that grow, the right one first."""
+    n_right = size[1]
     for e in range(m):
         for side in range(2):
             if place[e, side] < 0:
                 continue
-            at = place[e, side] + (size[1] if side == 0 else 0)
+            at = place[e, side] + (n_right if side == 0 else 0)
             w = pool.case[a + e, 0]
             if goes[e] == 2:
                 w *= share if side == 0 else 1.0 - share
@@ -385,7 +220,10 @@ def add_mapping(mapping, n_mapped, child_of, number):
 
 @entry
 def grow_squares(
-    target: In(float64, 1, "C"), weight: In(float64, 1, "C"), columns: Columns, options: Options
+    target: In(float64, 1, "C"),
+    weight: In(float64, 1, "C"),
+    columns: SortedColumns,
+    options: SquaresOptions,
 ):
     """Grow the tree; ``columns.key`` is used up.
 
@@ -405,7 +243,7 @@ def grow_squares(
     # Nodes still to be grown: node, first entry, number of entries, depth, known values by column.
     pending = np.empty((64, 4 + n_numeric), dtype=np.int64)
     known_rows, child_known = columns.n_known.copy(), np.empty((2, n_numeric), dtype=np.int64)
-    grows = np.empty(2, dtype=np.bool_)
+    grows, size = np.empty(2, dtype=np.bool_), np.zeros(2, dtype=np.int64)
     whole = measure_branch(pool.case, 0, n_rows, goes, 0, 1.0)
     n_nodes, n_mapped, n_pending = 1, 0, 0
     if add_node(tests, numbers, 0, whole, 0, options):
@@ -418,7 +256,7 @@ def grow_squares(
         for s in range(n_numeric):
             known_rows[s] = pending[n_pending, 4 + s]
         total, mean = numbers[node, 1], numbers[node, 2]
-        chosen, cut = search_node(
+        chosen, cut = search_test(
             pool, columns, a, m, known_rows, total, mean, options.min_leaf, categories
         )
         if chosen < 0:
@@ -430,32 +268,32 @@ def grow_squares(
         if columns.n_categories[chosen] == 0:
             numbers[node, 0] = cut_value(pool.key, columns, columns.slot[chosen], a, cut)
         else:
-            map_categories(pool, columns, chosen, cut, a, m, mean, categories)
+            map_sides(pool, columns, chosen, cut, a, m, mean, categories)
             n_categories = columns.n_categories[chosen]
             mapping = add_mapping(mapping, n_mapped, categories.child_of, n_categories)
             tests[node, 2] = n_mapped
             n_mapped += n_categories
         child_of = categories.child_of
-        share = assign_branches(pool, columns, chosen, cut, a, m, known_rows, child_of, goes)
+        share = assign_sides(pool, columns, chosen, cut, a, m, known_rows, child_of, goes)
         for side in range(2):
             part = share if side == 0 else 1.0 - share
             measured = measure_branch(pool.case, a, m, goes, side, part)
             grows[side] = add_node(tests, numbers, n_nodes + side, measured, depth, options)
         if grows[0] or grows[1]:
-            size = place_entries(goes, m, grows, place)
-            spare = make_room(spare, 0, size[0] + size[1])
+            place_entries(goes, m, grows, place, size)
+            spare = make_room(spare, 0, size.sum())
             divide_cases(pool, spare, a, m, goes, share, place, size)
             divide_keys(pool.key, spare.key, a, known_rows, place, size, child_known)
-            pool = make_room(pool, a, a + size[0] + size[1])
-            copy_pool(spare, size[0] + size[1], pool, a)
-            first = a
-            for side in (1, 0):  # the left branch lies last in the pool and is grown first
-                if grows[side]:
-                    child, number = n_nodes + side, size[side]
-                    pending = add_pending(
-                        pending, n_pending, child, first, number, depth, child_known, side
-                    )
-                    n_pending += 1
-                    first += number
+            pool = make_room(pool, a, a + size.sum())
+            copy_pool(spare, size.sum(), pool, a)
+        first = a
+        for side in (1, 0):  # the left branch lies last in the pool and is grown first
+            if grows[side]:
+                node = n_nodes + side
+                pending = add_pending(
+                    pending, n_pending, node, first, size[side], depth, child_known, side
+                )
+                n_pending += 1
+                first += size[side]
         n_nodes += 2
     return tests, numbers, mapping, n_nodes, n_mapped

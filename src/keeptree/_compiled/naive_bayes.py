@@ -302,7 +302,7 @@ def size_branches(branch, share):
 
 
 @entry
-def divide_entries(
+def divide_by_branch(
     entries: Entries,
     known: In(int32, 2, "C"),
     branch: Out(int32, 1),

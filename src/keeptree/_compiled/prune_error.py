@@ -113,7 +113,7 @@ def start_room(n_children):
 
 
 @inner
-def weigh_branches(shape, node, X, entries, a, b, tolerance, grown, branch, room):
+def weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room):
     """Fill the branch of each entry, share and number of entries of each branch.
 
     A missing value is divided by ``grown`` of the children if they have any such weight, otherwise
@@ -146,14 +146,14 @@ def weigh_branches(shape, node, X, entries, a, b, tolerance, grown, branch, room
 
 
 @inner
-def divide_entries(shape, node, X, entries, a, b, tolerance, grown, to, room):
+def divide_among_children(shape, node, X, entries, a, b, tolerance, grown, to, room):
     """Put the entries of the children, the last one first, from ``to`` on, or in place.
 
     In place, where ``to`` is negative or no entry becomes several. Returns the pool, where the
     entries start and how many there are; ``room.size`` has the numbers by child.
     """
     branch = np.empty(b, dtype=np.int32)
-    n_unknown = weigh_branches(shape, node, X, entries, a, b, tolerance, grown, branch, room)
+    n_unknown = weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room)
     n_branches, number = int64(shape.n_children[node]), int64(0)
     for k in range(n_branches - 1, -1, -1):
         room.to[k] = number
@@ -222,7 +222,7 @@ def send_down(shape, top, rows, entries, a, b, grown, options, store, room):
         if shape.n_children[node] == 0:
             errors += estimate_errors(held, int64(0), options.factor, options.z)
             continue
-        pool, first, _ = divide_entries(
+        pool, first, _ = divide_among_children(
             shape, node, rows.X, pool, first, end, options.tolerance, grown, int64(-1), room
         )
         frames = push_children(shape, node, frames, depth, first, int64(0), room)
@@ -319,7 +319,7 @@ def prune_error_based(shape: Shape, rows: Rows, options: PruneOptions):
             continue
         if frames[top, 4] == 0:
             frames[top, 4] = 1
-            entries, first, number = divide_entries(
+            entries, first, number = divide_among_children(
                 shape, node, rows.X, entries, a, b, options.tolerance, grown, end, room
             )
             end = max(end, first + number)

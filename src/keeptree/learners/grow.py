@@ -2,18 +2,22 @@
 
 import numpy as np
 
-from keeptree._compiled.grow_numeric import Grown, Options, fill_keys, grow_numeric, pack_values
+from keeptree._compiled.grow_numeric import (
+    Grown,
+    NumericOptions,
+    fill_keys,
+    grow_numeric,
+    pack_values,
+)
 from keeptree._compiled.j48 import SMALL, read_upward
 from keeptree.learners.grow_mixed import MixedGrower
-from keeptree.learners.grow_options import GrowOptions, table_of_terms
+from keeptree.learners.grow_options import table_of_terms
 from keeptree.learners.shape import binary_shape
-
-__all__ = ["GrowOptions", "grow", "snap_thresholds"]
 
 LARGEST_TABLE = 2**28  # nodes x classes that the numeric function reserves at most
 
 
-def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_mixed=False):
+def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
     """Grow a tree without pruning it; thresholds are midpoints.
 
     Parameters
@@ -32,20 +36,23 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_
         How to grow.
     n_all : int, optional
         Rows of the whole training set, if X is a part of it (J48's rule for many categories).
-    always_mixed : bool
-        Use the general function even where the numeric one would do. For tests: both give one tree.
 
     Returns
     -------
     shape : Shape
     """
+    bits = _key_bits(len(X), n_classes)
+    plain = weight is None and not any(n_categories) and not np.isnan(X).any()
+    fits = bits is not None and 2 * len(X) // options.min_leaf * n_classes < LARGEST_TABLE
+    if plain and fits:
+        return _grow_numeric(np.ascontiguousarray(X.T), label, n_classes, bits, options)
+    return grow_mixed(X, label, weight, n_categories, n_classes, options, n_all)
+
+
+def grow_mixed(X, label, weight, n_categories, n_classes, options, n_all=None):
+    """Grow the same tree as :func:`grow` by the functions that take any data."""
     columns = np.ascontiguousarray(X.T)
     n_categories = np.array(n_categories, dtype=np.int64)
-    bits = _key_bits(len(X), n_classes)
-    plain = weight is None and not n_categories.any() and not np.isnan(columns).any()
-    fits = bits is not None and 2 * len(X) // options.min_leaf * n_classes < LARGEST_TABLE
-    if plain and fits and not always_mixed:
-        return _grow_numeric(columns, label, n_classes, bits, options)
     weight = np.ones(len(X)) if weight is None else np.ascontiguousarray(weight)
     averaged = _averaged(n_categories, len(X) if n_all is None else n_all)
     return MixedGrower(columns, label, weight, n_categories, averaged, n_classes, options).grow()
@@ -68,14 +75,14 @@ def _grow_numeric(columns, label, n_classes, bits, options):
             fill_keys(column, label, *bits, key)
     grown = _room_for_nodes(len(label), n_classes, options.min_leaf)
     grown.counts[0] = np.bincount(label, minlength=n_classes)
-    numeric_options = Options(
+    compiled_options = NumericOptions(
         min_leaf=options.min_leaf,
         max_depth=options.deepest,
         criterion=options.criterion_code,
         mdl=bool(options.mdl),
         table=table_of_terms(len(label), options.criterion == "gini"),
     )
-    n_nodes = grow_numeric(keys, columns, *bits, numeric_options, grown)
+    n_nodes = grow_numeric(keys, columns, *bits, compiled_options, grown)
     feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in grown)
     return binary_shape(feature, threshold, first_child, counts.astype(np.float64))
 

@@ -7,12 +7,13 @@ import numpy as np
 from keeptree._compiled.bayes_answer import Models
 from keeptree._compiled.entries import Entries
 from keeptree._compiled.j48 import SMALL
-from keeptree._compiled.naive_bayes import Bayes, branch_errors, divide_entries, fit_bayes
+from keeptree._compiled.naive_bayes import Bayes, branch_errors, divide_by_branch, fit_bayes
 from keeptree._compiled.shape import Shape
 from keeptree.checks import require, require_array, require_starts
 from keeptree.data.table import count_categories
+from keeptree.learners.columns import encode_columns, sort_entries
 from keeptree.learners.grow import grow
-from keeptree.learners.grow_options import GrowOptions, encode_columns, table_of_terms
+from keeptree.learners.grow_options import GrowOptions, table_of_terms
 from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
@@ -104,7 +105,7 @@ class BayesTreeGrower:
 
     def grow(self):
         """Return (shape, models by node): a node without cases has None."""
-        root = self._all_entries()
+        root = Cases(*sort_entries(self.columns.value, self.weight))
         nodes, mapping = [self._leaf(root)], []
         models = [None]
         pending = [(0, 0, root)]
@@ -131,13 +132,6 @@ class BayesTreeGrower:
                 nodes.append(self._leaf(part))
                 models.append(models[number] if len(part.row) == 0 else None)
         return _as_shape(nodes, mapping), models
-
-    def _all_entries(self):
-        value = self.columns.value
-        order = np.argsort(value, axis=1, kind="stable").astype(np.int32)  # NaN come last
-        known = np.count_nonzero(~np.isnan(value), axis=1)[None].astype(np.int32)
-        row = np.arange(len(self.label), dtype=np.int32)
-        return Cases(Entries(row, self.weight, order), known)
 
     def _leaf(self, entries):
         counts = np.bincount(self.label[entries.row], entries.weight, minlength=self.n_classes)
@@ -172,7 +166,7 @@ class BayesTreeGrower:
         return best if (own - fewest) / own >= options.min_reduction else None
 
     def _errors(self, entries, split):
-        fields, first, known = divide_entries(*entries, split.branch, split.share)
+        fields, first, known = divide_by_branch(*entries, split.branch, split.share)
         return branch_errors(self.columns, Entries(*fields), first, known, self.bayes)
 
     def _split(self, f, entries):
@@ -201,7 +195,7 @@ class BayesTreeGrower:
         return stump.threshold[0]
 
     def _divide(self, entries, split):
-        (row, weight, order), first, known = divide_entries(*entries, split.branch, split.share)
+        (row, weight, order), first, known = divide_by_branch(*entries, split.branch, split.share)
         return [
             Cases(Entries(row[a:b], weight[a:b], np.ascontiguousarray(order[:, a:b])), k[None])
             for a, b, k in zip(first[:-1], first[1:], known, strict=True)

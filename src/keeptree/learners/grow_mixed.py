@@ -10,10 +10,11 @@ import numpy as np
 
 from keeptree._compiled.entries import Entries
 from keeptree._compiled.grow_divide import Branches, assign_branches, divide_entries
-from keeptree._compiled.grow_search import Nodes, Options, Tests, search_nodes
+from keeptree._compiled.grow_search import Nodes, SearchOptions, Tests, search_nodes
 from keeptree._compiled.j48 import SMALL, SUBSETS
 from keeptree._compiled.shape import Shape
-from keeptree.learners.grow_options import encode_columns, table_of_terms
+from keeptree.learners.columns import encode_columns, sort_entries
+from keeptree.learners.grow_options import table_of_terms
 
 ENTRIES_PER_WAVE = 4  # times the number of rows
 
@@ -62,7 +63,7 @@ class MixedGrower:
     def __init__(self, columns, label, weight, n_categories, averaged, n_classes, options):
         self.columns = encode_columns(columns, label, n_categories, n_classes)
         self.weight, self.deepest = weight, options.deepest
-        self.options = Options(
+        self.options = SearchOptions(
             n_classes=n_classes,
             min_leaf=float(options.min_leaf),
             criterion=options.criterion_code,
@@ -90,12 +91,9 @@ class MixedGrower:
         return self._shape()
 
     def _root(self):
-        n, value = len(self.weight), self.columns.value
-        known = np.count_nonzero(~np.isnan(value), axis=1)[None].astype(np.int32)
-        order = np.argsort(value, axis=1, kind="stable").astype(np.int32)  # NaN come last
+        entries, known = sort_entries(self.columns.value, self.weight)
         zero = np.zeros(1, dtype=np.int64)
-        entries = Entries(np.arange(n, dtype=np.int32), self.weight, order)
-        return Wave(zero, zero, Nodes(zero, np.array([n]), known), entries)
+        return Wave(zero, zero, Nodes(zero, np.array([len(self.weight)]), known), entries)
 
     def _is_leaf(self, counts):
         """J48 does not split a node that is too light or of one class."""

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree._compiled import j48
-from keeptree._compiled.grow_search import Columns, code_cells
 
 CRITERIA = {
     "gain-ratio": j48.GAIN_RATIO,
@@ -31,7 +30,7 @@ class GrowOptions(NamedTuple):
     @property
     def deepest(self):
         """Depth at which a node is a leaf in any case."""
-        return np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
+        return depth_limit(self.max_depth)
 
     @property
     def criterion_code(self):
@@ -44,35 +43,12 @@ class GrowOptions(NamedTuple):
         return NOMINAL_TESTS[self.nominal_test]
 
 
+def depth_limit(max_depth):
+    """``max_depth`` as a number: None is the largest one."""
+    return np.iinfo(np.int64).max if max_depth is None else max_depth
+
+
 def table_of_terms(n, gini=False):
     """Return x log2(x), or x^2, of 0 to n."""
     numbers = np.arange(n + 1.0)
     return numbers**2 if gini else numbers * np.log2(np.maximum(numbers, 1))
-
-
-def number_columns(n_categories):
-    """Return (which columns are numeric, position of each among those of its kind)."""
-    numeric = np.asarray(n_categories) == 0
-    slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
-    return numeric, slot.astype(np.int64)
-
-
-def encode_columns(columns, label, n_categories, n_classes):
-    """Return the training table as the compiled functions take it.
-
-    Parameters
-    ----------
-    columns : array of shape (d, n)
-        Nominal columns hold codes; NaN is missing.
-    label : array of shape (n,)
-        Class codes.
-    n_categories : array of shape (d,), int64
-        0 for a numeric column.
-    n_classes : int
-        Number of classes.
-    """
-    numeric, slot = number_columns(n_categories)
-    value = columns if numeric.all() else np.ascontiguousarray(columns[numeric])
-    cell = np.empty((np.count_nonzero(~numeric), len(label)), dtype=np.int32)
-    code_cells(columns, np.flatnonzero(~numeric), label, n_classes, cell)
-    return Columns(np.ascontiguousarray(label), value, cell, slot, n_categories)

@@ -7,18 +7,9 @@ import numpy as np
 from keeptree._compiled import grow_squares as compiled
 from keeptree._compiled.prune_counts import prune_reduced_error
 from keeptree._compiled.shape import Shape
-from keeptree.learners.grow_options import number_columns
+from keeptree.learners.columns import number_columns
 from keeptree.learners.prune import count_shape
 from keeptree.learners.shape import binary_shape
-
-
-class SquaresOptions(NamedTuple):
-    """When a node is divided."""
-
-    min_leaf: float = 5
-    min_split: float = 10
-    epsilon: float = 0.0
-    max_depth: int | None = None
 
 
 class GrownSquares(NamedTuple):
@@ -42,7 +33,7 @@ def grow_squares(X, y, weight, n_categories, options):
         Weights; None for ones.
     n_categories : sequence of d int
         0 for a numeric column.
-    options : SquaresOptions
+    options : keeptree._compiled.grow_squares.SquaresOptions
         When a node is divided.
 
     Returns
@@ -52,22 +43,16 @@ def grow_squares(X, y, weight, n_categories, options):
     n_categories = np.array(n_categories, dtype=np.int64)
     numeric, slot = number_columns(n_categories)
     exponent = int(np.frexp(np.abs(y).max())[1])  # a power of two scales without rounding
-    deepest = np.iinfo(np.int64).max if options.max_depth is None else options.max_depth
     tests, numbers, mapping, n_nodes, n_mapped = compiled.grow_squares(
         np.ldexp(y, -exponent),
         np.ones(len(y)) if weight is None else np.ascontiguousarray(weight),
-        compiled.Columns(
+        compiled.SortedColumns(
             *_sorted_keys(X, np.flatnonzero(numeric)),
             code=np.ascontiguousarray(np.nan_to_num(X.T[~numeric], nan=-1), dtype=np.int32),
             slot=slot,
             n_categories=n_categories,
         ),
-        compiled.Options(
-            min_leaf=float(options.min_leaf),
-            min_split=float(options.min_split),
-            epsilon=float(np.ldexp(options.epsilon, -2 * exponent)),
-            max_depth=deepest,
-        ),
+        options._replace(epsilon=float(np.ldexp(options.epsilon, -2 * exponent))),
     )
     feature, first_child, category_start = np.ascontiguousarray(tests[:n_nodes].T)
     threshold, held, mean, variance = np.ascontiguousarray(numbers[:n_nodes].T)

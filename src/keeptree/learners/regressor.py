@@ -7,10 +7,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from keeptree._compiled.grow_squares import SquaresOptions
 from keeptree.data.table import count_categories
 from keeptree.data.target import read_values
 from keeptree.learners.base import CATEGORICAL_FEATURES, TreeLearner
-from keeptree.learners.grow_squares import SquaresOptions, grow_squares, prune_squares
+from keeptree.learners.grow_options import depth_limit
+from keeptree.learners.grow_squares import grow_squares, prune_squares
 
 
 class TreeRegressor(RegressorMixin, TreeLearner):
@@ -127,10 +129,10 @@ class TreeRegressor(RegressorMixin, TreeLearner):
 
     def _grow_squares(self, X, y, weight, n_categories):
         options = SquaresOptions(
-            min_leaf=self.min_samples_leaf,
-            min_split=self.min_samples_split,
-            epsilon=self.epsilon,
-            max_depth=self.max_depth,
+            min_leaf=float(self.min_samples_leaf),
+            min_split=float(self.min_samples_split),
+            epsilon=float(self.epsilon),
+            max_depth=depth_limit(self.max_depth),
         )
         if self.validation_fraction is None:
             return grow_squares(X, y, weight, n_categories, options)
