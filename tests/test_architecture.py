@@ -14,7 +14,7 @@ SOURCE = Path(keeptree.__file__).parent
 # A file may import from its own layer and from those before it.
 LAYERS = [
     {"_compiled", "blocks", "checks", "choice", "output", "plotting", "terminal", "text"},
-    {"data", "tree", "tree_check", "tree_json", "tree_text"},
+    {"data", "tree"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
     {"evaluation"},
@@ -62,6 +62,11 @@ def test_imports_point_one_way(path):
 def test_the_package_imports_nothing_that_only_a_checkout_has(path):
     outside = {"benchmarks", "docs", "reproduction", "tests", "tools"}
     assert outside.isdisjoint(name.split(".")[0] for name in imported_modules(path))
+
+
+def test_only_a_sample_knows_the_tree_it_is_encoded_for():
+    knowing = {p.stem for p in (SOURCE / "data").glob("*.py") if "tree" in imported_parts(p)}
+    assert knowing <= {"observed", "sample"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

@@ -17,7 +17,7 @@ from keeptree import __version__
 from keeptree.data.labels import plain
 from keeptree.output import write_text
 from keeptree.tree import Tree
-from keeptree.tree_json import labels_from_dict, labels_to_dict, read_json
+from keeptree.tree.document import labels_from_dict, labels_to_dict, read_json
 
 FORMAT, VERSION = "keeptree.Model", 2
 
@@ -28,7 +28,7 @@ _PARTS = {
     "KernelSpace": "probability.kernel_space",
     "KernelTables": "probability.density",
     "MarginExpert": "probability.margin",
-    "Models": "learners.grow_bayes",
+    "Models": "_compiled.bayes_answer",
     "NodeStatistics": "probability.confdtree_statistics",
     "Observed": "data.observed",
     "Pool": "probability.pool",

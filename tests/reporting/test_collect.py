@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.data.table import as_matrix
 from keeptree.explanation.nearest_change import nearest_change
-from keeptree.explanation.path import branch
+from keeptree.explanation.wording import tell_branch
 from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
 from keeptree.learners.c45 import C45Classifier
@@ -407,6 +407,8 @@ def test_x_and_y_must_be_of_one_length(cancer, tmp_path):
         report(model, X, y[:5], tmp_path / "page.html")
     with pytest.raises(ValueError, match="y was given without X"):
         report(model, None, y, tmp_path / "page.html")
+    with pytest.raises(ValueError, match="X has no rows; give at least one held-out case"):
+        report(model, X[:0], y[:0], tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -423,7 +425,7 @@ def test_a_threshold_reads_the_same_in_the_outline_the_story_and_the_text(thresh
     tree = keep(DecisionTreeClassifier().fit(X, np.repeat([0, 1], 10)))
     tree = Tree.from_dict({**tree.to_dict(), "threshold": [float(threshold), None, None]})
     assert tree.to_text().startswith(f"x[0] <= {float(threshold):.9g}")
-    said = branch(tree, 0, 1).removeprefix("x[0] ")
+    said = tell_branch(tree.branch(1)).removeprefix("x[0] ")
     assert said.replace("−", "-").replace("e-5", "e-05") == f"≤ {float(threshold):.9g}"
     assert collect_tree(tree)["nodes"][1]["relation"] == said
 

@@ -135,7 +135,7 @@ class _Cells:
 
     def _nominal_steps(self, node, share, box, f, children):
         tree, steps = self.tree, []
-        goes = tree.category_child[tree.category_start[node] : tree.category_start[node + 1]]
+        goes = tree.category_children(node)
         for child in children:
             inside = goes == child
             if f in box:

@@ -16,7 +16,6 @@ from keeptree.geometry.measure import (
     check_finite,
     fill_signed,
     find_nearest,
-    leaves_of,
     move_rows,
 )
 from keeptree.geometry.metric import Metric
@@ -77,7 +76,7 @@ class Nearest:
         leaf[self._sources.missing] = -1
         unknown = np.flatnonzero((leaf < 0) & np.isfinite(self.distance))
         if len(unknown):
-            leaf[unknown] = leaves_of(self._sources.tree, self.point[unknown])
+            leaf[unknown] = self._sources.tree.route(self.point[unknown], strict=False)
         return leaf
 
 

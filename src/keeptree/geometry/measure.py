@@ -78,29 +78,6 @@ def move_rows(program, tree, rows, region, out, fill=False):
     project.move_rows(np.ascontiguousarray(rows), region, *boxes, fill, single, out)
 
 
-def leaves_of(tree, X):
-    """Leaf of each row; a missing value without a rule goes to the first child."""
-    from keeptree._compiled.route import route_rows
-
-    first = np.append(tree.child, 0)[tree.child_start[:-1]]
-    following = np.where(tree.missing_child >= 0, tree.missing_child, first).astype(np.int32)
-    leaf = np.empty(len(X), dtype=np.int64)
-    route_rows(
-        X,
-        tree.kind,
-        tree.feature,
-        tree.threshold,
-        tree.child_start,
-        tree.child,
-        tree.category_start,
-        tree.category_child,
-        following,
-        tree.compare_dtype == "float32",
-        leaf,
-    )
-    return leaf
-
-
 def check_rows(tree, X, start, stop, seen):
     """Raise for infinite values, and for missing ones without a rule, that a kernel has seen."""
     if seen & _SAW_INF:
@@ -207,7 +184,7 @@ def _settle(program, tree, rows, missing, own, wanted, found):
 
 def _classes_of(tree, X):
     """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
-    label = tree.label[leaves_of(tree, X)].astype(np.int64)
+    label = tree.label[tree.route(X, strict=False)].astype(np.int64)
     shared = tree.shared_rows(X)
     if len(shared):
         try:

@@ -78,8 +78,7 @@ class Box:
         )
         self.depth_of[f] = self.depth_of.get(f, 0) + 1
         if self.tree.kind[node] != NUMERIC:
-            at, end = self.tree.category_start[node], self.tree.category_start[node + 1]
-            here = self.tree.category_child[at:end] == child
+            here = self.tree.category_children(node) == child
             self.allowed[f] = here if self.allowed[f] is None else here & self.allowed[f]
             return
         t = float(self.tree.threshold[node])
@@ -220,8 +219,7 @@ class _Builder:
         old_cost, _, old_test, _ = self.tables.get(self.box.table[f], nobody)
         cost = np.append(matrix[:, inside].min(axis=1), 0.0)
         category = inside[np.append(matrix[:, inside].argmin(axis=1), 0)]
-        at = self.tree.category_start[parent]
-        violated = np.append(self.tree.category_child[at : at + n] != child, True)
+        violated = np.append(self.tree.category_children(parent) != child, True)
         test = np.where(violated, parent, old_test)
         table, self.table_end = self.table_end, self.table_end + n + 1
         self.tables[table] = (cost, category, test, cost**2 - old_cost**2)

@@ -6,6 +6,7 @@ from keeptree._compiled.prune_counts import add_up, label_nodes, list_nodes
 from keeptree._compiled.shape import Shape
 from keeptree.data.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
+from keeptree.tree.routing import ranges
 
 
 def binary_shape(feature, threshold, first_child, counts, category_start=None, category_child=()):
@@ -117,9 +118,3 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
         variance=None if variance is None else variance[kept],
         **metadata,
     )
-
-
-def ranges(first, width):
-    """Concatenate the ranges ``first[i]:first[i] + width[i]``."""
-    ends = np.cumsum(width)
-    return np.arange(width.sum()) + np.repeat(first - (ends - width), width)

@@ -59,13 +59,13 @@ def tell_missing_model(model, rows):
 
 
 def _tree(tree, place):
-    tables = _split(tree.category_child, tree.category_start)
     return {
         "attribute": [place[f] if f >= 0 else None for f in tree.feature.tolist()],
         "threshold": _known(tree.threshold),
         "children": [tree.children(node).tolist() for node in range(tree.n_nodes)],
         "table": {
-            str(node): tables[node] for node in np.flatnonzero(tree.kind == NOMINAL).tolist()
+            str(node): tree.category_children(node).tolist()
+            for node in np.flatnonzero(tree.kind == NOMINAL).tolist()
         },
         "missing": np.where(tree.kind != LEAF, tree.missing, -2).tolist(),
         "share": tree.shares.tolist(),
