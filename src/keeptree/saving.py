@@ -29,7 +29,7 @@ _PARTS = {
     "KernelSpace": "probability.kernel_space",
     "KernelTables": "probability.density_gaussian",
     "MarginExpert": "probability.margin",
-    "Models": "learners.grow_bayes",
+    "Models": "_compiled.bayes_answer",
     "NodeStatistics": "probability.confdtree_statistics",
     "Observed": "data.observed",
     "Pool": "probability.pool",
