@@ -1,4 +1,4 @@
-"""One task of a comparison: fit a model on a training part, ask it about the test part, measure."""
+"""Tasks of a comparison: fit a model on a training part, evaluate it on the test part."""
 
 import uuid
 import warnings
@@ -15,8 +15,8 @@ from sklearn.utils import _safe_indexing
 from keeptree.data.labels import label_codes
 from keeptree.evaluation.runner import run
 
-ANSWERS = "answers"  # rows with what the model said, to be measured together with other splits
-WARNINGS = "warnings"  # rows with what it warned of
+ANSWERS = "answers"  # rows with a model's answers, to be evaluated together with other splits
+WARNINGS = "warnings"  # rows with its warnings
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Experiment:
     models : dict of str to estimator
         They are cloned before each fit.
     X, y : array-likes
-        All cases; y as the models shall see it.
+        All cases; y as the models will see it.
     labels : ndarray
         Classes; with two, the positive one is last.
     parts : Parts
