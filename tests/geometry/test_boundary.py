@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from keeptree import Boundary, Metric, Tree, keep
-from keeptree._kernels.boundary import measure_rows
-from keeptree.geometry import measure as measure_module
+from keeptree._kernels.boundary import run_program
+from keeptree.geometry import projection
 from tests.reference import boundary as reference
 from tests.strategies import decode, random_rows, random_tree, trees
 
@@ -341,9 +341,9 @@ def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, m
         target = boundary.nearest(rows, target=wanted)
         return [*results(boundary, X), *arrays(boundary.nearest(rows)), *arrays(target)]
 
-    monkeypatch.setattr(measure_module, "_MANY", {"float32": (10**9,) * 2, "float64": (10**9,) * 2})
+    monkeypatch.setattr(projection, "_MANY", {"float32": (10**9,) * 2, "float64": (10**9,) * 2})
     run = everything()
-    monkeypatch.setattr(measure_module, "_MANY", {"float32": (-1, -1), "float64": (-1, -1)})
+    monkeypatch.setattr(projection, "_MANY", {"float32": (-1, -1), "float64": (-1, -1)})
     searched = everything()
     for a, b in zip(run, searched, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -383,7 +383,7 @@ def test_a_fresh_boundary_may_be_used_first_by_eight_threads_at_once():
     serial = score(fitted(warm, X))
     for _ in range(3):
         cold = Boundary(rebuilt(warm)).fit(rows)  # of a tree that has computed nothing yet
-        measure_rows.cache_clear()
+        run_program.cache_clear()
         start = Barrier(8)
 
         def together(_, cold=cold, start=start):

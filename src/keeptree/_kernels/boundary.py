@@ -23,7 +23,7 @@ AHEAD = 8 * LINE  # numbers of the next block that each step asks for
 # Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
 BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
-SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
+SAW_NAN, SAW_INF = 1, 2  # bits of what a program returns
 
 LARGEST_SINGLE = 3.4028234663852886e38
 
@@ -368,7 +368,7 @@ def _fill_regions(best, n_classes, first, m, mask, nearest):
             own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
 
 
-def _measure_rows(
+def _run_program(
     flat, row_step, column_step, start, stop, columns, frame, rest, single, limit,
     steps, bounds, table, links, classes, foreign, weighted, n_slots, n_classes, mask,
     out, nearest,
@@ -425,8 +425,8 @@ def _measure_rows(
 
 
 @cache
-def measure_rows(single):
-    """The compiled ``_measure_rows``: float32 (distances only, no scale at a step) or float64."""
+def run_program(single):
+    """The compiled ``_run_program``: float32 (distances only, no scale at a step) or float64."""
     dtype = float32 if single else float64
     whole, real = readonly(int64, 1, "C"), readonly(float64, 1, "C")
     rows = [real, int64, int64, int64, int64]
@@ -438,4 +438,4 @@ def measure_rows(single):
         weighted, mask = boolean, int64
         nearest = types.Tuple((int64[::1], whole, int64[::1]))
     program += [weighted, int64, int64, mask]
-    return kernel(int64(*rows, *layout, *program, dtype[::1], nearest))(_measure_rows)
+    return kernel(int64(*rows, *layout, *program, dtype[::1], nearest))(_run_program)

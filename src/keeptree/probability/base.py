@@ -21,8 +21,8 @@ from keeptree.checks import check_names, require
 from keeptree.data.labels import label_codes
 from keeptree.data.table import as_matrix, comparable_names, take_rows
 from keeptree.data.target import read_target, sort_classes
-from keeptree.geometry.measure import check_finite
 from keeptree.geometry.observed import Observed, observe
+from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.learners.c45 import C45Classifier
 from keeptree.tree import ERROR, LEAF, Tree, names_differ

@@ -12,7 +12,7 @@ from keeptree.explanation.search import Search
 from keeptree.explanation.subject import resolve
 from keeptree.explanation.wording import join
 from keeptree.geometry.boundary import Boundary
-from keeptree.geometry.measure import leaves_of
+from keeptree.geometry.rows import leaves_of
 from keeptree.importers import keep
 from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier

@@ -1,10 +1,12 @@
-"""Run a tree program on rows of an encoded matrix: the step between Boundary and its kernels."""
+"""Project rows of an encoded matrix on the nearest regions: run a program, then move the rows."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-_SAW_NAN, _SAW_INF = 1, 2  # as in keeptree._kernels.boundary
+from keeptree._kernels.boundary import SAW_NAN
+from keeptree.geometry.rows import check_rows, classes_of, flat_rows
+
 # Steps from which on it is faster to search a program for each row than to run all of it: where
 # the regions of all of many classes are asked for, and where those of one are (by measurement).
 _MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
@@ -39,7 +41,7 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
-    seen = _measure(program, tree, _flat(X, start, stop), out.reshape(-1))
+    seen = _run(program, tree, flat_rows(X, start, stop), out.reshape(-1))
     check_rows(tree, X, start, stop, seen)
 
 
@@ -50,115 +52,52 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     be decided as it should be without one. Returns which rows have missing values and a region, and
     their points: without them it is not known whether the values must be given a place.
     """
-    rows, regions, n = X[start:stop], program.regions, stop - start
+    rows, n = X[start:stop], stop - start
     own, wanted = np.full(n, -1), np.full(n, -1) if wanted is None else wanted
-    seen = _find(program, tree, _flat(X, start, stop), own, wanted, found, fill)
+    seen = _find(program, tree, flat_rows(X, start, stop), own, wanted, found, fill)
     check_rows(tree, X, start, stop, seen)
     missing = np.empty(0, dtype=np.int64)
-    if seen & _SAW_NAN:
+    if seen & SAW_NAN:
         missing = np.flatnonzero(np.isnan(rows).any(axis=1))
         own[missing] = -1
     # On a threshold, or where a value is missing, several classes touch: the tree itself decides.
     undecided = np.flatnonzero(own < 0)
     if len(undecided):
-        own[undecided] = _classes_of(tree, rows[undecided])
+        own[undecided] = classes_of(tree, rows[undecided])
         _find_again(program, tree, rows, undecided, own, wanted, found, fill)
     inside = found.region >= 0
-    found.label[:] = np.where(inside, regions.label[found.region], own)
+    found.label[:] = np.where(inside, program.boxes.label[found.region], own)
     missing = missing[:0] if fill else missing[inside[missing]]
     return missing, _settle(program, tree, rows, missing, own, wanted, found)
 
 
-def move_rows(program, tree, rows, region, out, fill=False):
+def move_rows(program, rows, region, out, fill=False):
     """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
-    from keeptree._kernels import project
+    from keeptree._kernels import boxes
 
-    regions, single = program.regions, tree.compare_dtype == "float32"
-    boxes = (regions.start, regions.nodes, regions.bounds, regions.category)
-    project.move_rows(np.ascontiguousarray(rows), region, *boxes, fill, single, out)
-
-
-def leaves_of(tree, X):
-    """Leaf of each row; a missing value without a rule goes to the first child."""
-    from keeptree._kernels.route import route_rows
-
-    first = np.append(tree.child, 0)[tree.child_start[:-1]]
-    following = np.where(tree.missing_child >= 0, tree.missing_child, first).astype(np.int32)
-    leaf = np.empty(len(X), dtype=np.int64)
-    route_rows(
-        X,
-        tree.kind,
-        tree.feature,
-        tree.threshold,
-        tree.child_start,
-        tree.child,
-        tree.category_start,
-        tree.category_child,
-        following,
-        tree.compare_dtype == "float32",
-        leaf,
-    )
-    return leaf
-
-
-def check_rows(tree, X, start, stop, seen):
-    """Raise for infinite values, and for missing ones without a rule, that a kernel has seen."""
-    if seen & _SAW_INF:
-        check_finite(X[start:stop], tree, start)
-    if seen & _SAW_NAN:
-        rows = X[start:stop]
-        try:
-            tree.route(rows[np.isnan(rows).any(axis=1)])
-        except ValueError:
-            tree.route(X)  # the same complaint, with the number of the row in X
-            raise
-
-
-def check_finite(X, tree, first=0):
-    """Raise if X, the rows from ``first`` on, has an infinite value."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):  # cheap, and without a temporary
-            return
-    infinite = np.isinf(X)
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        raise ValueError(
-            f"Input X contains infinity: row {first + row}, column "
-            f"{tree.feature_name(int(column))!r}; give a finite value, or NaN if it is missing."
-        )
-
-
-def _flat(X, start, stop):
-    """The rows start to stop as the kernels read them: memory, steps in it, first and last row."""
-    if X.flags.c_contiguous:
-        return X.reshape(-1), X.shape[1], 1, start, stop
-    if X.flags.f_contiguous:
-        return X.T.reshape(-1), 1, len(X), start, stop
-    return X[start:stop].ravel(), X.shape[1], 1, 0, stop - start
+    rules = tuple(boxes.NO_RULES)
+    boxes.move_rows(np.ascontiguousarray(rows), region, tuple(program.priced), rules, fill, out)
 
 
 def _find(program, tree, rows, own, wanted, found, fill):
-    """Fill regions, distances, separators, and ``own`` where it is negative; see ``_measure``."""
-    from keeptree._kernels.project import project_rows
+    """Fill regions, distances, separators, and ``own`` where it is negative; see ``_run``."""
+    from keeptree._kernels.boxes import project_rows
 
-    seen = _measure(program, tree, rows, np.empty(0), (own, wanted, found.region))
-    regions, (region, distance, separator, _) = program.regions, found
-    boxes = (regions.start, regions.nodes, regions.bounds)
-    boxes += (regions.cost, regions.category, regions.test)
-    where = (fill, tree.compare_dtype == "float32", own, wanted, region)
-    project_rows(*rows, *boxes, *where, distance, separator)
+    seen = _run(program, tree, rows, np.empty(0), (own, wanted, found.region))
+    where = (own, wanted, found.region)
+    project_rows(*rows, tuple(program.priced), fill, *where, found.distance, found.separator)
     return seen
 
 
-def _measure(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
+def _run(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
     """Run the program on rows: algebraic distances into ``out``, or regions if that is empty.
 
     Returns the flags of what was seen.
     """
-    from keeptree._kernels.boundary import measure_rows  # numba loads when it is first needed
+    from keeptree._kernels.boundary import run_program  # numba loads when it is first needed
 
     single = out.dtype == np.float32
-    numbers, n_regions = program.single if single else program.double, len(program.regions.node)
+    numbers, n_regions = program.single if single else program.double, len(program.boxes.node)
     layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
     steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
     foreign = not len(out) and bool((nearest[1] < 0).all())
@@ -167,15 +106,15 @@ def _measure(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
     steps += (links, program.classes, foreign)
     size = (program.n_slots, program.n_classes)
     if single:
-        return measure_rows(True)(*rows, *layout, *steps, None, *size, None, out, None)
+        return run_program(True)(*rows, *layout, *steps, None, *size, None, out, None)
     bits = 0 if len(out) else max(_ID_BITS, (n_regions + 1).bit_length())
-    return measure_rows(False)(*rows, *layout, *steps, True, *size, -1 << bits, out, nearest)
+    return run_program(False)(*rows, *layout, *steps, True, *size, -1 << bits, out, nearest)
 
 
 def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
     """Nearest regions of some rows once more, now that their own class is known."""
     again, own_again = Found.empty(len(chosen)), own[chosen]
-    part = _flat(rows[chosen], 0, len(chosen))
+    part = flat_rows(rows[chosen], 0, len(chosen))
     _find(program, tree, part, own_again, wanted[chosen], again, fill)
     for whole, new in zip((own, *found[:3]), (own_again, *again[:3]), strict=True):
         whole[chosen] = new
@@ -190,27 +129,15 @@ def _settle(program, tree, rows, missing, own, wanted, found):
     if len(missing) == 0:
         return point
     region, label = found.region[missing], found.label[missing]
-    move_rows(program, tree, rows[missing], region, point)
-    lost = np.flatnonzero(_classes_of(tree, point) != label)
+    move_rows(program, rows[missing], region, point)
+    lost = np.flatnonzero(classes_of(tree, point) != label)
     if len(lost):
         again = missing[lost]
         _find_again(program, tree, rows, again, own, wanted, found, True)
         filled = np.empty((len(lost), rows.shape[1]))
-        move_rows(program, tree, rows[again], region[lost], filled, fill=True)
-        lost_again = _classes_of(tree, filled) != label[lost]
+        move_rows(program, rows[again], region[lost], filled, fill=True)
+        lost_again = classes_of(tree, filled) != label[lost]
         # The region does not care about what is still missing, but a test inside it does.
         filled[lost_again] = np.nan_to_num(filled[lost_again])
         point[lost] = filled
     return point
-
-
-def _classes_of(tree, X):
-    """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
-    label = tree.label[leaves_of(tree, X)].astype(np.int64)
-    shared = tree.shared_rows(X)
-    if len(shared):
-        try:
-            label[shared] = tree.decide(X[shared])
-        except ValueError:
-            label[shared] = -1
-    return label
