@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 import keeptree as kt
 from benchmarks.quality.data import load
 from benchmarks.timing import best_times, grown_tree, print_table
+from keeptree.data.sample import Sample
 from keeptree.probability.kernel_expert import MOST_LANDMARKS, fit_kernel
 
 
@@ -45,8 +46,7 @@ def fitting():
     kept = kt.KeptTreeClassifier(tree)
     calls = [(calibrated.fit, X, y), (kept.fit, X, y)]
     base, fit = best_times(calls, repeats=1)
-    weight = np.ones(len(y))
-    (kernel,) = best_times([(fit_kernel, kept.tree_, X, y, weight)], repeats=1)
+    (kernel,) = best_times([(fit_kernel, Sample(kept.tree_, X, y))], repeats=1)
     row = ("KeptTreeClassifier", f"{fit / base:.2f}", "3, and the kernel", f"{kernel / base:.2f}")
     columns = ("fit on 1e5 x 30, 30 leaves", "ratio", "limit", "of it the kernel")
     print_table("Ratio to CalibratedClassifierCV(tree, cv=5)", columns, [row])
@@ -63,7 +63,7 @@ def landmarks():
         kept = kt.keep(learner.fit(X[train], y[train]))
         model = kt.KeptTreeClassifier(kept).fit(X[train], y[train])
         for most in (MOST_LANDMARKS // 3, MOST_LANDMARKS, len(train)):
-            kernel = fit_kernel(kept, X[train], y[train], np.ones(len(train)), most=most)
+            kernel = fit_kernel(Sample(kept, X[train], y[train]), most=most)
             model.kernel_ = kernel
             alone = np.empty((len(test), len(kept.classes)))
             kernel.probability(X[test], alone)

@@ -1,21 +1,14 @@
 """``python -m reproduction``: a paper's tables and figures, our values beside the published."""
 
-import json
 from pathlib import Path
 
-from keeptree.cli.command import say
+from keeptree.cli.command import add_json, print_json, say
 from keeptree.cli.program import Parser, run_program
 from keeptree.output import require_extra
 
 
 def main(argv=None):
-    """Run the program; return its exit code.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Arguments; default those of the process.
-    """
+    """Run the program; see :func:`~keeptree.cli.program.run_program`."""
     parser = Parser(
         prog="python -m reproduction",
         description="Reproduce a paper's tables and figures, our values beside the published ones.",
@@ -45,7 +38,7 @@ def _add_arguments(parser):
         "--out", metavar="DIR", default="build/papers", help="folder (default: %(default)s)"
     )
     parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: all cores")
-    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    add_json(parser, "the results")
     parser.add_debug()
 
 
@@ -67,7 +60,7 @@ def _run(options):
         progress=not options.json,
     )
     if options.json:
-        print(json.dumps(report, indent=1, allow_nan=False))
+        print_json(report, indent=1)
         return
     markdown, *others = report["files"]
     print(Path(markdown).read_text(encoding="utf-8"))

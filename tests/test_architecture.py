@@ -13,11 +13,12 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_kernels", "checks", "data", "output", "text"},
-    {"tree", "tree_check", "tree_json", "tree_text", "blocks"},
+    {"_compiled", "blocks", "checks", "output", "plotting", "terminal", "text"},
+    {"data", "tree", "tree_check", "tree_json", "tree_text"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
-    {"evaluation", "reporting", "engines"},
+    {"evaluation"},
+    {"reporting", "engines"},
     {"cli", "__main__"},
 ]
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -67,24 +68,13 @@ def test_the_package_imports_nothing_that_only_a_checkout_has(path):
 def test_no_file_imports_a_private_name_of_another(path):
     ours = [name.split(".") for name in imported_modules(path) if name.startswith("keeptree.")]
     private = [name for name in ours if name[-1].startswith("_")]
-    assert [name for name in private if name[-1] not in ("_kernels", "__version__")] == []
+    assert [name for name in private if name[-1] not in ("_compiled", "__version__")] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_numba_lives_in_the_kernels_only(path):
-    if "_kernels" not in path.parts:
+def test_numba_lives_among_the_compiled_functions_only(path):
+    if "_compiled" not in path.parts:
         assert not any(name.split(".")[0] == "numba" for name in imported_modules(path))
-
-
-KERNEL_FILES = [p for p in FILES if p.parent.name == "_kernels"]
-
-
-@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda p: p.name)
-def test_a_kernel_file_calls_no_kernel_of_another_file(path):
-    # numba's cache notices changes in a kernel's own file only.
-    for name in imported_modules(path):
-        if name.startswith("keeptree."):
-            assert name.startswith("keeptree._kernels.jit.")
 
 
 def test_the_public_names_are_sorted_and_all_there():

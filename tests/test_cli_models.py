@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.cli import main
-from keeptree.data.read_cases import read_row
+from keeptree.data.cases import read_row
 from keeptree.reporting.from_data import report_file
 from tests.engines.test_files import draw
 from tests.test_cli import keeptree

@@ -16,20 +16,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree import saving
+from keeptree.probability.methods import METHODS, make_method
 
 METRIC = kt.Metric("minmax", costs={"a": 2.0}, scales={1: 0.5})
-# At least one of every public estimator; a new one is added here and names what it saves.
+# Every method, and at least one of every other public estimator.
 MODELS = {
-    "smoothed": kt.SmoothedTreeClassifier(smoothing="shrinkage"),
-    "rank": kt.GeometricRankClassifier(),
-    "rank, local": kt.GeometricRankClassifier(scope="local", boundary="whole"),
-    "kernel": kt.DistanceKernelClassifier(),
+    **{name: make_method(name) for name in METHODS},
+    "rank, whole": kt.GeometricRankClassifier(scope="local", boundary="whole"),
     "kernel, separator": kt.DistanceKernelClassifier(scope="separator", metric=METRIC),
     "kernel, window": kt.DistanceKernelClassifier(scope="leaf", kernel="epanechnikov"),
-    "kept": kt.KeptTreeClassifier(coherent=True),
-    "soft": kt.SoftTreeClassifier(strength=0.3, shrinkage=5),
-    "margin": kt.MarginTreeClassifier(C=0.1),
-    "confdtree": kt.ConfDTreeClassifier(minimum="class", nominal=True),
+    "kept, coherent": kt.KeptTreeClassifier(coherent=True),
+    "confdtree, nominal": kt.ConfDTreeClassifier(minimum="class", nominal=True),
     "forest": kt.ConfDTreeForestClassifier(
         RandomForestClassifier(3, max_depth=4, random_state=0),
         kt.ConfDTreeClassifier(minimum="class"),

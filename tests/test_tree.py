@@ -166,6 +166,64 @@ def test_the_label_decides_even_against_the_counts():
     assert tree.predict([[0.0]]).tolist() == ["yes"]
 
 
+def two_orders(**more):
+    """The same stump twice: classes in declared order, and sorted."""
+    counts = np.array([[3.0, 2, 3], [1, 2, 1], [2, 0, 2]])
+    structure = {
+        "kind": [1, 0, 0], "feature": [0, -1, -1], "threshold": [2.5, np.nan, np.nan],
+        "child_start": [0, 2, 2, 2], "child": [1, 2], "missing": [-1, -1, -1], "n_features": 1,
+    }  # fmt: skip
+    declared = kt.Tree(counts=counts, classes=["c", "a", "b"], **structure, **more)
+    ordered = kt.Tree(counts=counts[:, [1, 2, 0]], classes=["a", "b", "c"], **structure, **more)
+    return declared, ordered
+
+
+def test_classes_are_sorted_and_the_declared_order_is_kept_beside_them():
+    tree, _ = two_orders()
+    assert tree.classes.tolist() == ["a", "b", "c"]
+    assert tree.classes[tree.declared].tolist() == ["c", "a", "b"]
+    assert tree.counts[1].tolist() == [2, 1, 1]
+    assert tree.predict_proba([[3.0]]).tolist() == [[0, 0.5, 0.5]]
+
+
+def test_ties_go_to_the_first_declared_class_whatever_the_order_of_the_columns():
+    tree, ordered = two_orders()
+    assert tree.predict([[3.0], [2.0], [np.nan]]).tolist() == ["c", "a", "c"]
+    assert ordered.predict([[3.0], [2.0], [np.nan]]).tolist() == ["b", "a", "b"]
+
+
+def test_a_tree_with_sorted_classes_is_written_as_ever_and_any_other_comes_back(tmp_path):
+    tree, ordered = two_orders()
+    assert "declared" not in ordered.to_dict()
+    tree.save(tmp_path / "tree.json")
+    again = kt.Tree.load(tmp_path / "tree.json")
+    for name in ("classes", "declared", "counts", "label"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(tree, name))
+    assert (
+        dataclasses.replace(tree, feature_names=["x"]).declared.tolist() == tree.declared.tolist()
+    )
+
+
+def test_a_file_with_classes_in_declared_order_is_read():
+    tree, ordered = two_orders()
+    old = ordered.to_dict()
+    old |= {"classes": {"dtype": "<U1", "values": ["c", "a", "b"]}, "label": [0, 1, 0]}
+    old["counts"] = [[3, 2, 3], [1, 2, 1], [2, 0, 2]]
+    assert kt.Tree.from_dict(old).to_dict() == tree.to_dict()
+
+
+def test_labels_that_cannot_be_compared_keep_their_order():
+    tree = dataclasses.replace(two_orders()[0], classes=["x", 2, "y"], declared=None)
+    assert tree.classes.tolist() == ["x", 2, "y"]
+    assert tree.declared.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("declared", [[0, 1], [0, 0, 1], [1, 2, 3], [[0, 1, 2]]])
+def test_a_declared_order_that_is_none_is_a_clear_error(declared):
+    with pytest.raises(ValueError, match="declared must name the position of every class once"):
+        two_orders(declared=declared)
+
+
 def test_a_regression_tree_predicts_means_and_has_no_probabilities():
     tree = regression_stump()
     assert tree.predict([[0.0], [1.0]]).tolist() == [1.0, 3.0]

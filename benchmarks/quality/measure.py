@@ -15,8 +15,9 @@ from benchmarks.quality.methods import (
     forest,
 )
 from keeptree import keep
-from keeptree.evaluation.metrics import expected_calibration_error, squared_error
+from keeptree.evaluation.metrics import squared_error
 from keeptree.evaluation.ranking import auc
+from keeptree.evaluation.reliability import expected_calibration_error
 from keeptree.tree import LEAF
 
 LEAST = 0.001  # log-loss reads smaller probabilities as this: a forest of 500 gives zeros

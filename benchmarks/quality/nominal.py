@@ -19,11 +19,12 @@ from sklearn.model_selection import StratifiedShuffleSplit
 import keeptree as kt
 from benchmarks.quality.measure import LEAST
 from benchmarks.quality.summary import markdown
+from keeptree.data.sample import Sample
 from keeptree.evaluation.ranking import auc
 from keeptree.probability.kernel_expert import fit_kernel
 from keeptree.probability.margin import choose_margin, fit_margin
 from keeptree.probability.pool import fit_pool, smoothed_prior
-from keeptree.probability.refits import Sample, held_out_loss, out_of_fold
+from keeptree.probability.refits import held_out_loss, out_of_fold
 from keeptree.probability.soft import choose_soft, fit_soft
 from keeptree.probability.soft_tests import soft_tests
 from keeptree.tree import NOMINAL
@@ -64,20 +65,19 @@ def measure(name):
 def compare(learner, X, y, X_test, y_test):
     """AUC and log-loss of the experts and their pool at every width."""
     tree, classes = learner.tree_, np.arange(y.max() + 1)
-    sample, rows = Sample(tree.encode(X), y, np.ones(len(y))), tree.encode(X_test)
-    folds = out_of_fold(learner, tree, X, y)
+    sample, rows = Sample(tree, tree.encode(X), y), tree.encode(X_test)
+    folds = out_of_fold(learner, sample, X, y)
     unseen = np.concatenate([fold.test.y for fold in folds])
     prior = smoothed_prior(y, sample.weight, len(classes))
 
     def opinions(fit, settings):
         """Out of fold, and of the kept tree on the test rows."""
-        held = [_ask(fit(f.tree, *f.train, *settings), f.test.X, classes) for f in folds]
-        return np.concatenate(held), _ask(fit(tree, *sample, *settings), rows, classes)
+        held = [_ask(fit(f.train, *settings), f.test.X, classes) for f in folds]
+        return np.concatenate(held), _ask(fit(sample, *settings), rows, classes)
 
-    kernel = opinions(fit_kernel, [fit_kernel(tree, *sample).settings])
-    target = {id(part.X): part.y for part in (sample, *(fold.train for fold in folds))}
+    kernel = opinions(fit_kernel, [fit_kernel(sample).settings])
     for width in WIDTHS:
-        soften = partial(soften_nominal, width, target)
+        soften = partial(soften_nominal, width)
         with (
             patch("keeptree.probability.soft.soft_tests", soften),
             patch("keeptree.probability.margin.soft_tests", soften),
@@ -99,9 +99,9 @@ def _ask(expert, X, classes):
     return p
 
 
-def soften_nominal(width, target, tree, X, weight, inner=None):
+def soften_nominal(width, sample, inner=None):
     """Soft tests whose categories are shared among the children by exp(-difference / width)."""
-    tests = soft_tests(tree, X, weight, inner)
+    tests, tree = soft_tests(sample, inner), sample.tree
     if width == 0:
         return tests
     table = tests.table.copy()
@@ -109,17 +109,18 @@ def soften_nominal(width, target, tree, X, weight, inner=None):
         feature = tree.feature[tests.node[i]]
         part = table[tests.table_start[i] : tests.table_start[i + 1]]
         part = part.reshape(len(tree.categories[feature]) + 1, -1)  # the last: a missing value
-        alike = _similarity(X[:, feature], target[id(X)], weight, tree, feature, width)
+        alike = _similarity(sample, feature, width)
         part[:-1] = alike @ part[:-1]
     return replace(tests, table=table)
 
 
-def _similarity(codes, y, weight, tree, feature, width):
+def _similarity(sample, feature, width):
     """Share of every category in every other, by the distance of their class shares."""
+    codes, tree = sample.X[:, feature], sample.tree
     known = ~np.isnan(codes)
     counts = np.zeros((len(tree.categories[feature]), len(tree.classes)))
-    np.add.at(counts, (codes[known].astype(int), y[known]), weight[known])
-    size, prior = counts.sum(axis=1), np.bincount(y, weight, len(tree.classes)) / weight.sum()
+    np.add.at(counts, (codes[known].astype(int), sample.y[known]), sample.weight[known])
+    size, prior = counts.sum(axis=1), sample.class_weight / sample.weight.sum()
     shares = (counts + _PRIOR_CASES * prior) / (size[:, None] + _PRIOR_CASES)
     distance = np.sqrt(((shares[:, None] - shares) ** 2).sum(axis=2))
     mean = size @ distance @ size / max(size.sum() ** 2, 1e-9)

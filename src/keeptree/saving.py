@@ -30,7 +30,7 @@ _PARTS = {
     "MarginExpert": "probability.margin",
     "Models": "learners.grow_bayes",
     "NodeStatistics": "probability.confdtree_statistics",
-    "Observed": "geometry.observed",
+    "Observed": "data.observed",
     "Pool": "probability.pool",
     "SoftExpert": "probability.soft",
     "SoftTests": "probability.soft_tests",
@@ -105,7 +105,7 @@ def load(path):
     document = read_json(path)
     try:
         _check_document(document)
-        trees = [Tree.from_dict(data) for data in document["trees"]]
+        trees = [_read_tree(data) for data in document["trees"]]
         model = _decode(document["model"], trees)
         if not isinstance(model, BaseEstimator) or type(model).__name__ != document["kind"]:
             raise ValueError(f"it does not hold a {document['kind']!r:.50}.")
@@ -115,6 +115,13 @@ def load(path):
     except (OverflowError, RecursionError, ZeroDivisionError) as error:
         raise ValueError(f"{path} is damaged; write it again with kt.save.") from error
     return model
+
+
+def _read_tree(data):
+    tree = Tree.from_dict(data)
+    if tree.classes is not None and data["classes"] != labels_to_dict(tree.classes):
+        raise ValueError("it was written by an older KeepTree; fit and save the model again.")
+    return tree
 
 
 def _reason(error):

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from keeptree.data.labels import sorting_order
 from keeptree.data.table import as_matrix, comparable_names
 from keeptree.tree_check import check_tree
 from keeptree.tree_json import dict_to_fields, fields_to_dict, read_json, write_json
@@ -29,6 +30,7 @@ _DTYPES = {
     "missing": np.int32,
     "counts": np.float64,
     "label": np.int32,
+    "declared": np.int32,
     "mean": np.float64,
     "variance": np.float64,
 }
@@ -65,7 +67,11 @@ class Tree:
     mean, variance : arrays of shape (n_nodes,), optional
         Of a regression tree: the value each node predicts and the variance of its cases.
     classes : array of shape (n_classes,), optional
-        Labels, of any type; None for a regression tree.
+        Labels, of any type; None for a regression tree. They may come in any order: the tree keeps
+        them sorted, with ``counts`` and ``label`` to match, unless they cannot be compared.
+    declared : array of shape (n_classes,), optional
+        Positions in ``classes`` in the order in which the classes were declared, which decides
+        ties. Default: the order in which they came.
     n_features : int
         Number of columns.
     feature_names : sequence of str, optional
@@ -109,6 +115,7 @@ class Tree:
     mean: np.ndarray | None = None
     variance: np.ndarray | None = None
     classes: np.ndarray | None = None
+    declared: np.ndarray | None = None
     feature_names: tuple | None = None
     categories: tuple | None = None
     compare_dtype: str = "float64"
@@ -119,6 +126,8 @@ class Tree:
         for name, value in _complete(values).items():
             object.__setattr__(self, name, value)
         check_tree(self)
+        for name, value in _sort_classes(self).items():
+            object.__setattr__(self, name, _frozen(value))
 
     # A Tree never changes, so its copies (and scikit-learn's clone) are the Tree itself.
     def __copy__(self):
@@ -281,8 +290,20 @@ class Tree:
         """Position of its class in ``classes`` for each row of an encoded matrix."""
         shared, labels = self.shared_rows(X), self.label[self.route(X)]
         if len(shared):
-            labels[shared] = first_largest(self.mix_proportions(X[shared]))
+            labels[shared] = self.largest_share(self.mix_proportions(X[shared]))
         return labels
+
+    def largest_share(self, shares):
+        """Position of the class of the largest share in each row, of ties the first declared.
+
+        As in J48, a later class must be 1e-6 larger: mixed shares that are equal on paper differ in
+        their last bits.
+        """
+        best, chosen = np.zeros(len(shares)), np.full(len(shares), self.declared[0], dtype=np.int64)
+        for c in self.declared:
+            larger = shares[:, c] - best > 1e-6
+            best[larger], chosen[larger] = shares[larger, c], c
+        return chosen
 
     def mix_proportions(self, X):
         """Class proportions of each row of an encoded matrix, mixed where a value is shared."""
@@ -342,7 +363,7 @@ class Tree:
 
     def route(self, X):
         """Leaf of each row of an encoded matrix: what :meth:`apply` returns."""
-        from keeptree._kernels.route import route_numeric_rows  # numba loads when first needed
+        from keeptree._compiled.route import route_numeric_rows
 
         if (self.kind == NOMINAL).any():
             return self._route_any(X)
@@ -353,7 +374,7 @@ class Tree:
         return leaf
 
     def _route_any(self, X):
-        from keeptree._kernels.route import route_rows
+        from keeptree._compiled.route import route_rows
 
         leaf = np.empty(len(X), dtype=np.int64)
         route_rows(
@@ -488,10 +509,14 @@ def _complete(values):
         if done["category_start"] is None:
             done["category_start"] = np.zeros(n_nodes + 1, dtype=np.int32)
             done["category_child"] = np.empty(0, dtype=np.int32)
-        if values["classes"] is not None:
+        if values["classes"] is None:
+            done["declared"] = None
+        else:
             done["classes"] = _object_safe(values["classes"])
             if done["label"] is None and done["counts"].ndim == 2 and done["counts"].size:
                 done["label"] = done["counts"].argmax(axis=1).astype(np.int32)
+            if done["declared"] is None:
+                done["declared"] = np.arange(len(done["classes"]), dtype=np.int32)
         if values["feature_names"] is not None:
             done["feature_names"] = tuple(str(name) for name in values["feature_names"])
         done["categories"] = _categories(values["categories"], done["n_features"])
@@ -499,6 +524,22 @@ def _complete(values):
     except (TypeError, OverflowError, AttributeError) as error:
         raise ValueError(f"Not a tree: {error}.") from error
     return {name: _frozen(v) if isinstance(v, np.ndarray) else v for name, v in done.items()}
+
+
+def _sort_classes(tree):
+    """What changes when the classes of a checked tree are sorted; nothing if they are."""
+    if tree.classes is None:
+        return {}
+    order = sorting_order(tree.classes)
+    if (order == np.arange(len(order))).all():
+        return {}
+    position = np.argsort(order).astype(np.int32)
+    return {
+        "classes": tree.classes[order],
+        "counts": np.take(tree.counts, order, axis=1),
+        "label": position[tree.label],
+        "declared": position[tree.declared],
+    }
 
 
 def _count_features(number):
@@ -547,18 +588,6 @@ def _frozen(array):
         kept.flags.writeable = False
         return kept.view()
     return np.ndarray(array.shape, array.dtype, buffer=array.tobytes())
-
-
-def first_largest(shares):
-    """Class of the largest share; a later one must be 1e-6 larger, as in J48.
-
-    Mixed shares that are equal on paper differ in their last bits.
-    """
-    best, chosen = np.zeros(len(shares)), np.zeros(len(shares), dtype=np.int64)
-    for c, share in enumerate(shares.T):
-        larger = share - best > 1e-6
-        best[larger], chosen[larger] = share[larger], c
-    return chosen
 
 
 def _ranges(first, last):

@@ -50,6 +50,8 @@ def _check_shapes(tree):
         _require(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")
         _require(_none_missing(tree.classes), "a class has no label (None or NaN)")
         _require(_distinct(tree.classes), "two classes have the same label, or one is a list")
+        permuted = np.array_equal(np.sort(tree.declared), np.arange(columns))
+        _require(permuted, "declared must name the position of every class once")
     _require(tree.counts.shape == (n, columns), f"counts must have shape ({n}, {columns})")
     names = tree.feature_names
     _require(names is None or len(names) == tree.n_features, "feature_names must name every column")

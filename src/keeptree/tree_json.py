@@ -28,6 +28,7 @@ _OPTIONAL = (
     "mean",
     "variance",
     "classes",
+    "declared",
     "feature_names",
     "categories",
     "compare_dtype",
@@ -43,6 +44,8 @@ def fields_to_dict(values):
     """Return the fields of a Tree as plain values: lists, numbers, text, None for NaN."""
     done = {"format": FORMAT, "version": VERSION}
     for name, value in values.items():
+        if name == "declared" and (value is None or (np.diff(value) == 1).all()):
+            continue  # the order of the classes
         if name == "classes":
             done[name] = None if value is None else labels_to_dict(value)
         elif name == "categories":

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.data import read_blocks
+from keeptree.data import cases
 from tests.test_cli import SOURCE
 
 
@@ -67,7 +67,7 @@ def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("out", ["csv", "parquet"])
 def test_a_file_is_scored_as_in_memory_whatever_the_block(model, folder, kind, out, monkeypatch):
-    monkeypatch.setattr(read_blocks, "CELLS", 1)
+    monkeypatch.setattr(cases, "CELLS", 1)
     place = folder / f"scored_{kind}.{out}"
     summary = kt.predict_file(model, folder / f"loans.{kind}", place, keep=["id", "age"])
     X = draw()[["age", "income", "area", "owner"]]
@@ -85,8 +85,8 @@ def test_a_file_is_scored_as_in_memory_whatever_the_block(model, folder, kind, o
 
 def test_blocks_have_the_rows_in_order(model, tmp_path, monkeypatch):
     draw(3500).to_csv(tmp_path / "many.csv", index=False)
-    monkeypatch.setattr(read_blocks, "CELLS", 1)
-    blocks = list(read_blocks.read_blocks(tmp_path / "many.csv", model, ["id"]))
+    monkeypatch.setattr(cases, "CELLS", 1)
+    blocks = list(cases.read_blocks(tmp_path / "many.csv", model, ["id"]))
     assert [block.start for block in blocks] == [0, 1000, 2000, 3000]
     ids = [value.as_py() for block in blocks for value in block.kept["id"]]
     assert ids == draw(3500)["id"].tolist()
@@ -229,7 +229,7 @@ def test_a_row_without_a_value_is_named_by_its_place_in_the_file(tmp_path, monke
     )  # fmt: skip
     X = pd.DataFrame({"x": np.arange(2500.0)})
     model = kt.SmoothedTreeClassifier(tree).fit(X, np.where(X["x"] > 50, "b", "a"))
-    monkeypatch.setattr(read_blocks, "CELLS", 1)
+    monkeypatch.setattr(cases, "CELLS", 1)
     X.loc[1007] = np.nan
     X.to_csv(tmp_path / "d.csv", index=False)
     with pytest.raises(ValueError, match="row 1008 has no value for 'x'"):

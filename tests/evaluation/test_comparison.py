@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.evaluation import CURVES, METRICS, Metric, compare, cost_metric
+from keeptree.evaluation import CURVES, METRICS, QualityMetric, compare, cost_metric
 from tests.evaluation.models import Counting
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -223,7 +223,7 @@ def test_a_model_that_fails_on_one_split_is_recorded_and_the_rest_goes_on(tmp_pa
     assert found.differences()[0]["n"] == 1
     for text in (str(found), found.to_markdown()):
         assert "2 fits failed and left no value; the first was picky on split" in text
-    never = {"bad": Metric(None, "decision")}
+    never = {"bad": QualityMetric(None, "decision")}
     with pytest.raises(ValueError, match="Every model failed on every split; the first said: Type"):
         compare_here({"easy": Counting()}, *data, metrics=never)
 
@@ -258,7 +258,7 @@ def test_an_unreadable_results_file_is_kept_aside(tmp_path):
 def test_a_function_without_a_name_is_measured_anew(tmp_path):
     results = tmp_path / "results.jsonl"
     for constant in (1.0, 2.0):
-        metric = {"own": Metric(lambda y, p, labels, c=constant: c, "decision")}
+        metric = {"own": QualityMetric(lambda y, p, labels, c=constant: c, "decision")}
         found = compare_here([GaussianNB()], *IRIS, n_splits=2, results=results, metrics=metric)
         assert found.values("GaussianNB", "own").tolist() == [constant] * 2
 

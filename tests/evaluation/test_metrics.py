@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from keeptree.evaluation.metrics import (
@@ -12,11 +11,9 @@ from keeptree.evaluation.metrics import (
     METRICS,
     cost,
     cost_metric,
-    expected_calibration_error,
     find_metrics,
-    reliability_bins,
 )
-from keeptree.evaluation.ranking import GRID, auc, mean_roc, partial_auc, stays_ahead
+from keeptree.evaluation.ranking import GRID, auc, mean_roc, partial_auc, stays_ahead, weighted_area
 
 
 @st.composite
@@ -42,6 +39,17 @@ def test_two_class_auc_counts_pairs(case, ties):
     truth, p = case
     assert auc(truth, p, ties=ties) == pytest.approx(naive_auc(truth == 1, p[:, 1], ties))
     assert auc(truth, p[:, 1]) == pytest.approx(roc_auc_score(truth, p[:, 1]))
+
+
+@given(answers(most=2), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_a_case_of_weight_two_counts_as_two_cases(case, seed):
+    truth, score = case[0] == 1, case[1][:, 1]
+    times = np.random.default_rng(seed).integers(0, 4, len(truth))
+    rows = np.repeat(np.arange(len(truth)), times)
+    (area,) = weighted_area(truth, score)(times[None].astype(float))
+    expected = auc(truth[rows], score[rows], [False, True])
+    assert area == pytest.approx(expected, nan_ok=True)
 
 
 @given(answers(fewest=3), st.sampled_from(["macro", "weighted"]))
@@ -111,26 +119,6 @@ def test_log_loss_of_the_impossible():
     y, p = [0, 1], [[1.0, 0.0], [1.0, 0.0]]
     assert METRICS["log_loss_unclipped"].function(y, p, [0, 1]) == np.inf
     assert np.isfinite(METRICS["log_loss"].function(y, p, [0, 1]))
-
-
-def test_reliability_bins_are_scikit_learns_calibration_curve():
-    rng = np.random.default_rng(0)
-    p = rng.random(500)
-    truth = rng.random(500) < p**2
-    bins = reliability_bins(truth, np.column_stack([1 - p, p]))
-    observed, predicted = calibration_curve(truth, p, n_bins=10)
-    np.testing.assert_allclose(bins[:, 2] / bins[:, 0], observed)
-    np.testing.assert_allclose(bins[:, 1] / bins[:, 0], predicted)
-    gap = (bins[:, 0] / 500) @ np.abs(observed - predicted)
-    ece = expected_calibration_error(truth, np.column_stack([1 - p, p]))
-    assert ece == pytest.approx(gap)
-
-
-def test_several_classes_calibrate_the_most_probable_one():
-    p = [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]
-    bins = reliability_bins([0, 1], p, labels=[0, 1, 2])
-    assert bins[5].tolist() == [1, 0.5, 1]
-    assert bins[8].tolist() == [1, 0.8, 0]
 
 
 def test_bad_input_is_one_sentence():

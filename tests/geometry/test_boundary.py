@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from keeptree import Boundary, Metric, Tree, keep
-from keeptree._kernels.boundary import run_program
 from keeptree.geometry import projection
 from tests.reference import boundary as reference
 from tests.strategies import decode, random_rows, random_tree, trees
@@ -383,7 +382,7 @@ def test_a_fresh_boundary_may_be_used_first_by_eight_threads_at_once():
     serial = score(fitted(warm, X))
     for _ in range(3):
         cold = Boundary(rebuilt(warm)).fit(rows)  # of a tree that has computed nothing yet
-        run_program.cache_clear()
+
         start = Barrier(8)
 
         def together(_, cold=cold, start=start):
@@ -435,12 +434,12 @@ def test_a_chain_of_ten_thousand_tests_is_a_tree_too():
     boundary = Boundary(tree, Metric(scales=[2.0])).fit(X)
     np.testing.assert_allclose(boundary.distance(X), [1.5, 0.125, 0.25, 0.05, 5000.5], atol=1e-12)
     np.testing.assert_array_equal(boundary.nearest(X).separator, [0, 0, 1234, 9999, 9999])
-    assert boundary.program_.n_slots <= 3
+    assert boundary.program_.double.n_slots <= 3
 
 
 def test_slots_grow_with_the_logarithm_of_the_tree():
     tree = make((500, 9, 6, 2, "float64", None))
-    assert fitted(tree, random_rows(tree, 0)).program_.n_slots <= 12
+    assert fitted(tree, random_rows(tree, 0)).program_.double.n_slots <= 12
 
 
 def test_a_tree_of_one_leaf_or_one_class_has_no_boundary():
@@ -469,8 +468,9 @@ def test_a_class_without_a_leaf_is_infinitely_far():
     tree = stump(classes=["no", "yes", "never"], counts=np.ones((3, 3)) * [[2], [1], [1]])
     boundary = Boundary(tree).fit([[1.0, 0.0], [4.0, 0.0]])
     h = boundary.signed_distance([[1.0, 0.0]])
-    np.testing.assert_allclose(h, [[-1.0, 1.0, np.inf]])
-    np.testing.assert_array_equal(boundary.region_classes_, [0, 1])
+    np.testing.assert_array_equal(boundary.tree_.classes, ["never", "no", "yes"])
+    np.testing.assert_allclose(h, [[np.inf, -1.0, 1.0]])
+    np.testing.assert_array_equal(boundary.region_classes_, [1, 2])
     assert boundary.nearest([[1.0, 0.0]], target="never").distance[0] == np.inf
 
 

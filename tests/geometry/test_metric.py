@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from keeptree import Boundary, Metric, Tree
+from keeptree.data.sample import Sample
 from tests.strategies import random_tree
 
 TREE = random_tree(0, n_leaves=12, n_features=4, n_nominal=1)
@@ -54,7 +55,7 @@ def test_very_large_numbers_do_not_overflow():
 def test_own_scales_and_costs_go_by_name_or_position_and_nothing_is_changed():
     costs = {1: 3.0}
     metric = Metric(scales=[1, 2, 4, 1], costs=costs)
-    fitted = Boundary(TREE, metric).fit_encoded(TREE, rows()).metric_
+    fitted = Boundary(TREE, metric).fit_sample(Sample(TREE, rows())).metric_
     np.testing.assert_allclose(fitted.factor_, [1, 1.5, 0.25, 1])
     assert costs == {1: 3.0}
     assert not hasattr(metric, "factor_")  # the one passed in stays as it was
@@ -78,7 +79,7 @@ def test_only_columns_the_tree_tests_get_a_matrix():
     for nominal in ("overlap", "value-difference"):
         metric = Metric(nominal=nominal)
         tracemalloc.start()
-        boundary = Boundary(tree, metric).fit_encoded(tree, X, [0, 1, 0])
+        boundary = Boundary(tree, metric).fit_sample(Sample(tree, X, [0, 1, 0]))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 50e6

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from keeptree._kernels.prune_counts import collapse_nodes
-from keeptree._kernels.prune_error import estimate_errors, find_largest
+from keeptree._compiled.prune_counts import collapse_nodes
+from keeptree._compiled.prune_error import estimate_errors, find_largest
 from keeptree.learners import C45Classifier
 from keeptree.learners.prune import quantile
 from tests.reference.c45 import added

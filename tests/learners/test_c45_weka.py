@@ -57,15 +57,15 @@ def differences(model, truth, unseen):
         children = tree.category_child[tree.category_start[node] : tree.category_start[node + 1]]
         if np.flatnonzero(children == tree.children(node)[0]).tolist() != [truth.threshold[node]]:
             found.append(f"category of node {node}")
-    if not np.allclose(tree.counts, truth.weights, rtol=0, atol=1e-6):
+    declared = tree.declared  # Weka's order of the classes; ours is sorted
+    if not np.allclose(tree.counts[:, declared], truth.weights, rtol=0, atol=1e-6):
         found.append("counts")
     leaves = truth.kind == weka.LEAF
-    if not np.array_equal(tree.label[leaves], truth.label[leaves]):
+    if not np.array_equal(tree.label[leaves], declared[truth.label[leaves]]):
         found.append("labels")
-    declared = np.argsort(np.argsort(tree.classes))  # Weka's order; ours is sorted
     if not np.allclose(model.predict_proba(unseen)[:, declared], truth.proba, rtol=0, atol=1e-9):
         found.append("probabilities")
-    if not np.array_equal(model.predict(unseen), tree.classes[truth.predicted]):
+    if not np.array_equal(model.predict(unseen), tree.classes[declared[truth.predicted]]):
         found.append("predictions")
     return found
 

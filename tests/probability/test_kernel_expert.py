@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree._kernels.landmarks import nearest_landmark
+from keeptree._compiled.landmarks import nearest_landmark
+from keeptree.data.sample import Sample
 from keeptree.probability.condense import condense
 from keeptree.probability.kernel_expert import (
     MOST_LANDMARKS,
@@ -43,7 +44,7 @@ def sample_of(tree, seed, n=60, missing=0.0):
 )
 def test_the_kernel_sums_as_the_reference_does(tree, seed, missing, most):
     X, y, weight = sample_of(tree, seed, missing=missing)
-    expert = fit_kernel(tree, X, y, weight, CHOSEN, most=most)
+    expert = fit_kernel(Sample(tree, X, y, weight), CHOSEN, most=most)
     rows = random_rows(tree, seed + 1, n=20, missing=missing)
     expected = [reference.probability(expert, row) for row in rows]
     np.testing.assert_allclose(probabilities(expert, rows), expected, rtol=1e-11, atol=1e-14)
@@ -64,7 +65,7 @@ def test_the_nearest_landmark_is_that_of_the_reference(seed, n, width):
 @given(tree=trees(max_leaves=12), seed=st.integers(0, 2**32 - 1))
 def test_probabilities_are_finite_and_sum_to_one_however_far_the_row(tree, seed):
     X, y, weight = sample_of(tree, seed)
-    expert = fit_kernel(tree, X, y, weight)
+    expert = fit_kernel(Sample(tree, X, y, weight))
     far = random_rows(tree, seed, n=30)
     numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
     far[:, numeric] *= 10.0 ** np.random.default_rng(seed).integers(-300, 300, len(numeric))
@@ -77,7 +78,7 @@ def test_probabilities_are_finite_and_sum_to_one_however_far_the_row(tree, seed)
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 500])
 def test_a_row_has_the_same_bits_in_every_block(cancer, cancer_tree, n):
     X, y = cancer
-    expert = fit_kernel(kt.keep(cancer_tree), X, y, np.ones(len(y)), CHOSEN)
+    expert = fit_kernel(Sample(kt.keep(cancer_tree), X, y), CHOSEN)
     np.testing.assert_array_equal(
         probabilities(expert, X)[5 : 5 + n], probabilities(expert, X[5 : 5 + n])
     )
@@ -86,7 +87,7 @@ def test_a_row_has_the_same_bits_in_every_block(cancer, cancer_tree, n):
 def test_one_missing_value_does_not_change_the_other_rows(cancer, cancer_tree):
     # The block falls back on the loop that looks for missing values.
     X, y = cancer
-    expert = fit_kernel(kt.keep(cancer_tree), X, y, np.ones(len(y)), CHOSEN)
+    expert = fit_kernel(Sample(kt.keep(cancer_tree), X, y), CHOSEN)
     holed = X.copy()
     holed[3, expert.space.feature[0]] = np.nan
     before, after = probabilities(expert, X), probabilities(expert, holed)
@@ -96,7 +97,7 @@ def test_one_missing_value_does_not_change_the_other_rows(cancer, cancer_tree):
 
 def test_far_from_every_case_the_prior_decides(iris, iris_tree):
     X, y = iris
-    expert = fit_kernel(kt.keep(iris_tree), X, y, np.ones(len(y)))
+    expert = fit_kernel(Sample(kt.keep(iris_tree), X, y))
     np.testing.assert_allclose(probabilities(expert, X[:2] + 1e9), [expert.prior] * 2)
 
 
@@ -104,7 +105,7 @@ def test_far_from_every_case_the_prior_decides(iris, iris_tree):
 @given(tree=trees(max_leaves=10), seed=st.integers(0, 2**32 - 1), most=st.sampled_from([9, 1000]))
 def test_leaving_a_case_out_is_fitting_without_it(tree, seed, most):
     X, y, weight = sample_of(tree, seed, n=40)
-    expert = fit_kernel(tree, X, y, weight, CHOSEN, most=most)
+    expert = fit_kernel(Sample(tree, X, y, weight), CHOSEN, most=most)
     member = _members(tree, X, y, weight, most)
     sums = leave_one_out(expert, X, y, weight / weight.mean(), member)
     for i in range(0, 40, 13):
@@ -114,7 +115,8 @@ def test_leaving_a_case_out_is_fitting_without_it(tree, seed, most):
 
 
 def _members(tree, X, y, weight, most):
-    space, importance, _ = embed(tree, X, y, weight / weight.mean())
+    sample = Sample(tree, X, y, weight / weight.mean())
+    space, importance, _ = embed(sample, sample.observed.columns)
     points = space.coordinates(X) * importance**CHOSEN.power
     return condense(points, y, len(tree.classes), most)[0]
 
@@ -154,12 +156,12 @@ def test_landmarks_do_not_grow_with_the_sample_and_say_what_it_says():
     X = rng.normal(size=(8000, 3))
     y = (X[:, 0] * X[:, 1] + rng.normal(size=8000) / 3 > 0).astype(int)
     tree = kt.keep(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y))
-    expert = fit_kernel(tree, X, y, np.ones(8000))
+    expert = fit_kernel(Sample(tree, X, y))
     assert len(expert.mass) <= MOST_LANDMARKS
     assert expert.mass.sum() == pytest.approx(8000)
     new = rng.normal(size=(2000, 3))
     p = probabilities(expert, new)[:, 1]
-    every = probabilities(fit_kernel(tree, X, y, np.ones(8000), most=8000), new)[:, 1]
+    every = probabilities(fit_kernel(Sample(tree, X, y), most=8000), new)[:, 1]
     assert np.abs(p - every).mean() < 0.02
 
 
@@ -177,9 +179,9 @@ def test_copies_of_cases_do_not_choose_a_smaller_bandwidth():
     X = rng.normal(size=(900, 3))
     y = (X.sum(axis=1) + rng.normal(size=900) > 0).astype(int)
     tree = kt.keep(DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X[:300], y[:300]))
-    once = fit_kernel(tree, X[:300], y[:300], np.ones(300))
+    once = fit_kernel(Sample(tree, X[:300], y[:300]))
     again = np.tile(np.arange(300), 3)
-    thrice = fit_kernel(tree, X[again], y[again], np.ones(900))
+    thrice = fit_kernel(Sample(tree, X[again], y[again]))
     assert thrice.width == once.width
     assert thrice.power == once.power
     losses = [
@@ -194,9 +196,9 @@ def test_weights_count_as_repeated_cases(iris, iris_tree):
     tree = kt.keep(iris_tree)
     rng = np.random.default_rng(1)
     times = rng.integers(0, 4, size=len(y))
-    some = fit_kernel(tree, X, y, times.astype(float), CHOSEN)
+    some = fit_kernel(Sample(tree, X, y, times.astype(float)), CHOSEN)
     again = np.repeat(np.arange(len(y)), times)
-    every = fit_kernel(tree, X[again], y[again], np.ones(len(again)), CHOSEN)
+    every = fit_kernel(Sample(tree, X[again], y[again]), CHOSEN)
     # Masses are relative to a mean case, which differs; so do the pseudo-cases' effects, a little.
     np.testing.assert_allclose(probabilities(some, X), probabilities(every, X), atol=0.05)
 
@@ -210,7 +212,7 @@ def test_importances_are_those_of_scikit_learn(cancer, cancer_tree):
 def test_a_tree_of_one_leaf_gives_the_class_shares():
     tree = random_tree(0, n_leaves=1, n_classes=3)
     X, y, weight = random_rows(tree, 0), np.arange(50) % 3, np.ones(50)
-    p = probabilities(fit_kernel(tree, X, y, weight), X)
+    p = probabilities(fit_kernel(Sample(tree, X, y, weight)), X)
     np.testing.assert_allclose(p, [np.bincount(y) / 50] * 50, rtol=1e-9)
 
 
@@ -219,7 +221,7 @@ def test_bells_are_wide_where_landmarks_are_few():
     X = np.concatenate([rng.normal(size=(150, 2)), 6 + 4 * rng.normal(size=(150, 2))])
     y = (X[:, 0] + X[:, 1] + rng.normal(size=300) > 4).astype(int)
     tree = kt.keep(DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y))
-    expert = fit_kernel(tree, X, y, np.ones(300), CHOSEN)
+    expert = fit_kernel(Sample(tree, X, y), CHOSEN)
     lonely = np.sort(expert.landmarks[np.argsort(expert.sharpness)[:30]], axis=0)
     crowded = np.sort(expert.landmarks[np.argsort(expert.sharpness)[-30:]], axis=0)
     assert np.ptp(lonely[:, 0]) > 3 * np.ptp(crowded[:, 0])
@@ -240,7 +242,7 @@ def test_bells_are_wide_where_landmarks_are_few():
 def test_a_damaged_expert_is_refused(iris, iris_tree, damage):
     X, y = iris
     tree = kt.keep(iris_tree)
-    expert = fit_kernel(tree, X, y, np.ones(150), CHOSEN)
+    expert = fit_kernel(Sample(tree, X, y), CHOSEN)
     expert.check(tree)
     ((name, factor),) = damage.items()
     value = getattr(expert, name)

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.data.sample import Sample
 from keeptree.probability import margin
 from keeptree.probability.margin import choose_margin, fit_margin
 from keeptree.probability.refits import out_of_fold
@@ -37,7 +38,7 @@ def cases_of(tree, X):
 def test_the_logit_is_linear_in_the_features_of_the_definition(tree, seed):
     X, rows = random_rows(tree, seed, 60, missing=0.1), random_rows(tree, seed + 1, 10, missing=0.2)
     y, weight = np.arange(60) % len(tree.classes), np.ones(60)
-    expert = fit_margin(tree, X, y, weight, C=0.5)
+    expert = fit_margin(Sample(tree, X, y, weight), C=0.5)
     asked = (tree.kind != 0) & (cases_of(tree, X) >= 10)
     features = naive.margin_features(tree, rows, X, weight, asked)
     scores = np.zeros((3, tree.n_nodes, len(expert.intercept)))
@@ -109,13 +110,13 @@ def test_it_is_the_logistic_regression_of_scikit_learn_on_the_same_features(canc
 
 def test_the_penalty_chosen_is_that_of_the_least_out_of_fold_loss(cancer, cancer_tree):
     X, y = cancer
-    folds = out_of_fold(cancer_tree, kt.keep(cancer_tree), X, y)
+    folds = out_of_fold(cancer_tree, Sample(kt.keep(cancer_tree), X, y), X, y)
     losses = {}
     for C in (1e-4, 0.1, 100.0):
         losses[C] = 0.0
         for fold in folds:
             p = np.empty((len(fold.rows), 2))
-            fit_margin(fold.tree, *fold.train, C).probability(fold.test.X, p)
+            fit_margin(fold.train, C).probability(fold.test.X, p)
             losses[C] -= np.log(p[np.arange(len(p)), fold.test.y]).sum()
     assert choose_margin(folds, tuple(losses)) == min(losses, key=losses.get)
     model = kt.MarginTreeClassifier(cancer_tree).fit(X, y)

@@ -12,7 +12,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.data.labels import label_codes
+from keeptree.data.sample import Sample
 from keeptree.probability.refits import held_out_loss, out_of_fold, stratified_part
+
+
+def refit(estimator, tree, X, y, weight=None, **options):
+    sample = Sample(tree, tree.encode(X), label_codes(y, tree.classes), weight)
+    return out_of_fold(estimator, sample, X, y, weight is not None, **options)
+
 
 CHOOSING = [
     kt.SoftTreeClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)),
@@ -23,7 +31,7 @@ CHOOSING = [
 def test_every_row_is_held_out_once_and_the_tree_has_not_seen_it(cancer, cancer_tree):
     X, y = cancer
     before = pickle.dumps(cancer_tree)
-    folds = out_of_fold(cancer_tree, kt.keep(cancer_tree), X, y)
+    folds = refit(cancer_tree, kt.keep(cancer_tree), X, y)
     assert pickle.dumps(cancer_tree) == before
     assert len(folds) == 5
     np.testing.assert_array_equal(np.sort(np.concatenate([f.rows for f in folds])), np.arange(569))
@@ -41,7 +49,7 @@ def test_folds_shrink_to_the_smallest_class_then_there_are_none_with_one_warning
     for members, expected in ((3, 3), (2, 2)):
         rare = np.where(np.arange(len(y)) < members, 3, y)
         tree = kt.keep(DecisionTreeClassifier(max_depth=3).fit(X, rare))
-        assert len(out_of_fold(learner, tree, X, rare)) == expected
+        assert len(refit(learner, tree, X, rare)) == expected
     lone = np.where(np.arange(len(y)) == 0, 3, y)
     for model in CHOOSING:
         with pytest.warns(UserWarning, match="A class has a single case") as caught:
@@ -56,7 +64,7 @@ def test_a_tree_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
     tree = kt.keep(iris_tree)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert out_of_fold(tree, tree, X, y) is None
+        assert refit(tree, tree, X, y) is None
         ones = np.full(len(y), "a")
         for model in CHOOSING:
             np.testing.assert_array_equal(model.fit(X, ones).predict_proba(X), 1.0)
@@ -65,13 +73,13 @@ def test_a_tree_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
 def test_a_pipeline_is_refitted_with_its_steps(iris):
     X, y = iris
     pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
-    for fold in out_of_fold(pipe.fit(X, y), kt.keep(pipe), X, y):
+    for fold in refit(pipe.fit(X, y), kt.keep(pipe), X, y):
         others = np.setdiff1d(np.arange(len(y)), fold.rows)
         scaler = StandardScaler().fit(X[others])
         np.testing.assert_array_equal(fold.test.X, scaler.transform(X[fold.rows]))
 
 
-def test_the_classes_of_all_folds_are_those_of_the_kept_tree_in_its_order(iris):
+def test_the_classes_of_all_folds_are_those_of_the_kept_tree(iris):
     X, y = iris
     names = ["setosa", "virginica", "another", "versicolor"]
     declared = pd.Categorical.from_codes(y, names[:2] + names[3:]).set_categories(names)
@@ -79,17 +87,18 @@ def test_the_classes_of_all_folds_are_those_of_the_kept_tree_in_its_order(iris):
     learner = kt.C45Classifier().fit(X, declared)
     plain = DecisionTreeClassifier(max_depth=3, random_state=0)
     for model in (learner, plain):
-        for fold in out_of_fold(model, learner.tree_, X, declared):
-            assert fold.tree.classes.tolist() == names
+        for fold in refit(model, learner.tree_, X, declared):
+            assert fold.tree.classes.tolist() == sorted(names)
+            assert fold.tree.classes[fold.tree.declared].tolist() == names
             assert (fold.tree.predict(fold.test.X) == truth[fold.rows]).mean() > 0.5
-            np.testing.assert_array_equal(np.array(names)[fold.test.y], truth[fold.rows])
+            np.testing.assert_array_equal(fold.tree.classes[fold.test.y], truth[fold.rows])
 
 
 def test_rows_of_weight_0_are_in_no_fold_and_weights_reach_the_learner(iris):
     X, y = iris
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     learner = DecisionTreeClassifier(max_depth=2, random_state=0)
-    folds = out_of_fold(learner, kt.keep(learner.fit(X, y)), X, y, weight)
+    folds = refit(learner, kt.keep(learner.fit(X, y)), X, y, weight)
     rows = np.sort(np.concatenate([fold.rows for fold in folds]))
     np.testing.assert_array_equal(rows, np.flatnonzero(weight))
     for fold in folds:
@@ -102,7 +111,7 @@ def test_of_a_large_sample_the_folds_hand_out_a_stratified_part_but_grow_on_all(
     X = rng.normal(size=(3000, 2))
     y = (rng.random(3000) < 0.1).astype(int)
     learner = DecisionTreeClassifier(max_depth=2).fit(X, y)
-    folds = out_of_fold(learner, kt.keep(learner), X, y, most=500)
+    folds = refit(learner, kt.keep(learner), X, y, most=500)
     assert sum(len(fold.rows) for fold in folds) == 500
     held = np.concatenate([fold.test.y for fold in folds])
     assert held.mean() == pytest.approx(y.mean(), abs=0.005)
@@ -112,7 +121,7 @@ def test_of_a_large_sample_the_folds_hand_out_a_stratified_part_but_grow_on_all(
 
 def test_threads_change_nothing(cancer, cancer_tree):
     X, y = cancer
-    one, two = (out_of_fold(cancer_tree, kt.keep(cancer_tree), X, y, n_jobs=n) for n in (1, 2))
+    one, two = (refit(cancer_tree, kt.keep(cancer_tree), X, y, n_jobs=n) for n in (1, 2))
     for a, b in zip(one, two, strict=True):
         assert a.tree.to_dict() == b.tree.to_dict()
         np.testing.assert_array_equal(a.rows, b.rows)
@@ -129,11 +138,11 @@ def test_the_loss_is_the_weighted_log_loss_of_each_setting():
 def test_cv_is_what_scikit_learn_reads(cancer, cancer_tree):
     X, y = cancer
     tree = kt.keep(cancer_tree)
-    assert len(out_of_fold(cancer_tree, tree, X, y, cv=3)) == 3
-    folds = out_of_fold(cancer_tree, tree, X, y, cv=KFold(4, shuffle=True, random_state=1))
+    assert len(refit(cancer_tree, tree, X, y, cv=3)) == 3
+    folds = refit(cancer_tree, tree, X, y, cv=KFold(4, shuffle=True, random_state=1))
     np.testing.assert_array_equal(np.sort(np.concatenate([f.rows for f in folds])), np.arange(569))
     half = ShuffleSplit(1, train_size=0.3, test_size=0.2, random_state=0)
-    (fold,) = out_of_fold(cancer_tree, tree, X, y, cv=half)
+    (fold,) = refit(cancer_tree, tree, X, y, cv=half)
     grow, hold = next(half.split(X))
     np.testing.assert_array_equal(fold.rows, np.sort(hold))
     np.testing.assert_array_equal(fold.train.y, y[np.sort(grow)])
@@ -144,31 +153,31 @@ def test_cv_leaves_out_cases_of_weight_0_and_folds_without_any(cancer, cancer_tr
     tree, weight = kt.keep(cancer_tree), np.ones(len(y))
     weight[:200] = 0.0
     cv = [(np.arange(200, 569), np.arange(200)), (np.arange(400), np.arange(300, 569))]
-    (fold,) = out_of_fold(cancer_tree, tree, X, y, weight, cv=cv)
+    (fold,) = refit(cancer_tree, tree, X, y, weight, cv=cv)
     np.testing.assert_array_equal(fold.rows, np.arange(300, 569))
     assert len(fold.train.y) == 200
     with pytest.raises(ValueError, match="No fold of cv holds out a row"):
-        out_of_fold(cancer_tree, tree, X, y, weight, cv=cv[:1])
+        refit(cancer_tree, tree, X, y, weight, cv=cv[:1])
 
 
 def test_cv_reads_masks_and_refuses_rows_that_are_not_there(cancer, cancer_tree):
     X, y = cancer
     tree, hold = kt.keep(cancer_tree), np.arange(569) % 3 == 0
-    (fold,) = out_of_fold(cancer_tree, tree, X, y, cv=[(~hold, hold)])
+    (fold,) = refit(cancer_tree, tree, X, y, cv=[(~hold, hold)])
     np.testing.assert_array_equal(fold.rows, np.flatnonzero(hold))
     assert len(fold.train.y) == 569 - len(fold.rows)
     with pytest.raises(IndexError, match="out of bounds"):
-        out_of_fold(cancer_tree, tree, X[:300], y[:300], cv=[(np.arange(200), np.arange(200, 569))])
+        refit(cancer_tree, tree, X[:300], y[:300], cv=[(np.arange(200), np.arange(200, 569))])
 
 
 def test_a_fold_is_not_asked_about_a_class_it_was_not_grown_on(iris, iris_tree):
     X, y = iris
     tree = kt.keep(iris_tree)
     few = np.flatnonzero(y != 2)
-    (fold,) = out_of_fold(iris_tree, tree, X, y, cv=[(few[::2], np.arange(1, 150, 2))])
+    (fold,) = refit(iris_tree, tree, X, y, cv=[(few[::2], np.arange(1, 150, 2))])
     assert set(fold.test.y) == {0, 1}
     with pytest.raises(ValueError, match="whose class it is grown on"):
-        out_of_fold(iris_tree, tree, X, y, cv=[(few, np.flatnonzero(y == 2))])
+        refit(iris_tree, tree, X, y, cv=[(few, np.flatnonzero(y == 2))])
 
 
 @pytest.mark.parametrize("kind", [kt.SoftTreeClassifier, kt.KeptTreeClassifier])

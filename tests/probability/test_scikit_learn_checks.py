@@ -7,6 +7,7 @@ from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CH
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import keeptree as kt
+from keeptree.probability.methods import METHODS
 
 # The check wants predict to be the most probable class; ours is the kept tree's decision, as
 # FixedThresholdClassifier's is its threshold's. With decide="probability" the check must pass.
@@ -72,3 +73,8 @@ def test_scikit_learn_checks_pass(estimator, check):
 
 def test_scikit_learn_expects_the_same_failure_of_a_comparable_estimator():
     assert {*TREE_DECIDES, *REFITS} <= set(PER_ESTIMATOR_XFAIL_CHECKS[FixedThresholdClassifier])
+
+
+def test_every_method_is_checked():
+    checked = {type(model).__name__ for model in (*AGREE, *DIFFER, *REFITTED, *REFITTED_DIFFER)}
+    assert {method.kind for method in METHODS.values()} <= checked

@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.data.sample import Sample
 from keeptree.probability.refits import held_out_loss, out_of_fold
 from keeptree.probability.soft import choose_soft, fit_soft, soft_grid
 from keeptree.probability.soft_tests import hard_tests, soft_tests
@@ -47,7 +48,7 @@ def test_at_strength_0_it_is_the_tree_bit_for_bit(tree, seed):
 @given(trees(max_leaves=25, missing=RULES), seeds)
 def test_the_shares_of_the_leaves_add_up_to_the_row(tree, seed):
     X = random_rows(tree, seed, missing=0.15)
-    tests = soft_tests(tree, X, np.ones(len(X)))
+    tests = soft_tests(Sample(tree, X))
     for slope in (0.3, 10.0, 1e6):
         reach = tests.shares(X, slope, True)
         np.testing.assert_allclose(reach[tests.kind == 0].sum(axis=0), 1, atol=1e-12)
@@ -76,7 +77,7 @@ def stump(threshold, counts, **fields):
 
 def test_the_logistic_of_the_kernel_is_scipys():
     X = np.concatenate([np.linspace(-45, 45, 5001), np.linspace(-1e-3, 1e-3, 101)])[:, None]
-    tests = soft_tests(stump(0.0, [[2, 2], [2, 0], [0, 2]]), X, np.ones(len(X)))
+    tests = soft_tests(Sample(stump(0.0, [[2, 2], [2, 0], [0, 2]]), X))
     z = (tests.threshold[-1] - X[:, 0]) / tests.spread[-1]
     for slope in (0.1, 1.0, 25.0):
         share = tests.shares(X, slope, True)[0]
@@ -97,7 +98,7 @@ def test_the_probability_of_a_single_test_rises_with_the_attribute_through_one_h
 
 def test_shrinkage_takes_over_cases_of_the_node_above():
     tree = stump(0.0, [[9, 3], [9, 0], [0, 3]])
-    values = fit_soft(tree, np.array([[-1.0], [1.0]]), None, np.ones(2), 0.2, 4.0).values
+    values = fit_soft(Sample(tree, np.array([[-1.0], [1.0]])), 0.2, 4.0).values
     root = np.array([10, 4]) / 14
     np.testing.assert_allclose(values[-1], root)
     np.testing.assert_allclose(values[0], ([9, 0] + 4 * root) / 13)
@@ -106,14 +107,14 @@ def test_shrinkage_takes_over_cases_of_the_node_above():
 def test_the_strengths_chosen_have_the_least_out_of_fold_log_loss(cancer):
     X, y = cancer
     clf = DecisionTreeClassifier(max_leaf_nodes=20, random_state=0).fit(X, y)
-    folds = out_of_fold(clf, kt.keep(clf), X, y)
+    folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
     strengths, shrinkages = (0.0, 0.1, 0.3), (1.0, 20.0)
     losses = {}
     for a in strengths:
         for b in shrinkages:
             losses[a, b] = 0.0
             for fold in folds:
-                expert, p = fit_soft(fold.tree, *fold.train, a, b), np.empty((len(fold.rows), 2))
+                expert, p = fit_soft(fold.train, a, b), np.empty((len(fold.rows), 2))
                 expert.probability(fold.test.X, p)
                 losses[a, b] += held_out_loss(p, fold.test.y, fold.test.weight)
     assert choose_soft(folds, strengths, shrinkages) == min(losses, key=losses.get)
@@ -126,11 +127,11 @@ def test_the_strengths_chosen_have_the_least_out_of_fold_log_loss(cancer):
 def test_the_grid_is_what_each_pair_gives(iris, iris_tree):
     X, y = iris
     tree, weight = kt.keep(iris_tree), np.ones(len(y))
-    grid = soft_grid(tree, X, weight, X[::7], (0.0, 0.2), (1.0, 10.0))
+    grid = soft_grid(Sample(tree, X, y, weight), X[::7], (0.0, 0.2), (1.0, 10.0))
     for i, a in enumerate((0.0, 0.2)):
         for j, b in enumerate((1.0, 10.0)):
             p = np.empty((len(X[::7]), 3))
-            fit_soft(tree, X, y, weight, a, b).probability(X[::7], p)
+            fit_soft(Sample(tree, X, y, weight), a, b).probability(X[::7], p)
             np.testing.assert_allclose(grid[:, :, i, j], p, atol=1e-14)
 
 

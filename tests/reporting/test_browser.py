@@ -145,7 +145,7 @@ def test_cases_can_be_sorted_filtered_and_picked(plain):
     row.click()
     plain.settle()
     assert row.get_attribute("aria-selected") == "true"
-    chosen = plain.run("() => keeptree.data.read_cases[keeptree.state().case].id")
+    chosen = plain.run("() => keeptree.data.cases[keeptree.state().case].id")
     assert row.locator(".case").inner_text() == chosen
 
 
@@ -388,7 +388,7 @@ def test_every_state_opens_quietly(state, opened, tmp_path):
     if state is no_held_out_data:
         assert "kt.report(model, X_test, y_test)" in text
     if state is no_rows:
-        assert tab.run("() => keeptree.data.read_cases.every((item) => item.values === null)")
+        assert tab.run("() => keeptree.data.cases.every((item) => item.values === null)")
     if state is many_classes:
         for shown in ("curves", "curve"):
             before = tab.text(f"#{shown} figcaption >> nth=0")

@@ -6,16 +6,17 @@ from xml.etree import ElementTree
 import pytest
 
 from keeptree.reporting.charts import (
-    class_sample,
+    curve_chart,
     distance_chart,
-    line_sample,
     reliability_chart,
     roc_chart,
     small_roc,
+    strip,
 )
-from keeptree.reporting.curve_chart import curve_chart, point_sample
-from keeptree.reporting.svg import Scale, Svg, el, label, marker
-from keeptree.reporting.tree_chart import MAX_LEAVES, MAX_NODES, fold, outline_bar, tree_drawing
+from keeptree.reporting.outline import MAX_NODES, fold, outline_bar
+from keeptree.reporting.plot import Scale, line_sample, mark_sample
+from keeptree.reporting.svg import Svg, class_sample, el, label, marker
+from keeptree.reporting.tree_chart import MAX_LEAVES, tree_drawing
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -62,6 +63,15 @@ def distance_curve(points=True):
     }
 
 
+def shown_case(distance, p):
+    """A case for which the tree decides class 1, as ``collect`` gives it."""
+    return {"decision": 1, "distance": distance, "p": [1 - p, p]}
+
+
+def classes_named(*names):
+    return [{"label": name} for name in names]
+
+
 def parse(svg):
     root = ElementTree.fromstring(svg)
     assert not root.findall(f".//{SPACE}script")
@@ -92,7 +102,7 @@ def test_hostile_labels_stay_text_in_the_charts(hostile):
             roc_chart(curve, curve, name),
             reliability_chart(bins(), bins(), name),
             small_roc(curve, curve, name),
-            curve_chart(distance_curve(), (name, name), (0.5, 0.5)),
+            curve_chart(distance_curve(), classes_named(name, name), shown_case(0.5, 0.5)),
             f'<svg xmlns="{SPACE[1:-1]}">{label(name, 1, 2, width=50)}</svg>',
         ]
         tags = [e.tag for chart in charts for e in parse(chart).iter()]
@@ -158,7 +168,7 @@ def test_hits_are_drawn_upwards_and_errors_downwards():
 
 
 def test_the_curve_shows_each_case_by_us_and_by_its_leaf_and_crosses_errors():
-    root = parse(curve_chart(distance_curve(), ("no", "yes"), width=620))
+    root = parse(curve_chart(distance_curve(), classes_named("no", "yes"), width=620))
     paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
     assert paths["points"].count("M") == 2  # the hits
     assert paths["crosses"].count("M") == 1
@@ -171,26 +181,42 @@ def test_the_curve_shows_each_case_by_us_and_by_its_leaf_and_crosses_errors():
 
 
 def test_without_single_cases_the_curve_has_bins_with_intervals():
-    root = parse(curve_chart(distance_curve(points=False), ("no", "yes")))
+    root = parse(curve_chart(distance_curve(points=False), classes_named("no", "yes")))
     kinds = [e.get("class") for e in root.iter()]
     assert "whisker" in kinds
     assert not {"points", "crosses", "squares"} & set(kinds)
 
 
 def test_the_ring_is_at_the_case_shown_and_hidden_without_one():
-    ring = next(e for e in parse(curve_chart(distance_curve(), ("a", "b"), (1.0, 0.5))).iter()
-                if "here" in (e.get("class") or ""))  # fmt: skip
+    classes = classes_named("a", "b")
+    root = parse(curve_chart(distance_curve(), classes, shown_case(1.0, 0.5)))
+    ring = next(e for e in root.iter() if "here" in (e.get("class") or ""))
     zero, unit, foot, rise = (
         float(ring.get(f"data-{k}")) for k in ("zero", "unit", "foot", "rise")
     )
     place = [float(v) for v in re.findall(r"[0-9.]+", ring.get("transform"))]
     assert place == pytest.approx([zero + unit, foot + rise / 2], abs=0.06)
-    assert 'class="here off"' in curve_chart(distance_curve(), ("a", "b"))
+    assert 'class="here off"' in curve_chart(distance_curve(), classes)
 
 
-@pytest.mark.parametrize("kind", ["ours", "leaves", "wrong", "bin", "here"])
+@pytest.mark.parametrize("kind", ["points", "squares", "crosses", "dot", "ring"])
 def test_marks_have_samples(kind):
-    assert 'aria-hidden="true"' in point_sample(kind)
+    assert 'aria-hidden="true"' in mark_sample(kind)
+
+
+def test_a_case_of_another_class_has_no_place_among_three():
+    case = {"decision": 0, "distance": 1.0, "p": [0.5, 0.3, 0.2]}
+    assert 'class="here off"' in curve_chart(distance_curve(), classes_named(*"abc"), case)
+
+
+def test_a_strip_has_a_bar_for_each_bin_that_is_not_empty_and_a_tick_for_each_threshold():
+    attribute = {"low": 0.0, "high": 3.0, "bins": [2, 0, 4], "thresholds": [1.5, 7.0]}
+    root = ElementTree.fromstring(strip(attribute))
+    bars, tick = root.iter("path")
+    assert bars.get("d").count("M") == 2
+    assert tick.get("data-at") == "1.5"
+    assert root.get("width") is None  # it is as wide as its control
+    assert ElementTree.fromstring(strip({**attribute, "bins": None})) is not None
 
 
 def test_distances_without_errors_can_be_drawn():
@@ -210,8 +236,8 @@ def test_reliability_has_a_dot_and_an_interval_for_each_bin():
     assert groups[0].find(f"{SPACE}title").text == "scored 20 % to 30 %: 3 of 10 cases happened"
 
 
-def test_the_way_of_a_case_is_lit():
-    root = parse(tree_drawing(*stump(), way={0, 2}))
+def test_the_path_of_a_case_is_highlighted():
+    root = parse(tree_drawing(*stump(), path={0, 2}))
     lit = {g.get("data-node") for g in root.iter(f"{SPACE}g") if g.get("class") == "on"}
     assert lit == {"0", "2"}
 
@@ -227,14 +253,14 @@ def chain_of(n):
     return [*nodes, {**nodes[-1], "id": 2 * n, "parent": 2 * n - 2, "depth": n}]
 
 
-def test_a_large_tree_is_folded_and_a_case_s_way_stays_open():
+def test_a_large_tree_is_folded_and_the_path_of_a_case_stays_open():
     nodes = chain_of(300)
     shown = fold(nodes)
     assert len(shown) <= MAX_NODES
     assert [node["id"] for node in shown] == sorted(node["id"] for node in shown)
     assert sum(node["folded"] for node in shown) == 1
-    way = [node["id"] for node in nodes if node["name"] is not None]
-    assert len(fold(nodes, way)) == len(nodes)
+    path = [node["id"] for node in nodes if node["name"] is not None]
+    assert len(fold(nodes, path)) == len(nodes)
 
 
 def test_a_small_tree_is_not_folded():

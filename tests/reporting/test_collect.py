@@ -1,6 +1,7 @@
 """The dict holds what the model says and what scikit-learn measures; the summary tells it."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
+from keeptree.data.table import as_matrix
 from keeptree.explanation.nearest_change import nearest_change
 from keeptree.explanation.path import branch
 from keeptree.geometry.metric import Metric
@@ -18,10 +20,13 @@ from keeptree.learners.c45 import C45Classifier
 from keeptree.probability.display import DistanceKernelDisplay
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
+from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.kernel_expert import MOST_LANDMARKS
 from keeptree.probability.smoothing import SmoothedTreeClassifier
-from keeptree.reporting.cases import choose_first, collect_cases
+from keeptree.reporting.cases import collect_cases
 from keeptree.reporting.collect import collect
+from keeptree.reporting.held_out import HeldOut
+from keeptree.reporting.methods import quick_methods
 from keeptree.reporting.render import render
 from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
@@ -107,41 +112,34 @@ def test_without_true_classes_there_are_cases_but_no_quality(cancer):
     assert data["cases"][0]["truth"] is None
 
 
+def held_out(distance, decision=None):
+    """Cases at given distances; the more probable class of each is the first."""
+    n = len(distance)
+    decision = np.zeros(n, dtype=int) if decision is None else decision
+    p, inside = np.tile([0.7, 0.3], (n, 1)), np.column_stack([distance, distance])
+    stump = keep(DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]))
+    rows = np.zeros((n, 1))
+    return HeldOut(stump, rows, rows, None, decision, inside, p, p)
+
+
 def test_the_nearest_twentieth_is_near_and_a_second_opinion_is_another_class():
-    p = np.tile([0.7, 0.3], (40, 1))
     decision = np.zeros(40, dtype=int)
     decision[3] = 1
-    near, opinion = choose_first(p, decision, np.arange(40.0))
-    assert np.flatnonzero(near).tolist() == [0, 1]
-    assert np.flatnonzero(opinion).tolist() == [3]
+    held = held_out(np.arange(40.0), decision)
+    assert np.flatnonzero(held.near).tolist() == [0, 1]
+    assert np.flatnonzero(held.opinion).tolist() == [3]
 
 
 def test_cases_as_near_as_each_other_are_near_together_and_share_a_rank():
     distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
-    p, decision = np.tile([0.7, 0.3], (20, 1)), np.zeros(20, dtype=int)
-    near, opinion = choose_first(p, decision, distance)
-    assert np.flatnonzero(near).tolist() == [1, 2, 3]
-    distance[5] = 0.5
-    assert np.flatnonzero(choose_first(p, decision, distance)[0]).tolist() == [5]
-    distance[5] = np.inf
-    names = [str(i) for i in range(20)]
-    held = collect_cases(
-        names,
-        p,
-        decision,
-        decision,
-        distance,
-        near,
-        None,
-        near,
-        opinion,
-        None,
-        lambda rows: [""] * 20,
-    )
-    assert len(held) == 20
-    share = {case["id"]: case["percentile"] for case in held}
+    assert np.flatnonzero(held_out(distance).near).tolist() == [1, 2, 3]
+    closest = np.where(np.arange(20) == 5, 0.5, distance)
+    assert np.flatnonzero(held_out(closest).near).tolist() == [5]
+    cases = collect_cases(held_out(distance), [0])
+    assert len(cases) == 20
+    share = {case["id"]: case["percentile"] for case in cases}
     assert [share[str(i)] for i in range(5)] == [0.2, 0.0, 0.0, 0.0, 0.15]
-    assert not choose_first(p, decision, np.full(20, np.inf))[0].any()
+    assert not held_out(np.full(20, np.inf)).near.any()
 
 
 def test_the_page_says_what_the_names_of_cases_are(cancer):
@@ -428,3 +426,22 @@ def test_a_threshold_reads_the_same_in_the_outline_the_story_and_the_text(thresh
     said = branch(tree, 0, 1).removeprefix("x[0] ")
     assert said.replace("−", "-").replace("e-5", "e-05") == f"≤ {float(threshold):.9g}"
     assert collect_tree(tree)["nodes"][1]["relation"] == said
+
+
+def test_the_held_out_cases_are_encoded_once(monkeypatch, tmp_path):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    learner = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0)
+    model = KeptTreeClassifier(learner).fit(X[:400], y[:400])
+    methods = quick_methods(model.tree_) | {"rank": GeometricRankClassifier(model.tree_)}
+    others = {name: other.fit(X[:400], y[:400]) for name, other in methods.items()}
+    encoded = []
+
+    def count(rows, *options):
+        encoded.append(len(rows))
+        return as_matrix(rows, *options)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("keeptree") and getattr(module, "as_matrix", None) is as_matrix:
+            monkeypatch.setattr(module, "as_matrix", count)
+    report(model, X[400:], y[400:], tmp_path / "page.html", others=others)
+    assert encoded == [len(X) - 400]

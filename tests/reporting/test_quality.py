@@ -1,16 +1,12 @@
 """The figures are scikit-learn's, their intervals are honest, and large data need no matrix."""
 
 import tracemalloc
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from keeptree.reporting.quality import auc_score, compare, reliability, wilson
+from keeptree.reporting.quality import compare_metrics
 
 
 def sample(n=300, noise=1.0, seed=0):
@@ -22,7 +18,7 @@ def sample(n=300, noise=1.0, seed=0):
 
 def test_the_metrics_are_those_of_scikit_learn():
     p, truth = sample()
-    metrics = compare(p, p, truth, positive=1)["metrics"]
+    metrics = compare_metrics(p, p, truth, positive=1)["metrics"]
     expected = {
         "auc": roc_auc_score(truth, p[:, 1]),
         "brier": brier_score_loss(truth, p[:, 1]),
@@ -36,37 +32,25 @@ def test_of_many_classes_the_auc_is_the_mean_over_the_classes():
     rng = np.random.default_rng(1)
     p = rng.dirichlet(np.ones(4), size=200)
     truth = rng.integers(4, size=200)
-    metrics = compare(p, p, truth, positive=0)["metrics"]
+    metrics = compare_metrics(p, p, truth, positive=0)["metrics"]
     expected = roc_auc_score(truth, p, multi_class="ovr")
     assert metrics["auc"]["ours"]["value"] == pytest.approx(expected, rel=1e-12)
     assert metrics["log_loss"]["ours"]["value"] == pytest.approx(log_loss(truth, p), rel=1e-12)
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=60))
-@settings(deadline=None)
-def test_auc_counts_ties_half(rows):
-    score = np.array([row[0] for row in rows], dtype=float)
-    truth = np.array([row[1] for row in rows])
-    if truth.all() or not truth.any():
-        assert auc_score(score, truth) is None
-    else:
-        pairs = score[truth][:, None] - score[~truth][None, :]
-        assert auc_score(score, truth) == pytest.approx((np.sign(pairs).mean() + 1) / 2)
-
-
 def test_the_interval_of_the_difference_is_paired():
     good, truth = sample(noise=1.0)
     noisy, _ = sample(noise=4.0)
-    gain = compare(good, noisy, truth, 1)["metrics"]["auc"]["difference"]
+    gain = compare_metrics(good, noisy, truth, 1)["metrics"]["auc"]["difference"]
     assert 0 < gain["low"] < gain["value"] < gain["high"]
-    same = compare(good, good, truth, 1)["metrics"]
+    same = compare_metrics(good, good, truth, 1)["metrics"]
     for key in same:
         assert same[key]["difference"] == {"value": 0.0, "low": 0.0, "high": 0.0}
 
 
 def test_the_interval_agrees_with_a_plain_bootstrap():
     p, truth = sample(n=120)
-    interval = compare(p, p, truth, 1)["metrics"]["auc"]["ours"]
+    interval = compare_metrics(p, p, truth, 1)["metrics"]["auc"]["ours"]
     rng = np.random.default_rng(7)
     drawn = [rng.integers(120, size=120) for _ in range(2000)]
     values = [roc_auc_score(truth[rows], p[rows, 1]) for rows in drawn]
@@ -77,14 +61,14 @@ def test_the_interval_agrees_with_a_plain_bootstrap():
 
 def test_one_class_has_no_auc():
     p, _ = sample(20)
-    auc = compare(p, p, np.zeros(20, dtype=int), 1)["metrics"]["auc"]
+    auc = compare_metrics(p, p, np.zeros(20, dtype=int), 1)["metrics"]["auc"]
     assert auc["ours"] == {"value": None, "low": None, "high": None}
 
 
 def test_a_large_sample_needs_no_matrix_of_pairs():
     p, truth = sample(60_000)  # 24,000 x 36,000 pairs would be 7 GB
     tracemalloc.start()
-    quality = compare(p, p, truth, 1)
+    quality = compare_metrics(p, p, truth, 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 300e6
@@ -93,27 +77,5 @@ def test_a_large_sample_needs_no_matrix_of_pairs():
 
 def test_probability_zero_for_what_happened_is_clipped_as_in_scikit_learn():
     p = np.array([[1.0, 0.0], [0.5, 0.5]])
-    value = compare(p, p, np.array([1, 0]), 1)["metrics"]["log_loss"]["ours"]["value"]
+    value = compare_metrics(p, p, np.array([1, 0]), 1)["metrics"]["log_loss"]["ours"]["value"]
     assert value == pytest.approx((-np.log(np.finfo(float).eps) - np.log(0.5)) / 2)
-
-
-@pytest.mark.parametrize(("happened", "cases"), [(0, 1), (41, 68), (5, 5), (3, 1000)])
-def test_wilson_is_scipy_s(happened, cases):
-    expected = binomtest(happened, cases).proportion_ci(0.95, method="wilson")
-    assert wilson(happened, cases) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=200), st.randoms())
-@settings(deadline=None)
-def test_reliability_bins_hold_every_case_once_and_keep_ties_together(scores, random):
-    score = np.array(scores)
-    truth = np.array([random.random() < 0.5 for _ in scores])
-    bins = reliability(score, truth)
-    assert len(bins) <= 10
-    assert sum(b["cases"] for b in bins) == len(score)
-    assert sum(b["happened"] for b in bins) == truth.sum()
-    for before, after in pairwise(bins):
-        assert before["to"] < after["from"]
-    for b in bins:
-        assert b["low"] <= b["observed"] + 1e-12
-        assert b["observed"] <= b["high"] + 1e-12

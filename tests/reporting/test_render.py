@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.collect import collect
-from keeptree.reporting.render import outline_items, page_script, render, to_script
+from keeptree.reporting.outline import outline_items
+from keeptree.reporting.render import page_script, render, to_script
 from keeptree.text import clean
 
 VOID = {"meta", "input", "br", "img", "link"}

@@ -23,18 +23,7 @@ COMMANDS = [
 
 
 def main(argv=None):
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Arguments; default those of the process.
-
-    Returns
-    -------
-    code : int
-        0, or 2 for bad input: one sentence on the standard error says what to do.
-    """
+    """Run the command line; see :func:`~keeptree.cli.program.run_program`."""
     return run_program(_parser(), argv)
 
 

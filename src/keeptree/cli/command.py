@@ -1,9 +1,12 @@
 """What an entry of the command line is made of."""
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from keeptree.output import check_writable, require_extra
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,41 @@ def add_data(parser):
     )
 
 
+def add_model(parser):
+    """Add the options of a command that asks a saved model about a data file."""
+    parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
+    parser.add_argument("data", metavar="DATA", help="a .csv, .parquet or .arff file")
+
+
+def add_json(parser, what):
+    """Add the option that prints for machines."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def print_json(value, indent=2):
+    """Print a value as JSON; one that is not finite is an error."""
+    print(json.dumps(value, indent=indent, allow_nan=False))
+
+
+def output_path(out, *inputs, default=None):
+    """Return the file to write; raise an error if it cannot be, or is read by the same command.
+
+    Parameters
+    ----------
+    out : str or None
+        What the user named; else the default, which must not replace a file.
+    *inputs : str or None
+        Files that are read.
+    default : str, optional
+        Name for an output nobody named.
+    """
+    if out is None and Path(default).exists():
+        raise ValueError(f"{default} exists already; say where to save with --out.")
+    path = check_writable(out or default)
+    check_distinct(path, *inputs)
+    return path
+
+
 def check_distinct(out, *inputs):
     """Raise a ValueError if the output is one of the files that are read."""
     out = Path(out).expanduser()
@@ -62,17 +100,8 @@ def check_distinct(out, *inputs):
             raise ValueError(f"{out} is read by this command; choose another file for --out.")
 
 
-def default_out(name):
-    """Return the name for an output nobody named; a file of that name is never replaced."""
-    if Path(name).exists():
-        raise ValueError(f"{name} exists already; say where to save with --out.")
-    return name
-
-
 def require_files(data):
     """Check that the libraries which read a data file are there; only ARFF needs its own."""
-    from keeptree.output import require_extra
-
     arff = ["arff"] if Path(data).suffix.lower() == ".arff" else []
     require_extra(*arff, "pandas", "pyarrow", extra="files")
 

@@ -3,7 +3,8 @@
 import json
 from argparse import ArgumentTypeError
 
-from keeptree.cli.command import Command, add_data, require_files, say
+from keeptree.cli.command import Command, add_data, add_json, print_json, require_files, say
+from keeptree.output import require_extra
 
 
 def _arguments(parser):
@@ -44,14 +45,12 @@ def _arguments(parser):
     )
     parser.add_argument("--jobs", metavar="N", type=int, default=-1, help="default: all cores")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the splits (0)")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON instead")
+    add_json(parser, "the figures")
 
 
 def _run(options):
     require_files(options.data)
     if not options.json:
-        from keeptree.output import require_extra
-
         require_extra("rich", extra="report")
     from keeptree.evaluation.comparison import DEFAULT_METRICS
     from keeptree.evaluation.from_file import compare_file
@@ -75,7 +74,7 @@ def _run(options):
         random_state=options.seed,
     )
     if options.json:
-        print(json.dumps(comparison.to_dict(), allow_nan=False))
+        print_json(comparison.to_dict(), indent=None)
         return
     from keeptree.evaluation.terminal import print_comparison
 

@@ -1,32 +1,36 @@
 """``keeptree explain``: the story of one row of a data file."""
 
-import json
-
-from keeptree.cli.command import Command, check_order, require_files
+from keeptree.cli.command import (
+    Command,
+    add_json,
+    add_model,
+    check_order,
+    print_json,
+    require_files,
+)
 
 
 def _arguments(parser):
-    parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
-    parser.add_argument("data", metavar="DATA", help="a .csv, .parquet or .arff file")
+    add_model(parser)
     parser.add_argument(
         "--row", type=int, required=True, help="its number; the first after the header is 1"
     )
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="print the story as JSON")
+    add_json(how, "the story")
     how.add_argument("--markdown", action="store_true", help="print it as Markdown")
 
 
 def _run(options):
     require_files(options.data)
     check_order(options.model, options.data)
-    from keeptree.data.read_cases import read_row
+    from keeptree.data.cases import read_row
     from keeptree.explanation.story import explain
     from keeptree.saving import load
 
     model = load(options.model)
     story = explain(model, read_row(model, options.data, options.row))
     if options.json:
-        print(json.dumps(story.to_dict(), indent=2, allow_nan=False))
+        print_json(story.to_dict())
     else:
         print(story.markdown if options.markdown else story.text)
 

@@ -1,18 +1,17 @@
 """``keeptree fit``: a model from a data file, saved as JSON."""
 
-import json
-
 from keeptree.cli.command import (
     Command,
     add_data,
-    check_distinct,
-    default_out,
+    add_json,
     load_tree,
+    output_path,
+    print_json,
     require_files,
     say,
 )
-
-METHODS = ["kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"]
+from keeptree.probability.methods import ALIASES, METHODS
+from keeptree.text import plural
 
 
 def _arguments(parser):
@@ -23,6 +22,7 @@ def _arguments(parser):
     parser.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
     parser.add_argument(
         "--method",
+        type=lambda name: ALIASES.get(name, name),
         choices=METHODS,
         default="kept",
         help="where the probabilities come from (default: %(default)s, which we recommend)",
@@ -34,15 +34,12 @@ def _arguments(parser):
     parser.add_argument("--max-leaves", type=int, help="largest number of leaves (cart)")
     parser.add_argument("--min-samples-leaf", type=int, help="least number of cases in a leaf")
     parser.add_argument("--confidence-factor", type=float, help="of c45: less prunes more (0.25)")
-    parser.add_argument("--json", action="store_true", help="print what was fitted as JSON")
+    add_json(parser, "what was fitted")
 
 
 def _run(options):
-    from keeptree.output import check_writable
-
     require_files(options.data)
-    out = check_writable(options.out or default_out("model.json"))
-    check_distinct(out, options.data, options.tree)
+    out = output_path(options.out, options.data, options.tree, default="model.json")
     tree = _tree(options)
     say("Fitting; the first time takes a little longer ...")
     from keeptree.engines.fit_file import fit_file
@@ -59,10 +56,8 @@ def _run(options):
     save(model, out)
     summary = _summary(model, out)
     if options.json:
-        print(json.dumps(summary, indent=2))
+        print_json(summary)
         return
-    from keeptree.text import plural
-
     kept = "kept" if options.tree else "grew"
     leaves = plural(summary["leaves"], "leaf", "leaves")
     print(

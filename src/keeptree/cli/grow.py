@@ -1,8 +1,13 @@
 """``keeptree grow``: a C4.5 tree from a data file."""
 
-import json
-
-from keeptree.cli.command import Command, add_data, check_distinct, default_out, require_files
+from keeptree.cli.command import (
+    Command,
+    add_data,
+    add_json,
+    output_path,
+    print_json,
+    require_files,
+)
 
 
 def _arguments(parser):
@@ -29,17 +34,14 @@ def _arguments(parser):
     parser.add_argument("--binary-splits", action="store_true", help="Weka's -B")
     parser.add_argument("--no-raising", action="store_true", help="Weka's -S")
     parser.add_argument("--no-collapse", action="store_true", help="Weka's -O")
-    parser.add_argument("--json", action="store_true", help="print the tree as JSON instead")
+    add_json(parser, "the tree")
 
 
 def _run(options):
-    from keeptree.output import check_writable
-
     require_files(options.data)
-    out = check_writable(options.out or default_out("tree.json"))
-    check_distinct(out, options.data)
+    out = output_path(options.out, options.data, default="tree.json")
+    from keeptree.data.training import read_training
     from keeptree.learners.c45 import C45Classifier
-    from keeptree.learners.from_file import grow_file
     from keeptree.learners.j48_text import j48_text
 
     learner = C45Classifier(
@@ -53,12 +55,11 @@ def _run(options):
         subtree_raising=not options.no_raising,
         collapse=not options.no_collapse,
     )
-    tree = grow_file(
-        options.data, options.target, learner, nominal=options.nominal, drop=options.drop
-    ).tree_
+    X, y = read_training(options.data, options.target, options.nominal, options.drop)
+    tree = learner.fit(X, y).tree_
     tree.save(out)
     if options.json:
-        print(json.dumps(tree.to_dict(), allow_nan=False))
+        print_json(tree.to_dict(), indent=None)
         return
     unpruned = options.pruning == "none"
     print(j48_text(tree, unpruned=unpruned, binary_splits=options.binary_splits))

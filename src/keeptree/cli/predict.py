@@ -1,15 +1,19 @@
 """``keeptree predict``: the answers of a saved model for a data file of any size."""
 
-import json
-import sys
-from contextlib import contextmanager
-
-from keeptree.cli.command import Command, check_distinct, check_order, require_files
+from keeptree.cli.command import (
+    Command,
+    add_json,
+    add_model,
+    check_distinct,
+    check_order,
+    print_json,
+    require_files,
+)
+from keeptree.terminal import progress_bar
 
 
 def _arguments(parser):
-    parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
-    parser.add_argument("data", metavar="DATA", help="a .csv, .parquet or .arff file")
+    add_model(parser)
     parser.add_argument(
         "--out",
         metavar="FILE",
@@ -26,9 +30,7 @@ def _arguments(parser):
     parser.add_argument(
         "--distance", action="store_true", help="add the distance to the decision boundary"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print a summary as JSON (not with --out -)"
-    )
+    add_json(parser, "a summary")
 
 
 def _run(options):
@@ -41,49 +43,26 @@ def _run(options):
     from keeptree.saving import load
 
     model = load(options.model)
-    with _progress() as progress:
+    text = "{task.percentage:>3.0f} %  {task.fields[rows]:,} rows"
+    with progress_bar("Scoring", 1.0, text, transient=True, rows=0) as move:
         summary = predict_file(
             model,
             options.data,
             options.out,
             keep=options.keep,
             distance=options.distance,
-            progress=progress,
+            progress=lambda done, rows: move(done, rows=rows),
         )
     if options.out == "-":
         return
     if options.json:
-        print(json.dumps(summary, indent=2))
+        print_json(summary)
         return
     print(f"{summary['rows']:,} rows scored.")
     if summary["second_opinions"] is not None:
         found = f"{summary['second_opinions']:,} with a second opinion"
         print(f"{found}: another class is more probable than the tree's.")
     print(f"Saved as {summary['out']}.")
-
-
-@contextmanager
-def _progress():
-    """A bar for a person at a terminal who has rich; a file or program does not care."""
-    try:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-    except ModuleNotFoundError:
-        Progress = None
-    if Progress is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    columns = (
-        TextColumn("Scoring"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[rows]:,} rows"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0, rows=0)
-        yield lambda done, rows: bar.update(task, completed=done, rows=rows)
 
 
 COMMAND = Command(

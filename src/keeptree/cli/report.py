@@ -1,8 +1,16 @@
 """``keeptree report``: one HTML file about a tree and its probabilities on a data file."""
 
-import json
-
-from keeptree.cli.command import Command, add_data, check_distinct, load_tree, require_files, say
+from keeptree.cli.command import (
+    Command,
+    add_data,
+    add_json,
+    load_tree,
+    output_path,
+    print_json,
+    require_files,
+    say,
+)
+from keeptree.output import require_extra
 
 
 def _arguments(parser):
@@ -19,21 +27,15 @@ def _arguments(parser):
     parser.add_argument(
         "--no-rows", action="store_true", help="put no values of single cases into the page"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print the figures as JSON instead of the table"
-    )
+    add_json(parser, "the figures")
 
 
 def _run(options):
-    from keeptree.output import check_writable, require_extra
-
     require_files(options.data)
     require_extra("jinja2", *(() if options.json else ("rich",)), extra="report")
-    out = check_writable(options.out)
-    check_distinct(out, options.data, options.tree, options.model)
+    out = output_path(options.out, options.data, options.tree, options.model)
     say("Fitting and measuring; the first time takes a little longer ...")
     from keeptree.reporting.from_data import report_file
-    from keeptree.reporting.terminal import figures, print_report
     from keeptree.saving import load
 
     data = report_file(
@@ -47,10 +49,17 @@ def _run(options):
         nominal=options.nominal,
         drop=options.drop,
     )
-    if options.json:
-        print(json.dumps(figures(data), indent=2, allow_nan=False))
-        return
-    print_report(data)
+    print_result(data, options.json)
+
+
+def print_result(data, as_json):
+    """Print what a report found: tables, or the figures as JSON."""
+    from keeptree.reporting.terminal import figures, print_report
+
+    if as_json:
+        print_json(figures(data))
+    else:
+        print_report(data)
 
 
 COMMAND = Command(

@@ -1,53 +1,21 @@
-"""Data files (CSV, ARFF, Parquet) as data frames whose nominal columns are categorical."""
+"""The one reader of data files: CSV, Parquet and ARFF as blocks of rows, whatever their size."""
 
+import csv
 import difflib
-import warnings
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
-from keeptree.data.cells import infer_column, is_number, read_cells, read_header
-from keeptree.text import plural
-
-MOST_CLASSES = 1000
-
-
-def read_frame(path, nominal=(), drop=()):
-    """Read a data file.
-
-    Parameters
-    ----------
-    path : str or Path
-        ``.csv``, ``.arff`` or ``.parquet`` (needs the extra ``files``: pandas, pyarrow, liac-arff).
-    nominal : sequence of str
-        Columns that hold categories, whatever they look like.
-    drop : sequence of str
-        Columns to leave out.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        Numbers as they are; nominal attributes categorical: with the declared categories in
-        declared order from ARFF and from categorical Parquet columns, else with the values seen,
-        sorted. Missing are ``?``, and in CSV also an empty cell, NA, NaN, nan, null and None.
-    """
-    path = check_data_file(path)
-    with reading(path):
-        frame = _READERS[path.suffix.lower()](path, nominal)
-    if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise ValueError(f"{path} has no rows; a table with a header and some rows is needed.")
-    for name in (*nominal, *drop):
-        find_column(name, frame.columns)
-    frame = frame.drop(columns=list(drop))
-    return _with_categories(frame, nominal)
+MISSING = ["", "?", "NA", "NaN", "nan", "null", "None"]  # what an empty CSV cell looks like
+_BYTES = 1 << 23  # of a CSV file that are parsed at once
+_ROWS = 1 << 16
 
 
 def check_data_file(path):
     """Return the path; one that is no data file, or not there, is an error that says so."""
     path = Path(path).expanduser()
-    if path.suffix.lower() not in _READERS:
-        raise ValueError(f"{path} is not a data file; give one of {', '.join(sorted(_READERS))}.")
+    if path.suffix.lower() not in _BLOCKS:
+        raise ValueError(f"{path} is not a data file; give one of {', '.join(sorted(_BLOCKS))}.")
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist or is not a file; check the name.")
     return path
@@ -56,7 +24,7 @@ def check_data_file(path):
 def file_columns(path):
     """Names of the columns of a data file."""
     path = check_data_file(path)
-    with reading(path):
+    with _reading(path):
         return _NAMES[path.suffix.lower()](path)
 
 
@@ -69,88 +37,43 @@ def find_column(name, names):
         raise ValueError(f"There is no column {name!r}; {advice}")
 
 
-def split_target(frame, target):
-    """Take the column ``target`` from a data frame.
+def read_batches(path, columns, rows=_ROWS):
+    """Read a data file block by block.
 
-    Returns
-    -------
-    X : pandas.DataFrame
-        The other columns.
-    y : pandas.Series
-        The target; an unknown name, a missing label or values that are no classes are a ValueError.
+    Parameters
+    ----------
+    path : str or Path
+        ``.csv``, ``.arff`` or ``.parquet`` (needs the extra ``files``: pandas, pyarrow, liac-arff).
+    columns : sequence of str
+        Those wanted, of :func:`file_columns`.
+    rows : int
+        Most rows of a block.
+
+    Yields
+    ------
+    batch : pyarrow.RecordBatch
+        The columns of some rows: text from CSV, without spaces around it; categories of ARFF and
+        Parquet as dictionaries. Missing cells are null: ``?``, and in CSV also an empty cell, NA,
+        NaN, nan, null and None.
+    done : float
+        How much of the file was read, between 0 and 1.
     """
-    find_column(target, frame.columns)
-    y = frame[target]
-    missing = int(y.isna().sum())
-    if missing:
-        raise ValueError(
-            f"The target {target!r} is missing in {plural(missing, 'row')}; remove those rows."
-        )
-    if frame.shape[1] == 1:
-        raise ValueError(f"There is no column besides the target {target!r}; add some.")
-    distinct = y.nunique()
-    if distinct > MOST_CLASSES:
-        raise ValueError(
-            f"The target {target!r} has {distinct} distinct values, which are no classes but an "
-            f"identifier or a measurement; choose a column with at most {MOST_CLASSES}."
-        )
-    if y.dtype.kind == "f" and (y % 1 != 0).any():
-        raise ValueError(
-            f"The target {target!r} holds fractions such as {y[y % 1 != 0].iloc[0]:g}, a "
-            "measurement and no classes; choose another column, or make ranges of it."
-        )
-    return frame.drop(columns=[target]), y
-
-
-def read_training(path, target, nominal=(), drop=()):
-    """Attributes and classes of a data file, as a learner takes them."""
-    if target in drop:
-        raise ValueError(f"The target {target!r} cannot be left out; drop other columns.")
-    find_column(target, file_columns(path))  # before all of it is read
-    X, y = split_target(read_frame(path, nominal, drop), target)
-    if y.nunique() < 2:
-        raise ValueError(
-            f"The target {target!r} has one value only; there is nothing to tell apart."
-        )
-    # A categorical target keeps its declared labels; others are plain labels.
-    return X, y.array if y.dtype == "category" else y.to_numpy()
-
-
-def columns_of(tree, X, data):
-    """The columns a tree knows, in its order; all of them if it is to be grown or has no names."""
-    names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
-    if names is None:
-        return X
-    absent = [name for name in names if name not in X.columns]
-    if absent:
-        raise ValueError(
-            f"{data} lacks {', '.join(map(repr, absent[:5]))}, which the tree knows; its columns "
-            f"are {', '.join(map(repr, names[:10]))}."
-        )
-    return X[list(names)]
-
-
-def warn_suspect_columns(X, y):
-    """Warn of attributes that look like identifiers, and of a target that looks like a number."""
-    for name in X.columns:
-        cells = X[name].count()
-        if X[name].dtype == "category" and cells >= 20 and X[name].nunique() > 0.9 * cells:
-            warnings.warn(
-                f"The column {name!r} has nearly one category per case and looks like an "
-                "identifier; leave it out with --drop (in Python: drop).",
-                stacklevel=3,
-            )
-    values = np.unique(np.asarray(y))
-    if len(values) > 20 and values.dtype.kind in "iuf":
-        warnings.warn(
-            f"The target has {len(values)} classes of numbers, which may be a measurement; make "
-            "ranges of it if it is.",
-            stacklevel=3,
-        )
+    path = check_data_file(path)
+    batches = _BLOCKS[path.suffix.lower()](path, list(columns), rows)
+    count = 0
+    while True:
+        with _reading(path):
+            batch, done = next(batches, (None, 1.0))
+        if batch is None:
+            break
+        count += batch.num_rows
+        yield batch, done
+    if count == 0:
+        raise ValueError(f"{path} has no rows; a table with a header and some rows is needed.")
 
 
 @contextmanager
-def reading(path):
+def _reading(path):
     """Say in one sentence that a file cannot be read: each library has errors of its own."""
     try:
         yield
@@ -158,7 +81,7 @@ def reading(path):
         raise
     except Exception as error:
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        kind = Path(path).suffix[1:].upper()
+        kind = path.suffix[1:].upper()
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in reason:
             with open(path, "rb") as file:
                 wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")  # the mark of UTF-16
@@ -167,42 +90,61 @@ def reading(path):
         raise ValueError(f"{path} cannot be read as {kind}: {reason}.") from error
 
 
-def _read_csv(path, nominal):
-    import pandas as pd
+def _csv_names(path):
+    """Column names of a CSV file: its first line, without spaces around them."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        names = [name.strip() for name in next(csv.reader(file), [])]
+    if not names:
+        raise ValueError("the first line is empty, where the names of the columns are expected")
+    other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    if other:
+        raise ValueError(
+            f"its columns seem to be separated by {other!r}; save it with commas between them"
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two columns are called {twice!r}; give each a name of its own")
+    return names
+
+
+def _csv_blocks(path, columns, rows):
     import pyarrow as pa
+    from pyarrow import csv as arrow_csv
 
-    names = read_header(path)
-    parts = [cells for cells, _ in read_cells(path)]
-    columns = {}
-    for name in names:
-        column = pa.chunked_array([part.pop(name) for part in parts], pa.string()).combine_chunks()
-        columns[name] = column.to_pandas() if name in nominal else infer_column(column)
-    return pd.DataFrame(columns)
+    names, size = _csv_names(path), max(path.stat().st_size, 1)
+    options = (
+        # Unlike skip_rows this skips a whole header, line breaks in its names included.
+        arrow_csv.ReadOptions(block_size=_BYTES, column_names=names, skip_rows_after_names=1),
+        arrow_csv.ParseOptions(newlines_in_values=True),
+        arrow_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names}, include_columns=columns
+        ),
+    )
+    with pa.OSFile(str(path)) as file:
+        try:
+            reader = arrow_csv.open_csv(file, *options)
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error):
+                return  # a header and no row
+            raise
+        for number, batch in enumerate(reader, start=1):
+            cells = pa.record_batch(
+                [_trim(column) for column in batch.columns], schema=batch.schema
+            )
+            # The place in the file would not do: the reader is several blocks ahead.
+            done = min(number * _BYTES / size, 1.0)
+            for first in range(0, cells.num_rows, rows):
+                yield cells.slice(first, rows), done
 
 
-def _read_parquet(path, nominal):
-    import pandas as pd
+def _trim(column):
+    """CSV cells without spaces around them, null where they stand for a missing value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    frame = pd.read_parquet(path)
-    return frame.set_axis([str(name) for name in frame.columns], axis=1)  # pandas allows numbers
-
-
-def _read_arff(path, nominal):
-    import arff
-    import pandas as pd
-
-    with path.open(encoding="utf-8") as file:
-        document = arff.load(file)
-    columns = {}
-    rows = list(zip(*document["data"], strict=True)) or [()] * len(document["attributes"])
-    for (name, kind), values in zip(document["attributes"], rows, strict=True):
-        if isinstance(kind, list):
-            columns[name] = pd.Categorical(values, categories=kind)
-        elif kind.upper() == "STRING":
-            columns[name] = list(values)
-        else:
-            columns[name] = np.array(values, dtype=float)  # None becomes NaN
-    return pd.DataFrame(columns)
+    text = pc.utf8_trim_whitespace(column)
+    blank = pc.is_in(text, value_set=pa.array(MISSING))
+    return pc.if_else(blank, pa.scalar(None, pa.string()), text)
 
 
 def _parquet_names(path):
@@ -211,60 +153,51 @@ def _parquet_names(path):
     return [name for name in read_schema(path).names if not name.startswith("__index_level_")]
 
 
-_NAMES = {
-    ".arff": lambda path: list(_read_arff(path, ()).columns),
-    ".csv": read_header,
-    ".parquet": _parquet_names,
-}
-_READERS = {".arff": _read_arff, ".csv": _read_csv, ".parquet": _read_parquet}
+def _parquet_blocks(path, columns, rows):
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        read, total = 0, max(file.metadata.num_rows, 1)
+        for batch in file.iter_batches(rows, columns=columns):
+            read += batch.num_rows
+            if batch.num_rows:
+                yield batch, read / total
 
 
-def _with_categories(frame, nominal):
-    """Text columns, and those of ``nominal``, as categorical ones."""
-    import pandas as pd
-
-    changed = {}
-    for name in frame.columns:
-        column = frame[name]
-        is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
-        if is_categorical or (pd.api.types.is_numeric_dtype(column) and name not in nominal):
-            _check_numbers(name, column)
-            continue
-        if name not in nominal:
-            _check_text(name, column)
-        changed[name] = pd.Categorical(column)
-    return frame.assign(**changed) if changed else frame
+def _arff_names(path):
+    with path.open(encoding="utf-8") as file:
+        return [name for name, _ in _load_arff(file)["attributes"]]
 
 
-def _check_numbers(name, column):
-    """Raise a ValueError that names a column with infinite numbers."""
-    if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
-        raise ValueError(
-            f"The column {name!r} holds infinite numbers; leave those cells empty or write the "
-            "largest number that makes sense."
-        )
+def _arff_blocks(path, columns, rows):
+    import pyarrow as pa
+
+    with path.open(encoding="utf-8") as file:
+        document = _load_arff(file)
+        attributes = document["attributes"]
+        while part := list(islice(document["data"], rows)):
+            table = zip(attributes, zip(*part, strict=True), strict=True)
+            cells = {name: _arff_column(v, kind) for (name, kind), v in table if name in columns}
+            yield pa.record_batch(cells), 1.0
 
 
-def _check_text(name, column):
-    """Raise a ValueError that names a column which is neither numbers nor text."""
-    if column.dtype.kind in "mM":
-        raise ValueError(
-            f"The column {name!r} holds dates or times; turn them into numbers before, for "
-            "instance days since the first."
-        )
-    if column.map(lambda value: isinstance(value, list | dict | np.ndarray)).any():
-        raise ValueError(f"The column {name!r} holds lists, not one value in a cell; leave it out.")
-    values = column.dropna().unique()
-    kinds = sorted({type(value).__name__ for value in values} - {"str"})
-    if kinds:
-        raise ValueError(
-            f"The column {name!r} mixes values that are no numbers or text ({', '.join(kinds)}); "
-            "make them one or the other."
-        )
-    other = [value for value in values if not is_number(value)]
-    if 0 < len(other) < len(values) / 2:
-        raise ValueError(
-            f"The column {name!r} mixes numbers and text such as {other[0]!r:.50}; correct it "
-            "or leave the cells empty, or declare the column nominal (--nominal) if these are "
-            "categories."
-        )
+def _load_arff(file):
+    """The attributes of an ARFF file, and its rows as they are asked for."""
+    import arff
+
+    return arff.load(file, return_type=arff.DENSE_GEN)
+
+
+def _arff_column(values, kind):
+    """Values of an attribute; its kind is a list of categories, ``STRING`` or a number's."""
+    import pyarrow as pa
+
+    if isinstance(kind, list):
+        position = {label: code for code, label in enumerate(kind)}
+        codes = pa.array([position.get(value) for value in values], pa.int32())
+        return pa.DictionaryArray.from_arrays(codes, pa.array(kind, pa.string()))
+    return pa.array(values, pa.string() if kind.upper() == "STRING" else pa.float64())
+
+
+_NAMES = {".arff": _arff_names, ".csv": _csv_names, ".parquet": _parquet_names}
+_BLOCKS = {".arff": _arff_blocks, ".csv": _csv_blocks, ".parquet": _parquet_blocks}

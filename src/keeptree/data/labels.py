@@ -1,5 +1,7 @@
 """Class labels: as plain Python values, and as codes of the classes of a tree."""
 
+from numbers import Number
+
 import numpy as np
 
 
@@ -26,6 +28,35 @@ def is_missing(label):
         return True
     unequal = label != label  # NaN and NaT differ from themselves
     return isinstance(unequal, bool | np.bool_) and bool(unequal)
+
+
+def sorting_order(labels):
+    """Positions that sort labels; labels that cannot be compared keep their order.
+
+    Examples
+    --------
+    >>> sorting_order(np.array(["yes", "no"])).tolist()
+    [1, 0]
+    >>> sorting_order(np.array(["yes", 1], dtype=object)).tolist()
+    [0, 1]
+    """
+    try:
+        return np.argsort(labels, kind="stable")
+    except (TypeError, ValueError):
+        return np.arange(len(labels))
+
+
+def label_kind(label):
+    """What a label is, in words: text, numbers (booleans too) or the name of its type.
+
+    Examples
+    --------
+    >>> label_kind("3"), label_kind(3), label_kind(True), label_kind((1, 2))
+    ('text', 'numbers', 'numbers', 'tuple')
+    """
+    if isinstance(label, str):
+        return "text"
+    return "numbers" if isinstance(label, Number | np.bool_) else type(label).__name__
 
 
 def named_label(text, classes):

@@ -1,12 +1,17 @@
 """X as the user has it (NumPy, pandas, polars) into the float matrix a Tree compares."""
 
-from numbers import Number
-
 import numpy as np
 from sklearn.utils import check_array
 
-from keeptree.data.cells import is_number
-from keeptree.data.labels import is_missing, plain
+from keeptree.data.columns import (
+    DECLARED,
+    OBSERVED,
+    as_numbers,
+    check_no_text,
+    dtype_kind,
+    encode_labels,
+    read_nominal,
+)
 
 
 def column_names(X):
@@ -57,7 +62,7 @@ def as_matrix(X, categories=None):
         except ValueError:
             if hasattr(X, "columns"):
                 for column in _columns(X):
-                    _check_no_text(column)
+                    check_no_text(column)
             raise
     columns = _columns(X)
     if len(columns) != len(categories):
@@ -73,79 +78,90 @@ def as_matrix(X, categories=None):
     return matrix
 
 
-def as_numbers(column, ensure_all_finite=False):
-    """A numeric column as float64; pandas' NA and None are NaN."""
-    values = np.asarray(column)
-    if values.dtype.kind in "mM":
-        name = getattr(column, "name", None)
-        raise ValueError(
-            f"The column {name!r} holds dates or times; turn them into numbers before, for "
-            "instance days since the first."
-        )
-    if values.dtype.kind == "O":
-        # NA has no number and no truth value, and NumPy refuses both.
-        values = np.array([np.nan if _is_none(value) else value for value in values], dtype=object)
-        _check_no_text(column)
-    values = values.reshape(-1, 1)
-    return check_array(
-        values, dtype=np.float64, ensure_all_finite=ensure_all_finite, input_name="X"
-    )[:, 0]
+def read_table(X, nominal=None):
+    """Return (matrix, categories) of a training table.
 
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n, d)
+        Nominal are the columns named by ``nominal`` and, in a data frame, those of pandas'
+        categorical or polars' Enum dtype (declared categories, in declared order) and those that
+        hold text or polars' Categorical (observed categories, sorted).
+    nominal : None, "from_dtype", or array-like of bool, int or str
+        More nominal columns, as a mask, indices or names: observed categories, sorted.
 
-def _check_no_text(column):
-    """Raise a ValueError that names the place of the first text that is no number, if any."""
-    name = getattr(column, "name", None)
-    index = getattr(column, "index", None)  # right in a block of rows too; a position is not
-    for row, value in enumerate(column):
-        if isinstance(value, str) and not is_number(value):
-            place = f" at index {plain(index[row])!r}" if hasattr(column, "iloc") else ""
-            raise ValueError(
-                f"{'A column' if name is None else f'The column {name!r}'} of numbers holds "
-                f"{value!r:.50}{place}; correct it or leave it missing."
-            )
-
-
-def encode_labels(column, labels):
-    """Codes of a nominal column: the position of each value in ``labels``, NaN where unknown.
-
-    Examples
-    --------
-    >>> encode_labels(["red", "blue", None, "pink"], ("blue", "red"))
-    array([ 1.,  0., nan, nan])
+    Returns
+    -------
+    matrix : array of shape (n, d), float64
+        Codes in nominal columns, NaN where missing.
+    categories : tuple of length d
+        Labels of nominal columns, None for numeric ones.
     """
-    if type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype":
-        # One look-up per category; -1, pandas' code of a missing value, takes the last: NaN.
-        categories = column.dtype.categories.rename(getattr(column, "name", None))
-        return np.append(encode_labels(categories, labels), np.nan)[column.array.codes]
-    position = {label: float(code) for code, label in enumerate(labels)}
-    codes = np.array([position.get(plain(value), np.nan) for value in column])
-    if np.isnan(codes).any():
-        _check_kinds(column, codes, labels)
-    return codes
+    names = column_names(X)
+    columns = _columns(X)
+    chosen = _chosen_columns(nominal, len(columns), names)
+    if len(columns[0]) == 0:
+        raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
+    matrix = np.empty((len(columns[0]), len(columns)), order="F")
+    categories = []
+    for j, column in enumerate(columns):
+        if chosen[j] or (names is not None and dtype_kind(column) in DECLARED + OBSERVED):
+            labels, matrix[:, j] = read_nominal(column)
+        else:
+            labels, matrix[:, j] = None, as_numbers(column, "allow-nan")
+        categories.append(labels)
+    return matrix, tuple(categories)
 
 
-def _check_kinds(column, codes, labels):
-    """Raise a ValueError if a column holds numbers where the labels are text, or the reverse."""
-    known = {_kind(label) for label in labels}
-    for value, code in zip(column, codes, strict=True):
-        if np.isnan(code) and not is_missing(value) and _kind(value) not in known:
-            name = getattr(column, "name", None)
+def has_nominal(X, nominal=None):
+    """Whether :func:`read_table` would find a nominal column."""
+    names = column_names(X)
+    if names is None:
+        return not _by_dtype(nominal) and _chosen_columns(nominal, _width(X), None).any()
+    if _chosen_columns(nominal, len(names), names).any():
+        return True
+    return any(dtype_kind(column) in DECLARED + OBSERVED for column in _columns(X))
+
+
+def _chosen_columns(nominal, width, names):
+    chosen = np.zeros(width, dtype=bool)
+    if _by_dtype(nominal):
+        return chosen
+    nominal = np.asarray(nominal)
+    if nominal.size == 0:
+        return chosen
+    if nominal.dtype.kind == "b":
+        if nominal.shape != (width,):
             raise ValueError(
-                f"{'A nominal column' if name is None else f'The column {name!r}'} holds "
-                f"{_kind(value)} such as {plain(value)!r:.50}, but the tree knows "
-                f"{' and '.join(sorted(known))} such as {labels[0]!r:.50}; convert the column."
+                f"categorical_features as a mask must have one entry for each of the {width} "
+                f"columns, got shape {nominal.shape}."
             )
+        return nominal
+    if nominal.dtype.kind in "iu":
+        if nominal.min() < 0 or nominal.max() >= width:
+            raise ValueError(
+                f"categorical_features as indices must be in [0, {width - 1}], got "
+                f"{nominal.tolist()}."
+            )
+        chosen[nominal] = True
+        return chosen
+    if names is None:
+        raise ValueError("categorical_features as names needs a data frame; pass indices.")
+    unknown = [name for name in nominal.tolist() if name not in names]
+    if unknown:
+        raise ValueError(f"categorical_features names columns that X does not have: {unknown}.")
+    return np.isin(np.array(names, dtype=object), nominal.astype(object))
 
 
-def _kind(label):
-    """What a label is, in words."""
-    if isinstance(label, str):
-        return "text"
-    return "numbers" if isinstance(label, Number | np.bool_) else type(label).__name__
+def _by_dtype(nominal):
+    return nominal is None or (isinstance(nominal, str) and nominal == "from_dtype")
 
 
-def _is_none(value):
-    return value is None or type(value).__name__ == "NAType"
+def _width(X):
+    shape = np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(f"Expected a 2D array: X has {len(shape)} dimension(s), not 2.")
+    return shape[1]
 
 
 def _columns(X):

@@ -4,6 +4,9 @@ import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from keeptree.data.columns import declared_labels
+from keeptree.data.labels import is_missing
+
 
 def read_target(y):
     """Return (classes, codes); a categorical y keeps its declared labels, used or not, in order.
@@ -14,9 +17,9 @@ def read_target(y):
     >>> classes.tolist(), codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
-    declared = _declared(y)
+    declared = declared_labels(y)
     if declared is not None:
-        classes, codes = declared
+        classes, codes = np.asarray(declared[0]), declared[1]
         if (codes < 0).any():
             raise ValueError(_missing_label(int(np.argmax(codes < 0))))
         return classes, codes.astype(np.int64)
@@ -24,7 +27,7 @@ def read_target(y):
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "O":
-        missing = [value is None or value != value for value in y.tolist()]
+        missing = [is_missing(value) for value in y.tolist()]
         if any(missing):
             raise ValueError(_missing_label(missing.index(True)))
     elif y.dtype.kind == "f":
@@ -32,34 +35,6 @@ def read_target(y):
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.int64)
-
-
-def sort_classes(classes):
-    """Return (sorted classes, their positions), positions None if they are sorted already.
-
-    scikit-learn's scorers take the columns of ``predict_proba`` to be sorted; a categorical target
-    is not. Labels that cannot be compared keep their order.
-    """
-    try:
-        order = np.argsort(classes, kind="stable")
-    except TypeError:
-        return classes, None
-    if (order == np.arange(len(order))).all():
-        return classes, None
-    return classes[order], order
-
-
-def _declared(y):
-    """(labels, codes with -1 for missing) of a pandas categorical or polars Enum, else None."""
-    kind = type(getattr(y, "dtype", None)).__name__
-    if kind == "CategoricalDtype":
-        codes = y.codes if hasattr(y, "codes") else y.cat.codes.to_numpy()
-        return np.asarray(y.dtype.categories), np.asarray(codes)
-    if kind == "Enum":
-        labels = y.dtype.categories.to_list()
-        position = {label: code for code, label in enumerate(labels)}
-        return np.array(labels), np.array([position.get(value, -1) for value in y.to_list()])
-    return None
 
 
 def _missing_label(row):

@@ -1,22 +1,10 @@
 """Fit a model to a data file: what ``keeptree fit`` does."""
 
-from importlib import import_module
-
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from keeptree.data.files import columns_of, read_training, warn_suspect_columns
-
-# What --method names -> the public class around the tree.
-METHODS = {
-    "kept": "KeptTreeClassifier",
-    "soft": "SoftTreeClassifier",
-    "margin": "MarginTreeClassifier",
-    "kernel": "DistanceKernelClassifier",
-    "confdtree": "ConfDTreeClassifier",
-    "smoothed": "SmoothedTreeClassifier",
-    "rank": "GeometricRankClassifier",
-}
+from keeptree.data.training import read_training
+from keeptree.probability.methods import make_method
 
 
 def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
@@ -31,8 +19,9 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
     tree : Tree or estimator, optional
         A :class:`~keeptree.Tree` (or a fitted tree) is kept as it is, and its columns are found by
         name; an unfitted learner grows one. Default: :class:`~keeptree.C45Classifier`.
-    method : {"kept", "soft", "margin", "kernel", "confdtree", "smoothed", "rank"}
-        Which classifier: the recommended one is ``"kept"``.
+    method : str, default="kept"
+        Where the probabilities come from: a name in :data:`keeptree.probability.methods.METHODS`,
+        such as ``"kept"``, ``"soft"``, ``"margin"``, ``"kernel"``, ``"confdtree"`` or ``"rank"``.
     nominal : sequence of str
         Columns that hold categories though they look like numbers.
     drop : sequence of str
@@ -52,14 +41,10 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
     >>> kt.fit_file(path, "class", method="smoothed").tree_
     Tree(2 leaves, depth 1, 2 classes, 2 features, from C45Classifier)
     """
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} is not known; choose one of {sorted(METHODS)}.")
-    X, y = read_training(data, target, nominal, drop)
-    X = columns_of(tree, X, data)
-    warn_suspect_columns(X, y)
+    model = make_method(method, tree)
+    X, y = read_training(data, target, nominal, drop, tree)
     _check_learner(tree, X)
-    kind = getattr(import_module("keeptree"), METHODS[method])
-    return kind(tree).fit(X, y)
+    return model.fit(X, y)
 
 
 def _check_learner(learner, X):

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree.data.cases import read_blocks
 from keeptree.data.labels import label_codes, plain
-from keeptree.data.read_blocks import read_blocks
 from keeptree.explanation.subject import resolve
 from keeptree.geometry.boundary import Boundary
 from keeptree.output import check_writable, replacing, require_extra
@@ -63,6 +63,11 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     if isinstance(keep, str):
         raise ValueError(f"keep={keep!r} is not a list of columns; give [{keep!r}].")
     keep = list(dict.fromkeys(keep))
+    if getattr(model, "preprocessing_", None):
+        raise ValueError(
+            f"The tree of this {type(model).__name__} stands at the end of a pipeline, which does "
+            "not tell the types of its columns; read the file and call the model's predict_proba."
+        )
     answer = _Answer(model, distance)
     clash = [name for name in keep if name in answer.names]
     if clash:

@@ -1,23 +1,17 @@
 """Compare classifiers on the same splits: tidy rows, paired differences, tests."""
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
 
 from keeptree.data.labels import plain
-from keeptree.data.target import read_target
 from keeptree.evaluation.choice import one_of
-from keeptree.evaluation.experiment import Experiment, Parts, run_experiment
-from keeptree.evaluation.metrics import CURVES, find_metrics
-from keeptree.evaluation.protocols import make_protocol
+from keeptree.evaluation.experiment import run_experiment
+from keeptree.evaluation.metrics import CURVES
+from keeptree.evaluation.preparation import prepare_experiment
 from keeptree.evaluation.ranking import stays_ahead
-from keeptree.evaluation.significance import accuracy_interval, paired_difference
+from keeptree.evaluation.significance import accuracy_interval, describe_differences
 from keeptree.evaluation.tables import comparison_dict, comparison_markdown, comparison_text
-from keeptree.tree import Tree
 
 DEFAULT_METRICS = ("auc", "brier", "log_loss", "ece", "accuracy")
 
@@ -54,7 +48,7 @@ def compare(
         Number of splits of a named protocol.
     metrics : list of str or dict
         Names in :data:`~keeptree.evaluation.METRICS` and :data:`~keeptree.evaluation.CURVES`, or a
-        dict of names to your own :class:`~keeptree.evaluation.Metric`.
+        dict of names to your own :class:`~keeptree.evaluation.QualityMetric`.
     baseline : str, optional
         Model the others are compared with; default the first.
     positive : label, optional
@@ -88,23 +82,22 @@ def compare(
     >>> round(difference["mean"], 3), difference["p_wilcoxon"] < 0.01
     (0.042, True)
     """
-    models = name_models(models)
-    warn_of_frozen(models)
-    metrics = find_metrics(metrics)
-    baseline = one_of(models, next(iter(models)) if baseline is None else baseline, "model")
-    y, labels = read_classes(y, positive)
-    parts = split_parts(protocol, n_splits, random_state, X, y)
-    pooled = bool((np.diff(parts.test_ends, prepend=0) == 1).all())
-    experiment = Experiment(models, X, y, labels, parts, metrics, pooled)
-    outcome = run_experiment(experiment, results, n_jobs, progress)
+    experiment = prepare_experiment(
+        models, X, y, protocol=protocol, n_splits=n_splits, metrics=metrics, positive=positive,
+        random_state=random_state,
+    )  # fmt: skip
+    models, parts = list(experiment.models), experiment.parts
+    baseline = one_of(models, models[0] if baseline is None else baseline, "model")
+    single = bool((np.diff(parts.test_ends, prepend=0) == 1).all())
+    outcome = run_experiment(replace(experiment, pooled=single), results, n_jobs, progress)
     return Comparison(
         **vars(outcome),
-        models=list(models),
-        metrics=metrics,
+        models=models,
+        metrics=experiment.metrics,
         baseline=baseline,
-        labels=[plain(label) for label in labels],
+        labels=[plain(label) for label in experiment.labels],
         protocol=str(protocol),
-        n_cases=len(y),
+        n_cases=len(experiment.y),
         n_splits=len(parts),
     )
 
@@ -125,7 +118,7 @@ class Comparison:
     warnings : list of dict
         ``model``, ``message`` and the number of ``fits`` that warned so.
     models : list of str
-    metrics : dict of str to Metric
+    metrics : dict of str to QualityMetric
     baseline : str
     labels : list
         Classes; with two, the positive one is last.
@@ -191,10 +184,13 @@ class Comparison:
             are infinite: the mean is too, and has no spread), ``mean``, ``sd``, ``se``, ``low``,
             ``high``.
         """
+        options = {
+            "confidence": confidence, "corrected": corrected, "test_share": self.test_share
+        }  # fmt: skip
         found = []
         for metric in self.numbers():
             for model in self.models:
-                entry = self._describe(self.values(model, metric), confidence, corrected)
+                entry = describe_differences(self.values(model, metric), **options)
                 if metric == "accuracy" and entry["n"] == 1:
                     n_test = next(row["n_test"] for row in self.rows if row["metric"] == metric)
                     limits = accuracy_interval(entry["mean"], n_test, confidence)
@@ -228,6 +224,9 @@ class Comparison:
             what the interval shows: True, False, or None if it contains 0.
         """
         baseline = one_of(self.models, baseline or self.baseline, "model")
+        options = {
+            "confidence": confidence, "corrected": corrected, "test_share": self.test_share
+        }  # fmt: skip
         found = []
         for metric in self.numbers():
             reference = self.values(baseline, metric)
@@ -237,8 +236,8 @@ class Comparison:
                     continue
                 with np.errstate(invalid="ignore"):  # two infinite values have no difference
                     difference = self.values(model, metric) - reference
-                entry = self._describe(
-                    difference, confidence, corrected, "greater" if larger else "less"
+                entry = describe_differences(
+                    difference, alternative="greater" if larger else "less", **options
                 )
                 sure = entry["low"] is not None and (entry["low"] > 0 or entry["high"] < 0)
                 better = (entry["mean"] > 0) == larger if sure else None
@@ -295,83 +294,3 @@ class Comparison:
 
     def __str__(self):
         return comparison_text(self)
-
-    def _describe(self, values, confidence, corrected, alternative="greater"):
-        values = values[~np.isnan(values)]
-        n_infinite = int(np.isinf(values).sum())
-        if n_infinite or not len(values):
-            signs = np.unique(np.sign(values[np.isinf(values)]))
-            mean = float(signs[0] * np.inf) if len(signs) == 1 else None
-            nothing = asdict(paired_difference([0.0]))
-            return {**nothing, "n": len(values), "n_infinite": n_infinite, "mean": mean}
-        found = paired_difference(
-            values,
-            alternative=alternative,
-            confidence=confidence,
-            test_share=self.test_share,
-            corrected=corrected,
-        )
-        return {**asdict(found), "n_infinite": 0}
-
-
-def name_models(models):
-    """A dict of models; those of a list are named by their class."""
-    if not isinstance(models, Mapping):
-        names = [type(model).__name__ for model in models]
-        repeated = {name for name in names if names.count(name) > 1}
-        if repeated:
-            raise ValueError(
-                f"Several models are a {min(repeated)}; give a dict of names to models instead."
-            )
-        models = dict(zip(names, models, strict=True))
-    if not models:
-        raise ValueError("There is no model to compare; give a dict of names to models.")
-    return dict(models)
-
-
-def warn_of_frozen(models):
-    """Warn of models that hold something frozen, which no training part replaces."""
-    for name, model in models.items():
-        parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else [model]
-        if any(isinstance(part, Tree | FrozenEstimator) for part in parts):
-            warnings.warn(
-                f"The model {name!r} keeps a frozen tree, which is not grown anew for each split: "
-                "where the cases include those it was grown on, it is tested on what it has seen "
-                "and its figures are too good; compare the unfitted learner, or give unseen cases.",
-                stacklevel=3,
-            )
-
-
-def read_classes(y, positive=None):
-    """Labels as an array, and the classes with the positive one last if they are two."""
-    classes, codes = read_target(y)
-    y, labels = classes[codes], np.unique(classes[codes])
-    if len(labels) < 2:
-        raise ValueError(f"All cases are of the class {plain(labels[0])!r}; two are needed.")
-    if positive is None:
-        return y, labels
-    names = [plain(label) for label in labels]
-    positive = one_of(names, plain(positive), "class")
-    if len(labels) > 2:
-        raise ValueError(f"There are {len(labels)} classes; positive is for two classes only.")
-    return y, labels[::-1] if positive == names[0] else labels
-
-
-def split_parts(protocol, n_splits, random_state, X, y):
-    """The parts of all splits of a protocol, by name or as scikit-learn's ``cv``."""
-    if isinstance(protocol, str):
-        splitter = make_protocol(protocol, n_splits, random_state)
-    elif n_splits is not None:
-        raise ValueError("n_splits is for a protocol given by name; set it in the splitter.")
-    else:
-        splitter = check_cv(protocol, y, classifier=True)
-    labels, counts = np.unique(y, return_counts=True)
-    try:
-        return Parts.from_pairs(splitter.split(X, y))
-    except ValueError as error:
-        if counts.min() > 1 or "member" not in str(error):
-            raise
-        raise ValueError(
-            f"The class {plain(labels[counts.argmin()])!r} has 1 member, which cannot be in the "
-            "training and in the test part; merge the class with another or remove it."
-        ) from error

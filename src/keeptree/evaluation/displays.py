@@ -9,13 +9,20 @@ from scipy.integrate import trapezoid
 
 from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.ranking import GRID
+from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
-from keeptree.output import require_extra
+from keeptree.plotting import (
+    BLUE,
+    GREY,
+    LIGHT,
+    ORANGE,
+    SERIES,
+    new_axes,
+    new_panels,
+    plain_frame,
+    unit_square,
+)
 from keeptree.text import clean
-
-BETTER, WORSE, UNSURE, FAINT = "#0b62a8", "#c2500a", "#57606a", "#8a929b"
-COLORS = ("#57606a", "#e08a00", "#2f9e6e", "#0b62a8", "#b5459b", "#4bb4e6", "#c2500a", "#7a5cc4",
-          "#111418", "#9a8c00")  # fmt: skip
 
 
 class ComparisonDisplay:
@@ -68,7 +75,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         if not others:
             raise ValueError("There is one model only; compare two or more to draw differences.")
         size = (2.9, 0.36 * len(others) + 1.0)
-        self.figure_, self.axes_ = _panels(len(metrics), 3, size, sharey=True)
+        self.figure_, self.axes_ = new_panels(len(metrics), 3, size, sharey=True)
         found = {(e["model"], e["metric"]): e for e in comparison.differences()}
         for ax, metric in zip(self.axes_, metrics, strict=True):
             reference = comparison.values(comparison.baseline, metric)
@@ -76,12 +83,12 @@ class PairedDifferenceDisplay(ComparisonDisplay):
                 values = comparison.values(model, metric)
                 _draw_difference(ax, place, values, reference, found[model, metric])
             larger = comparison.metrics[metric].larger
-            ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
+            ax.axvline(0, color=LIGHT, linewidth=0.8, zorder=0)
             ax.set_title(_label(comparison, metric), fontsize="medium")
-            ax.set_xlabel("better →" if larger else "← better", fontsize="small", color=UNSURE)
+            ax.set_xlabel("better →" if larger else "← better", fontsize="small", color=GREY)
             ax.tick_params(axis="y", length=0)
             ax.locator_params(axis="x", nbins=4)
-            ax.spines[["top", "right", "left"]].set_visible(False)
+            plain_frame(ax, "left")
         self.axes_[0].set_yticks(range(len(others)), [clean(model) for model in others])
         self.axes_[0].set_ylim(len(others) - 0.5, -0.5)
         self.figure_.suptitle(
@@ -113,9 +120,9 @@ class MeanRocDisplay(ComparisonDisplay):
         self : MeanRocDisplay
         """
         curves = _curves(self.comparison, "roc")
-        ax = _panels(1, 1, (6.2, 5.6))[1][0] if ax is None else ax
+        ax = new_axes((6.2, 5.6)) if ax is None else ax
         area = {model: self._area(model, curve) for model, curve in curves.items()}
-        ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=":", zorder=0)
+        unit_square(ax, 0.01)
         ranked = sorted(curves, key=area.get, reverse=True)
         for model, width in zip(ranked, _widths(len(ranked)), strict=True):
             color, label = _color(self.comparison, model), f"{clean(model)}  {area[model]:.3f}"
@@ -125,10 +132,6 @@ class MeanRocDisplay(ComparisonDisplay):
         positive = "each class, averaged" if several else clean(self.comparison.labels[-1])
         ax.set_xlabel("share of the other cases called positive")
         ax.set_ylabel(f"share of the positive cases found ({positive})")
-        ax.set_xlim(-0.01, 1.01)
-        ax.set_ylim(-0.01, 1.01)
-        ax.set_aspect("equal")
-        ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize="small", loc="lower right", title="AUC")
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -163,7 +166,7 @@ class ReliabilityDisplay(ComparisonDisplay):
         """
         curves = _curves(self.comparison, "reliability")
         columns = int(np.ceil(np.sqrt(len(curves))))
-        self.figure_, self.axes_ = _panels(
+        self.figure_, self.axes_ = new_panels(
             len(curves), columns, (2.6, 2.7), sharex=True, sharey=True
         )
         for ax, (model, bins) in zip(self.axes_, curves.items(), strict=True):
@@ -207,7 +210,7 @@ class LearningDisplay:
         self : LearningDisplay
         """
         curve = self.curve
-        self.figure_, self.axes_ = _panels(len(curve.metrics), 3, (4.4, 3.6))
+        self.figure_, self.axes_ = new_panels(len(curve.metrics), 3, (4.4, 3.6))
         points = curve.points()
         geometric = len(curve.sizes) > 2 and curve.sizes[1] - curve.sizes[0] < 0.7 * (
             curve.sizes[-1] - curve.sizes[-2]
@@ -222,26 +225,10 @@ class LearningDisplay:
                 ax.set_xscale("log", base=2)
             ax.set_xticks(curve.sizes, [str(size) for size in curve.sizes])
             ax.minorticks_off()
-            ax.spines[["top", "right"]].set_visible(False)
+            plain_frame(ax)
         handles, labels = self.axes_[0].get_legend_handles_labels()
         self.figure_.legend(handles, labels, loc="outside right upper", frameon=False)
         return self
-
-
-def _panels(n, columns, size, **options):
-    """A figure with n axes in rows of ``columns``, each about ``size`` inches."""
-    require_extra("matplotlib", extra="plot")
-    import matplotlib.pyplot as plt
-
-    columns = min(n, columns)
-    rows = -(-n // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(size[0] * columns + 0.8, size[1] * rows + 0.5),
-        layout="constrained", squeeze=False, **options,
-    )  # fmt: skip
-    for ax in axes.ravel()[n:]:
-        ax.set_visible(False)
-    return figure, axes.ravel()[:n]
 
 
 def _curves(comparison, name):
@@ -259,7 +246,7 @@ def _curves(comparison, name):
 
 
 def _color(thing, model):
-    return COLORS[thing.models.index(model) % len(COLORS)]
+    return SERIES[thing.models.index(model) % len(SERIES)]
 
 
 def _label(thing, metric):
@@ -274,11 +261,11 @@ def _widths(n):
 def _draw_difference(ax, place, values, reference, entry):
     if entry["n_infinite"] or entry["mean"] is None:
         why = "infinite" if np.isinf([values, reference]).any() else "no value"
-        ax.text(0, place, why, color=FAINT, fontsize="x-small", ha="center", va="center")
+        ax.text(0, place, why, color=LIGHT, fontsize="x-small", ha="center", va="center")
         return
     both = np.isfinite(values) & np.isfinite(reference)
     splits = values[both] - reference[both]
-    color = {True: BETTER, False: WORSE, None: UNSURE}[entry["better"]]
+    color = {True: BLUE, False: ORANGE, None: GREY}[entry["better"]]
     jitter = np.random.default_rng(0).uniform(-0.16, 0.16, len(splits))
     ax.scatter(splits, place + jitter, s=7, color=color, alpha=0.28, linewidths=0)
     if entry["low"] is not None:
@@ -294,22 +281,23 @@ def _draw_reliability(ax, bins, n_splits):
     cases = np.maximum(count / n_splits, 1)
     limits = [accuracy_interval(share, n) for share, n in zip(y, cases, strict=True)]
     common = count >= 0.01 * count.sum()  # bins with fewer cases are noise; they stay faint
-    ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=":", zorder=0)
-    ax.plot(x[common], y[common], color=BETTER, linewidth=1.4, alpha=0.8)
-    for chosen, color in ((common, BETTER), (~common, FAINT)):
+    unit_square(ax, 0.03)
+    ax.plot(x[common], y[common], color=BLUE, linewidth=1.4, alpha=0.8)
+    for chosen, color in ((common, BLUE), (~common, LIGHT)):
         ax.vlines(
             x[chosen], *np.transpose(limits)[:, chosen], color=color, alpha=0.4, linewidth=1.2
         )
         ax.scatter(x[chosen], y[chosen], s=14 + 110 * count[chosen] / count.sum(), color=color,
                    edgecolors="white", linewidths=0.6, zorder=3)  # fmt: skip
-    gap = np.abs(said - happened).sum() / count.sum()
-    ax.text(0.98, 0.03, f"mean gap {gap:.3f}", fontsize="small", color=UNSURE, ha="right")
-    ax.set_xlim(-0.03, 1.03)
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_xticks([0, 0.5, 1])
-    ax.set_yticks([0, 0.5, 1])
-    ax.set_aspect("equal")
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.text(
+        0.98,
+        0.03,
+        f"mean gap {calibration_gap(bins):.3f}",
+        fontsize="small",
+        color=GREY,
+        ha="right",
+    )
+    ax.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
 
 
 def _draw_learning(ax, points, label, color, width):

@@ -61,7 +61,7 @@ class Experiment:
         Classes; with two, the positive one is last.
     parts : Parts
         The splits.
-    metrics : dict of str to Metric
+    metrics : dict of str to QualityMetric
         What to measure on each test part.
     pooled : bool
         Test parts are too small to be measured one by one: keep the answers as well.
@@ -95,7 +95,7 @@ class Experiment:
 
     def work(self):
         """The function that does a task."""
-        return partial(_measure_task, self)
+        return partial(_do_task, self)
 
 
 @dataclass(frozen=True)
@@ -136,27 +136,6 @@ def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
     return Outcome(rows + _pooled_rows(experiment, answers), failures, messages)
 
 
-def measure(metric, truth, answers, labels):
-    """Return the value of a metric, or None where it has none.
-
-    Parameters
-    ----------
-    metric : Metric
-        What to measure.
-    truth : ndarray of shape (n,)
-        Codes of the true classes.
-    answers : dict
-        From :func:`ask`.
-    labels : int
-        Number of classes.
-    """
-    values = answers[metric.needs]
-    if values is None:
-        return None
-    value = np.asarray(metric.function(truth, values, np.arange(labels)), dtype=float)
-    return None if np.isnan(value).any() else value.tolist()
-
-
 def ask(model, X, labels):
     """Ask a fitted classifier about cases.
 
@@ -187,7 +166,7 @@ def ask(model, X, labels):
     return {"decision": decision, "probability": None, "score": score}
 
 
-def _measure_task(experiment, task):
+def _do_task(experiment, task):
     train, test = experiment.parts[task["split"]]
     model = clone(experiment.models[task["model"]])
     # Shown once at the end, not once for every fit.
@@ -197,7 +176,7 @@ def _measure_task(experiment, task):
         answers = ask(model, _safe_indexing(experiment.X, test), experiment.labels)
     truth = label_codes(experiment.y[test], experiment.labels)
     rows = [
-        {"metric": name, "value": measure(metric, truth, answers, len(experiment.labels))}
+        {"metric": name, "value": _evaluate(metric, truth, answers, len(experiment.labels))}
         for name, metric in experiment.metrics.items()
         if metric.per_case or not experiment.pooled
     ]
@@ -206,6 +185,15 @@ def _measure_task(experiment, task):
     if caught:
         rows.append({"metric": WARNINGS, "value": sorted({str(w.message) for w in caught})})
     return rows
+
+
+def _evaluate(metric, truth, answers, n_classes):
+    """Return the value of a metric, or None where it has none; the truth is codes of classes."""
+    values = answers[metric.needs]
+    if values is None:
+        return None
+    value = np.asarray(metric.function(truth, values, np.arange(n_classes)), dtype=float)
+    return None if np.isnan(value).any() else value.tolist()
 
 
 def _pooled_rows(experiment, answers):
@@ -222,7 +210,7 @@ def _pooled_rows(experiment, answers):
         sizes = {"n_train": len(experiment.y) - 1, "n_test": len(cases)}
         for name, metric in experiment.metrics.items():
             if not metric.per_case:
-                value = measure(metric, truth, joined, len(experiment.labels))
+                value = _evaluate(metric, truth, joined, len(experiment.labels))
                 rows.append(
                     {"split": "all", "model": model, "metric": name, "value": value, **sizes}
                 )

@@ -5,9 +5,9 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-from keeptree.data.files import read_training, warn_suspect_columns
 from keeptree.data.labels import named_label
-from keeptree.evaluation.comparison import DEFAULT_METRICS, compare, read_classes
+from keeptree.data.training import read_training
+from keeptree.evaluation.comparison import DEFAULT_METRICS, compare
 from keeptree.evaluation.displays import (
     LearningDisplay,
     MeanRocDisplay,
@@ -17,6 +17,7 @@ from keeptree.evaluation.displays import (
 from keeptree.evaluation.learning import learning_curve
 from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
+from keeptree.evaluation.preparation import read_classes
 from keeptree.evaluation.tables import finite
 from keeptree.output import write_text
 from keeptree.text import clean, plural
@@ -41,7 +42,7 @@ def compare_file(
     Parameters
     ----------
     path : str or Path
-        The data; see :func:`keeptree.data.files.read_frame`.
+        The data; see :func:`keeptree.data.training.read_frame`.
     target : str
         Column of the class.
     out : str or Path
@@ -71,7 +72,6 @@ def compare_file(
         What was written.
     """
     X, y = read_training(path, target, nominal, drop)
-    warn_suspect_columns(X, y)
     labels = read_classes(y)[1]
     models = make_models(models, X)
     measured = {**find_metrics(metrics)}

@@ -1,18 +1,14 @@
 """Learning curves: how the quality of several models grows with the training sample."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from keeptree.evaluation.choice import one_of
-from keeptree.evaluation.comparison import (
-    name_models,
-    read_classes,
-    split_parts,
-    warn_of_frozen,
-)
-from keeptree.evaluation.experiment import Experiment, Parts, run_experiment
-from keeptree.evaluation.metrics import find_metrics
+from keeptree.evaluation.experiment import Parts, run_experiment
+from keeptree.evaluation.preparation import prepare_experiment
+from keeptree.evaluation.significance import describe_differences
 from keeptree.evaluation.tables import markdown_table, number
 
 
@@ -98,17 +94,18 @@ def learning_curve(
     >>> [round(point["mean"], 2) for point in curve.points()]
     [0.91, 0.94]
     """
-    models, metrics = name_models(models), find_metrics(metrics)
-    warn_of_frozen(models)
-    y, labels = read_classes(y, positive)
-    parts = split_parts(protocol, n_splits, random_state, X, y)
-    sizes = _read_sizes(sizes, min(np.diff(parts.train_ends, prepend=0)))
+    whole = prepare_experiment(
+        models, X, y, protocol=protocol, n_splits=n_splits, metrics=metrics, positive=positive,
+        random_state=random_state,
+    )  # fmt: skip
+    sizes = _read_sizes(sizes, min(np.diff(whole.parts.train_ends, prepend=0)))
     rng = np.random.default_rng(random_state)
-    orders = [(_proportional_order(train, y, rng), test) for train, test in parts]
+    orders = [(_proportional_order(train, whole.y, rng), test) for train, test in whole.parts]
     nested = Parts.from_pairs([(order[:size], test) for order, test in orders for size in sizes])
-    experiment = Experiment(models, X, y, labels, nested, metrics)
-    outcome = run_experiment(experiment, results, n_jobs, progress)
-    return LearningCurve(**vars(outcome), models=list(models), metrics=metrics, sizes=sizes)
+    outcome = run_experiment(replace(whole, parts=nested), results, n_jobs, progress)
+    return LearningCurve(
+        **vars(outcome), models=list(whole.models), metrics=whole.metrics, sizes=sizes
+    )
 
 
 @dataclass(frozen=True)
@@ -144,11 +141,12 @@ class LearningCurve:
             if row["value"] is not None:
                 key = row["metric"], row["model"], row["n_train"]
                 groups.setdefault(key, []).append(row["value"])
-        return [
-            {"metric": metric, "model": model, "size": size,
-             **_describe(groups.get((metric, model, size), []))}
-            for metric in self.metrics for model in self.models for size in self.sizes
-        ]  # fmt: skip
+        points = []
+        for key in product(self.metrics, self.models, self.sizes):
+            entry = describe_differences(np.array(groups.get(key, []), dtype=float))
+            point = dict(zip(("metric", "model", "size"), key, strict=True))
+            points.append(point | {name: entry[name] for name in ("n", "mean", "sd", "se")})
+        return points
 
     def to_markdown(self):
         """Return one table for each metric: models by sizes, means ± standard errors."""
@@ -189,18 +187,6 @@ def _proportional_order(cases, y, rng):
         members = rng.permutation(np.flatnonzero(y[cases] == label))
         place[members] = (np.arange(len(members)) + 0.5) / len(members)
     return cases[np.argsort(place, kind="stable")]
-
-
-def _describe(values):
-    n = len(values)
-    spread = n > 1 and np.isfinite(values).all()  # an infinite mean has none
-    sd = float(np.std(values, ddof=1)) if spread else None
-    return {
-        "n": n,
-        "mean": float(np.mean(values)) if n else None,
-        "sd": sd,
-        "se": sd / np.sqrt(n) if spread else None,
-    }
 
 
 def _cell(point, decimals):

@@ -1,8 +1,8 @@
 """Metrics of one test sample by name: scikit-learn's where it has them, the papers' beside them.
 
-Every function takes the true classes, what a model says of the cases (scores, probabilities or
-decisions, see :class:`Metric`) and ``labels``, the classes in the order of the columns; with two
-classes the last one is the positive one.
+Every function takes the true classes, what a model gives the cases (scores, probabilities or
+decisions, see :class:`QualityMetric`) and ``labels``, the classes in the order of the columns; with
+two classes the last one is the positive one.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,13 @@ from sklearn.metrics import (
 )
 
 from keeptree.evaluation.choice import one_of
+from keeptree.evaluation.indicators import indicators
 from keeptree.evaluation.ranking import auc, mean_roc, partial_auc
+from keeptree.evaluation.reliability import expected_calibration_error, reliability_bins
 
 
 @dataclass(frozen=True)
-class Metric:
+class QualityMetric:
     """A metric as :func:`keeptree.evaluation.compare` uses it.
 
     Parameters
@@ -62,7 +64,7 @@ def squared_error(y_true, probability, labels=None):
     >>> round(squared_error([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 12)
     0.17
     """
-    truth, probability = _indicators(y_true, probability, labels)
+    truth, probability = indicators(y_true, probability, labels)
     return float(((truth - probability) ** 2).sum(axis=1).mean())
 
 
@@ -86,52 +88,9 @@ def unclipped_log_loss(y_true, probability, labels=None):
     >>> unclipped_log_loss([0, 1], [[1, 0], [1, 0]])
     inf
     """
-    truth, probability = _indicators(y_true, probability, labels)
+    truth, probability = indicators(y_true, probability, labels)
     with np.errstate(divide="ignore"):
         return float(-np.log(probability[truth]).mean())
-
-
-def reliability_bins(y_true, probability, labels=None, *, n_bins=10):
-    """Return what a reliability diagram draws, so that it can be added up over test samples.
-
-    Parameters
-    ----------
-    y_true, probability, labels
-        Classes, probabilities of shape (n, n_classes), order of the columns.
-    n_bins : int
-        Bins of equal width between 0 and 1.
-
-    Returns
-    -------
-    bins : ndarray of shape (n_bins, 3)
-        Number of cases, sum of their probabilities, number of events. With two classes the event
-        is the positive class; with more, that the most probable class is the true one.
-
-    Examples
-    --------
-    >>> reliability_bins([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]], n_bins=2)
-    array([[1. , 0.1, 0. ],
-           [2. , 1.3, 2. ]])
-    """
-    truth, probability = _indicators(y_true, probability, labels)
-    column = np.full(len(truth), 1) if truth.shape[1] == 2 else probability.argmax(axis=1)
-    rows = np.arange(len(truth))
-    p, event = probability[rows, column], truth[rows, column]
-    place = np.clip((p * n_bins).astype(int), 0, n_bins - 1)
-    sums = [np.bincount(place, weights=w, minlength=n_bins) for w in (np.ones(len(p)), p, event)]
-    return np.column_stack(sums)
-
-
-def expected_calibration_error(y_true, probability, labels=None, *, n_bins=10):
-    """Return the ECE: the mean gap between probability and frequency over :func:`reliability_bins`.
-
-    Examples
-    --------
-    >>> expected_calibration_error([0, 1], [[0.75, 0.25], [0.25, 0.75]])
-    0.25
-    """
-    bins = reliability_bins(y_true, probability, labels, n_bins=n_bins)
-    return float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
 
 
 def cost(y_true, decision, labels=None, *, matrix, normalise=False):
@@ -158,27 +117,8 @@ def cost(y_true, decision, labels=None, *, matrix, normalise=False):
     return float(total / table.sum() if normalise else total)
 
 
-def weighted_accuracy(y_true, decision, labels=None, *, weights):
-    """Return the weighted share of right decisions (the lecture's weighted accuracy).
-
-    Parameters
-    ----------
-    y_true, decision, labels
-        As for :func:`cost`.
-    weights : array-like of shape (n_classes, n_classes)
-        Weight of a case, by true class (row) and predicted class (column); [[w1, w2], [w3, w4]].
-
-    Examples
-    --------
-    >>> weighted_accuracy([0, 0, 1], [0, 1, 1], weights=[[1, 1], [1, 2]])
-    0.75
-    """
-    table, weights = _table_and(weights, y_true, decision, labels)
-    return float(np.trace(table * weights) / (table * weights).sum())
-
-
 def cost_metric(matrix):
-    """Return the mean cost per case under a cost matrix as a :class:`Metric`.
+    """Return the mean cost per case under a cost matrix as a :class:`QualityMetric`.
 
     Parameters
     ----------
@@ -186,7 +126,7 @@ def cost_metric(matrix):
         See :func:`cost`.
     """
     function = partial(cost, matrix=np.asarray(matrix, dtype=float).tolist(), normalise=True)
-    return Metric(function, "decision", larger=False, label="cost", per_case=True)
+    return QualityMetric(function, "decision", larger=False, label="cost", per_case=True)
 
 
 def _of_labels(function, y_true, decision, labels):
@@ -208,28 +148,28 @@ def _confusion(y_true, decision, labels):
 
 
 METRICS = {
-    "auc": Metric(auc, "score", label="AUC"),
-    "auc_weighted": Metric(partial(auc, average="weighted"), "score", label="weighted AUC"),
-    "auc_ties_0": Metric(partial(auc, ties=0.0), "score", label="AUC, ties 0"),
-    "brier": Metric(brier, "probability", False, "Brier", per_case=True),
-    "mse": Metric(squared_error, "probability", False, "MSE", per_case=True),
-    "log_loss": Metric(_log_loss, "probability", False, "log-loss", per_case=True),
-    "log_loss_unclipped": Metric(
+    "auc": QualityMetric(auc, "score", label="AUC"),
+    "auc_weighted": QualityMetric(partial(auc, average="weighted"), "score", label="weighted AUC"),
+    "auc_ties_0": QualityMetric(partial(auc, ties=0.0), "score", label="AUC, ties 0"),
+    "brier": QualityMetric(brier, "probability", False, "Brier", per_case=True),
+    "mse": QualityMetric(squared_error, "probability", False, "MSE", per_case=True),
+    "log_loss": QualityMetric(_log_loss, "probability", False, "log-loss", per_case=True),
+    "log_loss_unclipped": QualityMetric(
         unclipped_log_loss, "probability", False, "log-loss, unclipped", per_case=True
     ),
-    "ece": Metric(expected_calibration_error, "probability", False, "ECE"),
-    "accuracy": Metric(_accuracy, "decision", label="accuracy", per_case=True),
-    "precision": Metric(partial(_of_labels, precision_score), "decision", label="precision"),
-    "recall": Metric(partial(_of_labels, recall_score), "decision", label="recall"),
-    "f1": Metric(partial(_of_labels, f1_score), "decision", label="F"),
+    "ece": QualityMetric(expected_calibration_error, "probability", False, "ECE"),
+    "accuracy": QualityMetric(_accuracy, "decision", label="accuracy", per_case=True),
+    "precision": QualityMetric(partial(_of_labels, precision_score), "decision", label="precision"),
+    "recall": QualityMetric(partial(_of_labels, recall_score), "decision", label="recall"),
+    "f1": QualityMetric(partial(_of_labels, f1_score), "decision", label="F"),
 }
 
 # Values that are no single number; they are summed or averaged over the splits and drawn.
 CURVES = {
-    "confusion": Metric(_confusion, "decision", label="confusion matrix"),
-    "partial_auc": Metric(partial_auc, "score", label="AUC(x)"),
-    "reliability": Metric(reliability_bins, "probability", label="reliability"),
-    "roc": Metric(mean_roc, "score", label="ROC"),
+    "confusion": QualityMetric(_confusion, "decision", label="confusion matrix"),
+    "partial_auc": QualityMetric(partial_auc, "score", label="AUC(x)"),
+    "reliability": QualityMetric(reliability_bins, "probability", label="reliability"),
+    "roc": QualityMetric(mean_roc, "score", label="ROC"),
 }
 
 
@@ -239,11 +179,12 @@ def find_metrics(metrics):
     Parameters
     ----------
     metrics : list of str or dict
-        Names in :data:`METRICS` or :data:`CURVES`, or a dict of names to your own :class:`Metric`.
+        Names in :data:`METRICS` or :data:`CURVES`, or a dict of names to your own
+        :class:`QualityMetric`.
 
     Returns
     -------
-    metrics : dict of str to Metric
+    metrics : dict of str to QualityMetric
 
     Examples
     --------
@@ -254,18 +195,6 @@ def find_metrics(metrics):
         return dict(metrics)
     known = {**METRICS, **CURVES}
     return {name: known[one_of(known, name, "metric")] for name in metrics}
-
-
-def _indicators(y_true, probability, labels):
-    """Which class each case has, and the probabilities, as matrices."""
-    y_true, probability = np.asarray(y_true), np.asarray(probability, dtype=float)
-    labels = np.unique(y_true) if labels is None else np.asarray(labels)
-    if probability.shape != (len(y_true), len(labels)):
-        raise ValueError(
-            f"The probabilities have shape {probability.shape}; one row for each of {len(y_true)} "
-            f"cases and one column for each of {len(labels)} classes are needed."
-        )
-    return y_true[:, None] == labels, probability
 
 
 def _table_and(matrix, y_true, decision, labels):

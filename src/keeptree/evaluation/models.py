@@ -7,13 +7,7 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from keeptree.evaluation.choice import one_of
 from keeptree.learners.nbtree import NBTreeClassifier
-from keeptree.probability.confdtree import ConfDTreeClassifier
-from keeptree.probability.distance_kernel import DistanceKernelClassifier
-from keeptree.probability.geometric_rank import GeometricRankClassifier
-from keeptree.probability.kept import KeptTreeClassifier
-from keeptree.probability.margin import MarginTreeClassifier
-from keeptree.probability.smoothing import SmoothedTreeClassifier
-from keeptree.probability.soft import SoftTreeClassifier
+from keeptree.probability.methods import METHODS, make_method, methods_of
 
 
 def make_models(names=None, X=None):
@@ -36,7 +30,7 @@ def make_models(names=None, X=None):
     {'laplace': SmoothedTreeClassifier()}
     """
     names = DEFAULT if names is None else names
-    models = {name: MODELS[one_of(MODELS, name, "model")]() for name in names}
+    models = {name: _make(one_of(MODELS, name, "model")) for name in names}
     if "forest" in models:
         models["forest"] = give_codes(models["forest"], X)
     return models
@@ -64,19 +58,13 @@ def give_codes(model, X):
     return make_pipeline(make_column_transformer((codes, nominal), remainder="passthrough"), model)
 
 
-MODELS = {
-    "raw": lambda: SmoothedTreeClassifier(smoothing="raw"),
-    "laplace": SmoothedTreeClassifier,
-    "m-estimate": lambda: SmoothedTreeClassifier(smoothing="m-estimate"),
-    "shrinkage": lambda: SmoothedTreeClassifier(smoothing="shrinkage"),
-    "rank": lambda: GeometricRankClassifier(scope="local"),
-    "kernel": DistanceKernelClassifier,
-    "separator-kernel": lambda: DistanceKernelClassifier(scope="separator"),
-    "confdtree": ConfDTreeClassifier,
-    "soft": SoftTreeClassifier,
-    "margin": MarginTreeClassifier,
-    "kept": KeptTreeClassifier,
+_OTHERS = {
     "nbtree": NBTreeClassifier,
     "forest": lambda: RandomForestClassifier(random_state=0),
 }
-DEFAULT = ("raw", "laplace", "shrinkage", "kernel", "confdtree", "soft", "margin", "kept", "forest")
+MODELS = (*METHODS, *_OTHERS)
+DEFAULT = (*methods_of("compare"), "forest")
+
+
+def _make(name):
+    return _OTHERS[name]() if name in _OTHERS else make_method(name)

@@ -4,6 +4,8 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.metrics import roc_curve
 
+from keeptree.evaluation.indicators import indicators
+
 GRID = np.linspace(0, 1, 101)  # the 2005 paper's step
 
 
@@ -28,7 +30,7 @@ def auc(y_true, scores, labels=None, *, average="macro", ties=0.5):
     Returns
     -------
     auc : float
-        The mean leaves out classes that none or all of the cases have; NaN if that are all.
+        The mean leaves out classes that none or all of the cases have; NaN if no class qualifies.
 
     Examples
     --------
@@ -38,12 +40,57 @@ def auc(y_true, scores, labels=None, *, average="macro", ties=0.5):
     0.75
     """
     truth, scores = _one_versus_rest(y_true, scores, labels)
-    areas = np.array([_area(*column, ties) for column in zip(truth.T, scores.T, strict=True)])
+    once = np.ones((1, len(truth)))
+    columns = zip(truth.T, scores.T, strict=True)
+    areas = np.array([weighted_area(*column, ties)(once)[0] for column in columns])
     weight = truth.sum(axis=0) if average == "weighted" and truth.shape[1] > 1 else 1
     weight = np.where(np.isnan(areas), 0, weight)
     if not weight.any():
         return float("nan")
     return float(np.average(np.nan_to_num(areas), weights=weight))
+
+
+def weighted_area(truth, score, ties=0.5):
+    """Return a function from weights of the cases to the area under the ROC curve.
+
+    Mann and Whitney's count along the sorted scores: no matrix of positive by negative cases is
+    built, and the scores are sorted once for any number of weights (bootstrap resamples).
+
+    Parameters
+    ----------
+    truth : ndarray of bool of shape (n,)
+        Which cases are positive.
+    score : ndarray of shape (n,)
+        Larger for the positive ones.
+    ties : float
+        What a pair with equal scores counts.
+
+    Returns
+    -------
+    area : callable
+        From weights of shape (b, n) to areas of shape (b,), NaN where all cases of a side weigh 0.
+
+    Examples
+    --------
+    >>> area = weighted_area(np.array([False, True, False]), np.array([0.2, 0.4, 0.4]))
+    >>> area(np.array([[1.0, 1.0, 1.0], [3.0, 1.0, 1.0]]))
+    array([0.75 , 0.875])
+    """
+    order = np.argsort(score, kind="stable")
+    ordered = score[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    is_positive = truth[order].astype(float)
+
+    def area(weights):
+        here = weights[:, order]
+        up = np.add.reduceat(here * is_positive, starts, axis=1)
+        down = np.add.reduceat(here, starts, axis=1) - up
+        below = np.cumsum(down, axis=1) - down
+        with np.errstate(invalid="ignore"):
+            pairs = up.sum(axis=1) * down.sum(axis=1)
+            return (up * (below + ties * down)).sum(axis=1) / np.where(pairs > 0, pairs, np.nan)
+
+    return area
 
 
 def mean_roc(y_true, scores, labels=None, x=GRID):
@@ -134,12 +181,7 @@ def _one_versus_rest(y_true, scores, labels):
     labels = np.unique(y_true) if labels is None else np.asarray(labels)
     if scores.ndim == 1 or scores.shape[1] == 2:
         scores, labels = scores.reshape(len(y_true), -1)[:, -1:], labels[-1:]
-    if scores.shape != (len(y_true), len(labels)):
-        raise ValueError(
-            f"The scores have shape {scores.shape}; one row for each of {len(y_true)} cases and "
-            f"one column for each of {len(labels)} classes are needed."
-        )
-    return y_true[:, None] == labels, scores
+    return indicators(y_true, scores, labels, "scores")
 
 
 def _average_curve(curve, y_true, scores, labels, x):
@@ -149,16 +191,6 @@ def _average_curve(curve, y_true, scores, labels, x):
         return np.full(len(x), np.nan)
     columns = zip(truth.T[defined], scores.T[defined], strict=True)
     return np.mean([curve(*column, np.asarray(x, dtype=float)) for column in columns], axis=0)
-
-
-def _area(truth, score, ties):
-    """Share of the pairs of a positive and a negative case that are ranked right."""
-    positive, negative = score[truth], np.sort(score[~truth])
-    if not len(positive) or not len(negative):
-        return np.nan
-    below = np.searchsorted(negative, positive, side="left")
-    equal = np.searchsorted(negative, positive, side="right") - below
-    return (below + ties * equal).sum() / (len(positive) * len(negative))
 
 
 def _corners(truth, score):

@@ -5,10 +5,8 @@ runs the same tasks with the same file again continues where the last run stoppe
 """
 
 import json
-import sys
 import time
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -16,6 +14,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from keeptree.output import check_writable, write_text
+from keeptree.terminal import progress_bar
 
 
 def run(tasks, work, results=None, *, n_jobs=None, progress=True, description=""):
@@ -60,13 +59,15 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description=""
     keys = [_key(task) for task in tasks]
     wanted = dict(zip(keys, tasks, strict=True))
     todo = [task for key, task in wanted.items() if key not in records]
-    with _bar(description, len(wanted), len(wanted) - len(todo), progress) as advance:
-        for line in _lines(todo, work, n_jobs, path):
+    before = len(wanted) - len(todo)
+    text = "{task.completed}/{task.total}"
+    with progress_bar(description, len(wanted), text, done=before, wanted=progress) as move:
+        for done, line in enumerate(_lines(todo, work, n_jobs, path), start=before + 1):
             if path is not None:
                 _append(path, line)
             record = json.loads(line)
             records[_key(record["task"])] = record
-            advance()
+            move(done)
     return [records[key] for key in keys]
 
 
@@ -164,21 +165,3 @@ def _do(work, task):
         text = " ".join(str(error).split())
         return json.dumps({"task": task, "error": f"{type(error).__name__}: {text}"},
                           default=_plain)  # fmt: skip
-
-
-@contextmanager
-def _bar(description, total, done, wanted):
-    """Yield a function that moves a progress bar one task on."""
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-    except ModuleNotFoundError:
-        wanted = False
-    if not wanted or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn(),
-               TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        entry = bar.add_task(description, total=total, completed=done)
-        yield lambda: bar.advance(entry)

@@ -1,6 +1,6 @@
 """Is a difference more than chance? Paired tests over splits, intervals of an accuracy."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from scipy.stats import norm, t, wilcoxon
@@ -90,8 +90,41 @@ def paired_difference(
     )  # fmt: skip
 
 
+def describe_differences(differences, **options):
+    """Return :func:`paired_difference` as a dict, of values some of which may not be finite.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        NaN where there is none.
+    **options
+        Of :func:`paired_difference`.
+
+    Returns
+    -------
+    found : dict
+        The fields of :class:`PairedDifference`, and ``n_infinite``. If any value is infinite, so
+        is the mean (None if they have both signs), and all that needs a spread is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = describe_differences(np.array([1.0, np.inf, np.nan]))
+    >>> found["n"], found["n_infinite"], found["mean"], found["sd"]
+    (2, 1, inf, None)
+    """
+    differences = differences[~np.isnan(differences)]
+    infinite = differences[np.isinf(differences)]
+    if len(differences) > len(infinite) == 0:
+        return {**asdict(paired_difference(differences, **options)), "n_infinite": 0}
+    signs = np.unique(np.sign(infinite))
+    mean = float(signs[0] * np.inf) if len(signs) == 1 else None
+    nothing = asdict(PairedDifference(len(differences), mean, *[None] * 7))
+    return {**nothing, "n_infinite": len(infinite)}
+
+
 def accuracy_interval(accuracy, n, confidence=0.95):
-    """Return the Wilson interval of an accuracy, the one of the lecture's textbook (Tan et al.).
+    """Return the Wilson interval of an accuracy or another share (as in Tan et al.'s textbook).
 
     (2 n a + z² ± z sqrt(z² + 4 n a - 4 n a²)) / (2 (n + z²))
 
@@ -99,7 +132,7 @@ def accuracy_interval(accuracy, n, confidence=0.95):
     ----------
     accuracy : float
         Share of right decisions.
-    n : int
+    n : float
         Number of test cases.
     confidence : float
         Of the interval.
@@ -118,7 +151,8 @@ def accuracy_interval(accuracy, n, confidence=0.95):
     z = norm.ppf((1 + confidence) / 2)
     middle = 2 * n * accuracy + z**2
     reach = z * np.sqrt(z**2 + 4 * n * accuracy * (1 - accuracy))
-    return float((middle - reach) / (2 * (n + z**2))), float((middle + reach) / (2 * (n + z**2)))
+    low, high = (middle - reach) / (2 * (n + z**2)), (middle + reach) / (2 * (n + z**2))
+    return float(max(low, 0.0)), float(min(high, 1.0))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import math
 from keeptree.text import clean, plural
 
 SURE = {True: "▲", False: "▼", None: " "}
+_STYLE = {"▲": "bold green", "▼": "bold red", " ": "dim"}
 
 
 def means_table(comparison):
@@ -103,18 +104,44 @@ def _failure_line(comparison):
     )
 
 
-def comparison_text(comparison):
-    """The two tables for a terminal of any kind."""
+def terminal_tables(comparison):
+    """Tables of means and of differences for a terminal.
+
+    Yields
+    ------
+    title : str
+    head : list of str
+    rows : list of list
+        Name of the model, then text and style (as rich has them) of each figure.
+    """
     head, rows = means_table(comparison)
-    body = [
-        [name, *(f"{text}{'*' if best else ' '}" for text, best in cells)] for name, cells in rows
-    ]
-    lines = [heading(comparison), "", *_aligned([head, *body])]
+    yield (
+        heading(comparison),
+        head,
+        [
+            [name, *((f"{text} {'*' * best:1}", "bold" if best else "") for text, best in cells)]
+            for name, cells in rows
+        ],
+    )
     head, rows = differences_table(comparison)
     if rows and comparison.n_splits > 1:
-        body = [[name, *(f"{text} {mark}" for text, mark in cells)] for name, cells in rows]
-        lines += ["", f"Difference to {clean(comparison.baseline)}", *_aligned([head, *body])]
-    return "\n".join([*lines, "", *notes(comparison)])
+        yield (
+            f"Difference to {clean(comparison.baseline)}",
+            head,
+            [
+                [name, *((f"{text} {mark}", _STYLE[mark]) for text, mark in cells)]
+                for name, cells in rows
+            ],
+        )
+
+
+def comparison_text(comparison):
+    """The tables for a terminal of any kind."""
+    lines = []
+    for title, head, rows in terminal_tables(comparison):
+        body = [[name, *(text for text, _ in cells)] for name, *cells in rows]
+        lines += [title, "", *_aligned([head, *body]), ""]
+    return "\n".join([*lines, *notes(comparison)])
 
 
 def comparison_markdown(comparison):

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from keeptree._compiled import boxes
 from keeptree.data.labels import plain
 from keeptree.geometry.metric import column_number
 
@@ -40,8 +41,6 @@ class Constraints:
 
     def rules(self, tree, observed):
         """What the compiled functions read: a row for each column, and the lists of values."""
-        from keeptree._kernels import boxes
-
         rules, values = np.zeros((tree.n_features, boxes.LAST + 1)), []
         for f in range(tree.n_features):
             if tree.categories[f] is not None:

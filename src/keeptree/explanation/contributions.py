@@ -37,18 +37,17 @@ def collect_contributions(subject, rows, label):
     if not hasattr(model, "contributions"):
         return None
     found = ask(model.contributions, subject.as_inner(rows))
-    column = int(np.flatnonzero(model.classes_ == subject.tree.classes[label])[0])
     parts = []
     if hasattr(found, "expert"):
-        values = _of_class(found.value[0], column)
+        values = _of_class(found.value[0], label)
         for name, value in zip(found.expert, values, strict=True):
             parts.append(_part("expert", _EXPERTS.get(name, clean(name)), None, value))
         tests = found.test[0]
     else:
-        start = _of_class(np.asarray(found.intercept)[None], column)[0]
+        start = _of_class(np.asarray(found.intercept)[None], label)[0]
         parts.append(_part("start", "The mean training case", None, start))
         tests = found.value[0]
-    for node, value in zip(found.node.tolist(), _of_class(tests, column), strict=True):
+    for node, value in zip(found.node.tolist(), _of_class(tests, label), strict=True):
         parts.append(_part("test", _question(subject.tree, node), node, value))
     order = {"start": 0, "expert": 1, "test": 2}
     return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
@@ -61,11 +60,11 @@ def ask(method, rows):
         return method(rows)
 
 
-def _of_class(values, column):
+def _of_class(values, label):
     """Log-odds of one class; of two classes those of the second are given."""
     if values.ndim == 1:
-        return values if column == 1 else -values
-    return values[:, column]
+        return values if label == 1 else -values
+    return values[:, label]
 
 
 def _part(kind, name, node, value):

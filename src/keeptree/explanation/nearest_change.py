@@ -189,8 +189,10 @@ class NearestChanges(Sequence):
     @cached_property
     def leaf(self):  # noqa: D102
         found, _ = self._search.boxes(())
-        leaf = np.where(self._box >= 0, found.node[self._box], -1)
-        for i in np.flatnonzero(np.isnan(self._X).any(axis=1) & (self._box >= 0)):
+        changed, partial = self._box >= 0, np.isnan(self._X).any(axis=1)
+        leaf = np.full(len(self._X), -1)
+        leaf[changed & ~partial] = found.node[self._box[changed & ~partial]]
+        for i in np.flatnonzero(changed & partial):
             leaf[i] = self._search.boxes(missing_of(self._X[i]))[0].node[self._box[i]]
         return leaf
 

@@ -4,6 +4,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from keeptree._compiled.boxes import ANY_NUMBER, find_cheapest, move_rows, price_boxes
 from keeptree.blocks import map_rows
 from keeptree.geometry.cells import find_cells
 
@@ -14,18 +15,14 @@ class Search:
     """Cheapest changes in a tree, under a metric and constraints."""
 
     def __init__(self, subject, constraints):
-        from keeptree._kernels.boxes import ANY_NUMBER
-
         self.subject, self.constraints, self.tree = subject, constraints, subject.tree
-        self.rules = tuple(constraints.rules(self.tree, subject.observed))
+        self.rules = constraints.rules(self.tree, subject.observed)
         self.most = constraints.max_changes or ANY_NUMBER
         self.factor = constraints.factor(self.tree, subject.metric)
         self._boxes = {}
 
     def cheapest(self, X, own, wanted, n_jobs=None):
         """Box (-1 for none), cost and number of changes of each encoded row."""
-        from keeptree._kernels.boxes import find_cheapest
-
         box = np.full(len(X), -1, dtype=np.int64)
         cost, n_changes = np.full(len(X), np.inf), np.zeros(len(X), dtype=np.int64)
         whole = ~np.isnan(X).any(axis=1)
@@ -54,8 +51,6 @@ class Search:
 
         None goes past another: what lies between the row and a dearer point is no alternative.
         """
-        from keeptree._kernels.boxes import price_boxes
-
         found, boxes = self.boxes(missing_of(row))
         cost, n_changes = np.empty(len(found.label)), np.empty(len(found.label), dtype=np.int64)
         price_boxes(row, boxes, self.rules, self.most, cost, n_changes)
@@ -77,8 +72,6 @@ class Search:
 
     def move(self, X, box):
         """Rows moved into boxes (all rows lack the same values); where that is -1 they stay."""
-        from keeptree._kernels.boxes import move_rows
-
         point = np.empty(X.shape)
         _, boxes = self.boxes(missing_of(X[0]))
         move_rows(np.ascontiguousarray(X), box, boxes, self.rules, False, point)
@@ -91,7 +84,7 @@ class Search:
                 found = find_cells(self.tree, missing)
             else:
                 found = _WHOLE.get(self.tree) or _WHOLE.setdefault(self.tree, find_cells(self.tree))
-            self._boxes[missing] = found, tuple(self._price(found))
+            self._boxes[missing] = found, self._price(found)
         return self._boxes[missing]
 
     def _price(self, boxes):

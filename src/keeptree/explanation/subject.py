@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
+from keeptree.data.observed import Observed, observe
 from keeptree.geometry.metric import Metric
-from keeptree.geometry.observed import Observed, observe
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.tree import Tree

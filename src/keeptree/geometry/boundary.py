@@ -10,8 +10,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
 from keeptree.checks import require
+from keeptree.data.sample import Sample
 from keeptree.geometry.metric import Metric
-from keeptree.geometry.observed import column_spread
 from keeptree.geometry.program import Program, compile_program
 from keeptree.geometry.projection import Found, fill_signed, find_nearest, move_rows
 from keeptree.geometry.rows import check_finite, leaves_of
@@ -171,13 +171,15 @@ class Boundary(BaseEstimator):
                 "A regression tree has no classes and hence no decision boundary; give a "
                 "classification tree."
             )
-        return self.fit_encoded(tree, tree.encode(X), y, sample_weight)
+        rows = tree.encode(X)
+        check_finite(rows, tree)
+        if y is not None and len(y) != len(rows):
+            raise ValueError(f"y has {len(y)} labels, but X has {len(rows)} rows.")
+        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        return self.fit_sample(Sample(tree, rows, y, weight))
 
-    def fit_encoded(self, tree, X, y=None, sample_weight=None, observed=None):
-        """``fit`` for a caller that has the Tree and the encoded matrix already.
-
-        ``observed`` are the columns of X, if the caller has measured them.
-        """
+    def fit_sample(self, sample):
+        """``fit`` for a caller that has a :class:`~keeptree.data.sample.Sample` already."""
         if isinstance(self.metric, str):
             metric = Metric(self.metric)
         elif isinstance(self.metric, Metric):
@@ -187,14 +189,9 @@ class Boundary(BaseEstimator):
                 f"metric={self.metric!r} is not a metric; give 'standard', 'minmax' or a "
                 "keeptree.Metric."
             )
-        check_finite(X, tree)
-        if y is not None and len(y) != len(X):
-            raise ValueError(f"y has {len(y)} labels, but X has {len(X)} rows.")
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self.tree_ = tree
-        columns = column_spread(X, sample_weight) if observed is None else observed.columns
-        self.metric_ = metric.fit_spread(columns, tree, X, y, sample_weight)
+        self.tree_ = sample.tree
+        columns = sample.observed.columns
+        self.metric_ = metric.fit_spread(columns, sample.tree, sample.X, sample.y, sample.weight)
         self._compile()
         return self
 
@@ -208,7 +205,7 @@ class Boundary(BaseEstimator):
 
     def _compile(self):
         self.program_ = compile_program(self.tree_, self.metric_)
-        self.region_classes_ = self.program_.classes
+        self.region_classes_ = self.program_.double.classes
         self.n_features_in_ = self.tree_.n_features
 
     @property

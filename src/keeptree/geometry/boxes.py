@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keeptree._compiled.boxes import PricedBoxes
 from keeptree.tree import NUMERIC
 
 
@@ -168,8 +169,6 @@ class Boxes:
         -------
         boxes : PricedBoxes
         """
-        from keeptree._kernels.boxes import PricedBoxes
-
         cost, becomes = np.empty(len(self.allowed)), np.empty(len(self.allowed), dtype=np.int64)
         for f, table in self.tables:
             end = table + len(tree.categories[f])

@@ -6,7 +6,7 @@ box is a set of values over which all of them stay the same.
 """
 
 from keeptree.geometry.boxes import Boxes, Cuts
-from keeptree.tree import ERROR, LEAF, SHARE, first_largest
+from keeptree.tree import ERROR, LEAF, SHARE
 
 _MOST_BOXES = 200_000  # shared missing values multiply them
 
@@ -87,4 +87,4 @@ class _Cells:
         if not self.mixed:
             return heaviest, int(tree.label[heaviest])
         mixed = sum(share * tree.proportions[leaf] for leaf, share in reached)
-        return heaviest, int(first_largest((mixed / mixed.sum())[None])[0])
+        return heaviest, int(tree.largest_share((mixed / mixed.sum())[None])[0])

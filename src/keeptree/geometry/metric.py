@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from keeptree.checks import require, require_array
-from keeptree.geometry.observed import column_spread
+from keeptree.data.observed import column_spread
 from keeptree.tree import LEAF
 
 

@@ -1,10 +1,18 @@
-"""Turn the regions of a tree into the list of steps that ``keeptree._kernels.boundary`` runs."""
+"""Turn the regions of a tree into the list of steps that ``keeptree._compiled.boundary`` runs."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree._kernels.boundary import BOUNDED, LEFT_REGION, NOMINAL, RIGHT_REGION
+from keeptree._compiled.boundary import (
+    BOUNDED,
+    LEFT_REGION,
+    NOMINAL,
+    RIGHT_REGION,
+    DoubleProgram,
+    SingleProgram,
+)
+from keeptree._compiled.boxes import PricedBoxes
 from keeptree.geometry.boxes import Boxes, category_prices
 from keeptree.geometry.regions import find_regions
 
@@ -14,44 +22,13 @@ _LARGEST = 1e38  # centre and factor in float32
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """The numbers of a program in one precision.
-
-    ``frame`` has the centre, factor and limit of each used column; ``bounds`` has for each step
-    the threshold, how far the upper and (negative) the lower bound move in, and the scale. float32
-    scales and centres the rows once and has no scale at a step; float64 leaves them as they are,
-    so that no difference of close numbers loses digits.
-    """
-
-    frame: np.ndarray
-    bounds: np.ndarray
-    growth: np.ndarray
-    limit: float
-
-
-@dataclass(frozen=True)
 class Program:
-    """Steps in an order that needs few slots; see ``keeptree._kernels.boundary``.
+    """The program of a tree in both precisions, and the boxes of its regions."""
 
-    ``steps`` has for each the code, the used column, the parent's slot, the slot or class of the
-    left and the right child, the numbers of their regions plus 1, and where the table of a nominal
-    one begins (it has one child). ``links`` has the steps of the children of each (of a nominal
-    one: of its child and the next of the same test), -1 for none; ``classes`` are those that have
-    a region. ``columns`` has for each used column its number in the tree and its number of
-    categories, 0 for a numeric one; ``rest`` are the others. ``boxes`` are those of the regions.
-    """
-
-    steps: np.ndarray
-    links: np.ndarray
-    classes: np.ndarray
-    columns: np.ndarray
-    rest: np.ndarray
-    n_slots: int
-    n_classes: int
-    single: Numbers
-    double: Numbers
+    single: SingleProgram
+    double: DoubleProgram
     boxes: Boxes
-    priced: object  # the same as PricedBoxes
+    priced: PricedBoxes
 
 
 def compile_program(tree, metric):
@@ -59,26 +36,18 @@ def compile_program(tree, metric):
     regions = find_regions(tree)
     order = _Order(regions, len(tree.classes), metric.category_costs_)
     boxes = regions.boxes
-    columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used])
-    raw = np.array(order.bounds)
     return Program(
-        steps=np.array(order.steps, dtype=np.int64),
-        links=np.array(order.links, dtype=np.int64),
-        classes=np.unique(boxes.label),
-        columns=columns.astype(np.int64),
-        rest=np.setdiff1d(np.arange(tree.n_features), columns[:, 0]).astype(np.int64),
-        n_slots=order.n_slots,
-        n_classes=len(tree.classes),
-        single=_numbers(np.float32, order, raw, columns, metric),
-        double=_numbers(np.float64, order, raw, columns, metric),
+        single=_write(SingleProgram, np.float32, tree, metric, order, boxes),
+        double=_write(DoubleProgram, np.float64, tree, metric, order, boxes),
         boxes=boxes,
         priced=boxes.price(tree, metric.factor_, metric.category_costs_.__getitem__),
     )
 
 
-def _numbers(dtype, order, raw, columns, metric):
-    """Frame, bounds and tables of a program in one precision."""
-    f, limit = columns[:, 0], _LIMIT[dtype]
+def _write(kind, dtype, tree, metric, order, boxes):
+    """The program in one precision."""
+    columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used], dtype=np.int64)
+    raw, f, limit = np.array(order.bounds), columns[:, 0], _LIMIT[dtype]
     factor = np.where(columns[:, 1] > 0, 1.0, metric.factor_[f])
     center = np.where(columns[:, 1] > 0, 0.0, metric.center_[f])
     scale = np.ones(len(f))
@@ -96,11 +65,19 @@ def _numbers(dtype, order, raw, columns, metric):
         placed = np.clip(placed, -frame[at, 2, None], frame[at, 2, None]).astype(dtype)
         width = (placed[:, 1:] - placed[:, :1]) * scale[at, None]
     width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])  # no older bound: infinite
-    return Numbers(
+    return kind(
+        columns=columns,
+        rest=np.setdiff1d(np.arange(tree.n_features), f),
+        compare_single=tree.compare_dtype == "float32",
         frame=np.ascontiguousarray(frame),
+        limit=float(frame[:, 2].min()),
+        steps=np.array(order.steps, dtype=np.int64),
         bounds=np.ascontiguousarray(np.column_stack([placed[:, 0], width, scale[at]]), dtype=dtype),
         growth=np.minimum(np.concatenate(order.growth), limit**2).astype(dtype),
-        limit=float(frame[:, 2].min()),
+        links=np.array(order.links, dtype=np.int64),
+        classes=np.unique(boxes.label),
+        n_slots=order.n_slots,
+        n_classes=len(tree.classes),
     )
 
 

@@ -4,14 +4,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree._kernels.boundary import SAW_NAN
+from keeptree._compiled import boxes
+from keeptree._compiled.boundary import (
+    SAW_NAN,
+    Nearest,
+    run_program,
+    run_single_program,
+)
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows
 
 # Steps from which on it is faster to search a program for each row than to run all of it: where
 # the regions of all of many classes are asked for, and where those of one are (by measurement).
 _MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
 
-_NONE = np.empty(0, dtype=np.int64)  # no regions are asked for
+_NOTHING = Nearest(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are asked for
 
 _ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; more if needed
 
@@ -41,7 +47,7 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
-    seen = _run(program, tree, flat_rows(X, start, stop), out.reshape(-1))
+    seen = _run(program, flat_rows(X, start, stop), out.reshape(-1))
     check_rows(tree, X, start, stop, seen)
 
 
@@ -54,7 +60,7 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     """
     rows, n = X[start:stop], stop - start
     own, wanted = np.full(n, -1), np.full(n, -1) if wanted is None else wanted
-    seen = _find(program, tree, flat_rows(X, start, stop), own, wanted, found, fill)
+    seen = _find(program, flat_rows(X, start, stop), own, wanted, found, fill)
     check_rows(tree, X, start, stop, seen)
     missing = np.empty(0, dtype=np.int64)
     if seen & SAW_NAN:
@@ -73,49 +79,39 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
 
 def move_rows(program, rows, region, out, fill=False):
     """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
-    from keeptree._kernels import boxes
-
-    rules = tuple(boxes.NO_RULES)
-    boxes.move_rows(np.ascontiguousarray(rows), region, tuple(program.priced), rules, fill, out)
+    rows = np.ascontiguousarray(rows)
+    boxes.move_rows(rows, region, program.priced, boxes.NO_RULES, fill, out)
 
 
-def _find(program, tree, rows, own, wanted, found, fill):
+def _find(program, rows, own, wanted, found, fill):
     """Fill regions, distances, separators, and ``own`` where it is negative; see ``_run``."""
-    from keeptree._kernels.boxes import project_rows
-
-    seen = _run(program, tree, rows, np.empty(0), (own, wanted, found.region))
-    where = (own, wanted, found.region)
-    project_rows(*rows, tuple(program.priced), fill, *where, found.distance, found.separator)
+    nearest = Nearest(own, wanted, found.region)
+    seen = _run(program, rows, np.empty(0), nearest)
+    boxes.project_rows(rows, program.priced, fill, *nearest, found.distance, found.separator)
     return seen
 
 
-def _run(program, tree, rows, out, nearest=(_NONE, _NONE, _NONE)):
+def _run(program, rows, out, nearest=_NOTHING):
     """Run the program on rows: algebraic distances into ``out``, or regions if that is empty.
 
     Returns the flags of what was seen.
     """
-    from keeptree._kernels.boundary import run_program  # numba loads when it is first needed
-
     single = out.dtype == np.float32
-    numbers, n_regions = program.single if single else program.double, len(program.boxes.node)
-    layout = (program.columns, numbers.frame, program.rest, tree.compare_dtype == "float32")
-    steps = (numbers.limit, program.steps, numbers.bounds, numbers.growth)
-    foreign = not len(out) and bool((nearest[1] < 0).all())
-    many = _MANY["float32" if single else "float64"][foreign or program.n_classes == 2]
-    links = program.links if len(program.steps) > many else program.links[:0]
-    steps += (links, program.classes, foreign)
-    size = (program.n_slots, program.n_classes)
+    steps = program.single if single else program.double
+    foreign = not len(out) and bool((nearest.wanted < 0).all())
+    if len(steps.steps) <= _MANY[out.dtype.name][foreign or steps.n_classes == 2]:
+        steps = steps._replace(links=steps.links[:0])
     if single:
-        return run_program(True)(*rows, *layout, *steps, None, *size, None, out, None)
-    bits = 0 if len(out) else max(_ID_BITS, (n_regions + 1).bit_length())
-    return run_program(False)(*rows, *layout, *steps, True, *size, -1 << bits, out, nearest)
+        return run_single_program(rows, steps, None, None, foreign, out, None)
+    bits = 0 if len(out) else max(_ID_BITS, (len(program.boxes.node) + 1).bit_length())
+    return run_program(rows, steps, True, -1 << bits, foreign, out, nearest)
 
 
 def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
     """Nearest regions of some rows once more, now that their own class is known."""
     again, own_again = Found.empty(len(chosen)), own[chosen]
     part = flat_rows(rows[chosen], 0, len(chosen))
-    _find(program, tree, part, own_again, wanted[chosen], again, fill)
+    _find(program, part, own_again, wanted[chosen], again, fill)
     for whole, new in zip((own, *found[:3]), (own_again, *again[:3]), strict=True):
         whole[chosen] = new
 

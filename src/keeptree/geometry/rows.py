@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from keeptree._kernels.boundary import SAW_INF, SAW_NAN
+from keeptree._compiled.boundary import SAW_INF, SAW_NAN, Rows
+from keeptree._compiled.route import route_rows
 
 
 def leaves_of(tree, X):
     """Leaf of each row; a missing value without a rule goes to the first child."""
-    from keeptree._kernels.route import route_rows
-
     first = np.append(tree.child, 0)[tree.child_start[:-1]]
     following = np.where(tree.missing_child >= 0, tree.missing_child, first).astype(np.int32)
     leaf = np.empty(len(X), dtype=np.int64)
@@ -56,12 +55,12 @@ def check_finite(X, tree, first=0):
 
 
 def flat_rows(X, start, stop):
-    """The rows start to stop for a compiled function: memory, steps in it, first and last row."""
+    """The rows start to stop as compiled functions read them."""
     if X.flags.c_contiguous:
-        return X.reshape(-1), X.shape[1], 1, start, stop
+        return Rows(X.reshape(-1), X.shape[1], 1, start, stop)
     if X.flags.f_contiguous:
-        return X.T.reshape(-1), 1, len(X), start, stop
-    return X[start:stop].ravel(), X.shape[1], 1, 0, stop - start
+        return Rows(X.T.reshape(-1), 1, len(X), start, stop)
+    return Rows(X[start:stop].ravel(), X.shape[1], 1, 0, stop - start)
 
 
 def classes_of(tree, X):

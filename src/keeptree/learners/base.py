@@ -11,9 +11,9 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.checks import check_names, require
-from keeptree.data.nominal import has_nominal, read_table
-from keeptree.data.table import column_names
-from keeptree.data.target import read_target, sort_classes
+from keeptree.data.labels import sorting_order
+from keeptree.data.table import column_names, has_nominal, read_table
+from keeptree.data.target import read_target
 from keeptree.learners.shape import shape_to_tree
 from keeptree.tree import Tree
 
@@ -94,17 +94,13 @@ class TreeLearner(BaseEstimator):
         require(regression == is_regressor(self), "its tree is of another kind")
         check_names(self)
         if not regression:
-            self.classes_, self._columns = sort_classes(self.tree_.classes)
+            self.classes_ = self.tree_.classes
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-    def _in_order(self, values):
-        """Columns of the tree's classes in the order of ``classes_``."""
-        return values if self._columns is None else values[:, self._columns]
 
     def _read_training_table(self, X):
         """(matrix, categories) of a training table; checks what scikit-learn checks."""
@@ -117,7 +113,7 @@ class TreeLearner(BaseEstimator):
     def _read_target(self, y):
         """(classes, codes) of a training target; a regressor has (None, values)."""
         classes, codes = read_target(y)
-        self.classes_, self._columns = sort_classes(classes)
+        self.classes_ = classes[sorting_order(classes)]
         return classes, codes
 
     def _read_rows(self, X):

@@ -85,8 +85,8 @@ class C45Classifier(ClassifierMixin, TreeLearner):
     tree_ : Tree
         The tree.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``. ``tree_.classes`` has those of a
-        categorical ``y`` in declared order, as Weka takes them.
+        Labels, sorted: the columns of ``predict_proba``. ``tree_.declared`` has the order in which
+        a categorical ``y`` declares them, as Weka takes them.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -208,10 +208,8 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         """
         X = self._read_rows(X)
         if self.laplace:
-            probability = self.tree_.route_shares(X) @ _laplace_shares(self.tree_)
-        else:
-            probability = self.tree_.mix_proportions(X)
-        return self._in_order(probability)
+            return self.tree_.route_shares(X) @ _laplace_shares(self.tree_)
+        return self.tree_.mix_proportions(X)
 
     def _grow(self, X, label, weight, categories):
         self._check_splits()

@@ -16,7 +16,7 @@ def pruning_fold(label, n_folds):
     >>> growing.tolist(), pruning.tolist()
     ([0, 3, 2, 1], [4, 5])
     """
-    from keeptree._kernels.grow_folds import group_by_class
+    from keeptree._compiled.grow_folds import group_by_class
 
     order = np.arange(len(label))
     group_by_class(np.ascontiguousarray(label, dtype=np.int64), order)

@@ -57,7 +57,7 @@ def _key_bits(n_rows, n_classes):
 
 
 def _grow_numeric(columns, label, n_classes, bits, options):
-    from keeptree._kernels.grow_numeric import fill_keys, grow_numeric, pack_values
+    from keeptree._compiled.grow_numeric import fill_keys, grow_numeric, pack_values
 
     keys = np.empty(columns.shape, dtype=np.uint64)
     for column, key in zip(columns, keys, strict=True):
@@ -136,7 +136,7 @@ def _snap_exactly(middle, column):
 
 
 def _snap_tolerantly(middle, column):
-    from keeptree._kernels.grow_snap import read_upward
+    from keeptree._compiled.grow_snap import read_upward
 
     values = np.unique(column[~np.isnan(column)])
     # Where no other value is within 1e-6 below the largest, the order of the rows does not matter.

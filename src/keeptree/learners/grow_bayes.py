@@ -33,8 +33,10 @@ class Entries(NamedTuple):
 
     @property
     def arrays(self):
-        """What the kernels take."""
-        return self[:3]
+        """What the compiled functions take."""
+        from keeptree._compiled import naive_bayes
+
+        return naive_bayes.Entries(*self[:3])
 
 
 class Split(NamedTuple):
@@ -106,7 +108,9 @@ class BayesTreeGrower:
         slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
         value = np.ascontiguousarray(X.T[numeric])
         code = np.ascontiguousarray(np.nan_to_num(X.T[~numeric], nan=-1).astype(np.int64))
-        self.data = (label, value, code, slot.astype(np.int64), self.n_categories)
+        from keeptree._compiled.naive_bayes import Columns
+
+        self.data = Columns(label, value, code, slot.astype(np.int64), self.n_categories)
         self.table = table_of_terms(len(X))
 
     def grow(self):
@@ -181,10 +185,14 @@ class BayesTreeGrower:
         return best if (own - fewest) / own >= options.min_reduction else None
 
     def _errors(self, entries, split):
-        from keeptree._kernels.naive_bayes import branch_errors, divide_entries
+        from keeptree._compiled.naive_bayes import branch_errors, divide_entries
 
-        divided = divide_entries(entries.arrays, entries.known, split.branch, split.share)
-        return branch_errors(self.data, *divided, self.n_classes, self.options.n_folds, self.table)
+        parts, first, known = divide_entries(
+            entries.arrays, entries.known, split.branch, split.share
+        )
+        parts = Entries(*parts, known).arrays
+        rest = (self.n_classes, self.options.n_folds, self.table)
+        return branch_errors(self.data, parts, first, known, *rest)
 
     def _split(self, f, entries):
         """C4.5's test of a column, None where it divides nothing; it need not gain anything."""
@@ -212,7 +220,7 @@ class BayesTreeGrower:
         return stump.threshold[0]
 
     def _divide(self, entries, split):
-        from keeptree._kernels.naive_bayes import divide_entries
+        from keeptree._compiled.naive_bayes import divide_entries
 
         (row, weight, sorted_entry), first, known = divide_entries(
             entries.arrays, entries.known, split.branch, split.share
@@ -223,7 +231,7 @@ class BayesTreeGrower:
         ]
 
     def _fit(self, entries):
-        from keeptree._kernels.naive_bayes import fit_bayes
+        from keeptree._compiled.naive_bayes import fit_bayes
 
         return fit_bayes(self.data, entries.arrays, entries.known, self.n_classes, self.table)
 
@@ -242,6 +250,13 @@ def pack_models(models, kept, n_categories):
         cell_start=_starts(n_bins),
         prior=np.array(prior),
     )
+
+
+def sort_classes(models, declared):
+    """Models grown with classes in declared order, for a tree, whose classes are sorted."""
+    order = np.argsort(declared)
+    cells, prior = np.take(models.cells, order, axis=1), np.take(models.prior, order, axis=1)
+    return models._replace(cells=cells, prior=prior)
 
 
 def _starts(widths):

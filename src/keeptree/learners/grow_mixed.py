@@ -65,7 +65,7 @@ class MixedGrower:
     """
 
     def __init__(self, columns, label, weight, n_categories, averaged, n_classes, options):
-        from keeptree._kernels.grow_search import code_cells
+        from keeptree._compiled.grow_search import code_cells
 
         numeric = n_categories == 0
         self.label, self.weight = label, weight
@@ -116,7 +116,7 @@ class MixedGrower:
 
     def _search(self, wave):
         """Tests, thresholds and subsets of the nodes, as the kernel ``search_nodes`` has them."""
-        from keeptree._kernels.grow_search import search_nodes
+        from keeptree._compiled.grow_search import search_nodes
 
         options = self.options
         test = np.empty((4, len(wave.node)), dtype=np.int64)
@@ -145,7 +145,7 @@ class MixedGrower:
 
     def _divide(self, wave, test, threshold, subsets):
         """Give the tested nodes their children; returns the wave of those to be grown, or None."""
-        from keeptree._kernels.grow_divide import assign_branches, divide_entries
+        from keeptree._compiled.grow_divide import assign_branches, divide_entries
 
         chosen, _, branches, width = test
         first, category_start = np.cumsum(branches) - branches, np.cumsum(width) - width

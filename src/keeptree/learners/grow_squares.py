@@ -45,7 +45,7 @@ def grow_squares(X, y, weight, n_categories, options):
     -------
     grown : GrownSquares
     """
-    from keeptree._kernels import grow_squares as kernels
+    from keeptree._compiled import grow_squares as kernels
 
     n_categories = np.array(n_categories, dtype=np.int64)
     numeric = n_categories == 0
@@ -107,7 +107,7 @@ def prune_squares(grown, X, y, weight):
 
     Reduced-error pruning with squared errors in place of errors.
     """
-    from keeptree._kernels.prune_counts import prune_reduced_error
+    from keeptree._compiled.prune_counts import prune_reduced_error
 
     shape, held = grown.shape, grown.shape.counts[:, 0].copy()
     weight = np.ones(len(y)) if weight is None else weight

@@ -9,7 +9,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.data.table import count_categories
 from keeptree.learners.base import TreeLearner
-from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower, check_models, pack_models
+from keeptree.learners.grow_bayes import (
+    BayesOptions,
+    BayesTreeGrower,
+    check_models,
+    pack_models,
+    sort_classes,
+)
 from keeptree.learners.shape import list_kept
 
 
@@ -19,9 +25,9 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
     Each column's test is found as in C4.5 (one branch per declared category; the threshold of the
     largest gain). The node takes the test after which naive Bayes, fitted in every branch, makes
     the fewest cross-validated errors, if it saves 5 % of those the node makes by itself. Numeric
-    columns are cut into bins in every node anew, by description length (:func:`mdl_cuts`). The
-    method is that of Weka's ``NBTree``, whose folds depend on the order of the rows; ours are
-    drawn.
+    columns are cut into bins in every node anew, by description length (Fayyad and Irani
+    1993). The method is that of Weka's ``NBTree``, whose folds depend on the order of the rows;
+    ours are drawn.
 
     Parameters
     ----------
@@ -48,8 +54,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         The tests, and the class weights of every node: how the cases are divided. Its own decision
         is the majority of a leaf; that of the classifier is naive Bayes'.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``. ``tree_.classes`` has those of a
-        categorical ``y`` in declared order.
+        Labels, sorted: the columns of ``predict_proba``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -73,6 +78,9 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
     References
     ----------
     Kohavi, Scaling up the accuracy of naive-Bayes classifiers: a decision-tree hybrid, KDD 1996.
+
+    Fayyad and Irani, Multi-interval discretization of continuous-valued attributes for
+    classification learning, IJCAI 1993.
 
     Examples
     --------
@@ -114,6 +122,11 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
+    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+        super().fit(X, y, sample_weight)
+        self._models = sort_classes(self._models, self.tree_.declared)
+        return self
+
     def predict(self, X):
         """Return the class of the largest probability for each row.
 
@@ -141,7 +154,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
-        from keeptree._kernels.bayes_answer import answer_rows
+        from keeptree._compiled.bayes_answer import answer_rows
 
         X = self._read_rows(X)
         reached = self.tree_.route_shares(X)
@@ -156,7 +169,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
             *self._models,
             probability,
         )
-        return self._in_order(probability)
+        return probability
 
     def predict_log_proba(self, X):
         """Return the logarithm of :meth:`predict_proba`."""

@@ -69,7 +69,7 @@ def quantile(confidence_factor):
 
 def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
     """Error-based pruning of a shape, in place; its counts are those of the rows."""
-    from keeptree._kernels.prune_error import prune_error_based
+    from keeptree._compiled.prune_error import prune_error_based
 
     tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
     complete = not np.isnan(X[:, tested]).any()
@@ -81,7 +81,7 @@ def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, to
 
 def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
     """Reduced-error pruning of a shape, in place, by rows it was not grown on."""
-    from keeptree._kernels.prune_counts import prune_reduced_error
+    from keeptree._compiled.prune_counts import prune_reduced_error
 
     grown = shape.counts.sum(axis=1)
     tested = count_shape(shape, X, label, weight, grown, tolerance)
@@ -92,7 +92,7 @@ def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
 
 def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
     """Class weights that the rows give each node; ``grown`` has the weights that divide them."""
-    from keeptree._kernels.prune_error import count_rows
+    from keeptree._compiled.prune_error import count_rows
 
     counts = np.zeros_like(shape.counts)
     grown = np.zeros(len(shape.feature)) if grown is None else grown
@@ -102,7 +102,7 @@ def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
 
 def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
     """Pessimistic pruning of a shape, in place (the lecture's half an error per leaf)."""
-    from keeptree._kernels import prune_counts
+    from keeptree._compiled import prune_counts
 
     prune_counts.prune_pessimistic(
         shape.first_child,
@@ -116,7 +116,7 @@ def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
 
 def collapse_shape(shape):
     """J48's collapse of a shape, in place: splits that save no training error go."""
-    from keeptree._kernels.prune_counts import collapse_nodes
+    from keeptree._compiled.prune_counts import collapse_nodes
 
     spare = np.empty(len(shape.feature))
     collapse_nodes(shape.first_child, shape.n_children, shape.counts, label_shape(shape), spare)
@@ -144,7 +144,7 @@ def _reduced_error(tree, rows):
     if rows is None:
         raise ValueError("Reduced-error pruning needs X and y: rows the tree was not grown on.")
     shape, nodes = tree_to_shape(tree)
-    label = tree.label[nodes]
+    label = _declared_label(tree, nodes)
     prune_reduced(shape, *rows, label)
     return shape_to_tree(shape, label, **_metadata(tree))
 
@@ -153,7 +153,7 @@ def _pessimistic(tree, rows, penalty=0.5):
     if not penalty >= 0:
         raise ValueError(f"penalty must not be negative, got {penalty!r}.")
     shape, nodes = tree_to_shape(tree)
-    label = tree.label[nodes]
+    label = _declared_label(tree, nodes)
     kept_counts = shape.counts
     if rows is not None:
         shape = shape._replace(counts=count_shape(shape, *rows))
@@ -162,10 +162,10 @@ def _pessimistic(tree, rows, penalty=0.5):
 
 
 def _redundant(tree, rows):
-    from keeptree._kernels.prune_counts import merge_same_answers
+    from keeptree._compiled.prune_counts import merge_same_answers
 
     shape, nodes = tree_to_shape(tree)
-    label = tree.label[nodes]
+    label = _declared_label(tree, nodes)
     merge_same_answers(shape.first_child, shape.n_children, label)
     return shape_to_tree(shape, label, **_metadata(tree))
 
@@ -178,9 +178,15 @@ _METHODS = {
 }
 
 
+def _declared_label(tree, nodes):
+    """Class of each node, counted in declared order as a Shape does."""
+    return np.argsort(tree.declared).astype(np.int32)[tree.label[nodes]]
+
+
 def _metadata(tree):
-    names = ("n_features", "classes", "feature_names", "categories", "compare_dtype")
-    return {name: getattr(tree, name) for name in names} | {"source": dict(tree.source)}
+    names = ("n_features", "feature_names", "categories", "compare_dtype")
+    kept = {name: getattr(tree, name) for name in names}
+    return kept | {"classes": tree.classes[tree.declared], "source": dict(tree.source)}
 
 
 def _read_rows(tree, X, y, sample_weight):
@@ -195,7 +201,8 @@ def _read_rows(tree, X, y, sample_weight):
     y = column_or_1d(y)
     check_consistent_length(X, y)
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    position = {label: code for code, label in enumerate(tree.classes.tolist())}
+    declared = tree.classes[tree.declared].tolist()
+    position = {label: code for code, label in enumerate(declared)}
     label = np.array([position.get(value, -1) for value in y.tolist()], dtype=np.int64)
     if (label < 0).any():
         unknown = y[np.argmax(label < 0)]

@@ -33,7 +33,7 @@ class Shape(NamedTuple):
 
 def label_shape(shape, by_share=False):
     """J48's class of each node (kernel ``label_nodes``)."""
-    from keeptree._kernels.prune_counts import label_nodes
+    from keeptree._compiled.prune_counts import label_nodes
 
     label = np.zeros(len(shape.feature), dtype=np.int32)
     label_nodes(shape.first_child, shape.n_children, shape.counts, by_share, label)
@@ -41,7 +41,7 @@ def label_shape(shape, by_share=False):
 
 
 def tree_to_shape(tree):
-    """Shape of a Tree, and the Tree's node behind each of its nodes."""
+    """Shape of a Tree, its classes in declared order, and the Tree's node behind each node."""
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):
@@ -63,7 +63,7 @@ def tree_to_shape(tree):
         category_start=np.where(nominal, tree.category_start[nodes], -1).astype(np.int32),
         category_child=position[tree.category_child].astype(np.int32),
         missing=missing,
-        counts=np.ascontiguousarray(tree.counts[nodes]),
+        counts=np.take(tree.counts[nodes], tree.declared, axis=1),
     )
     return shape, nodes
 
@@ -75,7 +75,7 @@ def _children(tree, level):
 
 def list_kept(shape):
     """Nodes the root still reaches, in preorder."""
-    from keeptree._kernels.prune_counts import list_nodes
+    from keeptree._compiled.prune_counts import list_nodes
 
     kept = np.empty(len(shape.feature), dtype=np.int32)
     return kept[: list_nodes(shape.first_child, shape.n_children, kept)]
@@ -95,7 +95,7 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     **metadata
         The other arguments of :class:`keeptree.Tree`.
     """
-    from keeptree._kernels.prune_counts import add_up
+    from keeptree._compiled.prune_counts import add_up
 
     add_up(shape.first_child, shape.n_children, shape.counts)
     if label is None and mean is None:

@@ -19,9 +19,10 @@ from sklearn.utils.validation import (
 from keeptree.blocks import map_rows
 from keeptree.checks import check_names, require
 from keeptree.data.labels import label_codes
+from keeptree.data.observed import Observed
+from keeptree.data.sample import Sample
 from keeptree.data.table import as_matrix, comparable_names, take_rows
-from keeptree.data.target import read_target, sort_classes
-from keeptree.geometry.observed import Observed, observe
+from keeptree.data.target import read_target
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.learners.c45 import C45Classifier
@@ -32,8 +33,8 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     """Base of the post-hoc classifiers.
 
     A subclass has ``estimator`` and ``n_jobs`` among its parameters and supplies
-    ``_learn(X, y, weight)``, which estimates from the encoded training matrix, class codes and
-    weights, and ``_scores(rows, out)``, which fills in a score for each class.
+    ``_learn(sample)``, which estimates from a :class:`~keeptree.data.sample.Sample`, and
+    ``_scores(rows, out)``, which fills in a score for each class.
     """
 
     _saved = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
@@ -59,20 +60,21 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        self._learn(*self._prepare(X, y, sample_weight))
+        self._learn(self._prepare(X, y, sample_weight))
         return self
 
     def _prepare(self, X, y, sample_weight):
-        """Check the sample, resolve the tree; return encoded rows, class codes and weights."""
+        """Check the sample, resolve the tree and return the sample as the tree reads it."""
         self._validate_params()
         labels = self._read_target(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not 0 < weight.sum() < np.inf:
             raise ValueError("The sample weights must have a positive, finite sum.")
         self._resolve(X, y, sample_weight)
-        matrix = self._check_finite(self._read(X))
-        self.observed_ = observe(matrix, self.tree_, weight)
-        return matrix, label_codes(labels, self.tree_.classes), weight
+        rows = self._check_finite(self._read(X))
+        sample = Sample(self.tree_, rows, label_codes(labels, self.tree_.classes), weight)
+        self.observed_ = sample.observed
+        return sample
 
     def predict(self, X):
         """Return the class the kept tree decides for each row.
@@ -134,7 +136,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         self.observed_.check(self.tree_)
         check_names(self)
         self.preprocessing_ = []
-        self.classes_, self._columns = sort_classes(self.tree_.classes)
+        self.classes_ = self.tree_.classes
 
     def _read_target(self, X, y):
         """Check X and y as scikit-learn does and return the labels of y as an array."""
@@ -167,7 +169,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         check_decides_by_tests(inner)
         # A copy: whoever fits the pipeline again must not change what is kept.
         self.preprocessing_ = deepcopy(transformers)
-        self.classes_, self._columns = sort_classes(self.tree_.classes)
+        self.classes_ = self.tree_.classes
 
     def _read(self, X):
         """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
@@ -203,8 +205,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
 
         X is read block by block, so that what a frame or float32 array costs to convert does not
-        grow with the number of rows. ``fill`` checks that its rows are finite. Classes are in the
-        order of the tree; :meth:`_in_order` has them in that of ``classes_``.
+        grow with the number of rows. ``fill`` checks that its rows are finite.
         """
         X = self._check_table(X)
         if self.preprocessing_:
@@ -225,10 +226,6 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
             self.tree_.route(self._check_finite(read(X)))
             raise
         return out
-
-    def _in_order(self, values):
-        """Columns of the tree's classes in the order of ``classes_``."""
-        return values if self._columns is None else values[:, self._columns]
 
 
 class ProbabilityModel(KeptTreeModel):
@@ -253,11 +250,11 @@ class ProbabilityModel(KeptTreeModel):
             Finite, between 0 and 1, rows sum to 1; columns in the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._in_order(self._map(X, self._probability, (len(self.classes_),)))
+        return self._map(X, self._probability, (len(self.classes_),))
 
     def predict_proba_encoded(self, rows):
-        """``predict_proba`` of encoded rows, classes in the order of ``tree_.classes``."""
-        return self._map_encoded(rows, self._probability, (len(self.tree_.classes),))
+        """``predict_proba`` of encoded rows."""
+        return self._map_encoded(rows, self._probability, (len(self.classes_),))
 
     def scores_encoded(self, rows):
         """Probabilities of encoded rows: what ranks cases by each class."""
@@ -307,7 +304,7 @@ class ProbabilityModel(KeptTreeModel):
         """``predict`` of rows that :meth:`encode` returned."""
         if self.decide == "tree":
             return super().predict_encoded(rows)
-        return self.classes_[self._in_order(self.predict_proba_encoded(rows)).argmax(axis=1)]
+        return self.classes_[self.predict_proba_encoded(rows).argmax(axis=1)]
 
 
 def read_rows(X, tree, transformers):

@@ -236,11 +236,10 @@ class ConfDTreeClassifier(ProbabilityModel):
         """
         return trace_rows(self, self.encode(X))
 
-    def _learn(self, X, y, weight):
-        tree = self.tree_
+    def _learn(self, sample):
         tested = None if self.interval == "t" else self.significance
-        self.statistics_ = node_statistics(tree, X, y, weight, tested)
-        self.intervals_ = confidence_intervals(tree, self.statistics_, self)
+        self.statistics_ = node_statistics(sample, tested)
+        self.intervals_ = confidence_intervals(self.tree_, self.statistics_, self)
         self._derive()
         if not self.intervals_.takes_part.any():
             warnings.warn(
@@ -295,7 +294,7 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     def _walk(self, X, out, record=None):
         """Fill ``out`` with the corrected probabilities; return each row's changes and visits."""
-        from keeptree._kernels.confdtree import walk_rows  # numba loads when first needed
+        from keeptree._compiled.confdtree import walk_rows
 
         tally = np.empty((2, len(X)), dtype=np.int64)
         record = np.empty((0, 2)) if record is None else record

@@ -64,12 +64,13 @@ def check_learned(tree, statistics, intervals):
     require_array(intervals.takes_part, "takes_part", bool, shape[:1])
 
 
-def node_statistics(tree, X, y, weight, significance=None):
-    """Statistics of an encoded training sample sent down the tree, level by level.
+def node_statistics(sample, significance=None):
+    """Statistics of a training sample sent down its tree, level by level.
 
     A case with a missing value is shared among the children where the tree shares it. Normality is
     tested if there is a ``significance`` to compare it with.
     """
+    tree, X, y, weight = sample.tree, sample.X, sample.y, sample.weight
     tree.route(X)  # says which row has no value for a test without a rule
     shape = (tree.n_nodes, len(tree.classes))
     reached, count = np.zeros(shape), np.zeros(shape)

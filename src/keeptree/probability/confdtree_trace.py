@@ -7,7 +7,7 @@ import numpy as np
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 from keeptree.tree_text import number_text
 
-# In the order of the codes in keeptree._kernels.confdtree.
+# In the order of the codes in keeptree._compiled.confdtree.
 _ACTIONS = (
     None,
     "leaf",

@@ -11,17 +11,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from keeptree._kernels import density as gaussian
-from keeptree._kernels import window
+from keeptree._compiled import density as gaussian
+from keeptree._compiled import window
 from keeptree.checks import require, require_array, require_codes, require_starts
 
 __all__ = [
     "KERNELS",
-    "KernelRatio",
     "KernelTables",
     "WindowTables",
     "choose_bandwidth",
-    "kernel_ratio",
     "kernel_tables",
 ]
 
@@ -101,7 +99,7 @@ class KernelTables:
         """
         curve, h = _check_rows(curve, h, len(self.axis))
         out = np.empty(len(h))
-        gaussian.lookup_rows(curve, h, self.axis, self.cell, self.piece, self.coefficient, out)
+        gaussian.lookup_rows(curve, h, self._arrays, out)
         return out
 
     def classify(self, curve, h, estimated, prior, out):
@@ -111,7 +109,7 @@ class KernelTables:
         ----------
         curve : int64 ndarray of shape (n,) or (1,)
             Curve of each row, or of all rows, within those of a class. Not checked.
-        h : ndarray of shape (n, n_classes), or (n, 1) for two classes
+        h : float32 ndarray of shape (n, n_classes), or (n, 1) for two classes
             Distances, not NaN.
         estimated : int64 ndarray
             Classes that have curves; the others keep their prior. Of two classes only the first.
@@ -120,12 +118,15 @@ class KernelTables:
         out : ndarray of shape (n, n_classes)
             Filled with rows that sum to one.
         """
-        table = (self.axis, self.cell, self.piece, self.coefficient, out)
         stride = int(len(curve) > 1)
         if len(prior) == 2:
-            gaussian.classify_two(curve, stride, h, *table)
+            gaussian.classify_two(curve, stride, h, self._arrays, out)
         else:
-            gaussian.classify_many(curve, stride, h, estimated, prior, *table)
+            gaussian.classify_many(curve, stride, h, estimated, prior, self._arrays, out)
+
+    @property
+    def _arrays(self):
+        return gaussian.Tables(self.axis, self.cell, self.piece, self.coefficient)
 
 
 @dataclass(frozen=True)
@@ -175,10 +176,9 @@ class WindowTables:
     def lookup(self, curve, h):
         """Class share at each h on the curve its row names; see `KernelTables.lookup`."""
         curve, h = _check_rows(curve, h, len(self.reach))
-        h = h.astype(float, copy=False)
         out = np.empty(len(h))
-        sample = (self.start, self.h, self.mass, self.anchor, self.moments)
-        window.weigh_window_rows(curve, h, *sample, self.reach, self.coefficient, out)
+        tables = window.Tables(*(getattr(self, name) for name in window.Tables._fields))
+        window.weigh_window_rows(curve, h, tables, out)
         return out
 
     def classify(self, curve, h, estimated, prior, out):
@@ -195,68 +195,25 @@ class WindowTables:
             out /= out.sum(axis=1, keepdims=True)
 
 
-@dataclass(frozen=True)
-class KernelRatio:
-    """One curve: the share of class weight among the cases near h (Alvarez 2007, eq. 2).
-
-    Examples
-    --------
-    >>> ratio = kernel_ratio([-1.0, 0.0, 2.0], [1, 1, 0], [1, 1, 1], bandwidth=0.5)
-    >>> ratio([-np.inf, 1.0, 2.0]).round(2)
-    array([1. , 0.5, 0. ])
-    """
-
-    tables: KernelTables | WindowTables
-
-    def __call__(self, h):
-        """Class share at each h, of the same shape; see `KernelTables.lookup`."""
-        h = np.asarray(h)
-        return self.tables.lookup(np.zeros(h.size, np.int64), h.ravel()).reshape(h.shape)
-
-
-def kernel_ratio(h, in_class, weight, bandwidth, kernel="gaussian"):
-    """Estimate one curve.
-
-    Parameters
-    ----------
-    h : array-like of shape (n_cases,)
-        Finite algebraic distances of the training cases.
-    in_class : array-like of shape (n_cases,)
-        Weight of each case if it belongs to the class, else 0.
-    weight : array-like of shape (n_cases,)
-        Weights; a case of weight 0 is as if absent.
-    bandwidth : float
-        Standard deviation of the Gaussian, half width of the other kernels, in the unit of h.
-    kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}
-        The uniform kernel is the Parzen window. Where no case is within reach the nearest decide.
-
-    Returns
-    -------
-    KernelRatio
-
-    Examples
-    --------
-    >>> ratio = kernel_ratio([0.0, 1.0, 5.0], [0, 1, 0], [1, 1, 1], 1.5, kernel="uniform")
-    >>> ratio([0.5, 2.0, 9.0])
-    array([0.5, 1. , 0. ])
-    """
-    return KernelRatio(kernel_tables(h, in_class, weight, [0, len(h)], bandwidth, kernel))
-
-
 def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     """Estimate many curves: curve k from the cases starts[k] .. starts[k + 1] - 1.
 
     Parameters
     ----------
-    h, in_class : array-likes of shape (n_cases,) or (n_cases, n_columns)
-        As in `kernel_ratio`, the cases of all curves one after the other. Each column has all the
-        curves again, after those of the column before.
-    weight, kernel
-        As in `kernel_ratio`.
+    h : array-like of shape (n_cases,) or (n_cases, n_columns)
+        Finite algebraic distances of the training cases, those of all curves one after the other.
+        Each column has all the curves again, after those of the column before.
+    in_class : array-like of the same shape
+        Weight of each case if it belongs to the class, else 0.
+    weight : array-like of shape (n_cases,)
+        Weights; a case of weight 0 is as if absent.
     starts : array-like of int of shape (n_groups + 1,)
         First case of each curve, and the number of cases.
     bandwidth : float or array-like
-        One for all curves, or broadcast to the shape (n_columns, n_groups).
+        Standard deviation of the Gaussian, half width of the other kernels, in the unit of h: one
+        for all curves, or broadcast to the shape (n_columns, n_groups).
+    kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}
+        The uniform kernel is the Parzen window. Where no case is within reach the nearest decide.
 
     Returns
     -------
@@ -343,9 +300,7 @@ def _check_cases(h, in_class, weight):
 
 
 def _check_rows(curve, h, n_curves):
-    # Two compiled versions only: float32 rows stay as they are.
-    h = np.ascontiguousarray(h)
-    h = h if h.dtype == np.float32 else h.astype(float, copy=False)
+    h = np.ascontiguousarray(h, float)
     curve = np.ascontiguousarray(curve, np.int64)
     if len(curve) and not 0 <= curve.min() <= curve.max() < n_curves:
         raise ValueError(f"curve must lie between 0 and {n_curves - 1}.")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree.output import require_extra
+from keeptree.plotting import BLUE, GREY, LIGHT, ORANGE, new_axes, plain_frame
 from keeptree.probability.base import class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
@@ -114,27 +114,25 @@ class DistanceKernelDisplay:
         -------
         self : DistanceKernelDisplay
         """
-        require_extra("matplotlib", extra="plot")
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+        ax = new_axes((6.2, 4.0)) if ax is None else ax
         right = ~self.error
+        points = {"s": 12, "linewidths": 0}
         if self.laplace is not None:
-            ax.scatter(self.distance[right], self.laplace[right], s=12, marker="s", c="#8a929b",
-                       linewidths=0, label="Laplace: constant over a leaf")  # fmt: skip
-        ax.scatter(self.distance[right], self.probability[right], s=12, c="#0b62a8",
-                   linewidths=0, label="distance kernel")  # fmt: skip
+            ax.scatter(self.distance[right], self.laplace[right], c=LIGHT, marker="s",
+                       label="Laplace: constant over a leaf", **points)  # fmt: skip
+        ax.scatter(
+            self.distance[right], self.probability[right], c=BLUE, label="distance kernel", **points
+        )
         for values in (self.laplace, self.probability):
             if values is not None:
                 label = "error of the tree" if values is self.probability else None
                 ax.scatter(self.distance[self.error], values[self.error], s=46, marker="x",
-                           c="#c2500a", linewidths=1.6, label=label, zorder=3)  # fmt: skip
-        ax.axvline(0, color="#57606a", linewidth=0.8, linestyle=":")
+                           c=ORANGE, linewidths=1.6, label=label, zorder=3)  # fmt: skip
+        ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
         ax.set_xlabel(f"distance to the boundary of class {self.positive} (negative inside)")
         ax.set_ylabel(f"probability of class {self.positive}")
         ax.set_ylim(-0.03, 1.03)
-        ax.spines[["top", "right"]].set_visible(False)
+        plain_frame(ax)
         ax.legend(frameon=False, fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self

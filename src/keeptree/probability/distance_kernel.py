@@ -176,12 +176,11 @@ class DistanceKernelClassifier(ProbabilityModel):
         share = self._tables.lookup(which, -distance if second else distance)
         return 1 - share if second else share
 
-    def _learn(self, X, y, weight):
+    def _learn(self, sample):
         n_classes = len(self.classes_)
-        boundary = Boundary(self.tree_, self.metric)
-        self.boundary_ = boundary.fit_encoded(self.tree_, X, y, weight, self.observed_)
+        self.boundary_ = Boundary(self.tree_, self.metric).fit_sample(sample)
         self.bandwidth_ = np.full(n_classes, np.nan)
-        self._prior = np.bincount(y, weight, minlength=n_classes) / weight.sum()
+        self._prior = sample.class_weight / sample.weight.sum()
         self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
         self._tables = self._curve = None
         self._estimated = self.boundary_.region_classes_
@@ -189,12 +188,10 @@ class DistanceKernelClassifier(ProbabilityModel):
             return
         if n_classes == 2:
             self._estimated = self._estimated[:1]  # h_1 = -h_0: one estimate is one minus the other
-        present = weight > 0
-        if not present.all():
-            X, y, weight = X[present], y[present], weight[present]
-        h = self.boundary_.algebraic_distance(X)
-        cases, starts = self._group(X)
-        h, y, weight = h[cases], y[cases], weight[cases]
+        present = sample.present
+        h = self.boundary_.algebraic_distance(present.X)
+        cases, starts = self._group(present.X)
+        h, y, weight = h[cases], present.y[cases], present.weight[cases]
         # Column by column: each is a curve of its own.
         h = np.asfortranarray(h[:, self._estimated], dtype=float)
         in_class = (weight * (y == self._estimated[:, None])).T
@@ -203,8 +200,6 @@ class DistanceKernelClassifier(ProbabilityModel):
             for j in range(len(self._estimated))
         ]
         self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
-        if self._columns is not None:
-            self.bandwidth_ = self.bandwidth_[self._columns]
         column = np.reshape(width, (-1, 1))
         self._tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
 

@@ -101,9 +101,8 @@ class GeometricRankClassifier(KeptTreeModel):
         self.strength = strength
         self.n_jobs = n_jobs
 
-    def _learn(self, X, y, weight):
-        boundary = Boundary(self.tree_, self.metric)
-        self.boundary_ = boundary.fit_encoded(self.tree_, X, y, weight, self.observed_)
+    def _learn(self, sample):
+        self.boundary_ = Boundary(self.tree_, self.metric).fit_sample(sample)
         self._leaf_probability = smoothed_nodes(
             self.tree_, self.smoothing, m=self.m, strength=self.strength
         )
@@ -132,8 +131,7 @@ class GeometricRankClassifier(KeptTreeModel):
             of the leaf exceeds one half).
         """
         check_is_fitted(self)
-        scores = self._map(X, self._scores, (len(self.classes_),))
-        return binary_or_all(self._in_order(scores))
+        return binary_or_all(self._map(X, self._scores, (len(self.classes_),)))
 
     def rank_score(self, X, positive):
         """Return the score of each case for a chosen positive class.

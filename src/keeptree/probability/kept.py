@@ -126,20 +126,17 @@ class KeptTreeClassifier(RefittedModel):
         shape = len(tests), len(self.margin_.intercept)
         pushed = self._map_encoded(rows, self._push_tests, shape) * self.weights_["margin"]
         order = np.argsort(tests, kind="stable")
-        return KeptContributions(
-            names, self._log_odds(value), tests[order], self._log_odds(pushed[:, order])
-        )
+        return KeptContributions(names, _log_odds(value), tests[order], _log_odds(pushed[:, order]))
 
     def _refits(self):
         return True
 
-    def _learn(self, X, y, weight, folds):
-        tree, sample = self.tree_, (X, y, weight)
-        prior = smoothed_prior(y, weight, len(tree.classes))
+    def _learn(self, sample, folds):
+        prior = smoothed_prior(sample.y, sample.weight, len(self.tree_.classes))
         strengths, C = choose_soft(folds), choose_margin(folds)
-        self.soft_ = fit_soft(tree, *sample, *strengths)
-        self.margin_ = fit_margin(tree, *sample, C)
-        self.kernel_ = fit_kernel(tree, *sample)
+        self.soft_ = fit_soft(sample, *strengths)
+        self.margin_ = fit_margin(sample, C)
+        self.kernel_ = fit_kernel(sample)
         if folds is None:
             self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
         else:
@@ -177,16 +174,6 @@ class KeptTreeClassifier(RefittedModel):
     def _push_tests(self, X, out):
         out[:] = self.margin_.contributions(X)
 
-    def _log_odds(self, value):
-        """Log-odds of ``classes_[1]`` of two; else log-probabilities about their mean."""
-        if value.shape[-1] == 1:
-            return value[..., 0] if self._columns is None else -value[..., 0]
-        if self._columns is not None:
-            value = value[..., self._columns]
-        if value.shape[-1] == 2:
-            return value[..., 1] - value[..., 0]
-        return value - value.mean(axis=-1, keepdims=True)
-
 
 @dataclass(frozen=True, eq=False)
 class KeptContributions:
@@ -212,6 +199,15 @@ class KeptContributions:
     test: np.ndarray
 
 
+def _log_odds(value):
+    """Log-odds of the second of two classes; else log-probabilities about their mean."""
+    if value.shape[-1] == 1:
+        return value[..., 0]
+    if value.shape[-1] == 2:
+        return value[..., 1] - value[..., 0]
+    return value - value.mean(axis=-1, keepdims=True)
+
+
 _FIT = (fit_soft, fit_margin, fit_kernel)  # in the order of EXPERTS
 
 
@@ -227,10 +223,7 @@ def _unseen(folds, chosen):
     """Opinions on the cases of all folds, with their classes and weights."""
     parts = []
     for fold in folds:
-        experts = [
-            fit(fold.tree, *fold.train, *settings)
-            for fit, settings in zip(_FIT, chosen, strict=True)
-        ]
+        experts = [fit(fold.train, *settings) for fit, settings in zip(_FIT, chosen, strict=True)]
         opinions = _ask(experts, fold.test.X, len(fold.tree.classes))
         parts.append((opinions, fold.test.y, fold.test.weight))
     opinions, *rest = zip(*parts, strict=True)

@@ -4,7 +4,7 @@ A Nadaraya-Watson estimate. Its cost per row does not grow with the sample: beyo
 class that lie close together are merged into landmarks.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
@@ -18,7 +18,6 @@ from keeptree.checks import (
     require_starts,
 )
 from keeptree.probability.condense import centres, condense, padded
-from keeptree.probability.copies import find_copies
 from keeptree.probability.kernel_space import KernelSpace, embed
 
 MOST_LANDMARKS = 3072
@@ -97,21 +96,19 @@ class KernelExpert:
         require(weighs, "sharpness and pseudo_cases must be positive, mass not negative")
 
     def _sum(self, X, out):
-        from keeptree._kernels.landmarks import weigh_landmarks  # numba loads when first needed
+        from keeptree._compiled.landmarks import weigh_landmarks
 
         cloud = self.landmarks, self.sharpness, self.mass, self.class_start
         weigh_landmarks(X, *self.space.arrays, *cloud, out)
 
 
-def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
-    """Choose landmarks, metric and bandwidth from an encoded training sample.
+def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
+    """Choose landmarks, metric and bandwidth from a training sample.
 
     Parameters
     ----------
-    tree : Tree
-        The attributes it tests are compared, each by its importance to a power.
-    X, y, weight : ndarray
-        Encoded matrix, class codes and weights.
+    sample : Sample
+        The attributes its tree tests are compared, each by its importance to a power.
     settings : Settings, optional
         Default: those of the least leave-one-out log-loss.
     most : int
@@ -121,19 +118,19 @@ def fit_kernel(tree, X, y, weight, settings=None, most=MOST_LANDMARKS):
     -------
     expert : KernelExpert
     """
-    used = weight > 0
-    if not used.all():
-        X, y, weight = X[used], y[used], weight[used]
-    weight = weight / weight.mean()
-    space, importance, prior = embed(tree, X, y, weight)
-    points = space.coordinates(X)
+    columns, present = sample.observed.columns, sample.present
+    cases = replace(present, weight=present.weight / present.weight.mean())
+    space, importance, prior = embed(cases, columns)
+    points = space.coordinates(cases.X)
     power = _MIDDLE if settings is None else settings.power
-    member, n_of_class = condense(points * importance**power, y, len(tree.classes), most)
-    landmarks, mass = centres(points, weight, member, int(n_of_class.sum()))
+    member, n_of_class = condense(points * importance**power, cases.y, len(prior), most)
+    landmarks, mass = centres(points, cases.weight, member, int(n_of_class.sum()))
     class_start = np.append(0, np.cumsum(n_of_class))
     sharpness = _sharpness(landmarks * importance**_MIDDLE, mass)
     cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start)
-    return cloud.expert(_choose(cloud, X, y, weight, member) if settings is None else settings)
+    if settings is None:
+        settings = _choose(cloud, _judges(cases, present.copies, member))
+    return cloud.expert(settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,18 +188,7 @@ def _distance_to_neighbour(places, k):
     return np.sqrt(np.maximum(squared, 0.0))
 
 
-def _choose(cloud, X, y, weight, member):
-    """Settings of the least leave-one-out log-loss."""
-    order = np.argsort(y, kind="stable")
-    rows = np.sort(order[:: -(-len(y) // _MOST_LEFT_OUT)])
-    case = find_copies(X, y)
-    left_out = np.bincount(case, weight)[case]
-    sample = _Sample(X[rows], y[rows], weight[rows], left_out[rows], member[rows])
-    best = _best(cloud, product(_WIDTHS, _POWERS), sample)
-    return _best(cloud, ((best.width * finer, best.power) for finer in _FINER), sample)
-
-
-class _Sample(NamedTuple):
+class _Judges(NamedTuple):
     """Cases that judge settings: their weights, the weights left out with them, their cells."""
 
     X: np.ndarray
@@ -212,20 +198,35 @@ class _Sample(NamedTuple):
     member: np.ndarray
 
 
-def _best(cloud, pairs, sample):
+def _judges(cases, copies, member):
+    """A stratified part of the cases; a case is left out together with its copies."""
+    order = np.argsort(cases.y, kind="stable")
+    rows = np.sort(order[:: -(-len(cases) // _MOST_LEFT_OUT)])
+    left_out = np.bincount(copies, cases.weight)[copies]
+    part = cases.X, cases.y, cases.weight, left_out, member
+    return _Judges(*(column[rows] for column in part))
+
+
+def _choose(cloud, judges):
+    """Settings of the least leave-one-out log-loss."""
+    best = _best(cloud, product(_WIDTHS, _POWERS), judges)
+    return _best(cloud, ((best.width * finer, best.power) for finer in _FINER), judges)
+
+
+def _best(cloud, pairs, judges):
     losses = {}
     for width, power in pairs:
         expert = cloud.expert(Settings(width, power, 0.0))
-        sums = leave_one_out(expert, sample.X, sample.y, sample.left_out, sample.member)
+        sums = leave_one_out(expert, judges.X, judges.y, judges.left_out, judges.member)
         for cases in _PSEUDO_CASES:
-            losses[Settings(width, power, cases)] = _loss(sums, cases * expert.prior, sample)
+            losses[Settings(width, power, cases)] = _loss(sums, cases * expert.prior, judges)
     return min(losses, key=losses.get)
 
 
-def _loss(sums, pseudo, sample):
-    own = np.arange(len(sample.y)), sample.y
-    assigned = (sums[own] + pseudo[sample.y]) / (sums.sum(axis=1) + pseudo.sum())
-    return -(sample.weight * np.log(np.maximum(assigned, 1e-300))).sum()
+def _loss(sums, pseudo, judges):
+    own = np.arange(len(judges.y)), judges.y
+    assigned = (sums[own] + pseudo[judges.y]) / (sums.sum(axis=1) + pseudo.sum())
+    return -(judges.weight * np.log(np.maximum(assigned, 1e-300))).sum()
 
 
 def leave_one_out(expert, X, y, weight, member):

@@ -11,7 +11,7 @@ from keeptree.tree import LEAF
 
 _CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
 _LEAST_IMPORTANCE = 1e-4
-_FAR = 1e18  # as in keeptree._kernels.landmarks
+_FAR = 1e18  # as in keeptree._compiled.landmarks
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ def bend(u):
     return u / np.sqrt(1.0 + u * u)
 
 
-def embed(tree, X, y, weight):
-    """Coordinates, of spread 1, of the columns that a tree tests.
+def embed(sample, columns):
+    """Coordinates, of spread 1, of the columns that a sample's tree tests.
 
     A nominal attribute becomes the class shares of its categories (the value difference of
     Stanfill and Waltz 1986).
@@ -101,13 +101,14 @@ def embed(tree, X, y, weight):
     prior : ndarray
         Class shares of the sample.
     """
-    prior = np.bincount(y, weight, minlength=len(tree.classes)) / weight.sum()
-    metric = Metric().fit(X, tree, sample_weight=weight)
+    tree, X, weight = sample.tree, sample.X, sample.weight
+    prior = sample.class_weight / weight.sum()
+    metric = Metric().fit_spread(columns, tree)
     importance, decrease = importances(tree), _decreases(tree)
     axes = []
     for f in np.flatnonzero(importance > 0):
         if tree.categories[f] is not None:
-            shares = _category_shares(X[:, f], y, weight, prior, len(tree.categories[f]))
+            shares = _category_shares(X[:, f], sample, prior, len(tree.categories[f]))
             axes += [_Axis(f, 0.0, 1.0, 0.0, _NO_BENDS, column) for column in shares.T]
         else:
             tests = np.flatnonzero(tree.feature == f)
@@ -187,7 +188,7 @@ def importances(tree):
     return np.where(tested, np.maximum(relative, _LEAST_IMPORTANCE), 0.0)
 
 
-def _category_shares(codes, y, weight, prior, n_categories):
+def _category_shares(codes, sample, prior, n_categories):
     """Class shares of each category, some cases at the prior added, their spread being 1.
 
     With two classes the share of the second says it all.
@@ -195,7 +196,7 @@ def _category_shares(codes, y, weight, prior, n_categories):
     known = ~np.isnan(codes)
     codes = codes[known].astype(np.int64)
     counts = np.zeros((n_categories, len(prior)))
-    np.add.at(counts, (codes, y[known]), weight[known])
+    np.add.at(counts, (codes, sample.y[known]), sample.weight[known])
     size = counts.sum(axis=1, keepdims=True)
     shares = (counts + _CATEGORY_CASES * prior) / (size + _CATEGORY_CASES)
     shares = shares[:, 1:] if len(prior) == 2 else shares

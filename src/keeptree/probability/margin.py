@@ -54,17 +54,17 @@ class MarginExpert:
 
     def logit(self, X, out=None):
         """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
-        from keeptree._kernels.soft import add_margins  # numba loads when it is first needed
+        from keeptree._compiled.soft import add_margins
 
         out = np.empty((len(X), len(self.intercept))) if out is None else out
         out[:] = self.intercept
         steep = self.tests.steep(PARTS[1][0])
-        add_margins(X, *self.tests.arrays, steep, self.side, self.path, out)
+        add_margins(X, self.tests.arrays, steep, self.side, self.path, out)
         return out
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
-        from keeptree._kernels.soft import logits_to_shares
+        from keeptree._compiled.soft import logits_to_shares
 
         logits_to_shares(self.logit(X), out)
 
@@ -97,18 +97,17 @@ class Contributions:
     intercept: np.ndarray
 
 
-def fit_margin(tree, X, y, weight, C=_DEFAULT_C):
-    """Fit the logistic model on the tests of a tree, as the encoded training rows X pass them.
+def fit_margin(sample, C=_DEFAULT_C):
+    """Fit the logistic model on the tests of a sample's tree, as its rows pass them.
 
     Returns
     -------
     expert : MarginExpert
     """
-    tests = _asked_tests(tree, X, weight)
+    tests = _asked_tests(sample)
     node = _feature_nodes(tests)
-    rows = stratified_part(y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
-    features = _features(tests, X[rows])
-    problem = RidgeLogistic(features, y[rows], weight[rows], len(tree.classes), C)
+    rows = stratified_part(sample.y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
+    problem = _logistic(tests, sample.take(rows), C)
     linear = problem.fit(C)
     coef = linear.coef.reshape(len(PARTS), len(node), len(linear.intercept))
     scores = np.zeros((len(PARTS), len(tests.kind), coef.shape[2]))
@@ -135,12 +134,11 @@ def choose_margin(folds, penalties=PENALTIES):
 
 def _fold_losses(fold, penalties):
     """Log-loss on the rows held out, for each C."""
-    from keeptree._kernels.soft import logits_to_shares
+    from keeptree._compiled.soft import logits_to_shares
 
-    (X, y, weight), n_classes = fold.train, len(fold.tree.classes)
-    tests = _asked_tests(fold.tree, X, weight)
-    problem = RidgeLogistic(_features(tests, X), y, weight, n_classes, max(penalties))
-    held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), n_classes))
+    tests = _asked_tests(fold.train)
+    problem = _logistic(tests, fold.train, max(penalties))
+    held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
     losses = np.empty(len(penalties))
     for j, C in enumerate(penalties):
         linear = problem.fit(C, tolerance=1e-2)
@@ -239,7 +237,7 @@ class MarginTreeClassifier(RefittedModel):
             With two classes the logit of ``classes_[1]``.
         """
         check_is_fitted(self)
-        return self._shown(self._map(X, self._logit, self.expert_.intercept.shape))
+        return _shown(self._map(X, self._logit, self.expert_.intercept.shape))
 
     def contributions(self, X):
         """Return what each test adds to the logit of each row.
@@ -268,21 +266,14 @@ class MarginTreeClassifier(RefittedModel):
         value = self._map_encoded(rows, fill, (len(tests), len(expert.intercept)))
         mean = expert.intercept + expert.centre.sum(axis=0)
         order = np.argsort(tests, kind="stable")
-        return Contributions(tests[order], self._shown(value[:, order]), self._shown(mean[None])[0])
-
-    def _shown(self, logits):
-        """Logits in the order of ``classes_``; of two classes that of the second."""
-        if logits.shape[-1] == 1:
-            sign = 1.0 if self._columns is None else -1.0
-            return sign * logits[..., 0]
-        return logits if self._columns is None else logits[..., self._columns]
+        return Contributions(tests[order], _shown(value[:, order]), _shown(mean[None])[0])
 
     def _refits(self):
         return self.C == "cv"
 
-    def _learn(self, X, y, weight, folds):
+    def _learn(self, sample, folds):
         C = choose_margin(folds, PENALTIES if self.C == "cv" else (float(self.C),))
-        self.expert_ = fit_margin(self.tree_, X, y, weight, C)
+        self.expert_ = fit_margin(sample, C)
 
     def _logit(self, X, out):
         self._check_rows(X)
@@ -298,9 +289,15 @@ class MarginTreeClassifier(RefittedModel):
         self.expert_.probability(X, out)
 
 
-def _asked_tests(tree, X, weight):
+def _shown(logits):
+    """Logits of all classes; of two classes that of the second."""
+    return logits[..., 0] if logits.shape[-1] == 1 else logits
+
+
+def _asked_tests(sample):
     """Tests of the nodes with enough training cases, of many those of the heaviest."""
-    cases = np.bincount(tree.route(X), weight, minlength=tree.n_nodes)
+    tree = sample.tree
+    cases = np.bincount(tree.route(sample.X), sample.weight, minlength=tree.n_nodes)
     for nodes in tree.levels[:0:-1]:
         np.add.at(cases, tree.parent[nodes], cases[nodes])
     asked = (tree.kind != LEAF) & (cases >= _FEWEST)
@@ -308,7 +305,13 @@ def _asked_tests(tree, X, weight):
     # above it.
     order = tree.preorder[np.argsort(-cases[tree.preorder], kind="stable")]
     asked[order[asked[order]][_MOST_TESTS:]] = False
-    return soft_tests(tree, X, weight, asked)
+    return soft_tests(sample, asked)
+
+
+def _logistic(tests, sample, largest):
+    """The problem of weighing the tests, for penalties up to the largest C."""
+    features, n_classes = _features(tests, sample.X), len(sample.tree.classes)
+    return RidgeLogistic(features, sample.y, sample.weight, n_classes, largest)
 
 
 def _feature_nodes(tests):

@@ -7,65 +7,56 @@ bold. Trees refitted on folds answer for cases they have not seen; the kept tree
 import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _check_sample_weight
 
 from keeptree.data.labels import label_codes
-from keeptree.data.target import read_target
+from keeptree.data.sample import Sample
 from keeptree.importers import keep, unwrap
 from keeptree.probability.base import ProbabilityModel, fit_learner, read_rows, unfitted_learner
-from keeptree.probability.copies import find_copies
-from keeptree.tree import Tree
 
 FOLDS = 5
 _LEAST_WEIGHT = 0.1  # mean weight of a row that passes without a word
 MOST_ROWS = 20_000  # that the experts see of all folds together; the trees are grown on all rows
 
 
-class Sample(NamedTuple):
-    """Encoded rows, class codes and weights."""
-
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-
-
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A refitted tree, rows it was grown on, and rows it has not seen.
+    """Rows that a refitted tree was grown on, and rows it has not seen.
 
     The tree's classes are those of the kept tree, in the same order. Rows are encoded as this tree
     reads them: the steps of a pipeline are refitted too. ``rows`` has the places of the test rows
     in the whole sample. Of a large sample both hold a part only.
     """
 
-    tree: Tree
     train: Sample
     test: Sample
     rows: np.ndarray
 
+    @property
+    def tree(self):
+        """The refitted tree."""
+        return self.train.tree
 
-def out_of_fold(
-    estimator, tree, X, y, sample_weight=None, case=None, cv=None, n_jobs=None, most=MOST_ROWS
-):
+
+def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, most=MOST_ROWS):
     """Refit a kept tree's learner on the folds of its training sample.
 
     Parameters
     ----------
     estimator : estimator, Tree or None
         What was kept or grown; its clone is fitted.
-    tree : Tree
-        The kept tree, whose classes and their order all folds share.
-    X, y, sample_weight
-        The training sample as the user has it. Cases of weight 0 are left out.
-    case : ndarray of shape (n,), optional
-        Number of the case that each row is of; copies stay together. Default: all differ.
+    sample : Sample
+        The training sample as the kept tree reads it. All folds share the tree's classes and their
+        order. Rows of weight 0 are left out, and copies of a row stay together.
+    X, y
+        The same sample as the user has it: what the learner is given.
+    weighted : bool, default=False
+        Whether the learner is given the weights, too.
     cv : int, splitter, iterable or None
         The folds, as scikit-learn's ``cross_validate`` reads it. None: stratified ones, five, or as
         many as the smallest class has cases.
@@ -84,11 +75,8 @@ def out_of_fold(
     if learner is None:
         return None
     X, y = indexable(X, y)
-    classes, codes = read_target(y)
-    labels = label_codes(classes[codes], tree.classes)
-    weight = _check_sample_weight(sample_weight, X)
-    case = np.arange(len(labels)) if case is None else case
-    present = np.flatnonzero(weight > 0)
+    labels, case = sample.y, sample.copies
+    present = np.flatnonzero(sample.weight > 0)
     first = present[np.unique(case[present], return_index=True)[1]]  # row of each case
     members = np.bincount(labels[first])
     members = members[members > 0]
@@ -102,35 +90,25 @@ def out_of_fold(
             stacklevel=3,
         )
         return None
-    whole = _Whole(X, y, labels, weight, sample_weight is not None)
     shown = present[stratified_part(labels[present], most)]
+    grown_on = X, y, sample.weight if weighted else None
     work = (
-        delayed(_refit)(learner, tree, whole, grow, np.intersect1d(grow, shown), hold)
-        for grow, hold in _splits(cv, whole, present, shown, case, first)
+        delayed(_refit)(learner, sample, grown_on, grow, np.intersect1d(grow, shown), hold)
+        for grow, hold in _splits(cv, X, sample, present, shown, first)
     )
     return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(work))
 
 
-class _Whole(NamedTuple):
-    """The sample as the user has it, its class codes and weights, and whether those were given."""
-
-    X: object
-    y: object
-    labels: np.ndarray
-    weight: np.ndarray
-    weighted: bool
-
-
-def _splits(cv, whole, present, shown, case, first):
+def _splits(cv, X, sample, present, shown, first):
     """Rows to grow on and rows shown of those held out, fold by fold."""
-    labels, rows = whole.labels, np.arange(len(whole.labels))
+    labels, case, rows = sample.y, sample.copies, np.arange(len(sample))
     if cv is None:
         fewest = min(n for n in np.bincount(labels[first]) if n)
         folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0)
         parts = [case[first[hold]] for _, hold in folds.split(first, labels[first])]
         splits = [(~np.isin(case, part), np.isin(case, part)) for part in parts]
     else:
-        splits = check_cv(cv, labels, classifier=True).split(whole.X, labels)
+        splits = check_cv(cv, labels, classifier=True).split(X, labels)
     found = []
     for grow, hold in splits:
         grow, hold = np.intersect1d(rows[grow], present), np.intersect1d(rows[hold], shown)
@@ -156,46 +134,48 @@ def held_out_loss(p, y, weight):
     return -np.tensordot(weight, np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)), axes=1)
 
 
-def _refit(learner, kept, whole, grow, shown, hold):
-    part = whole.weight[grow] if whole.weighted else None
-    X, y = _safe_indexing(whole.X, grow), _safe_indexing(whole.y, grow)
-    model = fit_learner(clone(learner), X, y, part)
-    tree, (_, transformers) = _with_classes(keep(model), kept.classes), unwrap(model)
+def _refit(learner, sample, grown_on, grow, shown, hold):
+    """The fold of a learner grown on some rows of X, y and weights as the user has them."""
+    part = (None if given is None else _safe_indexing(given, grow) for given in grown_on)
+    model = fit_learner(clone(learner), *part)
+    tree, (_, transformers) = _with_classes(keep(model), sample.tree), unwrap(model)
 
-    def sample(rows):
-        X = read_rows(_safe_indexing(whole.X, rows), tree, transformers)
-        return Sample(X, whole.labels[rows], whole.weight[rows])
+    def read(rows):
+        part = sample.take(rows)
+        found = None if transformers else part.read_by(tree)
+        if found is not None:
+            return found
+        X = read_rows(_safe_indexing(grown_on[0], rows), tree, transformers)
+        return Sample(tree, X, part.y, part.weight)
 
-    return Fold(tree, sample(shown), sample(hold), hold)
+    return Fold(read(shown), read(hold), hold)
 
 
-def _with_classes(tree, classes):
-    """The tree with counts and labels in the order of other classes; those it lacks count 0."""
-    position = label_codes(tree.classes, classes)
-    counts = np.zeros((tree.n_nodes, len(classes)))
+def _with_classes(tree, kept):
+    """The tree with the classes of the kept one; those it lacks count 0."""
+    position = label_codes(tree.classes, kept.classes)
+    counts = np.zeros((tree.n_nodes, len(kept.classes)))
     counts[:, position] = tree.counts
-    return replace(tree, counts=counts, label=position[tree.label], classes=classes)
+    label = position[tree.label]
+    return replace(tree, counts=counts, label=label, classes=kept.classes, declared=kept.declared)
 
 
 class RefittedModel(ProbabilityModel):
     """Base of the classifiers whose strengths are chosen with refitted trees.
 
     A subclass has ``cv`` among its parameters and supplies ``_refits()``, whether it needs them,
-    and ``_learn(X, y, weight, folds)``.
+    and ``_learn(sample, folds)``.
     """
 
     _parameter_constraints = {**ProbabilityModel._parameter_constraints, "cv": ["cv_object"]}
 
     def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
-        sample = self._prepare(X, y, sample_weight)
-        _check_scale(sample[2])
-        folds = None
+        sample, folds = self._prepare(X, y, sample_weight), None
+        _check_scale(sample.weight)
         if self._refits():
-            case = find_copies(*sample[:2])
-            folds = out_of_fold(
-                self.estimator, self.tree_, X, y, sample_weight, case, self.cv, self.n_jobs
-            )
-        self._learn(*sample, folds)
+            weighted = sample_weight is not None
+            folds = out_of_fold(self.estimator, sample, X, y, weighted, self.cv, self.n_jobs)
+        self._learn(sample, folds)
         return self
 
     @property

@@ -160,7 +160,7 @@ class SmoothedTreeClassifier(RefittedModel):
     def _refits(self):
         return self.smoothing == "shrinkage" and self.strength == "cv"
 
-    def _learn(self, X, y, weight, folds):
+    def _learn(self, sample, folds):
         """Nothing to measure but the strength: smoothing uses the counts the tree carries."""
         if folds is not None:
             self.strength_ = _choose_strength(folds)

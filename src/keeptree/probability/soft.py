@@ -47,21 +47,22 @@ class SoftExpert:
         np.subtract(1.0, out[:, 1], out=out[:, 0])
 
 
-def fit_soft(tree, X, y, weight, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE):
-    """Soften a tree's tests by the spread of the encoded training rows X.
+def fit_soft(sample, strength=_DEFAULT_STRENGTH, shrinkage=_DEFAULT_SHRINKAGE):
+    """Soften the tests of a sample's tree by the spread of its columns.
 
     Returns
     -------
     expert : SoftExpert
     """
-    tests = soft_tests(tree, X, weight) if strength > 0 else hard_tests(tree)
-    values = _leaf_values(tree, shrinkage)[tests.node]
+    tests = soft_tests(sample) if strength > 0 else hard_tests(sample.tree)
+    values = _leaf_values(sample.tree, shrinkage)[tests.node]
     return SoftExpert(tests, float(strength), float(shrinkage), values)
 
 
-def soft_grid(tree, X, weight, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES):
+def soft_grid(sample, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES):
     """Probabilities of ``rows`` for all pairs of strengths: shape (n, K, strengths, shrinkages)."""
-    tests, hard, n_classes = soft_tests(tree, X, weight), hard_tests(tree), len(tree.classes)
+    tree = sample.tree
+    tests, hard, n_classes = soft_tests(sample), hard_tests(tree), len(tree.classes)
     values = np.stack([_leaf_values(tree, shrinkage) for shrinkage in shrinkages], axis=2)
     values = np.ascontiguousarray(values.reshape(tree.n_nodes, -1)[tests.node])
     p = np.empty((len(rows), n_classes, len(strengths), len(shrinkages)))
@@ -84,9 +85,8 @@ def choose_soft(folds, strengths=STRENGTHS, shrinkages=SHRINKAGES):
         )
     losses = np.zeros((len(strengths), len(shrinkages)))
     for fold in folds:
-        train, test = fold.train, fold.test
-        p = soft_grid(fold.tree, train.X, train.weight, test.X, strengths, shrinkages)
-        losses += held_out_loss(p, test.y, test.weight)
+        p = soft_grid(fold.train, fold.test.X, strengths, shrinkages)
+        losses += held_out_loss(p, fold.test.y, fold.test.weight)
     best = np.unravel_index(np.argmin(losses), losses.shape)
     return strengths[best[0]], shrinkages[best[1]]
 
@@ -181,11 +181,11 @@ class SoftTreeClassifier(RefittedModel):
     def _refits(self):
         return "cv" in (self.strength, self.shrinkage)
 
-    def _learn(self, X, y, weight, folds):
+    def _learn(self, sample, folds):
         strengths = STRENGTHS if self.strength == "cv" else (float(self.strength),)
         shrinkages = SHRINKAGES if self.shrinkage == "cv" else (float(self.shrinkage),)
         chosen = choose_soft(folds, strengths, shrinkages)
-        self.expert_ = fit_soft(self.tree_, X, y, weight, *chosen)
+        self.expert_ = fit_soft(sample, *chosen)
 
     def _restore(self):
         super()._restore()

@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from keeptree.checks import require, require_array
-from keeptree.geometry.observed import column_spread
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 
@@ -35,9 +34,9 @@ class SoftTests:
 
     def average(self, X, slope, values, out):
         """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
-        from keeptree._kernels.soft import average_leaves  # numba loads when it is first needed
+        from keeptree._compiled.soft import average_leaves
 
-        average_leaves(X, *self.arrays, self.steep(slope), values, out)
+        average_leaves(X, self.arrays, self.steep(slope), values, out)
 
     def shares(self, X, slope, down):
         """Share of each row in each node, of shape (n_nodes, n).
@@ -45,10 +44,10 @@ class SoftTests:
         If ``down``, how much of the row reaches the node. Else how much of it the test above gives
         the node, whether that test is reached or not.
         """
-        from keeptree._kernels.soft import share_nodes
+        from keeptree._compiled.soft import share_nodes
 
         shares = np.zeros((len(self.kind), len(X)))
-        share_nodes(X, *self.arrays, self.steep(slope), down, shares)
+        share_nodes(X, self.arrays, self.steep(slope), down, shares)
         return shares
 
     @property
@@ -60,8 +59,10 @@ class SoftTests:
 
     @property
     def arrays(self):
-        """What the kernels read, in their order."""
-        return tuple(getattr(self, field.name) for field in fields(self))[:-2]
+        """What the compiled functions read."""
+        from keeptree._compiled.soft import Tests
+
+        return Tests(*(getattr(self, name) for name in Tests._fields))
 
     def steep(self, slope):
         """Slope of each test per unit of its attribute; 0 where it is hard."""
@@ -70,24 +71,21 @@ class SoftTests:
         return np.where(np.isfinite(steep), steep, 0.0)
 
 
-def soft_tests(tree, X, weight, inner=None):
-    """Tests of a tree with the spreads of a training sample.
+def soft_tests(sample, inner=None):
+    """Tests of a sample's tree with the spreads of the sample.
 
     Parameters
     ----------
-    tree : Tree
-        The kept tree.
-    X : ndarray of shape (n, n_features)
-        Encoded training rows.
-    weight : ndarray of shape (n,)
-        Their weights.
+    sample : Sample
+        The training sample.
     inner : ndarray of shape (n_nodes,), optional
         Nodes whose tests are asked; the others count as leaves. It holds with every node all
         those above. Default: all tests.
     """
-    low, high, _, deviation = column_spread(X, weight)
-    tests = _arrange_tests(tree, np.where(low < high, deviation, 0.0), inner)
-    return replace(tests, threshold=_gap_centres(tests, X, weight))
+    columns = sample.observed
+    spread = np.where(columns.low < columns.high, columns.deviation, 0.0)
+    tests = _arrange_tests(sample.tree, spread, inner)
+    return replace(tests, threshold=_gap_centres(tests, sample))
 
 
 def hard_tests(tree):
@@ -147,7 +145,7 @@ def _arrange_tests(tree, spread, inner):
     )
 
 
-def _gap_centres(tests, X, weight):
+def _gap_centres(tests, sample):
     """Thresholds of the soft tests, each moved to where its side of the sample ends.
 
     C4.5 takes the largest value below as its threshold; a case there is not half on either side.
@@ -158,8 +156,7 @@ def _gap_centres(tests, X, weight):
         at = np.flatnonzero((tests.column == j) & (tests.spread > 0))
         if len(at) == 0:
             continue
-        values = X[weight > 0, feature]
-        values = np.append(np.unique(values[~np.isnan(values)]), np.nan)
+        values = np.append(sample.distinct(feature), np.nan)
         place = np.searchsorted(values[:-1], threshold[at])
         at, place = at[values[place] == threshold[at]], place[values[place] == threshold[at]]
         half = (values[place + 1] - values[place]) / 2

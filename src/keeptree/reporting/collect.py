@@ -3,29 +3,27 @@
 Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can any other program.
 """
 
+from functools import partial
+
 import numpy as np
 
 from keeptree.data.labels import label_codes
-from keeptree.explanation.constraints import Constraints
-from keeptree.explanation.nearest_change import NearestChanges
-from keeptree.explanation.search import Search
-from keeptree.explanation.subject import resolve
-from keeptree.explanation.wording import join
+from keeptree.evaluation.significance import accuracy_interval
 from keeptree.geometry.boundary import Boundary
-from keeptree.geometry.rows import leaves_of
+from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
 from keeptree.probability.base import is_kept
 from keeptree.probability.kept import KeptTreeClassifier
-from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 from keeptree.reporting.attributes import collect_attributes
-from keeptree.reporting.cases import choose_first, collect_cases
+from keeptree.reporting.cases import collect_cases, tell_changes
 from keeptree.reporting.curve import collect_curves, find_kernel
 from keeptree.reporting.distances import collect_distances
+from keeptree.reporting.held_out import hold_out_cases
 from keeptree.reporting.methods import check_same_tree, measure_methods
-from keeptree.reporting.quality import auc_score, compare, reliability, roc_points, wilson
+from keeptree.reporting.quality import collect_quality, shown_classes
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
-from keeptree.reporting.whatif import collect_whatif, encode_values
+from keeptree.reporting.whatif import collect_whatif
 from keeptree.text import clean
 
 SCHEMA = 2  # of the dict: a change that breaks its readers raises it
@@ -60,9 +58,9 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
     """
     tree, others = model.tree_, {} if others is None else others
     check_same_tree(others, tree)
-    matrix = None if X is None else resolve(model).encode(X)
-    attributes = collect_attributes(tree, model.observed_, matrix)
     boundary = boundary_of(model)
+    held = None if X is None else hold_out_cases(model, boundary, X, y)
+    attributes = collect_attributes(tree, model.observed_, None if held is None else held.rows)
     data = {
         "schema": SCHEMA,
         "title": clean(title),
@@ -74,20 +72,24 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
         "n_others": tree.n_features - len(attributes),
         "whatif": collect_whatif(model, boundary, attributes, rows),
         "rows": rows,
-        "n_test": 0 if X is None else len(matrix),
+        "n_test": 0 if held is None else len(held),
         "decisions": None,
         "quality": None,
         "methods": None,
         "distance": None,
         "first": {"near": 0, "opinion": 0, "both": 0},
-        "naming": None if X is None else _naming(X),
+        "naming": None if held is None else held.naming,
         "cases": [],
         "selected": None,
         "distances": [],
         "no_model": _no_model(model, rows),
     }
-    if X is not None:
-        data.update(_measure(data, model, boundary, X, matrix, y, others))
+    if held is not None:
+        data |= _tell_cases(held, model, attributes, rows)
+    if held is not None and held.truth is not None:
+        data |= _measure(held, data, others)
+        kernel = find_kernel((model, *others.values()), boundary)
+        data["distance"] = _tell_distances(held, data["positive"], kernel, rows)
     data["summary"] = summarise(data)
     data["about"] = {clean(key): clean(value) for key, value in about.items()}
     return data
@@ -98,84 +100,45 @@ def boundary_of(model):
     if hasattr(model, "boundary_"):
         return model.boundary_
     tree = model.tree_
-    nothing = np.empty((0, tree.n_features))
-    return Boundary(tree).fit_encoded(tree, nothing, observed=model.observed_)
+    return Boundary.of_metric(tree, Metric().fit_spread(model.observed_.columns, tree))
 
 
-def _measure(data, model, boundary, X, matrix, y, others):
-    tree = model.tree_
-    order = label_codes(tree.classes, model.classes_)
-    ours, leaves = model.predict_proba(X)[:, order], tree.mix_proportions(matrix)
-    decision = tree.decide(matrix)
-    inside = -boundary.class_distances(matrix)
-    distance = inside[np.arange(len(matrix)), decision]
-    truth = None if y is None else label_codes(np.asarray(y), tree.classes)
-    finite = distance[np.isfinite(distance)]
-    near, opinion = choose_first(ours, decision, distance)
-    values = encode_values(matrix, data["attributes"]) if data["rows"] else None
-    found = {
+def _tell_cases(held, model, attributes, rows):
+    """What is known without the true classes."""
+    changes = partial(tell_changes, model) if rows else None
+    cases = collect_cases(held, [attribute["column"] for attribute in attributes], changes)
+    opinions = (at for at, case in enumerate(cases) if case["opinion"])
+    finite = held.distance[np.isfinite(held.distance)]
+    return {
         "distances": np.quantile(finite, np.linspace(0, 1, 101)).tolist() if len(finite) else [],
         "first": {
-            "near": int(near.sum()),
-            "opinion": int(opinion.sum()),
-            "both": int((near & opinion).sum()),
+            "near": int(held.near.sum()),
+            "opinion": int(held.opinion.sum()),
+            "both": int((held.near & held.opinion).sum()),
         },
-        "cases": collect_cases(
-            _names(X, len(matrix)),
-            ours,
-            decision,
-            leaves_of(tree, matrix),
-            distance,
-            np.isnan(matrix[:, [a["column"] for a in data["attributes"]]]).any(axis=1),
-            truth,
-            near,
-            opinion,
-            values,
-            lambda held: _tell_changes(model, matrix[held], data["rows"]),
-        ),
+        "cases": cases,
+        "selected": next(opinions, 0) if rows else None,
     }
-    if data["rows"]:
-        found["selected"] = next(
-            (at for at, case in enumerate(found["cases"]) if case["opinion"]), 0
-        )
-    if truth is None:
-        return found
-    right = int(np.count_nonzero(decision == truth))
-    low, high = wilson(right, len(truth))
-    found["decisions"] = {"right": right, "accuracy": right / len(truth), "low": low, "high": high}
-    found["quality"] = _quality(ours, leaves, truth, data["positive"])
-    if others:
-        found["methods"] = measure_methods(
-            data["model"], ours, leaves, others, X, truth, data["positive"]
-        )
-    found["distance"] = collect_distances(distance, decision != truth)
-    if found["distance"]:
-        kernel = find_kernel((model, *others.values()), boundary)
-        smoothed = leaf_average(tree, matrix, smoothed_nodes(tree, "laplace"))
-        classes = _shown_classes(truth, data["positive"], ours.shape[1])
-        found["distance"]["by_class"] = collect_curves(
-            classes, inside, ours, smoothed, truth, decision, kernel, data["rows"]
-        )
-    return found
 
 
-def _tell_changes(model, matrix, rows):
-    """What has to change in each row; nothing where values must not be told."""
-    if not rows:
-        return [""] * len(matrix)
-    return [
-        join([str(move) for move in change.changes]) if change.changes else "–"
-        for change in _nearest(model, matrix)
-    ]
+def _measure(held, data, others):
+    """How good decisions and probabilities are."""
+    n, right = len(held), int(np.count_nonzero(~held.wrong))
+    low, high = accuracy_interval(right / n, n)
+    positive = data["positive"]
+    return {
+        "decisions": {"right": right, "accuracy": right / n, "low": low, "high": high},
+        "quality": collect_quality(held, positive),
+        "methods": measure_methods(held, data["model"], others, positive) if others else None,
+    }
 
 
-def _nearest(model, matrix):
-    """Nearest changes of encoded rows, as :func:`keeptree.nearest_change` finds them."""
-    subject = resolve(model)
-    within = frozenset(range(subject.tree.n_features))
-    whole = frozenset(np.flatnonzero(subject.observed.whole).tolist())
-    search = Search(subject, Constraints(within=within, whole=whole))
-    return NearestChanges(search, matrix, np.full(len(matrix), -1), 1, model.n_jobs)
+def _tell_distances(held, positive, kernel, rows):
+    found = collect_distances(held.distance, held.wrong)
+    if found is None:
+        return None
+    classes = shown_classes(held.truth, held.ours.shape[1], positive)
+    return {**found, "by_class": collect_curves(held, classes, kernel, rows)}
 
 
 def _no_model(model, rows):
@@ -189,35 +152,6 @@ def _no_model(model, rows):
             "The probability of a moved case needs training rows, which are too many for this file."
         )
     return f"The page does not compute the probability of a moved case by {type(model).__name__}."
-
-
-def _quality(ours, leaves, truth, positive):
-    """Metrics of all classes, and the curves of each class that occurs."""
-    return {
-        **compare(ours, leaves, truth, positive),
-        "impossible": int((leaves[np.arange(len(truth)), truth] <= 0).sum()),
-        "by_class": [
-            {
-                "class": c,
-                "cases": int((truth == c).sum()),
-                **{
-                    name: {
-                        "auc": auc_score(p[:, c], truth == c),
-                        "roc": roc_points(p[:, c], truth == c),
-                        "bins": reliability(p[:, c], truth == c),
-                    }
-                    for name, p in (("ours", ours), ("leaves", leaves))
-                },
-            }
-            for c in _shown_classes(truth, positive, ours.shape[1])
-            if 0 < (truth == c).sum() < len(truth)
-        ],
-    }
-
-
-def _shown_classes(truth, positive, n_classes):
-    """Classes that have curves: of two the positive one, of more all that occur."""
-    return [positive] if n_classes == 2 else np.unique(truth).tolist()
 
 
 def _is_unchanged(model):
@@ -235,24 +169,3 @@ def _positive(tree, positive):
     if len(counts) != 2:
         return int(counts.argmax())
     return int(counts[1] <= counts[0])
-
-
-def _names(X, n):
-    """Names of the cases: a frame's index, else their row numbers."""
-    index = _index(X)
-    return [str(i) for i in (range(n) if index is None else index)]
-
-
-def _naming(X):
-    """What the names of the cases are, in one sentence."""
-    index = _index(X)
-    if index is None:
-        return "A case is named by its position in X, counted from 0."
-    if index.name is None:
-        return "A case is named by its label in the index of the data frame."
-    return f"A case is named by its {clean(index.name)}."
-
-
-def _index(X):
-    index = getattr(X, "index", None)
-    return None if callable(index) else index

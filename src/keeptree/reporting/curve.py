@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from keeptree.evaluation.reliability import quantile_bins
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
-from keeptree.reporting.quality import reliability
+from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _MOST_POINTS, _FEWEST_POINTS, _ALL_POINTS = 500, 60, 1500  # of a class; of all classes together
 _GRID = 161  # places at which the kernel's curve is looked up
@@ -20,20 +21,15 @@ def find_kernel(models, boundary):
     return None
 
 
-def collect_curves(classes, inside, ours, leaves, truth, decision, kernel=None, rows=True):
+def collect_curves(held, classes, kernel=None, rows=True):
     """Return what charts of the probability against the distance show, one for each class.
 
     Parameters
     ----------
+    held : HeldOut
+        Cases with their true classes.
     classes : list of int
         The classes; one without a boundary is left out.
-    inside : ndarray of shape (n, n_classes)
-        Distance of each held-out case to the boundary of each class, positive where the tree
-        decides for it: the paper's algebraic distance with the other sign.
-    ours, leaves : ndarray of shape (n, n_classes)
-        Probabilities.
-    truth, decision : ndarray of shape (n,)
-        Index of the true class and of that which the tree decides.
     kernel : DistanceKernelClassifier, optional
         Fitted on the training sample; its curve is drawn.
     rows : bool, default=True
@@ -46,23 +42,25 @@ def collect_curves(classes, inside, ours, leaves, truth, decision, kernel=None, 
         or None, ``points`` are the cases or None, ``bins`` equally many cases each.
     """
     most = int(np.clip(_ALL_POINTS // max(len(classes), 1), _FEWEST_POINTS, _MOST_POINTS))
-    shown = np.unique(np.linspace(0, len(truth) - 1, min(most, len(truth))).astype(int))
+    shown = np.unique(np.linspace(0, len(held) - 1, min(most, len(held))).astype(int))
+    laplace = leaf_average(held.tree, held.rows[shown], smoothed_nodes(held.tree, "laplace"))
+    inside = held.inside
     return [
         {
             "class": c,
-            "cases": len(truth),
+            "cases": len(held),
             "low": low,
             "high": high,
             "line": None if kernel is None else _line(kernel, c, low, high),
             "points": {
                 "inside": np.clip(inside[shown, c], low, high).round(6).tolist(),
-                "ours": ours[shown, c].round(6).tolist(),
-                "leaves": leaves[shown, c].round(6).tolist(),
-                "wrong": (truth != decision)[shown].tolist(),
+                "ours": held.ours[shown, c].round(6).tolist(),
+                "leaves": laplace[:, c].round(6).tolist(),
+                "wrong": held.wrong[shown].tolist(),
             }
             if rows
             else None,
-            "bins": _bins(inside[:, c], ours[:, c], truth == c),
+            "bins": _bins(inside[:, c], held.ours[:, c], held.truth == c),
         }
         for c, (low, high) in zip(classes, map(_range, inside[:, classes].T), strict=True)
         if low < high
@@ -81,7 +79,7 @@ def _bins(inside, ours, happened):
     """Equally many cases each: what happened, and our mean estimate."""
     return [
         {**item, "ours": float(ours[(item["from"] <= inside) & (inside <= item["to"])].mean())}
-        for item in reliability(inside, happened)
+        for item in quantile_bins(inside, happened)
     ]
 
 

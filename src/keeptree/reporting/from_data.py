@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
-from keeptree.data.files import columns_of, read_training, warn_suspect_columns
-from keeptree.data.read_cases import read_cases
+from keeptree.data.cases import read_cases
+from keeptree.data.training import read_training
 from keeptree.probability.base import fit_learner, is_kept, unfitted_learner
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.methods import quick_methods
@@ -121,9 +121,7 @@ def report_file(
     if model is not None:
         X, y = read_cases(model, data, target)
     else:
-        X, y = read_training(data, target, nominal, drop)
-        X = columns_of(tree, X, data)
-        warn_suspect_columns(X, y)
+        X, y = read_training(data, target, nominal, drop, tree)
     file = Path(data).name
     title = title or f"One kept tree, honest probabilities: {file}"
     about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}

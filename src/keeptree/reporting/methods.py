@@ -4,40 +4,29 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from keeptree.data.labels import label_codes
-from keeptree.probability.distance_kernel import DistanceKernelClassifier
-from keeptree.probability.geometric_rank import GeometricRankClassifier
-from keeptree.probability.margin import MarginTreeClassifier
-from keeptree.probability.smoothing import SmoothedTreeClassifier
-from keeptree.probability.soft import SoftTreeClassifier
-from keeptree.reporting.quality import measure, roc_points
+from keeptree.probability.base import KeptTreeModel
+from keeptree.probability.methods import METHODS, make_method, methods_of
+from keeptree.reporting.quality import roc_points, single_metrics
 from keeptree.reporting.tree_data import fingerprint
 from keeptree.text import clean
 from keeptree.tree import Tree
 
 
 def quick_methods(tree):
-    """Return the methods that cost next to nothing, by name and not fitted."""
-    return {
-        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
-        "distance kernel, global": DistanceKernelClassifier(tree),
-    }
+    """Return the methods that cost next to nothing, by title and not fitted."""
+    return _make("report", tree)
 
 
 def all_methods(tree):
-    """Return every method beside the recommended one, by name and not fitted.
+    """Return every method beside the recommended one, by title and not fitted.
 
     Where a method chooses a strength, the learner of the tree is grown again on folds.
     """
-    return {
-        "Laplace": SmoothedTreeClassifier(tree, "laplace"),
-        "shrinkage": SmoothedTreeClassifier(tree, "shrinkage", strength="cv"),
-        "geometric ranking, local": GeometricRankClassifier(tree, "local"),
-        "distance kernel, separator": DistanceKernelClassifier(tree, "separator"),
-        "distance kernel, global": DistanceKernelClassifier(tree),
-        "soft tests": SoftTreeClassifier(tree),
-        "margins of the tests": MarginTreeClassifier(tree),
-    }
+    return _make("demo", tree)
+
+
+def _make(where, tree):
+    return {METHODS[name].title: make_method(name, tree) for name in methods_of(where)}
 
 
 def check_same_tree(others, tree):
@@ -60,21 +49,17 @@ def check_same_tree(others, tree):
             )
 
 
-def measure_methods(name, ours, leaves, others, X, truth, positive):
+def measure_methods(held, name, others, positive):
     """Measure every method on the same cases.
 
     Parameters
     ----------
+    held : HeldOut
+        The cases, with the probabilities of the model and of the tree's own leaves.
     name : str
         Of the model reported on.
-    ours, leaves : ndarray of shape (n, n_classes)
-        Probabilities of the model and of the tree's own leaves.
     others : dict of str to fitted classifier
         Of the same tree; one without probabilities only ranks.
-    X : array-like or data frame of n rows
-        The cases.
-    truth : ndarray of shape (n,)
-        Column of each case's true class.
     positive : int
         With two classes, the one whose ranking is measured.
 
@@ -84,28 +69,27 @@ def measure_methods(name, ours, leaves, others, X, truth, positive):
         The leaves first, ours last: ``name``, ``auc``, ``brier`` and ``log_loss`` (None for a
         ranking), ``distinct``, the number of different scores, and with two classes ``roc``.
     """
-    rows = [_row("the tree's own leaves", leaves, True, truth, positive)]
+    truth = held.truth
+    rows = [_row(METHODS["raw"].title, held.leaves, truth, positive)]
     for key, other in others.items():
-        says = hasattr(other, "predict_proba")
-        scores = other.predict_proba(X) if says else _both(other.decision_function(X))
-        scores = scores[:, label_codes(other.tree_.classes, other.classes_)]
-        rows.append(_row(clean(key), scores, says, truth, positive))
-    return [*rows, _row(f"ours ({name})", ours, True, truth, positive)]
+        row = _row(clean(key), _score(other, held), truth, positive)
+        ranks_only = not hasattr(other, "predict_proba")
+        rows.append(row | {"brier": None, "log_loss": None} if ranks_only else row)
+    return [*rows, _row(f"ours ({name})", held.ours, truth, positive)]
 
 
-def _row(name, scores, says, truth, positive):
-    found = measure(scores, truth, positive)
-    if not says:
-        found |= {"brier": None, "log_loss": None}
+def _score(other, held):
+    """Probabilities or scores of each class; a learner that is no method of ours reads X itself."""
+    if isinstance(other, KeptTreeModel):
+        return other.scores_encoded(held.rows)
+    return other.predict_proba(held.X)
+
+
+def _row(name, scores, truth, positive):
     two = scores.shape[1] == 2 and 0 < (truth == positive).sum() < len(truth)
     return {
         "name": name,
-        **found,
+        **single_metrics(scores, truth, positive),
         "distinct": len(np.unique(scores.round(12), axis=0)),
         "roc": roc_points(scores[:, positive], truth == positive) if two else None,
     }
-
-
-def _both(score):
-    """One column per class; with two classes scikit-learn has the score of the second only."""
-    return np.column_stack([-score, score]) if score.ndim == 1 else score

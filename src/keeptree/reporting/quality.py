@@ -1,8 +1,12 @@
 """The quality of probabilities on held-out cases: ours beside the leaves', with intervals."""
 
+from itertools import chain
+
 import numpy as np
-from scipy.stats import norm
 from sklearn.metrics import roc_curve
+
+from keeptree.evaluation.ranking import auc, weighted_area
+from keeptree.evaluation.reliability import quantile_bins
 
 # Metric -> name, whether larger is better; all are shown with three decimals.
 METRICS = {"auc": ("AUC", True), "brier": ("Brier score", False), "log_loss": ("Log-loss", False)}
@@ -10,15 +14,46 @@ METRICS = {"auc": ("AUC", True), "brier": ("Brier score", False), "log_loss": ("
 _RESAMPLES, _FEWEST = 2000, 200
 _WORK = 40_000_000  # cases times classes times resamples; beyond it resamples are fewer
 _BLOCK = 2_000_000  # weights held at a time
-_BINS, _ROC_POINTS = 10, 300
+_ROC_POINTS = 300
 
 
-def compare(ours, leaves, truth, positive):
+def collect_quality(held, positive):
+    """Return the metrics of ours and the leaves, and the curves of each class that occurs.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Cases with their true classes.
+    positive : int
+        With two classes, the one that is shown.
+
+    Returns
+    -------
+    quality : dict
+        What :func:`compare_metrics` returns; ``impossible``, how many cases the leaves had called
+        so; and ``by_class``, with the AUC, ROC curve and bins of both methods.
+    """
+    truth, methods = held.truth, {"ours": held.ours, "leaves": held.leaves}
+    return {
+        **compare_metrics(held.ours, held.leaves, truth, positive),
+        "impossible": int((held.leaves[np.arange(len(truth)), truth] <= 0).sum()),
+        "by_class": [
+            {
+                "class": c,
+                "cases": int((truth == c).sum()),
+                **{name: _curves(p[:, c], truth == c) for name, p in methods.items()},
+            }
+            for c in shown_classes(truth, held.ours.shape[1], positive)
+            if 0 < (truth == c).sum() < len(truth)
+        ],
+    }
+
+
+def compare_metrics(ours, leaves, truth, positive):
     """Return each metric of both methods and of their difference, with 95 % intervals.
 
     The intervals are percentiles of bootstrap resamples of the cases, the same for both methods,
-    so that the interval of the difference is a paired one. No matrix of positive by negative
-    cases is built: a resample weights the cases, and ranks are counted along the sorted scores.
+    so that the interval of the difference is a paired one.
 
     Parameters
     ----------
@@ -33,39 +68,27 @@ def compare(ours, leaves, truth, positive):
     Returns
     -------
     quality : dict
-        ``resamples``, and for each metric ``ours``, ``leaves`` and ``difference``, each with
-        ``value``, ``low`` and ``high``.
+        ``resamples``, and for each of the ``metrics`` ``ours``, ``leaves`` and ``difference``,
+        each with ``value``, ``low`` and ``high``.
     """
     n, n_classes = ours.shape
-    shown = [positive] if n_classes == 2 else np.unique(truth).tolist()
-    measures = [_measures(p, truth, shown) for p in (ours, leaves)]
-    resamples = int(np.clip(_WORK // (n * len(shown)), _FEWEST, _RESAMPLES))
-    whole = [_values(measure, np.ones((1, n))) for measure in measures]
-    parts = [[], []]
-    for weights in _resamples(n, resamples):
-        for part, measure in zip(parts, measures, strict=True):
-            part.append(_values(measure, weights))
-    drawn = [np.concatenate(part, axis=1) for part in parts]
-    rows = {"ours": (whole[0], drawn[0]), "leaves": (whole[1], drawn[1])}
-    rows["difference"] = (whole[0] - whole[1], drawn[0] - drawn[1])
+    measured = [_weighted_metrics(p, truth, positive) for p in (ours, leaves)]
+    work = n * len(shown_classes(truth, n_classes, positive))
+    resamples = int(np.clip(_WORK // work, _FEWEST, _RESAMPLES))
+    blocks = chain([np.ones((1, n))], _resamples(n, resamples))  # first the sample itself
+    values = np.concatenate([[of(weights) for of in measured] for weights in blocks], axis=2)
+    rows = {"ours": values[0], "leaves": values[1], "difference": values[0] - values[1]}
     metrics = {
-        key: {name: _interval(value[at, 0], draws[at]) for name, (value, draws) in rows.items()}
+        key: {name: _interval(found[at, 0], found[at, 1:]) for name, found in rows.items()}
         for at, key in enumerate(METRICS)
     }
     return {"resamples": resamples, "metrics": metrics}
 
 
-def measure(p, truth, positive):
+def single_metrics(p, truth, positive):
     """Return each metric of one method; the AUC is None where only one class is present."""
-    shown = [positive] if p.shape[1] == 2 else np.unique(truth).tolist()
-    values = _values(_measures(p, truth, shown), np.ones((1, len(p))))[:, 0].tolist()
+    values = _weighted_metrics(p, truth, positive)(np.ones((1, len(p))))[:, 0].tolist()
     return {key: None if np.isnan(v) else v for key, v in zip(METRICS, values, strict=True)}
-
-
-def auc_score(score, positive):
-    """Return the area under the ROC curve; None where only one class is present."""
-    value = _ranking(score, positive)(np.ones((1, len(score))))[0]
-    return None if np.isnan(value) else float(value)
 
 
 def roc_points(score, positive):
@@ -77,93 +100,38 @@ def roc_points(score, positive):
     return {"fpr": fpr.round(5).tolist(), "tpr": tpr.round(5).tolist()}
 
 
-def reliability(score, positive):
-    """Return at most ten bins of equally many cases: scored and happened, with Wilson's interval.
-
-    Equal scores stay in one bin, so that the few values of leaves make few bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bins = reliability(np.array([0.1, 0.1, 0.8, 0.8]), np.array([False, False, True, False]))
-    >>> [(b["cases"], b["happened"], b["observed"]) for b in bins]
-    [(2, 0, 0.0), (2, 1, 0.5)]
-    """
-    edges = np.quantile(score, np.arange(1, _BINS) / _BINS, method="inverted_cdf")
-    bin_of = np.searchsorted(np.unique(edges), score, side="left")
-    bins = []
-    for b in np.unique(bin_of):
-        inside = bin_of == b
-        cases, happened = int(inside.sum()), int(positive[inside].sum())
-        low, high = wilson(happened, cases)
-        bins.append(
-            {
-                "from": float(score[inside].min()),
-                "to": float(score[inside].max()),
-                "scored": float(score[inside].mean()),
-                "cases": cases,
-                "happened": happened,
-                "observed": happened / cases,
-                "low": low,
-                "high": high,
-            }
-        )
-    return bins
+def shown_classes(truth, n_classes, positive):
+    """Return the classes that have curves: of two the positive one, of more all that occur."""
+    return [positive] if n_classes == 2 else np.unique(truth).tolist()
 
 
-def wilson(happened, cases, level=0.95):
-    """Return Wilson's interval of a proportion.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson(41, 68)]
-    [0.484, 0.711]
-    """
-    z2 = norm.ppf((1 + level) / 2) ** 2
-    share = happened / cases
-    middle = (share + z2 / (2 * cases)) / (1 + z2 / cases)
-    half = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * cases)) / cases) / (1 + z2 / cases)
-    return float(max(middle - half, 0.0)), float(min(middle + half, 1.0))
+def _curves(score, happened):
+    return {
+        "auc": auc(happened, score),
+        "roc": roc_points(score, happened),
+        "bins": quantile_bins(score, happened),
+    }
 
 
-def _measures(p, truth, shown):
-    """What the metrics are computed from: rankings of the shown classes, losses of the cases."""
-    rankings = [_ranking(p[:, c], truth == c) for c in shown]
-    right = np.arange(p.shape[1]) == truth[:, None]
-    brier = ((p - right) ** 2).sum(axis=1) / (2 if p.shape[1] == 2 else 1)
+def _weighted_metrics(p, truth, positive):
+    """Function from weights of the cases (b, n) to AUC, Brier score and log-loss (3, b)."""
+    n_classes = p.shape[1]
+    shown = shown_classes(truth, n_classes, positive)
+    rankings = [weighted_area(truth == c, p[:, c]) for c in shown]
+    right = np.arange(n_classes) == truth[:, None]
+    brier = ((p - right) ** 2).sum(axis=1) / (2 if n_classes == 2 else 1)
     # Clipped as scikit-learn's log_loss does: a case called impossible would cost infinitely much.
     log_loss = -np.log(np.clip(p[right], np.finfo(float).eps, None))
-    return rankings, np.column_stack([brier, log_loss])
+    losses = np.column_stack([brier, log_loss])
 
-
-def _values(measures, weights):
-    """AUC, Brier score and log-loss (rows) under each row of weights."""
-    rankings, losses = measures
-    areas = np.array([area(weights) for area in rankings])
-    known = ~np.isnan(areas)
-    total = np.where(known, areas, 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        auc = total / known.sum(axis=0)
-    return np.vstack([auc, (weights @ losses).T / weights.sum(axis=1)])
-
-
-def _ranking(score, positive):
-    """Function from weights (b, n) to the AUC of each row: Mann and Whitney's count, ties half."""
-    order = np.argsort(score, kind="stable")
-    ordered = score[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    is_positive = positive[order].astype(float)
-
-    def area(weights):
-        here = weights[:, order]
-        up = np.add.reduceat(here * is_positive, starts, axis=1)
-        down = np.add.reduceat(here, starts, axis=1) - up
-        below = np.cumsum(down, axis=1) - down
+    def metrics(weights):
+        areas = np.array([area(weights) for area in rankings])
+        known = ~np.isnan(areas)
         with np.errstate(invalid="ignore"):
-            pairs = up.sum(axis=1) * down.sum(axis=1)
-            return (up * (below + down / 2)).sum(axis=1) / np.where(pairs > 0, pairs, np.nan)
+            mean = np.where(known, areas, 0.0).sum(axis=0) / known.sum(axis=0)
+        return np.vstack([mean, (weights @ losses).T / weights.sum(axis=1)])
 
-    return area
+    return metrics
 
 
 def _resamples(n, resamples):

@@ -8,11 +8,13 @@ def summarise(data):
     return [_tree(data), _quality(data), _cases(data)]
 
 
-def verdict(difference, better="better", worse="worse"):
+def verdict(difference, better="better", worse="worse", larger=True):
     """Return what a 95 % interval of a difference allows to say, in the digits shown."""
     if round(difference["low"], 3) > 0:
-        return better
-    return worse if round(difference["high"], 3) < 0 else "no clear difference"
+        return better if larger else worse
+    if round(difference["high"], 3) < 0:
+        return worse if larger else better
+    return "no clear difference"
 
 
 def _tree(data):

@@ -1,9 +1,11 @@
-"""SVG as text: elements that escape what they are given, class markers, a linear scale."""
+"""SVG as text: elements that escape what they are given, labels, and the markers of classes."""
 
 from html import escape
-from math import ceil, cos, floor, log10, pi, sin
+from math import cos, pi, sin
 
 from keeptree.text import shorten, shorten_title, xml_safe
+
+SIZE = 13  # of text: a little larger than 12, so that scaling on a phone leaves 12
 
 
 class Svg(str):
@@ -28,7 +30,7 @@ def el(name, *children, **attributes):
     '<text x="1" class="tick">a &lt; b</text>'
     """
     written = "".join(
-        f' {_attribute(key)}="{escape(xml_safe(_value(value)))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(xml_safe(number(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -40,6 +42,14 @@ def el(name, *children, **attributes):
     return Svg(f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>")
 
 
+def number(value):
+    """Return a number with two decimals at most; anything else as text."""
+    if isinstance(value, float):
+        text = f"{value:.2f}".rstrip("0").rstrip(".")
+        return "0" if text == "-0" else text
+    return str(value)
+
+
 def drawing(width, height, title, desc, *children, class_="chart"):
     """Return an ``svg`` that screen readers announce as one image with a title."""
     return el(
@@ -48,7 +58,7 @@ def drawing(width, height, title, desc, *children, class_="chart"):
         el("desc", shorten_title(desc)),
         *children,
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_value(width)} {_value(height)}",
+        viewBox=f"0 0 {number(width)} {number(height)}",
         width=width,
         height=height,
         role="img",
@@ -57,7 +67,13 @@ def drawing(width, height, title, desc, *children, class_="chart"):
     )
 
 
-def label(text, x, y, *, size=13, width=None, class_=None, anchor=None, full=None):
+def icon(width, height, /, *children, **attributes):
+    """Return a small ``svg`` that screen readers skip: the text beside it says the same."""
+    size = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
+    return el("svg", *children, **{**size, **attributes}, aria_hidden="true")
+
+
+def label(text, x, y, *, size=SIZE, width=None, class_=None, anchor=None, full=None):
     """Return text at a place, cut to ``width``; what was cut is in the tooltip."""
     shown = text if width is None else shorten(text, width, size)
     full = full or (text if shown != text else None)
@@ -70,8 +86,13 @@ def marker(slot, x, y, radius=6):
     if slot == 1:
         return el("circle", cx=x, cy=y, r=radius * 0.95, class_="c1")
     corners = [(float(x + radius * a), float(y + radius * b)) for a, b in _SHAPES[slot]]
-    points = " ".join(f"{_value(a)},{_value(b)}" for a, b in corners)
+    points = " ".join(f"{number(a)},{number(b)}" for a, b in corners)
     return el("polygon", points=points, class_=f"c{slot}")
+
+
+def class_sample(slot):
+    """Return the marker of a class, for legends and cells."""
+    return icon(16, 16, marker(slot, 8, 8), class_="sample", data_slot=slot)
 
 
 def _polygon(corners, inner=1.0):
@@ -87,53 +108,3 @@ _CROSS += [(-a, -b) for a, b in _CROSS]
 # Slots 1 to 6 are ● ■ ▲ ◆ ✚ ★; slot 0 is every class beyond the coloured ones.
 _TRIANGLE = [(0, -1), (1, 0.8), (-1, 0.8)]
 _SHAPES = [_polygon(6), [], _SQUARE, _TRIANGLE, _polygon(4), _CROSS, _polygon(10, 0.45)]
-
-
-class Scale:
-    """A linear map from data to pixels.
-
-    Parameters
-    ----------
-    low, high : float
-        Range of the data.
-    start, stop : float
-        Where its ends are drawn.
-    """
-
-    def __init__(self, low, high, start, stop):
-        self.low, self.high, self.start, self.stop = low, high, start, stop
-        self.factor = (stop - start) / (high - low)
-
-    def __call__(self, value):
-        """Return where a value is drawn."""
-        return self.start + (value - self.low) * self.factor
-
-    def ticks(self, about=6):
-        """Return round numbers inside the range, at most ``about``."""
-        span = self.high - self.low
-        power = 10.0 ** (floor(log10(span)) - 1)
-        step = next(s * power for s in (1, 2, 5, 10, 20, 50, 100) if span / (s * power) <= about)
-        first, last = ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9)
-        return [k * step for k in range(first, last + 1)]
-
-
-def points_path(xs, ys):
-    """Path data of a line through points."""
-    pairs = [f"{_value(x)} {_value(y)}" for x, y in zip(xs, ys, strict=True)]
-    return "M" + "L".join(pairs) if pairs else ""
-
-
-def dots_path(xs, ys):
-    """Path data of dots: strokes of no length, which round line caps make visible."""
-    return "".join(f"M{_value(x)} {_value(y)}h0" for x, y in zip(xs, ys, strict=True))
-
-
-def _attribute(key):
-    return key.rstrip("_").replace("_", "-")
-
-
-def _value(value):
-    if isinstance(value, float):
-        text = f"{value:.2f}".rstrip("0").rstrip(".")
-        return "0" if text == "-0" else text
-    return str(value)

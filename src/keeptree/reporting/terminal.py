@@ -1,6 +1,8 @@
 """The dict of :mod:`keeptree.reporting.collect` for the terminal: a table, or figures as JSON."""
 
-from keeptree.output import require_extra
+from keeptree.reporting.quality import METRICS
+from keeptree.reporting.summary import signed
+from keeptree.terminal import make_table, open_console
 from keeptree.text import plural
 
 _FIGURES = ("schema", "title", "model", "summary", "n_test", "decisions", "first", "about", "page")
@@ -31,11 +33,9 @@ def print_report(data, console=None):
     console : rich.console.Console, optional
         Where; default the standard output.
     """
-    require_extra("rich", extra="report")
-    from rich.console import Console
+    console = console or open_console()
     from rich.text import Text
 
-    console = console or Console(highlight=False)
     console.print()
     console.print(Text(data["title"], style="bold"))
     console.print()
@@ -63,46 +63,29 @@ def print_report(data, console=None):
 
 
 def _table(metrics):
-    from rich import box
-    from rich.table import Table
-
-    from keeptree.reporting.quality import METRICS
-    from keeptree.reporting.summary import signed
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("", no_wrap=True)
-    for head in ("Ours", "Leaves", "Difference", "95 % interval"):
-        table.add_column(head, justify="right", no_wrap=True)
+    rows = []
     for key, (name, larger) in METRICS.items():
         row, way = metrics[key], "higher" if larger else "lower"
-        if row["difference"]["value"] is None:
-            table.add_row(f"{name} ({way} is better)", "-", "-", "-", "-")
-            continue
-        ours, leaves = (f"{row[who]['value']:.3f}" for who in ("ours", "leaves"))
-        value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
-        table.add_row(f"{name} ({way} is better)", ours, leaves, value, f"{low} to {high}")
-    return table
+        cells = ["-"] * 4
+        if row["difference"]["value"] is not None:
+            ours, leaves = (f"{row[who]['value']:.3f}" for who in ("ours", "leaves"))
+            value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
+            cells = [ours, leaves, value, f"{low} to {high}"]
+        rows.append([f"{name} ({way} is better)", *cells])
+    return make_table(["", "Ours", "Leaves", "Difference", "95 % interval"], rows)
 
 
 def _methods_table(rows):
     """Every method beside the others, the best of each measure in bold."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     best = {
         key: choose((round(row[key], 3) for row in rows if row[key] is not None), default=None)
         for key, choose in (("auc", max), ("brier", min), ("log_loss", min))
     }
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("", no_wrap=True)
-    for head in ("AUC", "Brier", "Log-loss", "Distinct scores"):
-        table.add_column(head, justify="right", no_wrap=True)
+    body = []
     for row in rows:
         cells = []
         for key, value in best.items():
             text = "" if row[key] is None else f"{row[key]:.3f}"
-            style = "bold" if text and round(row[key], 3) == value else ""
-            cells.append(Text(text, style=style))
-        table.add_row(row["name"], *cells, str(row["distinct"]))
-    return table
+            cells.append((text, "bold" if text and round(row[key], 3) == value else ""))
+        body.append([row["name"], *cells, str(row["distinct"])])
+    return make_table(["", "AUC", "Brier", "Log-loss", "Distinct scores"], body)

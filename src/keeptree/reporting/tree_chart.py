@@ -1,37 +1,35 @@
 """The drawing of a tree: root left, one row per leaf, edges as wide as their cases are many."""
 
-from heapq import heappop, heappush
+from typing import NamedTuple
 
-from keeptree.reporting.svg import drawing, el, label, marker
+from keeptree.reporting.svg import SIZE, drawing, el, label, marker
 from keeptree.text import count_text, plural, text_width
 
 MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
-MAX_NODES = 40  # shown in an outline before one opens more
 
-_ROW, _TOP, _SIZE = 40, 40, 13
+_ROW, _TOP = 40, 40
 _NAME_WIDTH, _RELATION_WIDTH, _CLASS_WIDTH = 200, 150, 140  # the most a label may take
 _CURVE, _GAP, _PAD = 32, 12, 16
 _BAR_WIDTH, _BAR_HEIGHT, _NUMBER = 96, 12, 48
 _BOLD = 1.1  # how much wider the decision at a leaf is set
+_SMALL = 12  # size of relations, counts and heads
 _EDGE = 11  # width of the edge that carries every case
 
 
-def tree_drawing(tree, classes, way=()):
+def tree_drawing(tree, classes, path=()):
     """Return the tree as SVG, or None where it would not fit.
 
     What belongs to a node is in a group with its number as ``data-node``, so that the page can
-    light the way of a case.
+    highlight the path of a case.
 
     Parameters
     ----------
     tree : dict
-        ``nodes`` in preorder, each with ``id``, ``parent``, ``depth``, ``name`` (of the tested
-        attribute; None in a leaf), ``relation`` (how it follows from its parent), ``cases``,
-        ``counts``, ``class`` and ``errors``; see :func:`keeptree.reporting.collect.collect_tree`.
+        ``nodes`` in preorder, from :func:`keeptree.reporting.tree_data.collect_tree`.
     classes : list of dict
         ``label`` and ``slot`` of each class.
-    way : collection of int
-        Nodes of a case's way, which are lit.
+    path : collection of int
+        Nodes that are highlighted.
 
     Returns
     -------
@@ -41,77 +39,32 @@ def tree_drawing(tree, classes, way=()):
     leaves = [node for node in nodes if node["name"] is None]
     if len(leaves) > MAX_LEAVES:
         return None
-    y = _rows(nodes)
-    x, turn, leaf_x = _columns(nodes)
-    columns = _leaf_columns(leaf_x, classes)
-    if columns["errors"] > MAX_WIDTH:
+    layout = _lay_out(nodes, classes)
+    if layout.errors > MAX_WIDTH:
         return None
     by_id = {node["id"]: node for node in nodes}
     edges, inner, ends = [], [], []
     for node in nodes:
-        lit = {"data_node": node["id"], "class_": "on" if node["id"] in way else None}
+        group = {"data_node": node["id"], "class_": "on" if node["id"] in path else None}
         if node["parent"] is not None:
-            edge = _edge(node, by_id[node["parent"]], nodes[0]["cases"], x, y, turn, leaf_x)
-            edges.append(el("g", *edge, **lit))
+            edge = _edge(node, by_id[node["parent"]], nodes[0]["cases"], layout)
+            edges.append(el("g", *edge, **group))
         if node["name"] is None:
-            ends.append(el("g", *_leaf(node, y[node["id"]], columns, classes), **lit))
+            ends.append(el("g", *_leaf(node, classes, layout), **group))
         else:
-            inner.append(el("g", *_question(node, x[node["depth"]], y[node["id"]]), **lit))
-    height = _TOP + _ROW * len(leaves)
+            inner.append(el("g", *_question(node, layout), **group))
     return drawing(
-        columns["errors"] + 2,
-        height,
+        layout.errors + 2,
+        _TOP + _ROW * len(leaves),
         f"The tree: {plural(len(leaves), 'leaf', 'leaves')}, root on the left",
         "Each question leads to the right; the width of a line shows how many training cases take "
         "it. The outline has the same content as text.",
         *edges,
         *inner,
-        *_head(columns),
+        *_head(layout),
         *ends,
         class_="chart tree-drawing",
     )
-
-
-def fold(nodes, way=(), most=MAX_NODES):
-    """Return the nodes of an outline: all of them, or those most cases pass.
-
-    Parameters
-    ----------
-    nodes : list of dict
-        In preorder.
-    way : collection of int
-        Nodes that are shown in any case.
-    most : int, default=40
-        How many nodes are shown besides.
-
-    Returns
-    -------
-    shown : list of dict
-        In preorder; ``folded`` says that the children of a node are not shown.
-    """
-    if len(nodes) <= most:
-        return [{**node, "folded": False} for node in nodes]
-    below = {}
-    for node in nodes:
-        below.setdefault(node["parent"], []).append(node)
-    open_nodes, shown = set(), 1
-    waiting = [(-nodes[0]["cases"], nodes[0]["id"])]
-    while waiting:
-        _, node = heappop(waiting)
-        children = below.get(node, [])
-        if shown + len(children) > most:
-            break
-        if children:
-            open_nodes.add(node)
-            shown += len(children)
-            for child in children:
-                heappush(waiting, (-child["cases"], child["id"]))
-    open_nodes.update(way)
-    return [
-        {**node, "folded": node["name"] is not None and node["id"] not in open_nodes}
-        for node in nodes
-        if node["parent"] is None or node["parent"] in open_nodes
-    ]
 
 
 def class_bar(counts, classes, x=0, y=0, width=_BAR_WIDTH, height=_BAR_HEIGHT):
@@ -129,10 +82,25 @@ def class_bar(counts, classes, x=0, y=0, width=_BAR_WIDTH, height=_BAR_HEIGHT):
     return el("g", *parts, class_="class-bar")
 
 
-def outline_bar(counts, classes):
-    """Return the small bar before a line of the outline; the counts stand beside it as text."""
-    bar = class_bar(counts, classes, 0, 0, 28, 12)
-    return el("svg", bar, viewBox="0 0 28 12", width=28, height=12, aria_hidden="true")
+class _Layout(NamedTuple):
+    """Where things are drawn."""
+
+    y: dict  # of every node
+    x: dict  # left edge of the questions of each depth
+    turn: dict  # where the edges from them have turned
+    leaf: float  # left edge of the leaves: the marker of the class
+    label: float  # then its name
+    bar: float  # then the class counts
+    cases: float  # right edges of the last columns
+    errors: float
+
+
+def _lay_out(nodes, classes):
+    x, turn, leaf = _columns(nodes)
+    name = max(min(_BOLD * text_width(c["label"], SIZE), _CLASS_WIDTH) for c in classes)
+    bar = leaf + 20 + max(name, text_width("Decision", _SMALL)) + 16
+    cases = bar + _BAR_WIDTH + _NUMBER
+    return _Layout(_rows(nodes), x, turn, leaf, leaf + 20, bar, cases, cases + _NUMBER)
 
 
 def _rows(nodes):
@@ -155,11 +123,11 @@ def _columns(nodes):
     names, relations = {}, {}
     for node in nodes:
         if node["name"] is not None:
-            shown = max(_fit(node["name"], _NAME_WIDTH), _fit(_cases(node), _NAME_WIDTH, 12))
+            shown = max(_fit(node["name"], _NAME_WIDTH), _fit(_cases(node), _NAME_WIDTH, _SMALL))
             names[node["depth"]] = max(names.get(node["depth"], 0), shown)
         if node["parent"] is not None:
             depth = node["depth"] - 1
-            shown = _fit(node["relation"], _RELATION_WIDTH, 12)
+            shown = _fit(node["relation"], _RELATION_WIDTH, _SMALL)
             relations[depth] = max(relations.get(depth, 0), shown)
     x, turn, right = {}, {}, 2.0
     for depth in sorted(names):
@@ -169,36 +137,22 @@ def _columns(nodes):
     return x, turn, right
 
 
-def _leaf_columns(x, classes):
-    """Where the columns at the leaves are: marker, class, bar, cases, errors (right edges)."""
-    name = max(min(_BOLD * text_width(c["label"], _SIZE), _CLASS_WIDTH) for c in classes)
-    bar = x + 20 + max(name, text_width("Decision", 12)) + 16
-    cases = bar + _BAR_WIDTH + _NUMBER
-    return {
-        "marker": x,
-        "class": x + 20,
-        "bar": bar,
-        "cases": cases,
-        "errors": cases + _NUMBER,
-    }
-
-
-def _edge(node, parent, total, x, y, turn, leaf_x):
-    depth = parent["depth"]
+def _edge(node, parent, total, layout):
     width = 1 + (_EDGE - 1) * (node["cases"] / total if total else 0)
-    y0, y1 = y[parent["id"]], y[node["id"]]
-    x0 = x[depth] + _fit(parent["name"], _NAME_WIDTH) + 8
-    x1 = (leaf_x if node["name"] is None else x[node["depth"]]) - 10
-    middle = turn[depth] - _CURVE / 2
-    curve = f"C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {turn[depth]:.1f} {y1:.1f}"
-    path = f"M{x0:.1f} {y0:.1f}H{turn[depth] - _CURVE:.1f}{curve}H{x1:.1f}"
+    y0, y1 = layout.y[parent["id"]], layout.y[node["id"]]
+    turn = layout.turn[parent["depth"]]
+    x0 = layout.x[parent["depth"]] + _fit(parent["name"], _NAME_WIDTH) + 8
+    x1 = (layout.leaf if node["name"] is None else layout.x[node["depth"]]) - 10
+    middle = turn - _CURVE / 2
+    curve = f"C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {turn:.1f} {y1:.1f}"
+    path = f"M{x0:.1f} {y0:.1f}H{turn - _CURVE:.1f}{curve}H{x1:.1f}"
     return [
         el("path", d=path, stroke_width=width, class_="edge"),
         label(
             node["relation"],
-            turn[depth] + 2,
+            turn + 2,
             y1 - width / 2 - 4,
-            size=12,
+            size=_SMALL,
             width=_RELATION_WIDTH,
             class_="muted",
             full=node["relation_exact"],
@@ -206,36 +160,31 @@ def _edge(node, parent, total, x, y, turn, leaf_x):
     ]
 
 
-def _question(node, x, y):
+def _question(node, layout):
+    x, y = layout.x[node["depth"]], layout.y[node["id"]]
     return [
-        label(node["name"], x, y + 4.5, size=_SIZE, width=_NAME_WIDTH),
-        label(_cases(node), x, y + 20, size=12, class_="muted"),
+        label(node["name"], x, y + 4.5, width=_NAME_WIDTH),
+        label(_cases(node), x, y + 20, size=_SMALL, class_="muted"),
     ]
 
 
-def _leaf(node, y, columns, classes):
-    chosen = classes[node["class"]]
+def _leaf(node, classes, layout):
+    y, chosen = layout.y[node["id"]], classes[node["class"]]
+    room = _CLASS_WIDTH / _BOLD
     return [
-        marker(chosen["slot"], columns["marker"] + 6, y),
-        label(
-            chosen["label"],
-            columns["class"],
-            y + 4.5,
-            width=_CLASS_WIDTH / _BOLD,
-            class_="decision",
-        ),
-        class_bar(node["counts"], classes, columns["bar"], y - _BAR_HEIGHT / 2),
-        label(count_text(node["cases"]), columns["cases"], y + 4.5, anchor="end"),
-        label(count_text(node["errors"]), columns["errors"], y + 4.5, anchor="end"),
+        marker(chosen["slot"], layout.leaf + 6, y),
+        label(chosen["label"], layout.label, y + 4.5, width=room, class_="decision"),
+        class_bar(node["counts"], classes, layout.bar, y - _BAR_HEIGHT / 2),
+        label(count_text(node["cases"]), layout.cases, y + 4.5, anchor="end"),
+        label(count_text(node["errors"]), layout.errors, y + 4.5, anchor="end"),
     ]
 
 
-def _head(columns):
-    words = [("Decision", "class", None), ("Training cases", "bar", None)]
-    words += [("Cases", "cases", "end"), ("Errors", "errors", "end")]
+def _head(layout):
+    words = [("Decision", layout.label, None), ("Training cases", layout.bar, None)]
+    words += [("Cases", layout.cases, "end"), ("Errors", layout.errors, "end")]
     return [
-        label(word, columns[place], 18, size=12, class_="muted", anchor=anchor)
-        for word, place, anchor in words
+        label(word, x, 18, size=_SMALL, class_="muted", anchor=anchor) for word, x, anchor in words
     ]
 
 
@@ -243,5 +192,5 @@ def _cases(node):
     return f"{count_text(node['cases'])} case{'' if node['cases'] == 1 else 's'}"
 
 
-def _fit(text, limit, size=_SIZE):
+def _fit(text, limit, size=SIZE):
     return min(text_width(text, size), limit)

@@ -40,12 +40,6 @@ def collect_whatif(model, boundary, attributes, rows=True):
     }
 
 
-def encode_values(X, attributes):
-    """Return the tested attributes of encoded rows as lists; missing values are None."""
-    values = X[:, [attribute["column"] for attribute in attributes]]
-    return [[None if np.isnan(v) else v for v in row] for row in values.tolist()]
-
-
 def _tree(tree, columns):
     place = {column: at for at, column in enumerate(columns)}
     return {

@@ -1,0 +1,78 @@
+"""What naive Bayes in the leaves of a tree answers."""
+
+import numpy as np
+from numpy import bool_, float64, int64
+
+from keeptree._compiled.declare import In, Out, entry, inner
+
+
+@inner
+def add_answer(score, share, probability):
+    """Add the probabilities of log scores, times a share."""
+    highest = score[0]
+    for c in range(1, len(score)):
+        highest = max(highest, score[c])
+    total = 0.0
+    for c in range(len(score)):
+        score[c] = np.exp(score[c] - highest)
+        total += score[c]
+    for c in range(len(score)):
+        probability[c] += share * score[c] / total
+
+
+@inner
+def find_bin(cuts, first, end, x):
+    """Number of cuts below x among the ascending ``cuts[first:end]``."""
+    low, high = first, end
+    while low < high:
+        middle = (low + high) // 2
+        if cuts[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low - first
+
+
+@entry
+def answer_rows(
+    X: In(float64, 2),
+    first: In(int64, 1),
+    leaf: In(int64, 1),
+    share: In(float64, 1),
+    nominal: In(bool_, 1),
+    model_of: In(int64, 1),
+    cuts: In(float64, 1),
+    cut_start: In(int64, 1),
+    cells: In(float64, 2),
+    cell_start: In(int64, 1),
+    prior: In(float64, 2),
+    probability: Out(float64, 2),
+):
+    """Fill the class probabilities of rows: naive Bayes of each leaf they reach, mixed by share.
+
+    Row i reaches ``leaf[first[i]:first[i + 1]]``. ``model_of`` is the model of each node; column f
+    of model k has its cuts and its log cells from ``cut_start`` and ``cell_start`` of
+    ``k * columns + f`` on.
+    """
+    n_columns, n_classes = X.shape[1], prior.shape[1]
+    score = np.empty(n_classes)
+    for i in range(len(X)):
+        for c in range(n_classes):
+            probability[i, c] = 0.0
+        for r in range(first[i], first[i + 1]):
+            k = model_of[leaf[r]]
+            for c in range(n_classes):
+                score[c] = prior[k, c]
+            for f in range(n_columns):
+                x, at = X[i, f], k * n_columns + f
+                if np.isnan(x) or cell_start[at + 1] - cell_start[at] < 2:
+                    continue
+                b = int64(x) if nominal[f] else find_bin(cuts, cut_start[at], cut_start[at + 1], x)
+                for c in range(n_classes):
+                    score[c] += cells[cell_start[at] + b, c]
+            add_answer(score, share[r], probability[i])
+        total = 0.0
+        for c in range(n_classes):
+            total += probability[i, c]
+        for c in range(n_classes):
+            probability[i, c] /= total

@@ -1,0 +1,505 @@
+"""Run a tree program: squared distances of row blocks to the regions of every class.
+
+The program is a list of steps (``keeptree.geometry.program``). A step adds to the squared distance
+of a node's box what the tighter bound of a child costs, for both children of a numeric test at
+once, and either keeps the sum in a slot (the child is tested further) or takes the minimum of the
+child's class. Nothing branches on a row's values, so the compiler vectorises over the rows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float32, float64, int32, int64
+
+from keeptree._compiled.declare import In, Out, entry, inlined, inner
+from keeptree._compiled.intrinsics import multiply_add, prefetch
+
+BLOCK = 512  # rows; enough that what a step costs once per block hardly counts
+
+TILE = 1024  # numbers that are read at once
+
+LINE = 8  # numbers of X in a cache line
+AHEAD = 8 * LINE  # numbers of the next block that each step asks for
+
+# Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
+BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
+
+SAW_NAN, SAW_INF = 1, 2  # bits of what a program returns
+
+LARGEST_SINGLE = 3.4028234663852886e38
+
+
+class Rows(NamedTuple):
+    """Some rows of a matrix: element (i, c) is ``flat[i * row_step + c * column_step]``."""
+
+    flat: In(float64, 1, "C")
+    row_step: int
+    column_step: int
+    start: int
+    stop: int
+
+
+class DoubleProgram(NamedTuple):
+    """A program in float64: the rows stay as they are, so that close numbers keep their digits.
+
+    ``columns`` has for each used column its number in the tree and its number of categories, 0 for
+    a numeric one; ``rest`` are the others. ``frame`` has the centre, factor and limit of each used
+    column; ``limit`` is the least of those. ``steps`` has for each the code, the used column, the
+    parent's slot, the slot or class of the left and the right child, the numbers of their regions
+    plus 1, and where the table of a nominal one begins in ``growth`` (it has one child). ``bounds``
+    has for each step the threshold, how far the upper and (negative) the lower bound move in, and
+    the scale. ``links`` has the steps of the children of each (of a nominal one: of its child and
+    the next of the same test), -1 for none; ``classes`` are those that have a region.
+    """
+
+    columns: In(int64, 2, "C")
+    rest: In(int64, 1, "C")
+    compare_single: bool  # whether the model compares in float32
+    frame: In(float64, 2, "C")
+    limit: float
+    steps: In(int64, 2, "C")
+    bounds: In(float64, 2, "C")
+    growth: In(float64, 1, "C")
+    links: In(int64, 2, "C")
+    classes: In(int64, 1, "C")
+    n_slots: int
+    n_classes: int
+
+
+class SingleProgram(NamedTuple):
+    """The same in float32: the rows are scaled and centred once, and a step has no scale."""
+
+    columns: In(int64, 2, "C")
+    rest: In(int64, 1, "C")
+    compare_single: bool
+    frame: In(float64, 2, "C")
+    limit: float32
+    steps: In(int64, 2, "C")
+    bounds: In(float32, 2, "C")
+    growth: In(float32, 1, "C")
+    links: In(int64, 2, "C")
+    classes: In(int64, 1, "C")
+    n_slots: int
+    n_classes: int
+
+
+class Nearest(NamedTuple):
+    """For each row its own class (found where negative), the class wanted, the nearest region."""
+
+    own: Out(int64, 1)
+    wanted: In(int64, 1, "C")
+    region: Out(int64, 1)
+
+
+@inner
+def _tile(columns, frame, tile):
+    """Centres and factors of whole rows, as many as ``tile`` has; unused columns get 0.
+
+    Times 0, a finite number is 0 and anything else NaN: the check of all columns is one.
+    """
+    center, factor = np.zeros_like(tile), np.zeros_like(tile)
+    for j in range(len(tile)):
+        for k in range(len(columns)):
+            center[j, columns[k, 0]] = frame[k, 0]
+            factor[j, columns[k, 0]] = frame[k, 1]
+    return center.reshape(-1), factor.reshape(-1)
+
+
+# numba lets an index be negative unless it is plainly the counter of a loop, and the compiler then
+# gives up on vector loads: hence the slices below.
+
+
+@inner
+def _scale(values, center, factor, single, limit, out):
+    """Centre and scale contiguous numbers, rounded as the model compares them.
+
+    Returns whether one is missing or beyond ``limit``: not a boolean, which the compiler would not
+    vectorise. A number is rounded to the precision of ``out`` once it is centred.
+    """
+    exceeds = int32(0)
+    if single:
+        for i in range(len(values)):
+            scaled = (np.float32(values[i]) - center[i]) * factor[i]
+            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
+            out[i] = scaled
+    else:
+        for i in range(len(values)):
+            scaled = out.dtype.type(values[i] - float64(center[i])) * factor[i]
+            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
+            out[i] = scaled
+    return exceeds
+
+
+@inner
+def _load_rows(rows, m, width, columns, center, factor, single, limit, tile, block):
+    """Copy m rows that lie one after the other into the columns of ``block``, scaled.
+
+    A tile of rows is scaled where it is read, in long loops over contiguous memory, and turned
+    around from the nearest cache. Returns whether a value is missing or beyond ``limit``.
+    """
+    exceeds = int32(0)
+    flat_tile = tile.reshape(-1)
+    for first in range(0, m, len(tile)):
+        here = min(len(tile), m - first)
+        part = flat_tile[: here * width]
+        values = rows[first * width : (first + here) * width]
+        exceeds |= _scale(values, center, factor, single, limit, part)
+        target = block[:, first : first + here]
+        for k in range(len(columns)):
+            c = columns[k, 0]
+            for j in range(here):
+                target[k, j] = tile[j, c]
+    return exceeds != 0
+
+
+@inner
+def _load_columns(flat, at, m, height, columns, rest, frame, single, limit, block):
+    """The same where columns lie one after the other, ``height`` numbers each."""
+    exceeds = int32(0)
+    center, factor, unused = np.zeros((3, m), dtype=block.dtype)
+    for k in range(len(rest)):  # as in ``_tile``
+        start = at + rest[k] * height
+        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, unused)
+    for k in range(len(columns)):
+        start = at + columns[k, 0] * height
+        center[:], factor[:] = frame[k, 0], frame[k, 1]
+        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, block[k])
+    return exceeds != 0
+
+
+@inner
+def _load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, single, block):
+    """Once more, for a block with a missing, infinite or huge value; the flags of what it saw.
+
+    A missing nominal value gets the code after the last, a missing number stays NaN, and anything
+    beyond its column's limit is clamped so that no square overflows.
+    """
+    seen = 0
+    for k in range(len(columns)):
+        start, n_codes = at + columns[k, 0] * column_step, columns[k, 1]
+        center, factor, limit = frame[k, 0], frame[k, 1], frame[k, 2]
+        for j in range(m):
+            value = flat[start + j * row_step]
+            if np.isnan(value):
+                seen |= SAW_NAN
+                block[k, j] = value if n_codes == 0 else float64(n_codes)
+                continue
+            if np.isinf(value):
+                seen |= SAW_INF
+            if single:
+                value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
+            scaled = block.dtype.type(value - center) * block.dtype.type(factor)
+            block[k, j] = min(max(scaled, -limit), limit)
+    for k in range(len(rest)):
+        start = at + rest[k] * column_step
+        for j in range(m):
+            value = flat[start + j * row_step]
+            if np.isnan(value):
+                seen |= SAW_NAN
+            elif np.isinf(value):
+                seen |= SAW_INF
+    return seen
+
+
+@inlined
+def _add_above(squared, gap, width, scale, bounded, zero, two):
+    """The squared distance with what an upper bound ``gap`` below the value adds to it.
+
+    If it has moved in by ``width`` (scaled) the square of the old gap is taken off: a difference of
+    squares as a product of sums of one sign, so nothing cancels and inside it is exactly 0. A
+    missing value, NaN, adds 0.
+    """
+    gap = gap if gap > zero else zero
+    if scale is not None:
+        gap *= scale
+    if not bounded:
+        return multiply_add(gap, gap, squared)
+    moved = gap if gap < width else width
+    return multiply_add(moved, multiply_add(two, gap, -moved), squared)
+
+
+@inlined
+def _add_below(squared, gap, width, scale, bounded, zero, two):
+    """The same for a lower bound: gap and width are negative."""
+    gap = gap if gap < zero else zero
+    if scale is not None:
+        gap *= scale
+    if not bounded:
+        return multiply_add(gap, gap, squared)
+    moved = gap if gap > width else width
+    return multiply_add(moved, multiply_add(two, gap, -moved), squared)
+
+
+@inlined
+def _nearer(squared, mask, region, best):
+    """The smaller of ``best`` and a squared distance with its region in the low mantissa bits.
+
+    The idle ``abs`` (nothing is negative) keeps the compiler from storing on a condition only,
+    which it cannot vectorise.
+    """
+    if mask is not None:
+        # With no bits to spare (mask -1) this is the squared distance itself.
+        bits = (np.float64(squared).view(np.int64) & mask) | (region & ~mask)
+        squared = np.int64(bits).view(np.float64)
+    return abs(squared if squared < best else best)
+
+
+@inlined
+def _split(bounded, left_region, right_region, block, slots, best, step, numbers, scale, mask):
+    """Both children of a numeric test; the first three arguments are constants."""
+    zero, two = block.dtype.type(0), block.dtype.type(2)
+    _, k, source, left, right, left_id, right_id, _ = step
+    t, left_width, right_width = numbers
+    for j in range(BLOCK):
+        gap = block[k, j] - t
+        above = _add_above(slots[source, j], gap, left_width, scale, bounded, zero, two)
+        below = _add_below(slots[source, j], gap, right_width, scale, bounded, zero, two)
+        if left_region:
+            best[left, j] = _nearer(above, mask, left_id, best[left, j])
+        else:
+            slots[left, j] = above
+        if right_region:
+            best[right, j] = _nearer(below, mask, right_id, best[right, j])
+        else:
+            slots[right, j] = below
+
+
+@inner
+def _run(steps, bounds, table, weighted, mask, block, slots, best, ahead):
+    """Run every step of a program on one block of rows; meanwhile ``ahead`` comes from memory."""
+    slots[0, :] = 0
+    best[:, :] = np.inf
+    for e in range(len(steps)):
+        for i in range(e * AHEAD, min((e + 1) * AHEAD, len(ahead)), LINE):
+            prefetch(ahead, i)
+        code, k, source, left = steps[e, 0], steps[e, 1], steps[e, 2], steps[e, 3]
+        step = (code, k, source, left, steps[e, 4], steps[e, 5], steps[e, 6], steps[e, 7])
+        t = (bounds[e, 0], bounds[e, 1], bounds[e, 2])
+        s = None if weighted is None else bounds[e, 3]
+        if code == 0:
+            _split(False, False, False, block, slots, best, step, t, s, mask)
+        elif code == BOUNDED:
+            _split(True, False, False, block, slots, best, step, t, s, mask)
+        elif code == LEFT_REGION:
+            _split(False, True, False, block, slots, best, step, t, s, mask)
+        elif code == LEFT_REGION | BOUNDED:
+            _split(True, True, False, block, slots, best, step, t, s, mask)
+        elif code == RIGHT_REGION:
+            _split(False, False, True, block, slots, best, step, t, s, mask)
+        elif code == RIGHT_REGION | BOUNDED:
+            _split(True, False, True, block, slots, best, step, t, s, mask)
+        elif code == LEFT_REGION | RIGHT_REGION:
+            _split(False, True, True, block, slots, best, step, t, s, mask)
+        elif code == LEFT_REGION | RIGHT_REGION | BOUNDED:
+            _split(True, True, True, block, slots, best, step, t, s, mask)
+        elif code == NOMINAL:
+            at = steps[e, 7]
+            for j in range(BLOCK):
+                slots[left, j] = slots[source, j] + table[at + int64(block[k, j])]
+        else:
+            at, region = steps[e, 7], steps[e, 5]
+            for j in range(BLOCK):
+                squared = slots[source, j] + table[at + int64(block[k, j])]
+                best[left, j] = _nearer(squared, mask, region, best[left, j])
+
+
+@inlined
+def _floor(squared, mask):
+    """The least that a region at this squared distance can have in ``best``."""
+    if mask is None:
+        return squared
+    return np.int64(np.float64(squared).view(np.int64) & mask).view(np.float64)
+
+
+@inlined
+def _farthest(best, j, classes, foreign):
+    """From where on nothing matters to row j: the farthest class, or the nearest but its own."""
+    nearest = farthest = best[classes[0], j]
+    second = best.dtype.type(np.inf)
+    for c in range(1, len(classes)):
+        d = best[classes[c], j]
+        farthest = d if d > farthest else farthest
+        larger = d if d > nearest else nearest
+        second = larger if larger < second else second
+        nearest = d if d < nearest else nearest
+    return second if foreign else farthest
+
+
+@inner
+def _search(steps, bounds, table, links, classes, foreign, weighted, mask, block, stack, due, best):
+    """The same as ``_run``, row by row, without the sub-trees that lie too far: for large trees.
+
+    A squared distance only grows on the way down, so below a node that is farther than the nearest
+    regions found nothing can change: the result is that of ``_run`` to the last bit. ``links`` has
+    for each step those of its children (a nominal step: of its child, and the next one of the same
+    test), -1 for a region or none. ``foreign``: only the nearest region of another class is asked
+    for.
+    """
+    zero, two = block.dtype.type(0), block.dtype.type(2)
+    best[:, :] = np.inf
+    for j in range(BLOCK):
+        far = block.dtype.type(np.inf)
+        stack[0], due[0], n = 0, zero, 1
+        while n > 0:
+            n -= 1
+            e, d = stack[n], due[n]
+            while e >= 0 and _floor(d, mask) < far:
+                code, k, left, right = steps[e, 0], steps[e, 1], steps[e, 3], steps[e, 4]
+                s = None if weighted is None else bounds[e, 3]
+                if code & NOMINAL:
+                    above, below = d + table[steps[e, 7] + int64(block[k, j])], d
+                else:
+                    gap = block[k, j] - bounds[e, 0]
+                    above = _add_above(d, gap, bounds[e, 1], s, True, zero, two)
+                    below = _add_below(d, gap, bounds[e, 2], s, True, zero, two)
+                if code & LEFT_REGION:
+                    best[left, j] = _nearer(above, mask, steps[e, 5], best[left, j])
+                if code & RIGHT_REGION:
+                    best[right, j] = _nearer(below, mask, steps[e, 6], best[right, j])
+                if code & (LEFT_REGION | RIGHT_REGION):
+                    far = _farthest(best, j, classes, foreign)
+                near, other = links[e, 0], links[e, 1]
+                d, later = above, below
+                if near < 0 or (other >= 0 and below < above):
+                    near, other, d, later = other, near, below, above
+                if other >= 0 and _floor(later, mask) < far:
+                    stack[n], due[n] = other, later
+                    n += 1
+                e = near
+
+
+@inner
+def _fill_signed(best, n_classes, m, out):
+    """Algebraic distances of a block: of the first of two classes, or of all."""
+    zero, infinite = best.dtype.type(0), best.dtype.type(np.inf)
+    if n_classes == 2:
+        for j in range(m):
+            out[j] = np.sqrt(best[0, j]) - np.sqrt(best[1, j])
+        return
+    # Class by class, not row by row: so the compiler vectorises over the rows.
+    nearest, second = np.full((2, BLOCK), infinite, dtype=best.dtype)
+    for c in range(n_classes):
+        for j in range(BLOCK):
+            d = best[c, j]
+            larger = d if d > nearest[j] else nearest[j]
+            second[j] = larger if larger < second[j] else second[j]
+            nearest[j] = d if d < nearest[j] else nearest[j]
+    for c in range(n_classes):
+        for j in range(BLOCK):
+            d = best[c, j]
+            h = np.sqrt(d if d > zero else second[j])
+            best[c, j] = h if d > zero else zero - h
+        for j in range(m):
+            out[j * n_classes + c] = best[c, j]
+
+
+@inlined
+def _choose(best, n_classes, j, mask, own, wanted):
+    """A row's own class and its nearest region of the wanted class, any other if that is negative.
+
+    A negative ``own`` is found if the row touches the regions of one class only; if it touches
+    several and wants any other it stays undecided. Region -1: there is none, or none is needed.
+    """
+    if own < 0:
+        touched = 0
+        for c in range(n_classes):
+            touches = np.float64(best[c, j]).view(np.int64) & mask == 0
+            touched += touches
+            own = c if touches else own
+        own = own if touched == 1 else -1
+    nearest = np.inf
+    if wanted >= 0:
+        nearest = np.inf if wanted == own else best[wanted, j]
+    elif own >= 0:
+        for c in range(n_classes):
+            other = np.inf if c == own else best[c, j]
+            nearest = other if other < nearest else nearest
+    # Numbers begin at 1, so that 0 is less than any region that a row touches.
+    region = (np.float64(nearest).view(np.int64) & ~mask) - 1 if nearest < np.inf else int64(-1)
+    return own, region
+
+
+@inner
+def _fill_regions(best, n_classes, first, m, mask, nearest):
+    """Own classes and nearest regions of a block of rows."""
+    own, wanted, region = nearest  # once: for each row it would cost more than the work itself
+    for j in range(m):
+        i = first + j
+        if n_classes == 2:  # a constant: the compiler unrolls the loops
+            own[i], region[i] = _choose(best, 2, j, mask, own[i], wanted[i])
+        else:
+            own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
+
+
+def _run_program(
+    rows: Rows,
+    program: DoubleProgram,
+    weighted: bool,
+    mask: int,
+    foreign: bool,
+    out: Out(float64, 1),
+    nearest: Nearest,
+):
+    """Run a program on rows; returns the flags of what it saw, NaN or infinite.
+
+    If ``out`` is not empty it is filled with the class-algebraic distances: row by row those to all
+    classes, or only to the first if there are two. Otherwise ``nearest`` is filled: the row's own
+    class and its nearest region of the class wanted, which is read. Squared distances are compared
+    without the bits outside ``mask``, and of equal ones the region that is first in preorder is
+    taken, however the program is ordered. The links, if there are some, are searched instead of
+    running every step, if ``foreign`` only for the nearest region of another class.
+    """
+    flat, row_step, column_step, start, stop = rows
+    columns, rest, single, frame, limit = program[:5]
+    steps, bounds, growth, links, classes, n_slots, n_classes = program[5:]
+    block = np.zeros((len(columns), BLOCK), dtype=out.dtype)
+    slots = np.empty((n_slots, BLOCK), dtype=out.dtype)
+    best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
+    width = len(columns) + len(rest)
+    tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
+    center, factor = _tile(columns, frame, tile)
+    stack, due = np.empty(len(links) + 1, dtype=np.int64), np.empty(len(links) + 1, dtype=out.dtype)
+    seen = 0
+    for first in range(start, stop, BLOCK):
+        m, at = min(BLOCK, stop - first), first * row_step
+        if column_step == 1:
+            values = flat[at : at + m * width]
+            suspect = _load_rows(
+                values, m, width, columns, center, factor, single, limit, tile, block
+            )
+        else:
+            suspect = _load_columns(
+                flat, at, m, column_step, columns, rest, frame, single, limit, block
+            )
+        if suspect:
+            seen |= _load_carefully(
+                flat, row_step, column_step, at, m, columns, rest, frame, single, block
+            )
+        if len(links):
+            _search(
+                steps, bounds, growth, links, classes, foreign, weighted, mask,
+                block, stack, due, best,
+            )  # fmt: skip
+        else:
+            following = at + BLOCK * row_step if column_step == 1 else len(flat)
+            ahead = flat[following : following + BLOCK * row_step]
+            _run(steps, bounds, growth, weighted, mask, block, slots, best, ahead)
+        if len(out):
+            per_row = 1 if n_classes == 2 else n_classes
+            _fill_signed(best, n_classes, m, out[(first - start) * per_row :])
+        elif nearest is not None:
+            _fill_regions(best, n_classes, first - start, m, mask, nearest)
+    return seen
+
+
+run_program = entry(_run_program, name="run_program")
+# Distances only, and no scale at a step.
+run_single_program = entry(
+    _run_program,
+    name="run_single_program",
+    program=SingleProgram,
+    weighted=None,
+    mask=None,
+    out=Out(float32, 1),
+    nearest=None,
+)

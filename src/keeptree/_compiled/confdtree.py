@@ -1,0 +1,303 @@
+"""Walk rows up a tree as ConfDTree does: leave alone, take alternative routes, or fine."""
+
+from functools import partial
+
+import numpy as np
+from numpy import float64, int64, uint8
+
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.kinds import NUMERIC
+
+# What happened at a node, as walk_rows records it.
+UNVISITED, AT_LEAF, NO_PART, OFF, MISSING, NO_INTERVAL, KEPT, REROUTED, FINED = range(9)
+
+# Few wide arrays: the time numba needs grows with the number of arrays that are passed on.
+# Columns of ``steps`` (one row more than nodes, so that a node's children end where the next's
+# begin), of ``shape``, of ``rules`` for each node and class, and rows of ``fines``.
+KIND, FEATURE, CHILDREN, CATEGORIES, WHEN_MISSING, TAKES_PART = range(6)
+THRESHOLD, SHARE = range(2)
+LOW, HIGH, LOW_OTHER, HIGH_OTHER, ROUTE_WEIGHT, PRESENT = range(6)
+FINE, RECEIVES = range(2)
+# Rows of the scratch space that holds the path of a row.
+NODE, STATE, TAKEN, FOLLOWING = range(4)
+
+ONE, ONE_MISSING, SHARED, ALTERNATIVES = range(4)  # how the children of a node are followed
+TIE = 1e-12  # equal probabilities that were added up in another order stay equal
+
+# What is called at every node is inlined: numba counts references of all arrays at each call.
+inlined = partial(inner, inline="always")
+
+
+@inlined
+def leading_class(p):
+    """Index of the largest probability, the lowest of ties."""
+    largest = p[0]
+    for c in range(1, len(p)):
+        largest = max(largest, p[c])
+    for c in range(len(p)):
+        if p[c] >= largest - TIE:
+            return c
+    return 0
+
+
+@inlined
+def judge_node(value, node, leader, steps, rules, characteristic, alternative, depth):
+    """What the intervals of a node say of a value; marks the ``alternative`` classes.
+
+    Of a category, bit 0 of ``characteristic`` says that it is usual in a class, bit 1 the same by
+    the narrower measure of the other classes.
+    """
+    if np.isnan(rules[node, leader, LOW]):
+        return NO_INTERVAL
+    numeric = steps[node, KIND] == NUMERIC
+    category = 0 if numeric else steps[node, CATEGORIES] - steps[0, CATEGORIES] + int64(value)
+    if numeric:
+        inside = rules[node, leader, LOW] <= value <= rules[node, leader, HIGH]
+    else:
+        inside = characteristic[category, leader] & 1 > 0
+    if inside:
+        return KEPT
+    found = False
+    for c in range(alternative.shape[1]):
+        if numeric:
+            within = rules[node, c, LOW_OTHER] <= value <= rules[node, c, HIGH_OTHER]
+        else:
+            within = characteristic[category, c] & 2 > 0
+        alternative[depth, c] = within and c != leader
+        found |= alternative[depth, c]
+    return REROUTED if found else FINED
+
+
+@inner
+def impose_fine(p, node, leader, rules, fines, to_all):
+    """Move a part of the largest probability to the classes present; False if there are none."""
+    total = 0.0
+    for c in range(len(p)):
+        if rules[node, c, PRESENT] > 0 and (to_all or c != leader):
+            total += fines[RECEIVES, c]
+    amount = fines[FINE, leader] * p[leader]
+    if total == 0 or amount == 0:
+        return False
+    p[leader] -= amount
+    for c in range(len(p)):
+        if rules[node, c, PRESENT] > 0 and (to_all or c != leader):
+            p[c] += amount * fines[RECEIVES, c] / total
+    return True
+
+
+@inner
+def child_weight(child, shared, shape, rules, alternative, depth):
+    """Weight of a child: its share of a missing value, or the sum over alternative classes."""
+    if shared:
+        return shape[child, SHARE]
+    weight = 0.0
+    for c in range(alternative.shape[1]):
+        if alternative[depth, c]:
+            weight += rules[child, c, ROUTE_WEIGHT]
+    return weight
+
+
+@inner
+def next_child(at, depth, path, steps, links, shape, rules, alternative):
+    """Position of the next child, from ``at`` on, with some weight and not yet followed."""
+    shared = path[STATE, depth] == SHARED
+    while at < steps[path[NODE, depth] + 1, CHILDREN]:
+        child = links[at]
+        known = not shared and child == path[TAKEN, depth]
+        if not known and child_weight(child, shared, shape, rules, alternative, depth) > 0:
+            break
+        at += 1
+    return at
+
+
+@inlined
+def add_prediction(p, weight, mixture, depth):
+    """Add a child's prediction to the mixture of its parent; the last column has the weights."""
+    for c in range(len(p)):
+        mixture[depth, c] += weight * p[c]
+    mixture[depth, len(p)] += weight
+
+
+@inner
+def go_down(X, i, node, depth, off, steps, links, shape, rules, single, path, mixture, alternative):
+    """Follow row i from a node to a leaf; return the leaf, its depth and where the method is off.
+
+    ``off`` is the depth of the first missing value: below it the method is not used.
+    """
+    while steps[node, KIND] != 0:
+        value = X[i, steps[node, FEATURE]]
+        if single:
+            value = float64(np.float32(value))
+        path[NODE, depth], path[STATE, depth] = node, ONE
+        if np.isnan(value):
+            off = min(off, depth)
+            if steps[node, WHEN_MISSING] >= 0:
+                path[STATE, depth] = ONE_MISSING
+                node = steps[node, WHEN_MISSING]
+            else:
+                path[STATE, depth] = SHARED
+                first = steps[node, CHILDREN]
+                at = next_child(first, depth, path, steps, links, shape, rules, alternative)
+                path[FOLLOWING, depth] = at
+                mixture[depth, :] = 0.0
+                node = links[at]
+        elif steps[node, KIND] == NUMERIC:
+            above = 0 if value <= shape[node, THRESHOLD] else 1
+            node = links[steps[node, CHILDREN] + above]
+        else:
+            node = links[steps[node, CATEGORIES] + int64(value)]
+        path[TAKEN, depth] = node
+        depth += 1
+    return node, depth, off
+
+
+@inlined
+def check_node(
+    X, i, p, leader, depth, steps, links, shape, rules, characteristic, single, path, mixture,
+    alternative,
+):  # fmt: skip
+    """Check one decision of the row; begin the alternative routes if that is the verdict."""
+    node = path[NODE, depth]
+    if steps[node, TAKES_PART] == 0:
+        return NO_PART
+    value = X[i, steps[node, FEATURE]]
+    if single:
+        value = float64(np.float32(value))
+    did = judge_node(value, node, leader, steps, rules, characteristic, alternative, depth)
+    if did == REROUTED:
+        first = steps[node, CHILDREN]
+        at = next_child(first, depth, path, steps, links, shape, rules, alternative)
+        if at < steps[node + 1, CHILDREN]:
+            path[STATE, depth], path[FOLLOWING, depth] = ALTERNATIVES, at
+            mixture[depth, :] = 0.0
+            own = child_weight(path[TAKEN, depth], False, shape, rules, alternative, depth)
+            add_prediction(p, own, mixture, depth)
+    return did
+
+
+@inner
+def follow_sibling(p, depth, steps, links, shape, rules, path, mixture, alternative):
+    """Add the prediction of the child just followed; return the next one, or -1 for none."""
+    node, at = path[NODE, depth], path[FOLLOWING, depth]
+    shared = path[STATE, depth] == SHARED
+    weight = child_weight(links[at], shared, shape, rules, alternative, depth)
+    add_prediction(p, weight, mixture, depth)
+    at = next_child(at + 1, depth, path, steps, links, shape, rules, alternative)
+    path[FOLLOWING, depth] = at
+    if at < steps[node + 1, CHILDREN]:
+        return links[at]
+    for c in range(len(p)):
+        p[c] = mixture[depth, c] / mixture[depth, len(p)]
+    return -1
+
+
+@inlined
+def write_record(record, node, did, leader, p):
+    """Note what happened at a node, if there is a place to."""
+    if len(record):
+        record[node, 0], record[node, 1] = did, leader
+        for c in range(len(p)):
+            record[node, 2 + c] = p[c]
+
+
+@inner
+def go_up(
+    X, i, p, leader, depth, off, steps, links, shape, rules, characteristic, fines, to_all, single,
+    path, mixture, alternative, record,
+):  # fmt: skip
+    """Check the decisions from a leaf towards the root, until another child must be followed.
+
+    Returns that child (-1 at the root), its depth, where the method is off, the changes made.
+    """
+    changed, sibling = 0, -1
+    while depth > 0 and sibling < 0:
+        depth -= 1
+        node, state = path[NODE, depth], path[STATE, depth]
+        did, was = MISSING, leader
+        if state == ONE:
+            did = OFF
+            if off > depth:
+                did = check_node(
+                    X, i, p, leader, depth, steps, links, shape, rules, characteristic, single,
+                    path, mixture, alternative,
+                )  # fmt: skip
+            if path[STATE, depth] == ALTERNATIVES:
+                sibling = links[path[FOLLOWING, depth]]
+                write_record(record, node, did, was, p)
+            elif did == FINED and impose_fine(p, node, leader, rules, fines, to_all):
+                changed += 1
+                leader = leading_class(p)
+        elif state != ONE_MISSING:
+            sibling = follow_sibling(
+                p, depth, steps, links, shape, rules, path, mixture, alternative
+            )
+            if sibling < 0:
+                leader = leading_class(p)
+            if state == ALTERNATIVES:
+                did = REROUTED
+                changed += sibling < 0
+                if len(record):
+                    was = int64(record[node, 1])
+        if sibling >= 0:
+            return sibling, depth + 1, off, changed
+        if off == depth:
+            off = path.shape[1]
+        write_record(record, node, did, was, p)
+    return sibling, depth, off, changed
+
+
+@entry
+def walk_rows(
+    X: In(float64, 2),
+    steps: In(int64, 2, "C"),
+    links: In(int64, 1, "C"),
+    shape: In(float64, 2, "C"),
+    leaf_value: In(float64, 2, "C"),
+    rules: In(float64, 3, "C"),
+    characteristic: In(uint8, 2, "C"),
+    fines: In(float64, 2, "C"),
+    to_all: bool,
+    single: bool,
+    levels: int,
+    out: Out(float64, 2),
+    tally: Out(int64, 2),
+    record: Out(float64, 2),
+):
+    """Fill ``out`` with the corrected probabilities of each row (Katz et al. 2012, Alg. 2).
+
+    ``tally[0]`` counts the nodes that changed a row and ``tally[1]`` the nodes it saw: each at most
+    once, since an alternative route reuses the prediction of the child followed first. ``links``
+    holds the children of all nodes, then the child of each category. ``single``: compare after
+    rounding to float32, as scikit-learn does. ``record``, of no or one row, see ``write_record``.
+    """
+    n_classes = out.shape[1]
+    path = np.empty((4, levels), np.int64)
+    mixture, alternative = (
+        np.empty((levels, n_classes + 1)),
+        np.empty((levels, n_classes), np.bool_),
+    )
+    p = np.empty(n_classes)
+    for i in range(X.shape[0]):
+        node, depth, off, changed, seen = 0, 0, levels, 0, 0
+        while node >= 0:
+            above = depth
+            leaf, depth, off = go_down(
+                X, i, node, depth, off, steps, links, shape, rules, single, path, mixture,
+                alternative,
+            )  # fmt: skip
+            seen += depth - above + 1
+            for c in range(n_classes):
+                p[c] = leaf_value[leaf, c]
+            leader = leading_class(p)
+            write_record(record, leaf, AT_LEAF, leader, p)
+            node, depth, off, more = go_up(
+                X, i, p, leader, depth, off, steps, links, shape, rules, characteristic, fines,
+                to_all, single, path, mixture, alternative, record,
+            )  # fmt: skip
+            changed += more
+        tally[0, i], tally[1, i] = changed, seen
+        total = 0.0
+        for c in range(n_classes):
+            total += p[c]
+        for c in range(n_classes):
+            out[i, c] = p[c] / total if changed else p[c]

@@ -1,0 +1,72 @@
+"""Declare compiled functions: the annotations of the arguments are the signature.
+
+:func:`entry` declares a function that Python calls. Its arguments are annotated with ``In`` and
+``Out`` arrays, with ``int``, ``float``, ``bool`` or ``numpy.float32``, with ``None``, or with a
+NamedTuple class whose fields are annotated in the same way. :func:`inner` declares a function that
+only compiled functions call; numba infers its types.
+
+Where there is machine code built ahead of time nothing here imports numba, and an inner function
+stays the Python function that it is.
+"""
+
+from functools import partial
+
+from keeptree._compiled.door import make_door
+from keeptree._compiled.native import load_native
+from keeptree._compiled.signature import Entry, In, Out
+
+__all__ = ["ENTRIES", "In", "Out", "entry", "inlined", "inner"]
+
+ENTRIES = {}  # name -> Entry, from every file imported so far
+
+
+def entry(function=None, *, name=None, **types):
+    """Declare a compiled function that Python calls.
+
+    Parameters
+    ----------
+    function : function
+        Its annotated arguments are its signature. Compiled functions cannot call it.
+    name : str, optional
+        Name of a variant; default that of the function.
+    **types
+        Types of arguments in this variant, in place of the annotations.
+
+    Returns
+    -------
+    door : function
+        Checks its arguments and calls the machine code.
+    """
+    if function is None:
+        return partial(entry, name=name, **types)
+    code = function.__code__
+    known = {**function.__annotations__, **types}
+    arguments = {arg: known[arg] for arg in code.co_varnames[: code.co_argcount]}
+    home = function.__module__.rpartition(".")[2]
+    declared = Entry(f"{home}_{name or function.__name__}", function, arguments)
+    ENTRIES[declared.name] = declared
+    return make_door(declared, partial(_machine_code, declared))
+
+
+def inner(function=None, **options):
+    """Declare a function that compiled functions call; ``options`` are numba's."""
+    if function is None:
+        return partial(inner, **options)
+    if load_native() is not None:
+        return function
+    from keeptree._compiled.jit import compile_inner
+
+    return compile_inner(function, **options)
+
+
+inlined = partial(inner, forceinline=True)  # constant arguments give a loop of its own
+
+
+def _machine_code(declared):
+    """The function built ahead of time, else the one that numba compiles now or has cached."""
+    native = load_native()
+    if native is not None:
+        return getattr(native, declared.name)
+    from keeptree._compiled.jit import compile_entry
+
+    return compile_entry(declared)

@@ -1,0 +1,81 @@
+"""Compile functions with numba: in a checkout, and where the machine code is built ahead of time.
+
+No fastmath: a NaN must stay a NaN. No ``parallel=True``: numba's threads abort under concurrent
+calls, so row blocks are spread over Python threads instead (``keeptree.blocks``).
+"""
+
+import numpy as np
+
+from keeptree._compiled.signature import In, Out, fields_of
+
+try:
+    from llvmlite import ir
+    from numba import from_dtype, njit, types
+    from numba.extending import intrinsic
+except ImportError as error:
+    raise ImportError(
+        "This installation of KeepTree has no machine code for this processor and Python version, "
+        "and numba, which would compile it, is not installed: pip install 'keeptree[jit]'."
+    ) from error
+
+_SCALARS = {int: types.int64, float: types.float64, bool: types.boolean, np.float32: types.float32}
+_DISPATCHERS = {}  # name -> dispatcher: its machine code lives as long as it does
+
+
+def numba_type(kind):
+    """Return numba's type for an annotation of an argument."""
+    fields = fields_of(kind)
+    if fields is not None:
+        return types.NamedTuple([numba_type(inside) for inside in fields.values()], kind)
+    if isinstance(kind, In | Out):
+        dtype = from_dtype(np.dtype(kind.dtype))
+        return types.Array(dtype, kind.ndim, kind.layout, readonly=not kind.writes)
+    return types.none if kind is None else _SCALARS[kind]
+
+
+def compile_inner(function, **options):
+    """Return a function that compiled functions can call."""
+    return njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+
+
+def compile_entry(entry):
+    """Return the machine code of an entry, from the cache or compiled now."""
+    from keeptree._compiled.cache import FileCache
+
+    signature = tuple(numba_type(kind) for kind in entry.arguments.values())
+    dispatcher = _DISPATCHERS[entry.name] = njit(nogil=True)(entry.function)
+    dispatcher._cache = FileCache(entry.name)  # numba has no public way to another cache
+    dispatcher.compile(signature)
+    return dispatcher.overloads[signature].entry_point
+
+
+@intrinsic
+def multiply_add(typing_context, a, b, c):
+    """``a * b + c`` of three floats of one type, rounded once where the processor can.
+
+    LLVM's ``fmuladd``: one instruction instead of two. Within a machine it is always the same one.
+    """
+
+    def generate(context, builder, signature, arguments):
+        number = context.get_value_type(signature.return_type)
+        function = ir.FunctionType(number, [number] * 3)
+        fuse = builder.module.declare_intrinsic("llvm.fmuladd", [number], function)
+        return builder.call(fuse, arguments)
+
+    return a(a, a, a), generate
+
+
+@intrinsic
+def prefetch(typing_context, array, index):
+    """Ask for the cache line of an element of a contiguous array before it is needed."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        function = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], function)
+        builder.call(fetch, [address, word(0), word(2), word(1)])  # read, second cache, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate

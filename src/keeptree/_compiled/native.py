@@ -1,0 +1,63 @@
+"""Find the machine code that was built ahead of time for this processor."""
+
+import json
+import os
+import platform
+from functools import cache
+from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+HERE = Path(__file__).parent
+MANIFEST = "native.json"  # written by tools/build_native.py: the digest of the sources
+_NOT_BUILT = ("cache.py", "jit.py", "native.py")  # files that do not change the machine code
+
+
+@cache
+def load_native():
+    """Return the extension module for this processor, or None if there is none to be used.
+
+    There is none in a checkout that was not built, after a source file was changed, and where the
+    environment variable ``KEEPTREE_NATIVE`` is 0.
+    """
+    if os.environ.get("KEEPTREE_NATIVE") == "0" or not _is_current():
+        return None
+    for level in processor_levels():
+        name = f"native_{level}"
+        for suffix in EXTENSION_SUFFIXES:
+            path = HERE / f"{name}{suffix}"
+            if path.is_file():
+                loader = ExtensionFileLoader(name, str(path))
+                module = module_from_spec(spec_from_loader(name, loader))
+                loader.exec_module(module)
+                return module
+    return None
+
+
+def processor_levels():
+    """Names of the builds that run on this processor, the fastest first."""
+    machine = platform.machine().lower()
+    if machine not in ("x86_64", "amd64"):
+        return [machine]
+    from numpy._core._multiarray_umath import __cpu_features__ as features
+
+    v3 = all(features.get(name) for name in ("AVX2", "FMA3", "F16C"))
+    return ["x86_64_v3", "x86_64"] if v3 else ["x86_64"]
+
+
+def source_digest():
+    """Fingerprint of the files that the machine code is built from."""
+    digest = sha256()
+    for path in sorted(HERE.glob("*.py")):
+        if path.name not in _NOT_BUILT:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _is_current():
+    try:
+        manifest = json.loads((HERE / MANIFEST).read_text())
+    except (OSError, ValueError):
+        return False
+    return manifest.get("sources") == source_digest()

@@ -1,1 +1,0 @@
-"""Numba kernels: free functions over arrays; the caller allocates, the kernel fills."""

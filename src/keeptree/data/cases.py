@@ -1,0 +1,160 @@
+"""A data file as a fitted model sees it: its columns by name, each as it was in fit."""
+
+from dataclasses import dataclass
+
+from keeptree.data.cells import cells_as_labels, cells_as_numbers
+from keeptree.data.files import file_columns, find_column, read_batches
+
+CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a file.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The model's columns, in its order: float64, or categorical with its labels.
+    kept : dict
+        Columns to pass through, by name, as pyarrow arrays.
+    start : int
+        Number of the first row, from 0.
+    done : float
+        How much of the file was read, between 0 and 1.
+    """
+
+    frame: object
+    kept: dict
+    start: int
+    done: float
+
+
+def read_blocks(path, model, keep=()):
+    """Read a CSV, Parquet or ARFF file block by block.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Columns are found by name, in any order; others are ignored. If the model was
+        fitted without names, they are taken in order and must be just as many.
+    model : fitted model
+        Says which columns are wanted (``feature_names_in_``) and which of them are nominal
+        (``tree_.categories``; a model that has none of ours as ``tree_`` takes numbers).
+    keep : sequence of str
+        Columns to pass through.
+
+    Yields
+    ------
+    block : Block
+    """
+    names = file_columns(path)
+    for name in keep:
+        find_column(name, names)
+    columns = _wanted(path, names, model, keep)
+    wanted = list(dict.fromkeys([*columns, *keep]))
+    rows = max(CELLS // max(len(wanted), 1), 1000)
+    start = 0
+    for batch, done in read_batches(path, wanted, rows):
+        frame = _frame(batch, columns, start)
+        if not hasattr(model, "feature_names_in_"):
+            frame.columns = range(len(columns))  # scikit-learn warns of names the model lacks
+        yield Block(frame, {name: batch.column(name) for name in keep}, start, done)
+        start += batch.num_rows
+
+
+def read_cases(model, data, target=None):
+    """Read a whole data file as a model saw its columns in fit.
+
+    Parameters
+    ----------
+    model : fitted model
+        For example of :func:`~keeptree.load`.
+    data : str or Path
+        A CSV, Parquet or ARFF file.
+    target : str, optional
+        Column of the true class; a missing one, or one the model does not know, is a ValueError.
+
+    Returns
+    -------
+    X : pandas.DataFrame
+        The model's columns.
+    y : pandas.Categorical or None
+        The true classes.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    blocks = list(read_blocks(data, model, [] if target is None else [target]))
+    X = pd.concat([block.frame for block in blocks], ignore_index=True)
+    if target is None:
+        return X, None
+    column = pa.chunked_array([block.kept[target] for block in blocks])
+    y = cells_as_labels(column, model.classes_.tolist(), target)
+    if y.isna().any():
+        row = int(y.isna().argmax())
+        raise ValueError(
+            f"The target {target!r} is {column[row].as_py()!r:.50} in row {row + 1}, but the model "
+            f"knows {', '.join(map(str, model.classes_[:10]))}."
+        )
+    return X, y
+
+
+def read_row(model, data, row):
+    """Read one row of a data file as a model saw its columns in fit.
+
+    Parameters
+    ----------
+    model : fitted model
+        For example of :func:`~keeptree.load`.
+    data : str or Path
+        A CSV, Parquet or ARFF file.
+    row : int
+        Its number; the first row after the header is 1.
+
+    Returns
+    -------
+    X : pandas.DataFrame
+        The model's columns, of that row.
+    """
+    rows = 0
+    for block in read_blocks(data, model):
+        rows = block.start + len(block.frame)
+        if 1 <= row <= rows:
+            return block.frame.iloc[[row - 1 - block.start]]
+    raise ValueError(f"{data} has {rows} rows, counted from 1; there is no row {row}.")
+
+
+def _wanted(path, names, model, keep):
+    """Labels (None for numbers) of each of the model's columns, by the name in the file."""
+    categories = getattr(getattr(model, "tree_", None), "categories", None)
+    if categories is None:
+        categories = (None,) * model.n_features_in_  # scikit-learn's own trees have numbers only
+    expected = getattr(model, "feature_names_in_", None)
+    if expected is None:
+        expected = [name for name in names if name not in keep]
+        if len(expected) != len(categories):
+            raise ValueError(
+                f"{path} has {len(expected)} columns, but the model, which knows no names, was "
+                f"fitted to {len(categories)}; give a file with just these, in their order."
+            )
+    absent = [name for name in expected if name not in names]
+    if absent:
+        shown = ", ".join(map(repr, absent[:5])) + (" and others" if len(absent) > 5 else "")
+        raise ValueError(
+            f"{path} lacks the column{'s' if len(absent) > 1 else ''} {shown}, which the model "
+            f"needs; it has {', '.join(map(repr, names[:10]))}."
+        )
+    return dict(zip(expected, categories, strict=True))
+
+
+def _frame(batch, columns, start):
+    import pandas as pd
+
+    made = {
+        name: cells_as_numbers(batch.column(name), name, start)
+        if labels is None
+        else cells_as_labels(batch.column(name), labels, name)
+        for name, labels in columns.items()
+    }
+    return pd.DataFrame(made, copy=False)

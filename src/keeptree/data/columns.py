@@ -1,0 +1,143 @@
+"""One column of a table in memory as numbers or codes: what a value means is decided here alone.
+
+Columns come from NumPy, pandas or polars. Dtypes are recognised by the names of their classes, so
+that no library is imported only to ask whether a column is its own.
+"""
+
+import numpy as np
+from sklearn.utils import check_array
+
+from keeptree.data.labels import is_missing, label_kind, plain
+
+DECLARED = ("CategoricalDtype", "Enum")  # dtypes that list their categories
+OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # those that do not
+
+
+def dtype_kind(column):
+    """Name of the class of a column's dtype, "" if it has none."""
+    dtype = getattr(column, "dtype", None)
+    return "" if dtype is None else type(dtype).__name__
+
+
+def is_number(text):
+    """Whether text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def as_numbers(column, ensure_all_finite=False):
+    """A numeric column as float64; pandas' NA and None are NaN."""
+    values = np.asarray(column)
+    if values.dtype.kind in "mM":
+        raise ValueError(dates_for_numbers(getattr(column, "name", None)))
+    if values.dtype.kind == "O":
+        # NA is no number and has no truth value, and NumPy refuses both.
+        values = np.array([np.nan if is_missing(v) else v for v in values], dtype=object)
+        check_no_text(column)
+    values = values.reshape(-1, 1)
+    return check_array(
+        values, dtype=np.float64, ensure_all_finite=ensure_all_finite, input_name="X"
+    )[:, 0]
+
+
+def dates_for_numbers(name):
+    """What to tell the user of a column of dates."""
+    return (
+        f"The column {name!r} holds dates or times; turn them into numbers before, for "
+        "instance days since the first."
+    )
+
+
+def check_no_text(column):
+    """Raise a ValueError that names the place of the first text that is no number, if any."""
+    name = getattr(column, "name", None)
+    index = getattr(column, "index", None)  # right in a block of rows too; a position is not
+    for row, value in enumerate(column):
+        if isinstance(value, str) and not is_number(value):
+            place = f" at index {plain(index[row])!r}" if hasattr(column, "iloc") else ""
+            raise ValueError(
+                f"{'A column' if name is None else f'The column {name!r}'} of numbers holds "
+                f"{value!r:.50}{place}; correct it or leave it missing."
+            )
+
+
+def encode_labels(column, labels):
+    """Codes of a nominal column: the position of each value in ``labels``, NaN where unknown.
+
+    Examples
+    --------
+    >>> encode_labels(["red", "blue", None, "pink"], ("blue", "red"))
+    array([ 1.,  0., nan, nan])
+    """
+    if dtype_kind(column) == "CategoricalDtype":
+        # One look-up per category; -1, pandas' code of a missing value, takes the last: NaN.
+        categories = column.dtype.categories.rename(getattr(column, "name", None))
+        return np.append(encode_labels(categories, labels), np.nan)[column.array.codes]
+    position = {label: float(code) for code, label in enumerate(labels)}
+    codes = np.array([position.get(plain(value), np.nan) for value in column])
+    if np.isnan(codes).any():
+        _check_kinds(column, codes, labels)
+    return codes
+
+
+def declared_labels(column):
+    """Labels that a dtype declares, and the code of each value.
+
+    Parameters
+    ----------
+    column : pandas or polars column, or any other array
+        A target or an attribute.
+
+    Returns
+    -------
+    declared : tuple or None
+        Labels in declared order (an array or pandas Index) and codes, -1 where a value is missing;
+        None if the dtype declares nothing.
+    """
+    kind = dtype_kind(column)
+    if kind == "CategoricalDtype":
+        return column.dtype.categories, np.asarray(getattr(column, "array", column).codes)
+    if kind == "Enum":
+        labels = column.dtype.categories.to_list()
+        position = {label: code for code, label in enumerate(labels)}
+        return np.array(labels), np.array([position.get(value, -1) for value in column.to_list()])
+    return None
+
+
+def read_nominal(column):
+    """(Labels, codes) of a nominal column of a training table, NaN where a value is missing.
+
+    Examples
+    --------
+    >>> read_nominal(np.array(["red", "blue", None], dtype=object))
+    (('blue', 'red'), array([ 1.,  0., nan]))
+    """
+    declared = declared_labels(column)
+    if declared is not None:
+        labels, codes = declared
+        return tuple(labels.tolist()), np.where(codes < 0, np.nan, codes)
+    values = np.asarray(column).tolist()
+    found = {value for value in values if not is_missing(value)}
+    if not found:
+        return ("missing",), np.full(len(values), np.nan)
+    try:
+        labels = tuple(sorted(found))
+    except TypeError:
+        labels = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
+    return labels, encode_labels(values, labels)
+
+
+def _check_kinds(column, codes, labels):
+    """Raise a ValueError if a column holds numbers where the labels are text, or the reverse."""
+    known = {label_kind(label) for label in labels}
+    for value, code in zip(column, codes, strict=True):
+        if np.isnan(code) and not is_missing(value) and label_kind(value) not in known:
+            name = getattr(column, "name", None)
+            raise ValueError(
+                f"{'A nominal column' if name is None else f'The column {name!r}'} holds "
+                f"{label_kind(value)} such as {plain(value)!r:.50}, but the tree knows "
+                f"{' and '.join(sorted(known))} such as {labels[0]!r:.50}; convert the column."
+            )

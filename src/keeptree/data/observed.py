@@ -1,0 +1,102 @@
+"""What a training sample held: the range, mean and spread of each column, the categories seen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.blocks import ROWS
+from keeptree.checks import require, require_array
+from keeptree.tree import NOMINAL, NUMERIC
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a model remembers of the columns of its training sample.
+
+    Parameters
+    ----------
+    low, high, mean, deviation : ndarray of shape (n_features,)
+        Of the known values of each column, rows of weight 0 apart; zeros where nothing is known.
+    seen : tuple
+        For each nominal attribute the tree tests whether each of its categories occurs, None for
+        the others.
+    whole : ndarray of shape (n_features,)
+        Whether the tree tests the column as a number and all its known values are whole: counts,
+        years, yes and no.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    seen: tuple
+    whole: np.ndarray
+
+    @property
+    def columns(self):
+        """Least, largest, mean and standard deviation of the columns."""
+        return self.low, self.high, self.mean, self.deviation
+
+    def check(self, tree):
+        """Raise if it was read from a file and does not fit the tree."""
+        for name in ("low", "high", "mean", "deviation"):
+            require_array(getattr(self, name), name, np.float64, (tree.n_features,))
+        require_array(self.whole, "whole", np.bool_, (tree.n_features,))
+        require(isinstance(self.seen, tuple) and len(self.seen) == tree.n_features, "seen is short")
+        for mask, labels in zip(self.seen, tree.categories, strict=True):
+            if mask is not None:
+                require_array(mask, "seen", np.bool_, (len(labels or ()),))
+
+
+def observe(X, tree, sample_weight=None):
+    """Observed columns of an encoded matrix."""
+    seen = [None] * tree.n_features
+    for f in np.unique(tree.feature[tree.kind == NOMINAL]).tolist():
+        known = ~np.isnan(X[:, f])
+        if sample_weight is not None:
+            known &= np.asarray(sample_weight) > 0
+        seen[f] = np.bincount(X[known, f].astype(np.int64), minlength=len(tree.categories[f])) > 0
+    return Observed(*column_spread(X, sample_weight), tuple(seen), _whole_columns(X, tree))
+
+
+def _whole_columns(X, tree):
+    """Which of the columns tested as numbers hold whole numbers only; missing values may be."""
+    whole = np.zeros(tree.n_features, dtype=bool)
+    columns = np.unique(tree.feature[tree.kind == NUMERIC])
+    for start in range(0, len(X), ROWS):  # most columns are out after the first rows
+        if not len(columns):
+            break
+        values = X[start : start + ROWS, columns]
+        # Beyond that every number is whole, and one more makes no difference.
+        counted = (values == np.rint(values)) & (abs(values) < 2**40)
+        columns = columns[(counted | np.isnan(values)).all(axis=0)]
+    whole[columns] = True
+    return whole
+
+
+def column_spread(X, sample_weight=None):
+    """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
+    from keeptree._compiled.columns import add_range, add_squares, add_sum
+
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
+    known, mean, squares = np.zeros((3, X.shape[1]))
+
+    def add(kernel, *columns):
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            kernel(np.ascontiguousarray(X[rows]), weight[rows], *columns)
+
+    add(add_range, known, low, high)
+    unknown = known == 0
+    low[unknown] = high[unknown] = 0.0
+    known[unknown] = 1.0
+    # Squares must not overflow. A power of two, so that nothing is rounded; kept within what has a
+    # reciprocal.
+    exponent = np.clip(np.frexp(np.maximum(abs(low), abs(high)))[1], -1000, 1000)
+    factor = np.ldexp(1.0, -exponent)
+    add(add_sum, factor, mean)
+    mean /= known
+    add(add_squares, factor, mean, squares)
+    deviation = np.ldexp(np.sqrt(squares / known), exponent)
+    return low, high, np.ldexp(mean, exponent), deviation

@@ -1,0 +1,112 @@
+"""A training sample as a tree reads it, encoded and measured once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from keeptree.data.copies import find_copies
+from keeptree.data.observed import observe
+from keeptree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Encoded rows with their classes and weights, and what is measured of them when asked for.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree whose columns and categories the rows are encoded by.
+    X : ndarray of shape (n, n_features)
+        Rows as ``tree.encode`` returns them, finite or missing.
+    y : ndarray of shape (n,), optional
+        Positions in ``tree.classes``.
+    weight : ndarray of shape (n,), optional
+        Weights, not negative; default 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> sample = Sample(kt.C45Classifier().fit(X, y).tree_, X, y)
+    >>> sample.observed.low
+    array([4.3, 2. , 1. , 0.1])
+    >>> sample.take([0, 50, 100]).y
+    array([0, 1, 2])
+    """
+
+    tree: Tree
+    X: np.ndarray
+    y: np.ndarray | None = None
+    weight: np.ndarray | None = None
+
+    def __post_init__(self):
+        if self.weight is None:
+            object.__setattr__(self, "weight", np.ones(len(self.X)))
+
+    def __len__(self):
+        return len(self.X)
+
+    @cached_property
+    def observed(self):
+        """The range, mean and spread of the columns, and the categories seen."""
+        return observe(self.X, self.tree, self.weight)
+
+    @cached_property
+    def copies(self):
+        """Number of the case that each row belongs to; copies belong to one case."""
+        return find_copies(self.X, self.y)
+
+    @cached_property
+    def present(self):
+        """The rows with a positive weight."""
+        rows = self.weight > 0
+        return self if rows.all() else self.take(rows)
+
+    @cached_property
+    def class_weight(self):
+        """Sum of the weights of each class."""
+        return np.bincount(self.y, self.weight, minlength=len(self.tree.classes))
+
+    @cached_property
+    def _distinct(self):
+        return {}
+
+    def distinct(self, feature):
+        """The distinct known values of a column, sorted, rows of weight 0 apart."""
+        if feature not in self._distinct:
+            values = self.X[self.weight > 0, feature]
+            self._distinct[feature] = np.unique(values[~np.isnan(values)])
+        return self._distinct[feature]
+
+    def take(self, rows):
+        """Some of the rows, given by a mask, a slice or their positions."""
+        return Sample(self.tree, self.X[rows], self.y[rows], self.weight[rows])
+
+    def read_by(self, tree):
+        """The same rows as another tree reads them, or None if its categories are others.
+
+        The classes of both trees must be the same.
+        """
+        X = _recode(self.X, self.tree.categories, tree.categories)
+        return None if X is None else Sample(tree, X, self.y, self.weight)
+
+
+def _recode(X, known, wanted):
+    """Rows with the codes of other categories; None if one of those has no code in X."""
+    if known == wanted:
+        return X
+    if len(known) != len(wanted):
+        return None
+    X = X.copy()
+    for f, (old, new) in enumerate(zip(known, wanted, strict=True)):
+        if old == new:
+            continue
+        if old is None or new is None or not set(new) <= set(old):
+            return None
+        position = {label: code for code, label in enumerate(new)}
+        codes = np.array([*(position.get(label, np.nan) for label in old), np.nan])
+        X[:, f] = codes[np.where(np.isnan(X[:, f]), len(old), X[:, f]).astype(np.int64)]
+    return X

@@ -1,0 +1,32 @@
+"""The true classes as a matrix of indicators, beside the values of a model."""
+
+import numpy as np
+
+
+def indicators(y_true, values, labels=None, what="probabilities"):
+    """Return which class each case has, and the values, as matrices of the same shape.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True classes.
+    values : array-like of shape (n, n_classes)
+        What a model gives each class.
+    labels : array-like, optional
+        Classes in the order of the columns; default those of ``y_true``, sorted.
+    what : str
+        Name of the values in the error.
+
+    Returns
+    -------
+    truth : ndarray of bool of shape (n, n_classes)
+    values : ndarray of float of shape (n, n_classes)
+    """
+    y_true, values = np.asarray(y_true), np.asarray(values, dtype=float)
+    labels = np.unique(y_true) if labels is None else np.asarray(labels)
+    if values.shape != (len(y_true), len(labels)):
+        raise ValueError(
+            f"The {what} have shape {values.shape}; one row for each of {len(y_true)} cases and "
+            f"one column for each of {len(labels)} classes are needed."
+        )
+    return y_true[:, None] == labels, values

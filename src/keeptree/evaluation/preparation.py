@@ -1,0 +1,91 @@
+"""What a comparison is given, checked and made an experiment: models, classes, splits, metrics."""
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+
+from keeptree.data.labels import plain
+from keeptree.data.target import read_target
+from keeptree.evaluation.choice import one_of
+from keeptree.evaluation.experiment import Experiment, Parts
+from keeptree.evaluation.metrics import find_metrics
+from keeptree.evaluation.protocols import make_protocol
+from keeptree.tree import Tree
+
+
+def prepare_experiment(models, X, y, *, protocol, n_splits, metrics, positive, random_state):
+    """Return the :class:`~keeptree.evaluation.experiment.Experiment` of a comparison.
+
+    The parameters are those of :func:`~keeptree.evaluation.compare`.
+    """
+    models, metrics = _name_models(models), find_metrics(metrics)
+    _warn_of_frozen(models)
+    y, labels = read_classes(y, positive)
+    parts = _split_parts(protocol, n_splits, random_state, X, y)
+    return Experiment(models, X, y, labels, parts, metrics)
+
+
+def read_classes(y, positive=None):
+    """Labels as an array, and the classes with the positive one last if they are two."""
+    classes, codes = read_target(y)
+    y, labels = classes[codes], np.unique(classes[codes])
+    if len(labels) < 2:
+        raise ValueError(f"All cases are of the class {plain(labels[0])!r}; two are needed.")
+    if positive is None:
+        return y, labels
+    names = [plain(label) for label in labels]
+    positive = one_of(names, plain(positive), "class")
+    if len(labels) > 2:
+        raise ValueError(f"There are {len(labels)} classes; positive is for two classes only.")
+    return y, labels[::-1] if positive == names[0] else labels
+
+
+def _name_models(models):
+    """A dict of models; those of a list are named by their class."""
+    if not isinstance(models, Mapping):
+        names = [type(model).__name__ for model in models]
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise ValueError(
+                f"Several models are a {min(repeated)}; give a dict of names to models instead."
+            )
+        models = dict(zip(names, models, strict=True))
+    if not models:
+        raise ValueError("There is no model to compare; give a dict of names to models.")
+    return dict(models)
+
+
+def _warn_of_frozen(models):
+    """Warn of models that hold something frozen, which no training part replaces."""
+    for name, model in models.items():
+        parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else [model]
+        if any(isinstance(part, Tree | FrozenEstimator) for part in parts):
+            warnings.warn(
+                f"The model {name!r} keeps a frozen tree, which is not grown anew for each split: "
+                "where the cases include those it was grown on, it is tested on what it has seen "
+                "and its figures are too good; compare the unfitted learner, or give unseen cases.",
+                stacklevel=4,
+            )
+
+
+def _split_parts(protocol, n_splits, random_state, X, y):
+    """The parts of all splits of a protocol, by name or as scikit-learn's ``cv``."""
+    if isinstance(protocol, str):
+        splitter = make_protocol(protocol, n_splits, random_state)
+    elif n_splits is not None:
+        raise ValueError("n_splits is for a protocol given by name; set it in the splitter.")
+    else:
+        splitter = check_cv(protocol, y, classifier=True)
+    labels, counts = np.unique(y, return_counts=True)
+    try:
+        return Parts.from_pairs(splitter.split(X, y))
+    except ValueError as error:
+        if counts.min() > 1 or "member" not in str(error):
+            raise
+        raise ValueError(
+            f"The class {plain(labels[counts.argmin()])!r} has 1 member, which cannot be in the "
+            "training and in the test part; merge the class with another or remove it."
+        ) from error

@@ -1,0 +1,211 @@
+"""The probability methods by the names users type: one line to add a method everywhere.
+
+The command line, ``compare``, the report, the tests and the guide read this list. It imports no
+estimator, so that ``keeptree --help`` stays fast.
+"""
+
+from dataclasses import dataclass, field
+from importlib import import_module
+
+__all__ = ["ALIASES", "METHODS", "Method", "find_method", "make_method", "methods_of"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A classifier around a kept tree, with the parameters that make it this method.
+
+    Parameters
+    ----------
+    name : str
+        What users type.
+    title : str
+        What tables and pages show.
+    about : str
+        One sentence on where its answers come from.
+    kind : str
+        Public class, a name in ``keeptree``.
+    parameters : dict
+        Those that differ from the defaults of the class.
+    unasked : frozenset of str
+        Where it is measured without being asked for: ``"compare"``, ``"report"``, ``"demo"``.
+    ranks_only : bool
+        Whether it has scores but no probabilities.
+    what_if : bool
+        Whether the page can score a moved case.
+    explains : bool
+        Whether it has ``contributions``.
+    """
+
+    name: str
+    title: str
+    about: str
+    kind: str
+    parameters: dict = field(default_factory=dict)
+    unasked: frozenset = frozenset()
+    ranks_only: bool = False
+    what_if: bool = False
+    explains: bool = False
+
+
+_SMOOTHED, _KERNEL, _RANK = (
+    "SmoothedTreeClassifier",
+    "DistanceKernelClassifier",
+    "GeometricRankClassifier",
+)
+_COMPARE, _DEMO = frozenset({"compare"}), frozenset({"demo"})
+_REPORT = frozenset({"report", "demo"})
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            "raw",
+            "the tree's own leaves",
+            "class proportions of the leaf",
+            _SMOOTHED,
+            {"smoothing": "raw"},
+            _COMPARE,
+            what_if=True,
+        ),
+        Method(
+            "laplace",
+            "Laplace",
+            "class proportions with one case of each class added",
+            _SMOOTHED,
+            {"smoothing": "laplace"},
+            _COMPARE | _REPORT,
+            what_if=True,
+        ),
+        Method(
+            "m-estimate",
+            "m-estimate",
+            "class proportions with cases at the prior added",
+            _SMOOTHED,
+            {"smoothing": "m-estimate"},
+            what_if=True,
+        ),
+        Method(
+            "shrinkage",
+            "shrinkage",
+            "leaves shrunk towards the nodes above them",
+            _SMOOTHED,
+            {"smoothing": "shrinkage"},
+            _COMPARE,
+            what_if=True,
+        ),
+        Method(
+            "shrinkage-cv",
+            "shrinkage, chosen by folds",
+            "shrinkage whose strength is chosen by cross-validation",
+            _SMOOTHED,
+            {"smoothing": "shrinkage", "strength": "cv"},
+            _DEMO,
+            what_if=True,
+        ),
+        Method(
+            "rank",
+            "geometric ranking, global",
+            "a ranking by the distance to the decision boundary",
+            _RANK,
+            ranks_only=True,
+        ),
+        Method(
+            "local-rank",
+            "geometric ranking, local",
+            "a ranking by the leaf, and inside it by the distance to the decision boundary",
+            _RANK,
+            {"scope": "local"},
+            _DEMO,
+            ranks_only=True,
+        ),
+        Method(
+            "separator-kernel",
+            "distance kernel, separator",
+            "training cases at about the same distance from the same piece of the boundary",
+            _KERNEL,
+            {"scope": "separator"},
+            _DEMO,
+        ),
+        Method(
+            "kernel",
+            "distance kernel, global",
+            "training cases at about the same distance from the decision boundary",
+            _KERNEL,
+            unasked=_COMPARE | _REPORT,
+        ),
+        Method(
+            "confdtree",
+            "ConfDTree",
+            "leaves corrected where a case is an outlier of its class",
+            "ConfDTreeClassifier",
+            unasked=_COMPARE,
+        ),
+        Method(
+            "soft",
+            "soft tests",
+            "near a threshold a case belongs to both sides",
+            "SoftTreeClassifier",
+            unasked=_COMPARE | _DEMO,
+            what_if=True,
+        ),
+        Method(
+            "margin",
+            "margins of the tests",
+            "a logistic model of how clearly a case passes each test",
+            "MarginTreeClassifier",
+            unasked=_COMPARE | _DEMO,
+            what_if=True,
+            explains=True,
+        ),
+        Method(
+            "kept",
+            "soft tests, margins and similar cases",
+            "the recommended method: three experts combined into one probability",
+            "KeptTreeClassifier",
+            unasked=_COMPARE,
+            what_if=True,
+            explains=True,
+        ),
+    )
+}
+ALIASES = {"smoothed": "laplace"}  # names of earlier versions
+
+
+def find_method(name):
+    """Return the method of a name; an unknown one is a ValueError with the names there are.
+
+    Examples
+    --------
+    >>> find_method("kernel").kind
+    'DistanceKernelClassifier'
+    >>> find_method("smoothed").name
+    'laplace'
+    """
+    known = ALIASES.get(name, name)
+    if known not in METHODS:
+        raise ValueError(f"method={name!r} is not known; choose one of {sorted(METHODS)}.")
+    return METHODS[known]
+
+
+def make_method(name, estimator=None):
+    """Return the unfitted classifier of a name around a tree or a learner.
+
+    Examples
+    --------
+    >>> make_method("shrinkage")
+    SmoothedTreeClassifier(smoothing='shrinkage')
+    """
+    method = find_method(name)
+    kind = getattr(import_module("keeptree"), method.kind)
+    return kind(estimator, **method.parameters)
+
+
+def methods_of(where):
+    """Return the names of the methods that are measured unasked: see :class:`Method`.
+
+    Examples
+    --------
+    >>> methods_of("report")
+    ('laplace', 'kernel')
+    """
+    return tuple(method.name for method in METHODS.values() if where in method.unasked)

@@ -1,0 +1,105 @@
+"""The tree as an outline: which nodes are open at first, and nested lists without recursion."""
+
+from heapq import heappop, heappush
+
+from keeptree.reporting.svg import icon
+from keeptree.reporting.tree_chart import class_bar
+
+MAX_NODES = 40  # shown before one opens more
+
+
+def fold(nodes, path=(), most=MAX_NODES):
+    """Return the nodes of an outline: all of them, or those most cases pass.
+
+    Parameters
+    ----------
+    nodes : list of dict
+        In preorder.
+    path : collection of int
+        Nodes that are shown in any case.
+    most : int, default=40
+        How many nodes are shown besides.
+
+    Returns
+    -------
+    shown : list of dict
+        In preorder; ``folded`` says that the children of a node are not shown.
+    """
+    if len(nodes) <= most:
+        return [{**node, "folded": False} for node in nodes]
+    below = {}
+    for node in nodes:
+        below.setdefault(node["parent"], []).append(node)
+    opened, shown = set(), 1
+    waiting = [(-nodes[0]["cases"], nodes[0]["id"])]
+    while waiting:
+        _, node = heappop(waiting)
+        children = below.get(node, [])
+        if shown + len(children) > most:
+            break
+        if children:
+            opened.add(node)
+            shown += len(children)
+            for child in children:
+                heappush(waiting, (-child["cases"], child["id"]))
+    opened.update(path)
+    return [
+        {**node, "folded": node["name"] is not None and node["id"] not in opened}
+        for node in nodes
+        if node["parent"] is None or node["parent"] in opened
+    ]
+
+
+def outline_items(nodes):
+    """Return the lines of the outline: nested lists as a flat list, however deep the tree is.
+
+    Parameters
+    ----------
+    nodes : list of dict
+        In preorder, as :func:`fold` gives them.
+
+    Returns
+    -------
+    items : list of dict
+        ``node``, ``parent`` (a node or None), ``opens`` (whether a list starts before it),
+        ``inner`` (whether one follows inside it) and ``closes`` (how many lists end after it).
+    """
+    by_id = {node["id"]: node for node in nodes}
+    levels = [node["depth"] for node in nodes]
+    items, before = [], levels[0]
+    for node, after in zip(nodes, [*levels[1:], levels[0]], strict=True):
+        depth = node["depth"]
+        items.append(
+            {
+                "node": node,
+                "parent": by_id.get(node["parent"]),
+                "opens": depth > before,
+                "inner": after > depth,
+                "closes": max(depth - after, 0),
+            }
+        )
+        before = depth
+    return items
+
+
+def open_nodes(nodes):
+    """Return the nodes that are open before one opens more; None where the whole tree is shown."""
+    shown = fold(nodes)
+    if len(shown) == len(nodes):
+        return None
+    return [node["id"] for node in shown if not node["folded"]]
+
+
+def path_to(leaf, nodes):
+    """Return the nodes from the root to a leaf as a set."""
+    parent = {node["id"]: node["parent"] for node in nodes}
+    path, node = set(), leaf
+    while node is not None:
+        path.add(node)
+        node = parent[node]
+    return path
+
+
+def outline_bar(counts, classes):
+    """Return the small bar before a line of the outline; the counts stand beside it as text."""
+    return icon(28, 12, class_bar(counts, classes, 0, 0, 28, 12))

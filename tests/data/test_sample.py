@@ -1,0 +1,119 @@
+"""A sample is encoded once, measured once, and its parts agree with the whole."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree import tree
+from keeptree.data import observed, sample
+from keeptree.data.sample import Sample
+from keeptree.probability import base
+
+MODELS = [
+    kt.KeptTreeClassifier(),
+    kt.SoftTreeClassifier(),
+    kt.MarginTreeClassifier(),
+    kt.SmoothedTreeClassifier(smoothing="shrinkage", strength="cv"),
+    kt.DistanceKernelClassifier(scope="separator"),
+    kt.GeometricRankClassifier(scope="local"),
+    kt.ConfDTreeClassifier(),
+]
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """Calls of the functions that encode a table, measure columns and find copies."""
+    calls = Counter()
+
+    def counted(module, name):
+        function = getattr(module, name)
+
+        def call(*arguments, **options):
+            calls[name] += 1
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(base, "as_matrix")
+    counted(tree, "as_matrix")
+    counted(observed, "column_spread")
+    counted(sample, "find_copies")
+    return calls
+
+
+def nominal(n=300):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], n)
+    X = pd.DataFrame({"x": rng.normal(size=n), "colour": colour.astype(object)})
+    X.loc[3, "colour"] = "grey"  # held out once, so that one fold has never seen it
+    return X, np.where(X["x"] + (colour == "red") + rng.normal(size=n) > 0.5, "yes", "no")
+
+
+def numeric():
+    return load_breast_cancer(return_X_y=True)
+
+
+@every_model
+@pytest.mark.parametrize("draw", [numeric, nominal])
+def test_a_table_is_encoded_once_by_fit_and_once_by_each_answer(model, draw, count):
+    X, y = draw()
+    model = model.fit(X, y)
+    assert count.pop("as_matrix") == 1
+    for method in ("predict", "predict_proba", "decision_function", "contributions", "affected"):
+        if hasattr(model, method):
+            getattr(model, method)(X)
+            assert count.pop("as_matrix") == 1, method
+    model.score(X, y)
+    assert count.pop("as_matrix") == 1
+
+
+@every_model
+def test_the_columns_of_a_sample_are_measured_once_and_its_copies_found_once(model, count):
+    model.fit(*numeric())
+    folds = 5 if isinstance(model, tuple(map(type, MODELS[:3]))) else 0
+    assert count["column_spread"] == 1 + folds  # those of a fold are the fold's own
+    assert count["find_copies"] <= 1
+
+
+def test_the_steps_of_a_pipeline_are_refitted_so_its_folds_are_encoded_anew(count):
+    pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
+    kt.SoftTreeClassifier(pipe).fit(*numeric())
+    assert count["as_matrix"] == 1 + 2 * 5  # the rows grown on and those held out
+
+
+def test_rows_read_by_a_tree_with_fewer_categories_are_encoded_as_from_the_table():
+    X, y = nominal()
+    whole = kt.C45Classifier().fit(X, y).tree_
+    part = kt.C45Classifier().fit(X.iloc[10:], y[10:]).tree_
+    assert len(part.categories[1]) == len(whole.categories[1]) - 1
+    codes = np.unique(y, return_inverse=True)[1]
+    found = Sample(whole, whole.encode(X), codes).read_by(part)
+    np.testing.assert_array_equal(found.X, part.encode(X))
+    assert found.tree is part
+    assert Sample(part, part.encode(X), codes).read_by(whole) is None  # grey has no code
+
+
+def test_parts_of_a_sample_keep_rows_classes_and_weights_together():
+    X, y = numeric()
+    kept = kt.C45Classifier().fit(X, y).tree_
+    weight = np.arange(len(y)) % 3.0
+    whole = Sample(kept, X, y, weight)
+    for rows in ([5, 1], slice(3, 9), weight > 1):
+        part = whole.take(rows)
+        assert len(part) == len(part.y)
+        np.testing.assert_array_equal(part.X, X[rows])
+        np.testing.assert_array_equal(part.weight, weight[rows])
+    assert len(whole.present) == np.count_nonzero(weight)
+    assert whole.present.present is whole.present
+    np.testing.assert_allclose(whole.class_weight, [weight[y == 0].sum(), weight[y == 1].sum()])
+    np.testing.assert_array_equal(whole.distinct(2), np.unique(X[weight > 0, 2]))
+    assert (whole.take(slice(9)).weight == weight[:9]).all()
+    assert (Sample(kept, X, y).weight == 1).all()

@@ -1,0 +1,59 @@
+"""The list of methods tells the truth, and the guide has it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keeptree as kt
+from keeptree.probability.methods import ALIASES, METHODS, find_method, make_method, methods_of
+from keeptree.reporting.collect import collect
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "probability.md"
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+@every_method
+def test_a_method_can_do_what_the_list_says(name, iris, iris_tree):
+    method, model = METHODS[name], make_method(name, kt.keep(iris_tree)).fit(*iris)
+    assert type(model) is getattr(kt, method.kind)
+    assert {key: getattr(model, key) for key in method.parameters} == method.parameters
+    assert hasattr(model, "predict_proba") != method.ranks_only
+    assert hasattr(model, "contributions") == method.explains
+    if not method.ranks_only:
+        data = collect(model, title="", about={})
+        assert (data["whatif"]["model"] is not None) == method.what_if
+
+
+def test_every_probability_classifier_is_a_method():
+    classifiers = {name for name in kt.__all__ if hasattr(getattr(kt, name), "encode")}
+    assert classifiers - {"Tree"} == {method.kind for method in METHODS.values()}
+
+
+def test_names_titles_and_aliases_are_distinct_and_an_unknown_name_is_answered():
+    titles = [method.title for method in METHODS.values()]
+    assert len(set(titles)) == len(titles)
+    assert not set(ALIASES) & set(METHODS)
+    assert all(find_method(alias).name == name for alias, name in ALIASES.items())
+    with pytest.raises(ValueError, match=r"method='forest' is not known; choose one of \['confd"):
+        find_method("forest")
+    assert set(methods_of("report")) < set(methods_of("demo"))
+
+
+def test_a_method_is_the_class_with_its_parameters(iris):
+    X, y = iris
+    made = make_method("shrinkage").fit(X, y).predict_proba(X)
+    direct = kt.SmoothedTreeClassifier(smoothing="shrinkage").fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(made, direct)
+
+
+def test_the_guide_lists_every_method():
+    rows = [
+        f"| `{m.name}` | `{m.kind}({_arguments(m.parameters)})` | {m.about} |"
+        for m in METHODS.values()
+    ]
+    assert "\n".join(rows) in GUIDE.read_text()
+
+
+def _arguments(parameters):
+    return ", ".join(f'{name}="{value}"' for name, value in parameters.items())
