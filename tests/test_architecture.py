@@ -13,8 +13,8 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_compiled", "blocks", "checks", "output", "plotting", "terminal", "text"},
-    {"data", "tree", "tree_check", "tree_json", "tree_text"},
+    {"_compiled", "blocks", "checks", "choice", "output", "plotting", "terminal", "text"},
+    {"data", "tree"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
     {"evaluation"},

@@ -14,7 +14,7 @@ import keeptree as kt
 from keeptree.cli import main
 from keeptree.data.cases import read_row
 from keeptree.reporting.from_data import report_file
-from tests.engines.test_files import draw
+from tests.data.loans import draw
 from tests.test_cli import keeptree
 
 

@@ -17,7 +17,7 @@ from keeptree import __version__
 from keeptree.data.labels import plain
 from keeptree.output import write_text
 from keeptree.tree import Tree
-from keeptree.tree_json import labels_from_dict, labels_to_dict, read_json
+from keeptree.tree.document import labels_from_dict, labels_to_dict, read_json
 
 FORMAT, VERSION = "keeptree.Model", 2
 

@@ -94,6 +94,17 @@ def enough_digits(value, least=6):
     return max(least, len(str(int(abs(value)))) + 1) if abs(value) < 1e15 else least
 
 
+def number_text(value, precision=6):
+    """Return a number with ``precision`` significant digits, more if it has as many whole ones.
+
+    Examples
+    --------
+    >>> number_text(16.795), number_text(20230115.5)
+    ('16.795', '20230115.5')
+    """
+    return f"{value:.{enough_digits(value, precision)}g}"
+
+
 def count_text(cases):
     """Return a number of cases: whole, or with one decimal where parts of cases are counted.
 

@@ -10,8 +10,7 @@ from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CH
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import keeptree as kt
-from keeptree._compiled.naive_bayes import find_column_cuts
-from keeptree.learners.grow_options import table_of_terms
+from keeptree.learners.grow_bayes import BayesOptions, BayesTreeGrower
 from tests.fixtures import weka
 from tests.learners.test_c45_weka import as_frame
 from tests.reference.nbtree import NBTreeReference, mdl_cuts
@@ -144,10 +143,10 @@ def test_cuts_are_those_of_the_plain_implementation(seed):
     x[rng.random(n) < 0.1] = np.nan
     weight = rng.integers(1, 3, n) * 0.5 if seed % 2 else np.ones(n)
     classes, codes = np.unique(y, return_inverse=True)
-    present = ~np.isnan(x)
-    sample = x[present], codes[present], weight[present]
-    order = np.argsort(x[present], kind="stable")
-    cuts = find_column_cuts(*sample, order, len(classes), table_of_terms(len(order)))
+    grower = BayesTreeGrower(
+        x[:, None], codes, weight, [0], len(classes), BayesOptions(max_depth=0)
+    )
+    _, [(cuts, *_)] = grower.grow()
     np.testing.assert_allclose(cuts, mdl_cuts(x, codes, weight, len(classes)))
 
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import keeptree as kt
-from tests.test_tree import mixed_tree
+from tests.tree.test_tree import mixed_tree
 
 PROBABILITY = [
     kt.SmoothedTreeClassifier(),
@@ -30,7 +30,9 @@ PROBABILITY = [
     kt.DistanceKernelClassifier(scope="separator", bandwidth=0.05),
     kt.DistanceKernelClassifier(scope="leaf", kernel="triangular"),
     kt.ConfDTreeClassifier(),
-    kt.ConfDTreeClassifier(interval="t", minimum="class", nominal=True, balance=True),
+    kt.ConfDTreeClassifier(
+        interval="t", options={"minimum": "class", "nominal": True, "balance": True}
+    ),
     kt.SoftTreeClassifier(strength=0.2, shrinkage=10.0),
     kt.MarginTreeClassifier(C=0.03),
 ]

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.data.table import as_matrix
 from keeptree.explanation.nearest_change import nearest_change
-from keeptree.explanation.path import branch
+from keeptree.explanation.wording import tell_branch
 from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
 from keeptree.learners.c45 import C45Classifier
@@ -26,7 +26,7 @@ from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.cases import collect_cases
 from keeptree.reporting.collect import collect
 from keeptree.reporting.held_out import HeldOut
-from keeptree.reporting.methods import quick_methods
+from keeptree.reporting.methods import make_methods
 from keeptree.reporting.render import render
 from keeptree.reporting.report import report
 from keeptree.reporting.summary import summarise
@@ -423,7 +423,7 @@ def test_a_threshold_reads_the_same_in_the_outline_the_story_and_the_text(thresh
     tree = keep(DecisionTreeClassifier().fit(X, np.repeat([0, 1], 10)))
     tree = Tree.from_dict({**tree.to_dict(), "threshold": [float(threshold), None, None]})
     assert tree.to_text().startswith(f"x[0] <= {float(threshold):.9g}")
-    said = branch(tree, 0, 1).removeprefix("x[0] ")
+    said = tell_branch(tree.branch(1)).removeprefix("x[0] ")
     assert said.replace("−", "-").replace("e-5", "e-05") == f"≤ {float(threshold):.9g}"
     assert collect_tree(tree)["nodes"][1]["relation"] == said
 
@@ -432,7 +432,7 @@ def test_the_held_out_cases_are_encoded_once(monkeypatch, tmp_path):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     learner = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0)
     model = KeptTreeClassifier(learner).fit(X[:400], y[:400])
-    methods = quick_methods(model.tree_) | {"rank": GeometricRankClassifier(model.tree_)}
+    methods = make_methods("report", model.tree_) | {"rank": GeometricRankClassifier(model.tree_)}
     others = {name: other.fit(X[:400], y[:400]) for name, other in methods.items()}
     encoded = []
 

@@ -136,25 +136,6 @@ def find_cuts(value, order, known, label, weight, left, right, table, at):
     return n_found
 
 
-@entry
-def find_column_cuts(
-    value: In(float64, 1, "C"),
-    label: In(int64, 1, "C"),
-    weight: In(float64, 1, "C"),
-    order: In(int64, 1, "C"),
-    n_classes: int,
-    table: In(float64, 1, "C"),
-):
-    """Ascending cuts of one column; ``order`` sorts it."""
-    left, right = np.empty(n_classes), np.empty(n_classes)
-    at = np.empty(len(order), dtype=np.int64)
-    n_cuts = find_cuts(value, order, len(order), label, weight, left, right, table, at)
-    cuts = np.empty(n_cuts)
-    for i in range(n_cuts):
-        cuts[i] = middle_of(value, order, at[i])
-    return cuts
-
-
 @inner
 def middle_of(value, order, at):
     """Midpoint behind a position; a value equal to a cut belongs to the lower bin."""

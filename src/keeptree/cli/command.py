@@ -115,7 +115,7 @@ def check_order(model, data):
 def load_tree(path):
     """Read the tree of ``--tree``; None if there is none."""
     from keeptree.tree import Tree
-    from keeptree.tree_json import read_json
+    from keeptree.tree.document import read_json
 
     if path is None:
         return None

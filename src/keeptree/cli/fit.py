@@ -42,7 +42,7 @@ def _run(options):
     out = output_path(options.out, options.data, options.tree, default="model.json")
     tree = _tree(options)
     say("Fitting; the first time takes a little longer ...")
-    from keeptree.engines.fit_file import fit_file
+    from keeptree.probability.fit_file import fit_file
     from keeptree.saving import save
 
     model = fit_file(

@@ -39,7 +39,7 @@ def _run(options):
     require_files(options.data)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
-    from keeptree.engines.predict_file import predict_file
+    from keeptree.engines.local import predict_file
     from keeptree.saving import load
 
     model = load(options.model)

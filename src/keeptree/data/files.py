@@ -1,10 +1,11 @@
 """The one reader of data files: CSV, Parquet and ARFF as blocks of rows, whatever their size."""
 
 import csv
-import difflib
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+
+from keeptree.choice import one_of
 
 MISSING = ["", "?", "NA", "NaN", "nan", "null", "None"]  # what an empty CSV cell looks like
 _BYTES = 1 << 23  # of a CSV file that are parsed at once
@@ -30,11 +31,7 @@ def file_columns(path):
 
 def find_column(name, names):
     """Raise a ValueError that suggests the closest name unless there is a column ``name``."""
-    names = [str(other) for other in names]
-    if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
-        advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names[:10])}."
-        raise ValueError(f"There is no column {name!r}; {advice}")
+    one_of([str(other) for other in names], name, "column", most=10)
 
 
 def read_batches(path, columns, rows=_ROWS):

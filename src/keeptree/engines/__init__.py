@@ -1,1 +1,1 @@
-"""Models at work on data files of any size."""
+"""Engines: where and on what a model is put to work; they share one scorer of blocks."""

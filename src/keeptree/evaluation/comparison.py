@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from keeptree.choice import one_of
 from keeptree.data.labels import plain
-from keeptree.evaluation.choice import one_of
 from keeptree.evaluation.experiment import run_experiment
 from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.preparation import prepare_experiment

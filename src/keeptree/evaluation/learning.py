@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from keeptree.evaluation.choice import one_of
+from keeptree.choice import one_of
 from keeptree.evaluation.experiment import Parts, run_experiment
 from keeptree.evaluation.preparation import prepare_experiment
 from keeptree.evaluation.significance import describe_differences

@@ -19,7 +19,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from keeptree.evaluation.choice import one_of
+from keeptree.choice import one_of
 from keeptree.evaluation.indicators import indicators
 from keeptree.evaluation.ranking import auc, mean_roc, partial_auc
 from keeptree.evaluation.reliability import expected_calibration_error, reliability_bins

@@ -5,7 +5,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from keeptree.evaluation.choice import one_of
+from keeptree.choice import one_of
 from keeptree.learners.nbtree import NBTreeClassifier
 from keeptree.probability.methods import METHODS, make_method, methods_of
 

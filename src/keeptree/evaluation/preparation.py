@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 
+from keeptree.choice import one_of
 from keeptree.data.labels import plain
 from keeptree.data.target import read_target
-from keeptree.evaluation.choice import one_of
 from keeptree.evaluation.experiment import Experiment, Parts
 from keeptree.evaluation.metrics import find_metrics
 from keeptree.evaluation.protocols import make_protocol

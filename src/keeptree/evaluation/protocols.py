@@ -15,8 +15,8 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from keeptree.choice import one_of
 from keeptree.data.labels import plain
-from keeptree.evaluation.choice import one_of
 
 
 def make_protocol(name, n_splits=None, random_state=0):

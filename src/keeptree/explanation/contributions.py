@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from keeptree.explanation.path import branch
+from keeptree.explanation.wording import tell_branch
 from keeptree.text import clean
 
 _EXPERTS = {
@@ -72,4 +72,4 @@ def _part(kind, name, node, value):
 
 
 def _question(tree, node):
-    return branch(tree, node, int(tree.children(node)[0])) + "?"
+    return tell_branch(tree.branch(tree.children(node)[0])) + "?"

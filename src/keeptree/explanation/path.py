@@ -1,13 +1,11 @@
 """The way of a case through the tree, test by test: what was asked, and how near it was."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from keeptree.data.labels import plain
-from keeptree.explanation.wording import tell_number, tell_side
+from keeptree.explanation.wording import tell_branch, tell_side
 from keeptree.text import clean
-from keeptree.tree import NUMERIC, SHARE
+from keeptree.tree import SHARE
 
 _UNITS = {"standard": "SD", "minmax": "of the range"}
 
@@ -41,61 +39,44 @@ def collect_path(subject, row, leaf, near):
     """
     tree = subject.tree
     steps = []
-    for node, child in pairwise(tree.path(leaf)):
-        f = int(tree.feature[node])
-        numeric = tree.kind[node] == NUMERIC
+    for child in tree.path(leaf)[1:]:
+        branch = tree.branch(child)
+        node, f, numeric = branch.node, branch.feature, branch.is_numeric
         missing = bool(np.isnan(row[f]))
-        distance = None if missing else _distance(subject, node, child, row[f])
+        distance = None if missing else _distance(subject, branch, row[f])
         value = None if missing else float(row[f]) if numeric else tree.categories[f][int(row[f])]
-        threshold = float(tree.threshold[node]) if numeric else None
         share = float(tree.shares[child]) if missing and tree.missing[node] == SHARE else 1.0
         step = {
-            "node": int(node),
-            "attribute": clean(tree.feature_name(f)),
+            "node": node,
+            "attribute": clean(branch.name),
             "value": plain(value),
-            "test": branch(tree, node, child),
-            "threshold": threshold,
-            "margin": float(value - threshold) if numeric and not missing else None,
+            "test": tell_branch(branch),
+            "threshold": branch.threshold,
+            "margin": float(value - branch.threshold) if numeric and not missing else None,
             "distance": distance,
             "near": distance is not None and distance <= near,
             "share": share,
         }
-        steps.append({**step, "text": _tell(step, tree, node, child)})
+        steps.append({**step, "text": _tell(step, branch)})
     return steps
 
 
-def branch(tree, node, child):
-    """The condition under which a case goes to a child: ``age ≤ 40``, ``colour is red or blue``."""
-    name = clean(tree.feature_name(tree.feature[node]))
-    if tree.kind[node] == NUMERIC:
-        sign = "≤" if child == tree.children(node)[0] else ">"
-        return f"{name} {sign} {tell_number(float(tree.threshold[node]))}"
-    return f"{name} is {' or '.join(clean(label) for label in _labels(tree, node, child))}"
-
-
-def _labels(tree, node, child):
-    labels = tree.categories[tree.feature[node]]
-    first = tree.category_start[node]
-    return [label for k, label in enumerate(labels) if tree.category_child[first + k] == child]
-
-
-def _distance(subject, node, child, value):
+def _distance(subject, branch, value):
     """What it costs in the metric to take the other side of a test."""
     tree, metric = subject.tree, subject.metric
     if metric is None:
         return None
-    f = int(tree.feature[node])
-    if tree.kind[node] == NUMERIC:
+    f = branch.feature
+    if branch.is_numeric:
         compared = float(np.float32(value)) if tree.compare_dtype == "float32" else float(value)
-        return float(abs(compared - tree.threshold[node]) * metric.factor_[f])
-    first = tree.category_start[node]
-    others = tree.category_child[first : first + len(tree.categories[f])] != child
+        return float(abs(compared - branch.threshold) * metric.factor_[f])
+    others = tree.category_children(branch.node) != branch.child
     if not others.any():
         return None
     return float(metric.category_costs_[f][int(value)][others].min())
 
 
-def _tell(step, tree, node, child):
+def _tell(step, branch):
     """One step in words."""
     name = step["attribute"]
     if step["value"] is None:
@@ -105,5 +86,4 @@ def _tell(step, tree, node, child):
         return f"{name} is not known: the tree goes on as if {step['test']}"
     if step["threshold"] is None:
         return f"{name} is {clean(step['value'])}"
-    sign = "≤" if child == tree.children(node)[0] else ">"
-    return f"{name} {tell_side(step['value'], sign, step['threshold'])}"
+    return f"{name} {tell_side(step['value'], branch.symbol, branch.threshold)}"

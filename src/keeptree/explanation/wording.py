@@ -111,6 +111,13 @@ def tell_number(number):
     return plain_number(number, enough_digits(number))
 
 
+def tell_branch(branch):
+    """The condition of a branch: ``age ≤ 40``, ``colour is red or blue``."""
+    if branch.is_numeric:
+        return f"{clean(branch.name)} {branch.symbol} {tell_number(branch.threshold)}"
+    return f"{clean(branch.name)} is {' or '.join(map(clean, branch.labels))}"
+
+
 def tell_side(value, sign, threshold):
     """``2.5 ≤ 44.8, by 42.3``: only the difference is rounded, to what shows it.
 

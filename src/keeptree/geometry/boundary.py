@@ -14,7 +14,7 @@ from keeptree.data.sample import Sample
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.program import Program, compile_program
 from keeptree.geometry.projection import Found, fill_signed, find_nearest, move_rows
-from keeptree.geometry.rows import check_finite, leaves_of
+from keeptree.geometry.rows import check_finite
 from keeptree.tree import LEAF, Tree
 
 
@@ -72,7 +72,7 @@ class Nearest:
         leaf[self._sources.missing] = -1
         unknown = np.flatnonzero((leaf < 0) & np.isfinite(self.distance))
         if len(unknown):
-            leaf[unknown] = leaves_of(tree, self.point[unknown])
+            leaf[unknown] = tree.route(self.point[unknown], strict=False)
         return leaf
 
 
@@ -237,7 +237,10 @@ class Boundary(BaseEstimator):
         -------
         distance : ndarray of shape (n,)
         """
-        X = self._encode(X)
+        return self.distance_encoded(self._encode(X))
+
+    def distance_encoded(self, X):
+        """``distance`` of rows as ``Tree.encode`` has them."""
         distance = np.empty(len(X))
 
         def fill(start, stop):

@@ -78,8 +78,7 @@ class Cuts:
 
     def _categories(self, side, node, child):
         tree = self.tree
-        here = tree.category_child[tree.category_start[node] : tree.category_start[node + 1]]
-        here = here == child
+        here = tree.category_children(node) == child
         failed = np.full(len(here) + 1, -1) if side.failed is None else side.failed
         allowed = here & side.allowed if side.nominal else here
         if side.nominal and np.array_equal(allowed, side.allowed):

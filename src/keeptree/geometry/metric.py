@@ -1,13 +1,13 @@
 """How far apart two cases are: the scale of each attribute and the cost of changing it."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from keeptree.checks import require, require_array
+from keeptree.choice import did_you_mean
 from keeptree.data.observed import column_spread
 from keeptree.tree import LEAF
 
@@ -164,8 +164,8 @@ def column_number(tree, key, what):
         return names.index(key)
     if isinstance(key, Integral) and not isinstance(key, bool) and 0 <= key < tree.n_features:
         return int(key)
-    close = get_close_matches(str(key), names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    meant = did_you_mean(names, key)
+    hint = f"; {meant}" if meant else "."
     raise ValueError(f"{what} names {key!r}, which is not a column of the tree{hint}")
 
 

@@ -1,30 +1,8 @@
-"""Encoded rows: as compiled functions read them, checked, and the leaves they fall in."""
+"""Encoded rows: checked, as compiled functions read them, and as the tree decides them."""
 
 import numpy as np
 
 from keeptree._compiled.boundary import SAW_INF, SAW_NAN, Rows
-from keeptree._compiled.route import route_rows
-
-
-def leaves_of(tree, X):
-    """Leaf of each row; a missing value without a rule goes to the first child."""
-    first = np.append(tree.child, 0)[tree.child_start[:-1]]
-    following = np.where(tree.missing_child >= 0, tree.missing_child, first).astype(np.int32)
-    leaf = np.empty(len(X), dtype=np.int64)
-    route_rows(
-        X,
-        tree.kind,
-        tree.feature,
-        tree.threshold,
-        tree.child_start,
-        tree.child,
-        tree.category_start,
-        tree.category_child,
-        following,
-        tree.compare_dtype == "float32",
-        leaf,
-    )
-    return leaf
 
 
 def check_rows(tree, X, start, stop, seen):
@@ -65,7 +43,7 @@ def flat_rows(X, start, stop):
 
 def classes_of(tree, X):
     """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
-    label = tree.label[leaves_of(tree, X)].astype(np.int64)
+    label = tree.label[tree.route(X, strict=False)].astype(np.int64)
     shared = tree.shared_rows(X)
     if len(shared):
         try:

@@ -73,8 +73,30 @@ class TreeLearner(BaseEstimator):
         -------
         leaf : array of shape (n,)
         """
-        X = self._read_rows(X)
-        return self.tree_.route(X)
+        return self.tree_.route(self.encode(X))
+
+    def encode(self, X):
+        """Return X as ``tree_`` reads it: categories as codes, NaN where a value is missing.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Rows; infinite values are an error.
+
+        Returns
+        -------
+        rows : array of shape (n, d)
+            In float64: what the methods on encoded rows take.
+        """
+        check_is_fitted(self)
+        if not self.tree_.has_nominal:
+            return validate_data(
+                self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+            )
+        validate_data(self, X, reset=False, skip_check_array=True)
+        matrix = self.tree_.encode(X)
+        assert_all_finite(matrix, allow_nan=True, input_name="X")
+        return matrix
 
     def get_depth(self):
         """Return the number of tests on the longest path."""
@@ -115,18 +137,6 @@ class TreeLearner(BaseEstimator):
         classes, codes = read_target(y)
         self.classes_ = classes[sorting_order(classes)]
         return classes, codes
-
-    def _read_rows(self, X):
-        """Encoded matrix of rows: nominal codes, NaN where missing, nothing infinite."""
-        check_is_fitted(self)
-        if not self.tree_.has_nominal:
-            return validate_data(
-                self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
-            )
-        validate_data(self, X, reset=False, skip_check_array=True)
-        matrix = self.tree_.encode(X)
-        assert_all_finite(matrix, allow_nan=True, input_name="X")
-        return matrix
 
 
 def drop_absent(X, y, sample_weight):

@@ -191,8 +191,11 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         -------
         labels : array of shape (n,)
         """
-        X = self._read_rows(X)
-        return self.tree_.classes[self.tree_.decide(X)]
+        return self.predict_encoded(self.encode(X))
+
+    def predict_encoded(self, rows):
+        """``predict`` of rows that ``encode`` returned."""
+        return self.tree_.classes[self.tree_.decide(rows)]
 
     def predict_proba(self, X):
         """Return the class shares of the leaves, mixed over the branches of missing values.
@@ -206,10 +209,13 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
-        X = self._read_rows(X)
+        return self.scores_encoded(self.encode(X))
+
+    def scores_encoded(self, rows):
+        """Class shares of encoded rows, classes in the order of ``classes_``."""
         if self.laplace:
-            return self.tree_.route_shares(X) @ _laplace_shares(self.tree_)
-        return self.tree_.mix_proportions(X)
+            return self.tree_.route_shares(rows) @ _laplace_shares(self.tree_)
+        return self.tree_.mix_proportions(rows)
 
     def _grow(self, X, label, weight, categories):
         self._check_splits()

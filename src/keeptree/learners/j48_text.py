@@ -2,8 +2,9 @@
 
 import math
 from decimal import Decimal
+from functools import partial
 
-import numpy as np
+from keeptree.tree.text import outline
 
 
 def j48_text(tree, *, unpruned=False, binary_splits=False):
@@ -42,34 +43,28 @@ def j48_text(tree, *, unpruned=False, binary_splits=False):
     Size of the tree : 	5
     <BLANKLINE>
     """
-    lines = []
-    for node in tree.preorder[1:].tolist():
-        up = int(tree.parent[node])
-        line = "|   " * int(tree.depth[up]) + _branch(tree, up, node, binary_splits)
-        lines.append(line + (f": {_leaf(tree, node)}" if tree.kind[node] == 0 else ""))
-    body = "\n" + "\n".join(lines) if lines else f": {_leaf(tree, 0)}"
+    lines = outline(
+        tree,
+        partial(_branch_text, tree, binary_splits=binary_splits),
+        partial(_leaf_text, tree),
+    )
+    body = "\n" + lines if lines else f": {_leaf_text(tree, 0)}"
     title = f"J48 {'un' if unpruned else ''}pruned tree\n------------------"
     size = f"Number of Leaves  : \t{tree.n_leaves}\n\nSize of the tree : \t{tree.n_nodes}\n"
     return f"{title}\n{body}\n\n{size}"
 
 
-def _branch(tree, node, child, binary_splits):
-    feature, first = tree.feature[node], child == tree.children(node)[0]
-    name = tree.feature_name(feature)
-    if tree.kind[node] == 1:
-        threshold = float(tree.threshold[node])
-        number = _java_double(threshold) if binary_splits else _six_decimals(threshold)
-        return f"{name} {'<=' if first else '>'} {number}"
-    labels, start = tree.categories[feature], tree.category_start[node]
-    goes = tree.category_child[start : start + len(labels)]
-    if binary_splits:
-        alone = labels[int(np.argmax(goes == tree.children(node)[0]))]
-        return f"{name} {'=' if first else '!='} {alone}"
-    taken = [str(labels[code]) for code in np.flatnonzero(goes == child)]
-    return f"{name} = {taken[0]}" if len(taken) == 1 else f"{name} in {{{', '.join(taken)}}}"
+def _branch_text(tree, branch, binary_splits):
+    if branch.is_numeric:
+        shown = _java_double if binary_splits else _six_decimals
+        return f"{branch.name} {branch.sign} {shown(branch.threshold)}"
+    if not binary_splits:
+        return branch.text()
+    first = tree.branch(tree.children(branch.node)[0])  # its category is alone
+    return f"{branch.name} {'=' if branch == first else '!='} {first.labels[0]}"
 
 
-def _leaf(tree, node):
+def _leaf_text(tree, node):
     weight, label = tree.weight[node], tree.label[node]
     errors = weight - tree.counts[node, label]
     tail = f"/{_java_double(_two_decimals(errors))}" if errors > 1e-6 else ""

@@ -139,8 +139,11 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         -------
         labels : array of shape (n,)
         """
-        probability = self.predict_proba(X)
-        return self.classes_[probability.argmax(axis=1)]
+        return self.predict_encoded(self.encode(X))
+
+    def predict_encoded(self, rows):
+        """``predict`` of rows that ``encode`` returned."""
+        return self.classes_[self.scores_encoded(rows).argmax(axis=1)]
 
     def predict_proba(self, X):
         """Return naive Bayes' probabilities in the leaves, mixed over branches of missing values.
@@ -154,14 +157,17 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         -------
         probability : array of shape (n, n_classes)
         """
+        return self.scores_encoded(self.encode(X))
+
+    def scores_encoded(self, rows):
+        """Probabilities of encoded rows, classes in the order of ``classes_``."""
         from keeptree._compiled.bayes_answer import answer_rows
 
-        X = self._read_rows(X)
-        reached = self.tree_.route_shares(X)
+        reached = self.tree_.route_shares(rows)
         nominal = np.array([labels is not None for labels in self.tree_.categories])
-        probability = np.empty((len(X), len(self.classes_)))
+        probability = np.empty((len(rows), len(self.classes_)))
         answer_rows(
-            X,
+            rows,
             reached.indptr.astype(np.int64),
             reached.indices.astype(np.int64),
             reached.data,

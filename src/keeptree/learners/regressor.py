@@ -125,8 +125,11 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         -------
         y : array of shape (n,)
         """
-        X = self._read_rows(X)
-        return self.tree_.route_shares(X) @ self.tree_.mean
+        return self.predict_encoded(self.encode(X))
+
+    def predict_encoded(self, rows):
+        """``predict`` of rows that ``encode`` returned."""
+        return self.tree_.route_shares(rows) @ self.tree_.mean
 
     def _read_target(self, y):
         return None, _read_values(y)

@@ -6,6 +6,7 @@ import numpy as np
 
 from keeptree.data.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
+from keeptree.tree.routing import ranges
 
 
 class Shape(NamedTuple):
@@ -131,9 +132,3 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
         variance=None if variance is None else variance[kept],
         **metadata,
     )
-
-
-def ranges(first, width):
-    """Concatenate the ranges ``first[i]:first[i] + width[i]``."""
-    ends = np.cumsum(width)
-    return np.arange(width.sum()) + np.repeat(first - (ends - width), width)

@@ -203,7 +203,7 @@ def _missing_shares(tree):
 def _category_table(tree, node):
     """Share of each child of a nominal test: a row per category and one for a missing value."""
     children = tree.children(node)
-    taken = tree.category_child[tree.category_start[node] : tree.category_start[node + 1]]
+    taken = tree.category_children(node)
     goes = tree.missing[node]
     missing = children == goes if goes >= 0 else tree.shares[children]
     return np.vstack([taken[:, None] == children, missing]).astype(np.float64)

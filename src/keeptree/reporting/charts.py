@@ -103,7 +103,7 @@ def curve_chart(curve, classes, case=None, width=620, height=380):
     Parameters
     ----------
     curve : dict
-        From :func:`keeptree.reporting.curve.collect_curves`.
+        One of ``by_class`` of :func:`keeptree.reporting.distances.collect_distances`.
     classes : list of dict
         ``label`` of each class.
     case : dict, optional

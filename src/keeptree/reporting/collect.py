@@ -13,17 +13,15 @@ from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
 from keeptree.probability.base import is_kept
-from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.attributes import collect_attributes
 from keeptree.reporting.cases import collect_cases, tell_changes
-from keeptree.reporting.curve import collect_curves, find_kernel
-from keeptree.reporting.distances import collect_distances
+from keeptree.reporting.distances import collect_distances, find_kernel
 from keeptree.reporting.held_out import hold_out_cases
 from keeptree.reporting.methods import check_same_tree, measure_methods
-from keeptree.reporting.quality import collect_quality, shown_classes
+from keeptree.reporting.quality import collect_quality
 from keeptree.reporting.summary import summarise
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
-from keeptree.reporting.whatif import collect_whatif
+from keeptree.reporting.whatif import collect_whatif, tell_missing_model
 from keeptree.text import clean
 
 SCHEMA = 2  # of the dict: a change that breaks its readers raises it
@@ -36,20 +34,14 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
     ----------
     model : fitted KeepTree classifier with ``predict_proba``
         Its tree is kept.
-    X : array-like or data frame, optional
-        Held-out cases: neither the tree nor the model has seen them.
-    y : array-like, optional
-        Their true classes.
+    X, y : array-like or data frame, optional
+        Held-out cases and their true classes: neither the tree nor the model has seen them.
     title : str
         Of the page.
     about : dict of str to str
         Where the data come from, how they were split.
-    positive : label, optional
-        With two classes, the one whose probability is shown; default the rarer.
-    rows : bool, default=True
-        Whether the file may hold the values of single cases.
-    others : dict of str to fitted classifier, optional
-        Other methods on the same tree, to measure beside the model.
+    positive, rows, others
+        As in :func:`keeptree.report`.
 
     Returns
     -------
@@ -82,14 +74,14 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
         "cases": [],
         "selected": None,
         "distances": [],
-        "no_model": _no_model(model, rows),
+        "no_model": tell_missing_model(model, rows),
     }
     if held is not None:
         data |= _tell_cases(held, model, attributes, rows)
     if held is not None and held.truth is not None:
         data |= _measure(held, data, others)
         kernel = find_kernel((model, *others.values()), boundary)
-        data["distance"] = _tell_distances(held, data["positive"], kernel, rows)
+        data["distance"] = collect_distances(held, data["positive"], kernel, rows)
     data["summary"] = summarise(data)
     data["about"] = {clean(key): clean(value) for key, value in about.items()}
     return data
@@ -131,27 +123,6 @@ def _measure(held, data, others):
         "quality": collect_quality(held, positive),
         "methods": measure_methods(held, data["model"], others, positive) if others else None,
     }
-
-
-def _tell_distances(held, positive, kernel, rows):
-    found = collect_distances(held.distance, held.wrong)
-    if found is None:
-        return None
-    classes = shown_classes(held.truth, held.ours.shape[1], positive)
-    return {**found, "by_class": collect_curves(held, classes, kernel, rows)}
-
-
-def _no_model(model, rows):
-    """Why the page shows no probability of a moved case."""
-    if not rows:
-        return (
-            "The probability of a moved case needs training rows, which were kept out of this file."
-        )
-    if isinstance(model, KeptTreeClassifier):
-        return (
-            "The probability of a moved case needs training rows, which are too many for this file."
-        )
-    return f"The page does not compute the probability of a moved case by {type(model).__name__}."
 
 
 def _is_unchanged(model):

@@ -24,7 +24,6 @@ def demo(out="keeptree-demo.html"):
     from sklearn.tree import DecisionTreeClassifier
 
     from keeptree.reporting.from_data import report_data
-    from keeptree.reporting.methods import all_methods
 
     bunch = load_breast_cancer(as_frame=True)
     learner = DecisionTreeClassifier(
@@ -39,7 +38,7 @@ def demo(out="keeptree-demo.html"):
         random_state=SEED,
         title="One kept tree, honest probabilities: Wisconsin breast cancer",
         positive="malignant",
-        methods=all_methods,
+        methods="demo",
         about={
             "Data": "Wisconsin diagnostic breast cancer (Wolberg, Street and Mangasarian 1995), as "
             f"it ships with scikit-learn: {len(bunch.data)} cases, {bunch.data.shape[1]} "

@@ -1,39 +1,126 @@
-"""How far hits and errors lie from the decision boundary: two histograms on one scale."""
+"""How hits, errors and probabilities lie about the decision boundary."""
 
 import numpy as np
 
+from keeptree.evaluation.reliability import quantile_bins
+from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.reporting.quality import shown_classes
+
 _BINS = 20
+_MOST_POINTS, _FEWEST_POINTS, _ALL_POINTS = 500, 60, 1500  # of a class; of all classes together
+_GRID = 161  # places at which the kernel's curve is looked up
+_TAIL = 0.01  # of the cases on either side is drawn at the edge
 
 
-def collect_distances(distance, wrong):
-    """Return mirrored histograms of the distance, or None without a boundary.
+def collect_distances(held, positive, kernel=None, rows=True):
+    """Return histograms of the distance to the boundary, and the probability against it.
 
     Parameters
     ----------
-    distance : ndarray of shape (n,)
-        To the decision boundary.
-    wrong : ndarray of shape (n,), bool
-        Whether the tree errs.
+    held : HeldOut
+        Cases with their true classes.
+    positive : int
+        With two classes, the one that is shown.
+    kernel : DistanceKernelClassifier, optional
+        Fitted on the training sample; its curve is drawn.
+    rows : bool, default=True
+        Whether single cases may be shown; else only bins of them are.
 
     Returns
     -------
     data : dict or None
-        ``edges``, and ``hits`` and ``errors``, each with ``cases``, ``counts`` and ``median``.
+        None without a boundary. ``edges`` of the bins, how many cases lie ``beyond`` them, and
+        ``hits`` and ``errors``, each with ``cases``, ``counts`` and ``median``. ``by_class`` has
+        Figure 1 of Alvarez et al. (2007) for each class: ``class`` and ``cases``; ``low`` and
+        ``high``, the ends of the axis; ``line``, the kernel's curve or None; ``points``, the cases
+        or None; and ``bins`` of about equally many cases.
     """
+    distance, wrong = held.distance, held.wrong
     if not np.isfinite(distance).all():
         return None
     # The far tail would squeeze what matters near 0: the last bin holds it all.
     top = float(np.quantile(distance, 0.99)) or 1.0
     edges = np.linspace(0, top, _BINS + 1)
-    groups = {"hits": distance[~wrong], "errors": distance[wrong]}
     return {
         "edges": edges.tolist(),
         "beyond": int((distance > top).sum()),
-        **{name: _histogram(values, edges) for name, values in groups.items()},
+        "hits": _histogram(distance[~wrong], edges),
+        "errors": _histogram(distance[wrong], edges),
+        "by_class": _curves(held, positive, kernel, rows),
     }
+
+
+def find_kernel(models, boundary):
+    """Return the global distance kernel among the models that measures as the boundary, or None."""
+    for model in models:
+        if not isinstance(model, DistanceKernelClassifier) or model.scope != "global":
+            continue
+        if _measures_alike(model.boundary_.metric_, boundary.metric_):
+            return model
+    return None
 
 
 def _histogram(values, edges):
     counts = np.histogram(np.minimum(values, edges[-1]), bins=edges)[0]
     median = float(np.median(values)) if len(values) else None
     return {"cases": len(values), "counts": counts.tolist(), "median": median}
+
+
+def _curves(held, positive, kernel, rows):
+    """The probability against the distance to the boundary of each class that has one."""
+    classes = shown_classes(held.truth, held.ours.shape[1], positive)
+    most = int(np.clip(_ALL_POINTS // max(len(classes), 1), _FEWEST_POINTS, _MOST_POINTS))
+    shown = np.unique(np.linspace(0, len(held) - 1, min(most, len(held))).astype(int))
+    laplace = leaf_average(held.tree, held.rows[shown], smoothed_nodes(held.tree, "laplace"))
+    inside = held.inside
+    return [
+        {
+            "class": c,
+            "cases": len(held),
+            "low": low,
+            "high": high,
+            "line": None if kernel is None else _line(kernel, c, low, high),
+            "points": {
+                "inside": np.clip(inside[shown, c], low, high).round(6).tolist(),
+                "ours": held.ours[shown, c].round(6).tolist(),
+                "leaves": laplace[:, c].round(6).tolist(),
+                "wrong": held.wrong[shown].tolist(),
+            }
+            if rows
+            else None,
+            "bins": _bins(inside[:, c], held.ours[:, c], held.truth == c),
+        }
+        for c, (low, high) in zip(classes, map(_range, inside[:, classes].T), strict=True)
+        if low < high
+    ]
+
+
+def _range(inside):
+    """Ends of the axis, the boundary between them; both 0 where there is none."""
+    if not np.isfinite(inside).all():
+        return 0.0, 0.0
+    low, high = (float(end) for end in np.quantile(inside, [_TAIL, 1 - _TAIL]))
+    return min(low, 0.0), max(high, 0.0)
+
+
+def _bins(inside, ours, happened):
+    """Equally many cases each: what happened, and our mean estimate."""
+    return [
+        {**item, "ours": float(ours[(item["from"] <= inside) & (inside <= item["to"])].mean())}
+        for item in quantile_bins(inside, happened)
+    ]
+
+
+def _line(kernel, c, low, high):
+    """The kernel's share of the class at evenly spaced distances, each class against the rest."""
+    inside = np.linspace(low, high, _GRID)
+    share = kernel.curve(-inside, kernel.tree_.classes[c])
+    return {"inside": inside.round(6).tolist(), "p": share.round(6).tolist()}
+
+
+def _measures_alike(metric, other):
+    """Whether distances by both are the same; an attribute of numbers has no costs (None)."""
+    return np.array_equal(metric.factor_, other.factor_) and all(
+        map(np.array_equal, metric.category_costs_, other.category_costs_)
+    )

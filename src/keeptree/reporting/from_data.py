@@ -10,7 +10,7 @@ from keeptree.data.cases import read_cases
 from keeptree.data.training import read_training
 from keeptree.probability.base import fit_learner, is_kept, unfitted_learner
 from keeptree.probability.kept import KeptTreeClassifier
-from keeptree.reporting.methods import quick_methods
+from keeptree.reporting.methods import make_methods
 from keeptree.reporting.report import report
 from keeptree.text import plural
 
@@ -27,7 +27,7 @@ def report_data(
     rows=True,
     positive=None,
     about=None,
-    methods=quick_methods,
+    methods="report",
 ):
     """Hold some cases out, fit the recommended model on the others and write a report.
 
@@ -48,8 +48,8 @@ def report_data(
         Of the split.
     title, rows, positive, about
         As in :func:`keeptree.report`.
-    methods : callable
-        Takes a tree and returns the methods to measure beside the recommended one, by name.
+    methods : {"report", "demo"}, default="report"
+        Which methods to measure beside the recommended one.
 
     Returns
     -------
@@ -61,7 +61,9 @@ def report_data(
     # Grown here once, so that every method keeps the very same tree.
     tree = tree if given else fit_learner(unfitted_learner(tree), X_train, y_train, None)
     model = KeptTreeClassifier(tree).fit(X_train, y_train)
-    others = {name: other.fit(X_train, y_train) for name, other in methods(tree).items()}
+    others = make_methods(methods, tree)
+    for other in others.values():
+        other.fit(X_train, y_train)
     split = (
         f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
         f"{', stratified by class' if stratified else ''}, seed {random_state}. Every "

@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 
 from keeptree.data.labels import label_codes
-from keeptree.geometry.rows import leaves_of
 from keeptree.text import clean
 from keeptree.tree import Tree
 
@@ -56,7 +55,7 @@ class HeldOut:
     @cached_property
     def leaf(self):
         """Leaf each case falls in."""
-        return leaves_of(self.tree, self.rows)
+        return self.tree.route(self.rows, strict=False)
 
     @cached_property
     def near(self):

@@ -12,20 +12,12 @@ from keeptree.text import clean
 from keeptree.tree import Tree
 
 
-def quick_methods(tree):
-    """Return the methods that cost next to nothing, by title and not fitted."""
-    return _make("report", tree)
+def make_methods(where, tree):
+    """Return the methods to measure beside the recommended one, by title and not fitted.
 
-
-def all_methods(tree):
-    """Return every method beside the recommended one, by title and not fitted.
-
-    Where a method chooses a strength, the learner of the tree is grown again on folds.
+    In the ``"report"`` they cost next to nothing; the ``"demo"`` has every kind of method, and some
+    grow the learner of the tree again on folds to choose a strength.
     """
-    return _make("demo", tree)
-
-
-def _make(where, tree):
     return {METHODS[name].title: make_method(name, tree) for name in methods_of(where)}
 
 
@@ -36,13 +28,14 @@ def check_same_tree(others, tree):
             f"others is {type(others).__name__}, but must be a dict of names to fitted KeepTree "
             'classifiers; give for example {"Laplace": model}.'
         )
+    expected = fingerprint(tree)
     for name, other in others.items():
         if not isinstance(getattr(other, "tree_", None), Tree):
             raise ValueError(
                 f"others[{name!r}] is no fitted KeepTree classifier but {type(other).__name__}; "
                 "give one that keeps the model's tree, fitted on the training sample."
             )
-        if fingerprint(other.tree_) != fingerprint(tree):
+        if fingerprint(other.tree_) != expected:
             raise ValueError(
                 f"others[{name!r}] keeps another tree than the model; give all of them the same "
                 "fitted tree."

@@ -8,7 +8,6 @@ import numpy as np
 from keeptree.explanation.colours import class_slots
 from keeptree.explanation.wording import tell_number
 from keeptree.text import clean
-from keeptree.tree_text import branch_text
 
 
 def collect_classes(tree):
@@ -72,11 +71,9 @@ def _relation(tree, up, node):
     """How a node follows from its parent: as the story of a case tells it, and exactly."""
     if up < 0:
         return {"relation": "", "relation_exact": ""}
-    if tree.kind[up] == 1:
-        sign = "≤" if node == tree.children(up)[0] else ">"
-        threshold = float(tree.threshold[up])
-        exact = f"{clean(tree.feature_name(tree.feature[up]))} {sign} {threshold!r}"
-        return {"relation": f"{sign} {tell_number(threshold)}", "relation_exact": exact}
-    text = branch_text(tree, up, node)
-    relation = text[len(tree.feature_name(tree.feature[up])) :]
-    return {"relation": clean(relation), "relation_exact": clean(text)}
+    branch = tree.branch(node)
+    if branch.is_numeric:
+        relation = f"{branch.symbol} {tell_number(branch.threshold)}"
+        exact = f"{clean(branch.name)} {branch.symbol} {branch.threshold!r}"
+        return {"relation": relation, "relation_exact": exact}
+    return {"relation": clean(branch.relation()), "relation_exact": clean(branch.text())}

@@ -4,6 +4,12 @@ import base64
 
 import numpy as np
 
+from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.probability.kernel_expert import KernelExpert
+from keeptree.probability.margin import PARTS, MarginExpert, MarginTreeClassifier
+from keeptree.probability.pool import SHARE, SOFTNESS
+from keeptree.probability.smoothing import SmoothedTreeClassifier
+from keeptree.probability.soft import SoftExpert, SoftTreeClassifier, slope_of
 from keeptree.tree import LEAF, NOMINAL
 
 MOST_NUMBERS = 300_000  # of training rows in a file: about 1.6 MB
@@ -30,26 +36,35 @@ def collect_whatif(model, boundary, attributes, rows=True):
     data : dict
         ``model`` is None where the page cannot score a moved case as Python does.
     """
-    columns = [attribute["column"] for attribute in attributes]
-    scorer = _SCORERS.get(type(model).__name__)
+    place = {attribute["column"]: at for at, attribute in enumerate(attributes)}
     return {
         "float32": model.tree_.compare_dtype == "float32",
-        "tree": _tree(model.tree_, columns),
-        "metric": _metric(boundary.metric_, model.observed_, columns),
-        "model": None if scorer is None else scorer(model, columns, rows),
+        "tree": _tree(model.tree_, place),
+        "metric": _metric(boundary.metric_, model.observed_, list(place)),
+        "model": _write(model, place, rows),
     }
 
 
-def _tree(tree, columns):
-    place = {column: at for at, column in enumerate(columns)}
+def tell_missing_model(model, rows):
+    """Return why the page shows no probability of a moved case."""
+    if not rows:
+        return (
+            "The probability of a moved case needs training rows, which were kept out of this file."
+        )
+    if isinstance(model, KeptTreeClassifier):
+        return (
+            "The probability of a moved case needs training rows, which are too many for this file."
+        )
+    return f"The page does not compute the probability of a moved case by {type(model).__name__}."
+
+
+def _tree(tree, place):
     return {
         "attribute": [place[f] if f >= 0 else None for f in tree.feature.tolist()],
-        "threshold": [t if t == t else None for t in tree.threshold.tolist()],
+        "threshold": _known(tree.threshold),
         "children": [tree.children(node).tolist() for node in range(tree.n_nodes)],
         "table": {
-            str(node): tree.category_child[
-                tree.category_start[node] : tree.category_start[node + 1]
-            ].tolist()
+            str(node): tree.category_children(node).tolist()
             for node in np.flatnonzero(tree.kind == NOMINAL).tolist()
         },
         "missing": np.where(tree.kind != LEAF, tree.missing, -2).tolist(),
@@ -78,95 +93,19 @@ def _leaf_values(tree, values):
     return [row if leaf else None for row, leaf in zip(values.tolist(), leaves, strict=True)]
 
 
-def _smoothed(model, columns, rows):
-    return {"kind": "leaves", "values": _leaf_values(model.tree_, model.node_probabilities_)}
+def _write(model, place, rows):
+    """A probability model or one of its experts as ``js/probability.js`` reads it, or None."""
+    writer = _WRITERS.get(type(model))  # a subclass may answer otherwise
+    return None if writer is None else writer(model, place, rows)
 
 
-def _soft(expert, columns):
-    from keeptree.probability.soft import slope_of
-
-    return {
-        "kind": "soft",
-        "tests": _soft_tests(expert.tests, columns),
-        "steep": expert.tests.steep(slope_of(expert.strength)).tolist(),
-        "values": expert.values.tolist(),
-    }
-
-
-def _margin(expert, columns):
-    from keeptree.probability.margin import PARTS
-
-    steep = [expert.tests.steep(slope).tolist() for slope, _ in PARTS]
-    scores = [values.tolist() for values in (*expert.side, expert.path)]
-    parts = list(zip(steep, scores, PARTS, strict=True))
-    return {
-        "kind": "margin",
-        "tests": _soft_tests(expert.tests, columns),
-        "sides": [{"steep": at, "scores": of} for at, of, (_, down) in parts if not down],
-        "reach": [{"steep": at, "values": of} for at, of, (_, down) in parts if down],
-        "intercept": expert.intercept.tolist(),
-    }
-
-
-def _soft_tests(tests, columns):
-    """Tests in the order in which they are combined: children before their parents."""
-    place = {column: at for at, column in enumerate(columns)}
-    inner = (tests.kind != LEAF).tolist()
-    asked = zip(tests.column.tolist(), inner, strict=True)
-    at = [place[int(tests.columns[c])] if asks else None for c, asks in asked]
-    children = [
-        tests.child[tests.child_start[k] : tests.child_start[k + 1]].tolist()
-        for k in range(len(tests.kind))
-    ]
-    return {
-        "attribute": at,
-        "threshold": [t if t == t else None for t in tests.threshold.tolist()],
-        "children": children,
-        "missing": tests.missing.tolist(),
-        "table": {
-            str(k): tests.table[tests.table_start[k] : tests.table_start[k + 1]]
-            .reshape(-1, len(children[k]))
-            .tolist()
-            for k in np.flatnonzero(tests.kind == NOMINAL).tolist()
-        },
-    }
-
-
-def _kernel(expert, columns):
-    """Landmarks are training rows, or means of some: the bulk of the file, hence in base64."""
-    place = {column: at for at, column in enumerate(columns)}
-    space = expert.space
-    width = len(space.feature)
-    bends = [space.bends[:, space.bend_start[k] : space.bend_start[k + 1]].T for k in range(width)]
-    tables = [space.table[space.table_start[k] : space.table_start[k + 1]] for k in range(width)]
-    return {
-        "kind": "kernel",
-        "attribute": [place[f] for f in space.feature.tolist()],
-        "center": space.center.tolist(),
-        "factor": space.factor.tolist(),
-        "slope": space.slope.tolist(),
-        "bends": [pairs.tolist() for pairs in bends],
-        "table": [table.tolist() if len(table) else None for table in tables],
-        "landmarks": _base64(expert.landmarks[:, :width]),
-        "sharpness": _base64(expert.sharpness),
-        "mass": _base64(expert.mass),
-        "start": expert.class_start.tolist(),
-        "prior": expert.prior.tolist(),
-        "pseudo": expert.pseudo_cases,
-    }
-
-
-def _pool(model, columns, rows):
-    from keeptree.probability.pool import SHARE, SOFTNESS
-
+def _write_pool(model, place, rows):
     if not rows or model.kernel_.landmarks.size > MOST_NUMBERS:
         return None
-    experts = {"soft": _soft, "margin": _margin, "kernel": _kernel}
+    experts = {"soft": model.soft_, "margin": model.margin_, "kernel": model.kernel_}
     return {
         "kind": "pool",
-        "experts": [
-            experts[name](getattr(model, f"{name}_"), columns) for name in model.pool_.names
-        ],
+        "experts": [_write(experts[name], place, rows) for name in model.pool_.names],
         "weights": model.pool_.weights.tolist(),
         "prior": model.pool_.prior.tolist(),
         "share": SHARE,
@@ -175,14 +114,96 @@ def _pool(model, columns, rows):
     }
 
 
+def _write_expert(model, place, rows):
+    return _write(model.expert_, place, rows)
+
+
+def _write_leaves(model, place, rows):
+    return {"kind": "leaves", "values": _leaf_values(model.tree_, model.node_probabilities_)}
+
+
+def _write_soft(expert, place, rows):
+    return {
+        "kind": "soft",
+        "tests": _soft_tests(expert.tests, place),
+        "steep": expert.tests.steep(slope_of(expert.strength)).tolist(),
+        "values": expert.values.tolist(),
+    }
+
+
+def _write_margin(expert, place, rows):
+    steep = [expert.tests.steep(slope).tolist() for slope, _ in PARTS]
+    scores = [values.tolist() for values in (*expert.side, expert.path)]
+    parts = list(zip(steep, scores, PARTS, strict=True))
+    return {
+        "kind": "margin",
+        "tests": _soft_tests(expert.tests, place),
+        "sides": [{"steep": at, "scores": of} for at, of, (_, down) in parts if not down],
+        "reach": [{"steep": at, "values": of} for at, of, (_, down) in parts if down],
+        "intercept": expert.intercept.tolist(),
+    }
+
+
+def _write_kernel(expert, place, rows):
+    """Landmarks are training rows, or means of some: the bulk of the file, hence in base64."""
+    space = expert.space
+    return {
+        "kind": "kernel",
+        "attribute": [place[f] for f in space.feature.tolist()],
+        "center": space.center.tolist(),
+        "factor": space.factor.tolist(),
+        "slope": space.slope.tolist(),
+        "bends": _split(space.bends.T, space.bend_start),
+        "table": [table or None for table in _split(space.table, space.table_start)],
+        "landmarks": _base64(expert.landmarks[:, : len(space.feature)]),
+        "sharpness": _base64(expert.sharpness),
+        "mass": _base64(expert.mass),
+        "start": expert.class_start.tolist(),
+        "prior": expert.prior.tolist(),
+        "pseudo": expert.pseudo_cases,
+    }
+
+
+def _soft_tests(tests, place):
+    """Tests in the order in which they are combined: children before their parents."""
+    columns = tests.columns.tolist()
+    asked = zip(tests.column.tolist(), (tests.kind != LEAF).tolist(), strict=True)
+    children, tables = (
+        _split(tests.child, tests.child_start),
+        _split(tests.table, tests.table_start),
+    )
+    return {
+        "attribute": [place[columns[c]] if asks else None for c, asks in asked],
+        "threshold": _known(tests.threshold),
+        "children": children,
+        "missing": tests.missing.tolist(),
+        "table": {
+            str(k): np.reshape(tables[k], (-1, len(children[k]))).tolist()
+            for k in np.flatnonzero(tests.kind == NOMINAL).tolist()
+        },
+    }
+
+
+def _split(values, start):
+    """Lists of the values between each start and the next."""
+    return [part.tolist() for part in np.split(values, start[1:-1])]
+
+
+def _known(values):
+    """Values as a list, None for NaN."""
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
 def _base64(values):
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()
 
 
-# By name, so that a model is only imported where it is used.
-_SCORERS = {
-    "KeptTreeClassifier": _pool,
-    "MarginTreeClassifier": lambda model, columns, rows: _margin(model.expert_, columns),
-    "SmoothedTreeClassifier": _smoothed,
-    "SoftTreeClassifier": lambda model, columns, rows: _soft(model.expert_, columns),
+_WRITERS = {
+    KernelExpert: _write_kernel,
+    KeptTreeClassifier: _write_pool,
+    MarginExpert: _write_margin,
+    MarginTreeClassifier: _write_expert,
+    SmoothedTreeClassifier: _write_leaves,
+    SoftExpert: _write_soft,
+    SoftTreeClassifier: _write_expert,
 }

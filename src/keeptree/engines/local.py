@@ -1,4 +1,4 @@
-"""Score a data file of any size, block by block: what ``keeptree predict`` does."""
+"""The local engine: score a data file of any size, block by block, on this machine."""
 
 import re
 import sys
@@ -6,12 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from keeptree.data.cases import read_blocks
-from keeptree.data.labels import label_codes, plain
-from keeptree.explanation.subject import resolve
-from keeptree.geometry.boundary import Boundary
+from keeptree.data.labels import plain
+from keeptree.engines.scorer import Scorer
 from keeptree.output import check_writable, replacing, require_extra
 
 KINDS = (".csv", ".parquet")
@@ -58,26 +56,20 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     (150, ['prediction', 'probability_0'])
     """
     require_extra("pandas", "pyarrow", extra="files")
-    check_is_fitted(model)
     _check_out(out, data)
     if isinstance(keep, str):
         raise ValueError(f"keep={keep!r} is not a list of columns; give [{keep!r}].")
     keep = list(dict.fromkeys(keep))
-    if getattr(model, "preprocessing_", None):
-        raise ValueError(
-            f"The tree of this {type(model).__name__} stands at the end of a pipeline, which does "
-            "not tell the types of its columns; read the file and call the model's predict_proba."
-        )
-    answer = _Answer(model, distance)
-    clash = [name for name in keep if name in answer.names]
+    scorer = Scorer(model, distance)
+    clash = [name for name in keep if name in scorer.names]
     if clash:
         raise ValueError(
             f"The column {clash[0]!r} cannot be kept: the answers have one; rename it."
         )
     rows = second_opinions = 0
     with _writer(out) as write:
-        for block in read_blocks(data, model, keep):
-            columns = answer.columns(block, data)
+        for block in read_blocks(data, scorer.reader, keep):
+            columns = _score(scorer, block, data)
             write({**block.kept, **columns})
             rows += len(block.frame)
             second_opinions += int(np.count_nonzero(columns.get("second_opinion", 0)))
@@ -85,79 +77,21 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
                 progress(block.done, rows)
     return {
         "rows": rows,
-        "second_opinions": second_opinions if answer.classes is not None else None,
-        "columns": [*keep, *answer.names],
+        "second_opinions": second_opinions if scorer.has_second_opinion else None,
+        "columns": [*keep, *scorer.names],
         "out": str(out),
     }
 
 
-class _Answer:
-    """The columns a model answers with."""
-
-    def __init__(self, model, distance):
-        self.model = model
-        self.classes = self.scores = self.boundary = None
-        if hasattr(model, "predict_proba"):
-            self.classes = [str(plain(label)) for label in model.classes_]
-        elif hasattr(model, "decision_function"):
-            labels = [str(plain(label)) for label in model.classes_]
-            self.scores = ["score"] if len(labels) == 2 else [f"score_{c}" for c in labels]
-        if distance:
-            self.boundary = _boundary(model)
-
-    @property
-    def names(self):
-        names = ["prediction", *(self.scores or [])]
-        if self.classes is not None:
-            names += [*(f"probability_{label}" for label in self.classes), "second_opinion"]
-        return names + (["distance"] if self.boundary is not None else [])
-
-    def columns(self, block, data):
-        """Answers for a block; a complaint about its rows says where in the file they are."""
-        try:
-            return dict(zip(self.names, self._answer(block.frame), strict=True))
-        except ValueError as error:
-            found = re.fullmatch(r"Row (\d+) (.*)", str(error))
-            if found:
-                error = f"row {block.start + int(found[1]) + 1} {found[2]}"
-            raise ValueError(f"{data}: {error}") from None
-
-    def _answer(self, X):
-        decided = self.model.predict(X)
-        yield decided
-        if self.scores is not None:
-            yield from np.reshape(self.model.decision_function(X), (len(X), -1)).T
-        if self.classes is not None:
-            p = self.model.predict_proba(X)
-            yield from p.T
-            if getattr(self.model, "decide", "tree") == "probability":
-                decided = self.model.tree_.predict(X)
-            yield self._second_opinion(p, decided)
-        if self.boundary is not None:
-            yield self.boundary.distance(X)
-
-    def _second_opinion(self, p, decided):
-        """Whether some class is more probable than the one decided for."""
-        classes = self.model.classes_
-        differs = classes[p.argmax(axis=1)] != decided
-        rows = np.flatnonzero(differs)
-        if len(rows):  # a tie is no second opinion
-            own = p[rows, label_codes(decided[rows], classes)]
-            differs[rows] = own < p[rows].max(axis=1)
-        return differs
-
-
-def _boundary(model):
-    """The boundary of the model's tree, in its own metric or the standard one."""
-    boundary = getattr(model, "boundary_", None)
-    if boundary is not None:
-        return boundary
-    if not hasattr(model, "observed_"):
-        raise ValueError(
-            f"A {type(model).__name__} does not know the scale of its columns, so that no distance "
-            "can be measured; fit a KeepTree classifier around its tree."
-        )
-    return Boundary.of_metric(model.tree_, resolve(model).metric)
+def _score(scorer, block, data):
+    """Answers for a block; a complaint about its rows says where in the file they are."""
+    try:
+        return scorer.score(block.frame)
+    except ValueError as error:
+        found = re.fullmatch(r"Row (\d+) (.*)", str(error))
+        if found:
+            error = f"row {block.start + int(found[1]) + 1} {found[2]}"
+        raise ValueError(f"{data}: {error}") from None
 
 
 def _check_out(out, data):

@@ -1,39 +1,19 @@
-"""The kept tree: frozen arrays that importers and learners fill and everything else reads."""
+"""Tree: a decision tree as flat arrays."""
 
-import operator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from keeptree.data.labels import sorting_order
 from keeptree.data.table import as_matrix, comparable_names
-from keeptree.tree_check import check_tree
-from keeptree.tree_json import dict_to_fields, fields_to_dict, read_json, write_json
-from keeptree.tree_text import tree_to_text
-
-LEAF, NUMERIC, NOMINAL = 0, 1, 2  # values of Tree.kind
-SHARE, ERROR = -1, -2  # values of Tree.missing that are not a child
-
-_MOST_FEATURES = 10_000_000  # a damaged file must not ask for all the memory
-_REQUIRED = ("kind", "feature", "threshold", "child_start", "child", "missing", "counts")
-_DTYPES = {
-    "kind": np.int8,
-    "feature": np.int32,
-    "threshold": np.float64,
-    "child_start": np.int32,
-    "child": np.int32,
-    "category_start": np.int32,
-    "category_child": np.int32,
-    "missing": np.int32,
-    "counts": np.float64,
-    "label": np.int32,
-    "declared": np.int32,
-    "mean": np.float64,
-    "variance": np.float64,
-}
+from keeptree.tree import routing
+from keeptree.tree.arrays import complete, frozen, sort_classes
+from keeptree.tree.branch import find_branch
+from keeptree.tree.check import check_tree
+from keeptree.tree.document import dict_to_fields, fields_to_dict, read_json, write_json
+from keeptree.tree.kinds import LEAF, SHARE
+from keeptree.tree.text import tree_to_text
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -123,11 +103,11 @@ class Tree:
 
     def __post_init__(self):
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name, value in _complete(values).items():
+        for name, value in complete(values).items():
             object.__setattr__(self, name, value)
         check_tree(self)
-        for name, value in _sort_classes(self).items():
-            object.__setattr__(self, name, _frozen(value))
+        for name, value in sort_classes(self).items():
+            object.__setattr__(self, name, frozen(value))
 
     # A Tree never changes, so its copies (and scikit-learn's clone) are the Tree itself.
     def __copy__(self):
@@ -169,16 +149,16 @@ class Tree:
         """Parent of each node; -1 for the root."""
         parent = np.full(self.n_nodes, -1, dtype=np.int32)
         parent[self.child] = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
-        return _frozen(parent)
+        return frozen(parent)
 
     @cached_property
     def levels(self):
         """Nodes of each depth, from the root down."""
         levels = [np.array([0], dtype=np.int32)]
         while len(levels[-1]):
-            last = levels[-1]
-            levels.append(self.child[_ranges(self.child_start[last], self.child_start[last + 1])])
-        return tuple(_frozen(level) for level in levels[:-1])
+            first, width = self.child_start[levels[-1]], np.diff(self.child_start)[levels[-1]]
+            levels.append(self.child[routing.ranges(first, width)])
+        return tuple(frozen(level) for level in levels[:-1])
 
     @cached_property
     def depth(self):
@@ -186,7 +166,7 @@ class Tree:
         depth = np.empty(self.n_nodes, dtype=np.int32)
         for level, nodes in enumerate(self.levels):
             depth[nodes] = level
-        return _frozen(depth)
+        return frozen(depth)
 
     @cached_property
     def preorder(self):
@@ -196,12 +176,12 @@ class Tree:
             node = stack.pop()
             order.append(node)
             stack.extend(self.children(node)[::-1].tolist())
-        return _frozen(np.array(order, dtype=np.int32))
+        return frozen(np.array(order, dtype=np.int32))
 
     @cached_property
     def weight(self):
         """Training weight of each node."""
-        return _frozen(self.counts.sum(axis=1))
+        return frozen(self.counts.sum(axis=1))
 
     @property
     def has_nominal(self):
@@ -211,6 +191,18 @@ class Tree:
     def children(self, node):
         """Children of a node, in order."""
         return self.child[self.child_start[node] : self.child_start[node + 1]]
+
+    def category_children(self, node):
+        """The child of each category of a nominal test."""
+        return self.category_child[self.category_start[node] : self.category_start[node + 1]]
+
+    def branch(self, node):
+        """Return the :class:`~keeptree.tree.Branch` that leads to a node from its parent.
+
+        It has the column, the sign and the threshold (or the categories) of the test; ``text()`` is
+        the condition as :meth:`to_text` writes it.
+        """
+        return find_branch(self, node)
 
     def path(self, node):
         """Nodes from the root to ``node``, both included."""
@@ -318,7 +310,7 @@ class Tree:
     def proportions(self):
         """Class proportions of each node; a node without training weight answers as its parent."""
         counts = self.filled_counts
-        return _frozen(counts / counts.sum(axis=1, keepdims=True))
+        return frozen(counts / counts.sum(axis=1, keepdims=True))
 
     @cached_property
     def filled_counts(self):
@@ -329,7 +321,7 @@ class Tree:
         for nodes in self.levels[1:]:
             empty = nodes[self.weight[nodes] == 0]
             counts[empty] = counts[self.parent[empty]]
-        return _frozen(counts)
+        return frozen(counts)
 
     @cached_property
     def shares(self):
@@ -342,7 +334,7 @@ class Tree:
                 totals[self.parent] > 0, self.weight / totals[self.parent], 1 / siblings
             )
         shares[0] = 1.0
-        return _frozen(shares)
+        return frozen(shares)
 
     @cached_property
     def missing_child(self):
@@ -351,7 +343,7 @@ class Tree:
         for node in np.flatnonzero((self.missing == SHARE) & (self.kind != LEAF)):
             children = self.children(node)
             following[node] = children[np.argmax(self.weight[children])]
-        return _frozen(following)
+        return frozen(following)
 
     def _paths(self, leaves):
         """Sparse (n_nodes, n_nodes): the row of each given leaf marks the nodes on its path."""
@@ -361,104 +353,30 @@ class Tree:
         start = np.concatenate([[0], np.cumsum(lengths)])
         return csr_matrix((np.ones(len(nodes)), nodes, start), shape=(self.n_nodes, self.n_nodes))
 
-    def route(self, X):
-        """Leaf of each row of an encoded matrix: what :meth:`apply` returns."""
-        from keeptree._compiled.route import route_numeric_rows
+    def route(self, X, strict=True):
+        """Leaf of each row of an encoded matrix: what :meth:`apply` returns.
 
-        if (self.kind == NOMINAL).any():
-            return self._route_any(X)
-        leaf = np.empty(len(X), dtype=np.int64)
-        route_numeric_rows(X, *self._numeric_steps, self.compare_dtype == "float32", leaf)
-        if len(leaf) and leaf.max() == self.n_nodes:
-            return self._route_any(X)  # it says which row and test
-        return leaf
-
-    def _route_any(self, X):
-        from keeptree._compiled.route import route_rows
-
-        leaf = np.empty(len(X), dtype=np.int64)
-        route_rows(
-            X,
-            self.kind,
-            self.feature,
-            self.threshold,
-            self.child_start,
-            self.child,
-            self.category_start,
-            self.category_child,
-            self.missing_child,
-            self.compare_dtype == "float32",
-            leaf,
-        )
-        if len(leaf) and leaf.min() < 0:
-            row = int(np.argmax(leaf < 0))
-            name = self.feature_name(self.feature[-1 - leaf[row]])
-            raise ValueError(
-                f"Row {row} has no value for {name!r} (NaN), and the tree has no rule for missing "
-                "values there; fill it in before."
-            )
-        return leaf
-
-    @cached_property
-    def _numeric_steps(self):
-        """Feature, threshold and the nodes that follow each test, for ``route_numeric_rows``."""
-        inner = np.flatnonzero(self.kind != LEAF)
-        following = np.zeros((self.n_nodes + 1, 3), dtype=np.int64)
-        following[inner, 0] = self.child[self.child_start[inner]]
-        following[inner, 1] = self.child[self.child_start[inner] + 1]
-        missing = self.missing_child[inner]
-        following[inner, 2] = np.where(missing < 0, self.n_nodes, missing)
-        feature = np.append(self.feature, -1).astype(np.int64)
-        return _frozen(feature), self.threshold, _frozen(following)
-
-    def shared_rows(self, X):
-        """Rows of an encoded matrix that have a missing value where a test shares it."""
-        tests = (self.missing == SHARE) & (self.kind != LEAF)
-        if not tests.any():
-            return np.empty(0, dtype=np.int64)
-        return np.flatnonzero(np.isnan(X[:, np.unique(self.feature[tests])]).any(axis=1))
+        A missing value where the tree has no rule for it is an error; with ``strict=False`` it goes
+        to the first child.
+        """
+        return routing.route(self, X, strict)
 
     def route_shares(self, X):
         """Shares of the rows of an encoded matrix in the leaves: what ``leaf_weights`` returns."""
-        shared = self.shared_rows(X)
-        leaf = self.route(X)
-        if len(shared) == 0:
-            return csr_matrix(
-                (np.ones(len(X)), leaf, np.arange(len(X) + 1)), (len(X), self.n_nodes)
-            )
-        rows = np.delete(np.arange(len(X)), shared)
-        found = [(rows, leaf[rows], np.ones(len(rows)))]
-        row, node, share = shared, np.zeros(len(shared), dtype=np.int64), np.ones(len(shared))
-        while len(row):
-            done = self.kind[node] == LEAF
-            found.append((row[done], node[done], share[done]))
-            row, node, share = self.descend(X, row[~done], node[~done], share[~done])
-        row, node, share = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return csr_matrix((share, (row, node)), shape=(len(X), self.n_nodes))
+        return routing.route_shares(self, X)
+
+    def shared_rows(self, X):
+        """Rows of an encoded matrix that have a missing value where a test shares it."""
+        return routing.shared_rows(self, X)
 
     def descend(self, X, row, node, share):
         """One level down for (row, node, share) triples; a shared missing value becomes several."""
-        value = X[row, self.feature[node]]
-        if self.compare_dtype == "float32":
-            value = value.astype(np.float32).astype(np.float64)
-        missing = np.isnan(value)
-        right = (value > self.threshold[node]).astype(np.int64)
-        following = self.child[self.child_start[node] + right].astype(np.int64)
-        nominal = ~missing & (self.kind[node] == NOMINAL)
-        code = value[nominal].astype(np.int64)
-        following[nominal] = self.category_child[self.category_start[node[nominal]] + code]
-        following[missing] = self.missing[node[missing]]
-        split = missing & (following == SHARE)
-        first, last = self.child_start[node[split]], self.child_start[node[split] + 1]
-        branches = self.child[_ranges(first, last)].astype(np.int64)
-        width = last - first
-        row = np.concatenate([row[~split], np.repeat(row[split], width)])
-        share = np.concatenate(
-            [share[~split], np.repeat(share[split], width) * self.shares[branches]]
-        )
-        node = np.concatenate([following[~split], branches])
-        kept = share > 0
-        return row[kept], node[kept], share[kept]
+        return routing.descend(self, X, row, node, share)
+
+    @cached_property
+    def numeric_steps(self):
+        """What the compiled function for trees without nominal tests takes."""
+        return tuple(frozen(array) for array in routing.numeric_steps(self))
 
     def to_text(self, precision=6):
         """Return the tree as indented text in the manner of C4.5: one line per branch.
@@ -493,108 +411,6 @@ class Tree:
 
 def _rebuild(values):
     return Tree(**values)
-
-
-def _complete(values):
-    """The constructor's arguments as read-only arrays and tuples, optional ones filled in."""
-    done = dict(values)
-    try:
-        done["n_features"] = _count_features(values["n_features"])
-        n_nodes = len(values["kind"])
-        for name, dtype in _DTYPES.items():
-            if values[name] is not None:
-                done[name] = _exact(values[name], dtype)
-            elif name in _REQUIRED:
-                raise ValueError(f"Not a tree: {name} is missing.")
-        if done["category_start"] is None:
-            done["category_start"] = np.zeros(n_nodes + 1, dtype=np.int32)
-            done["category_child"] = np.empty(0, dtype=np.int32)
-        if values["classes"] is None:
-            done["declared"] = None
-        else:
-            done["classes"] = _object_safe(values["classes"])
-            if done["label"] is None and done["counts"].ndim == 2 and done["counts"].size:
-                done["label"] = done["counts"].argmax(axis=1).astype(np.int32)
-            if done["declared"] is None:
-                done["declared"] = np.arange(len(done["classes"]), dtype=np.int32)
-        if values["feature_names"] is not None:
-            done["feature_names"] = tuple(str(name) for name in values["feature_names"])
-        done["categories"] = _categories(values["categories"], done["n_features"])
-        done["source"] = MappingProxyType(dict(values["source"]))
-    except (TypeError, OverflowError, AttributeError) as error:
-        raise ValueError(f"Not a tree: {error}.") from error
-    return {name: _frozen(v) if isinstance(v, np.ndarray) else v for name, v in done.items()}
-
-
-def _sort_classes(tree):
-    """What changes when the classes of a checked tree are sorted; nothing if they are."""
-    if tree.classes is None:
-        return {}
-    order = sorting_order(tree.classes)
-    if (order == np.arange(len(order))).all():
-        return {}
-    position = np.argsort(order).astype(np.int32)
-    return {
-        "classes": tree.classes[order],
-        "counts": np.take(tree.counts, order, axis=1),
-        "label": position[tree.label],
-        "declared": position[tree.declared],
-    }
-
-
-def _count_features(number):
-    number = int(operator.index(number))
-    if not 1 <= number <= _MOST_FEATURES:
-        raise ValueError(f"Not a tree: n_features is {number}, not between 1 and {_MOST_FEATURES}.")
-    return number
-
-
-def _exact(values, dtype):
-    """A new array of ``dtype``; a number that does not fit is an error, never a wrap-around."""
-    raw = np.asarray(values)
-    if np.issubdtype(dtype, np.integer):
-        if raw.dtype.kind not in "iu" and raw.size:
-            raise ValueError(f"Not a tree: expected whole numbers, got {raw.dtype}.")
-        limits = np.iinfo(dtype)
-        if raw.size and (raw.min() < limits.min or raw.max() > limits.max):
-            raise ValueError(f"Not a tree: a number does not fit {np.dtype(dtype)}.")
-    elif raw.dtype.kind not in "iuf":  # NumPy would read numbers from text
-        raise ValueError(f"Not a tree: expected numbers, got {raw.dtype}.")
-    return np.array(raw, dtype=dtype)
-
-
-def _object_safe(labels):
-    """Labels as a 1-D array; a mixture of types stays a mixture (NumPy would make it text)."""
-    if isinstance(labels, np.ndarray):
-        return labels.copy()
-    labels = list(labels)
-    if len({type(label) for label in labels}) > 1:
-        array = np.empty(len(labels), dtype=object)
-        array[:] = labels
-        return array
-    return np.array(labels)
-
-
-def _categories(categories, n_features):
-    if categories is None:
-        return (None,) * n_features
-    return tuple(None if labels is None else tuple(labels) for labels in categories)
-
-
-def _frozen(array):
-    """A copy that nobody can make writeable again: its memory is not an array's own."""
-    if array.dtype.hasobject:
-        kept = array.copy()
-        kept.flags.writeable = False
-        return kept.view()
-    return np.ndarray(array.shape, array.dtype, buffer=array.tobytes())
-
-
-def _ranges(first, last):
-    """Concatenate the ranges ``first[i]:last[i]``."""
-    width = last - first
-    ends = np.cumsum(width)
-    return np.arange(width.sum()) + np.repeat(first - (ends - width), width)
 
 
 def _plural(number, one, many=None):

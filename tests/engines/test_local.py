@@ -17,25 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data import cases
+from tests.data.loans import draw, read
 from tests.test_cli import SOURCE
-
-
-def draw(n=400, seed=0):
-    """Loans: numbers with gaps, categories that look like numbers, a truth value."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 90, n),
-            "income": rng.gamma(2, 20_000, n) / 3,
-            "area": rng.choice(["01", "2", "x3"], n),
-            "owner": rng.random(n) < 0.5,
-            "id": [f"case {i}" for i in range(n)],
-        }
-    )
-    score = 0.05 * (frame["age"] - 50) + 2 * (frame["area"] == "2") + rng.normal(size=n)
-    frame["risk"] = np.where(score > 0.5, "high", "low")
-    frame.loc[rng.random(n) < 0.1, "income"] = np.nan
-    return frame
 
 
 @pytest.fixture(scope="module")
@@ -51,17 +34,6 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(folder):
     return kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"])
-
-
-def read(path):
-    if path.suffix == ".parquet":
-        return pd.read_parquet(path)
-    return pd.read_csv(path, float_precision="round_trip")
-
-
-def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
-    assert model.tree_.categories[2] == ("01", "2", "x3")
-    assert model.tree_.categories[3] is None  # a truth value is 1 or 0
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -81,16 +53,6 @@ def test_a_file_is_scored_as_in_memory_whatever_the_block(model, folder, kind, o
     assert scored["second_opinion"].tolist() == second.tolist()
     assert summary["rows"] == 400
     assert summary["second_opinions"] == second.sum()
-
-
-def test_blocks_have_the_rows_in_order(model, tmp_path, monkeypatch):
-    draw(3500).to_csv(tmp_path / "many.csv", index=False)
-    monkeypatch.setattr(cases, "CELLS", 1)
-    blocks = list(cases.read_blocks(tmp_path / "many.csv", model, ["id"]))
-    assert [block.start for block in blocks] == [0, 1000, 2000, 3000]
-    ids = [value.as_py() for block in blocks for value in block.kept["id"]]
-    assert ids == draw(3500)["id"].tolist()
-    assert blocks[-1].done == 1.0
 
 
 def test_columns_are_found_by_name_in_any_order(model, folder, tmp_path):
@@ -151,26 +113,6 @@ def test_a_model_without_names_takes_the_columns_in_order(tmp_path):
     draw().to_csv(tmp_path / "wide.csv", index=False)
     with pytest.raises(ValueError, match="has 6 columns, but the model, which knows no names"):
         kt.predict_file(model, tmp_path / "wide.csv", tmp_path / "o.csv")
-
-
-def test_a_given_tree_is_kept_and_finds_its_columns(folder):
-    tree = kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"]).tree_
-    again = kt.fit_file(folder / "loans.csv", "risk", tree=tree, method="kernel", nominal=["area"])
-    assert again.tree_ is tree
-    draw()[["age", "risk"]].to_csv(folder / "narrow.csv", index=False)
-    with pytest.raises(ValueError, match="lacks 'income', 'area', 'owner', which the tree knows"):
-        kt.fit_file(folder / "narrow.csv", "risk", tree=tree)
-
-
-def test_a_fitted_learner_is_kept_and_not_grown_again(folder):
-    frame = draw(60, seed=1)
-    learner = DecisionTreeClassifier(max_depth=2, random_state=0)
-    learner.fit(frame[["owner", "age"]], frame["risk"])
-    model = kt.fit_file(
-        folder / "train.csv", "risk", tree=learner, method="smoothed", nominal=["area"]
-    )
-    assert model.tree_.to_dict() == kt.keep(learner).to_dict()
-    assert model.feature_names_in_.tolist() == ["owner", "age"]
 
 
 def test_a_scikit_learn_tree_scores_a_file_and_a_pipeline_is_refused(tmp_path):

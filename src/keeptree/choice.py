@@ -3,7 +3,7 @@
 import difflib
 
 
-def one_of(known, name, kind):
+def one_of(known, name, kind, most=None):
     """Return the name if it is known, else raise a ValueError that suggests another.
 
     Parameters
@@ -14,6 +14,8 @@ def one_of(known, name, kind):
         What was chosen.
     kind : str
         What it is, for the sentence.
+    most : int, optional
+        How many known names the sentence may list.
 
     Examples
     --------
@@ -26,6 +28,17 @@ def one_of(known, name, kind):
     if name in known:
         return name
     names = [str(entry) for entry in known]
-    close = difflib.get_close_matches(str(name), names, n=1)
-    advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}."
+    advice = did_you_mean(names, name) or f"there are {', '.join(names[:most])}."
     raise ValueError(f"There is no {kind} {name!r}; {advice}")
+
+
+def did_you_mean(names, name):
+    """Return the question for a name that is close to one of the names, else an empty text.
+
+    Examples
+    --------
+    >>> did_you_mean(["age", "income"], "incom")
+    "did you mean 'income'?"
+    """
+    close = difflib.get_close_matches(str(name), names, n=1)
+    return f"did you mean {close[0]!r}?" if close else ""

@@ -4,6 +4,7 @@ import numpy as np
 
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import count_categories
+from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC
 
 _TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
 
@@ -64,16 +65,17 @@ def _check_shapes(tree):
 def _check_structure(tree):
     n = len(tree.kind)
     _require(
-        np.isin(tree.kind, (0, 1, 2)).all(), "kind must be 0 (leaf), 1 (numeric) or 2 (nominal)"
+        np.isin(tree.kind, (LEAF, NUMERIC, NOMINAL)).all(),
+        "kind must be 0 (leaf), 1 (numeric) or 2 (nominal)",
     )
     in_range = ((tree.child >= 1) & (tree.child < n)).all()
     _require(in_range, "a child is not a node of the tree")
     once = len(tree.child) == n - 1 and len(np.unique(tree.child)) == n - 1
     _require(once, "every node but the root must be the child of exactly one node")
     width = np.diff(tree.child_start)
-    _require((width[tree.kind == 0] == 0).all(), "a leaf has children")
-    _require((width[tree.kind == 1] == 2).all(), "a numeric test needs exactly two children")
-    _require((width[tree.kind == 2] >= 1).all(), "a nominal test needs at least one child")
+    _require((width[tree.kind == LEAF] == 0).all(), "a leaf has children")
+    _require((width[tree.kind == NUMERIC] == 2).all(), "a numeric test needs exactly two children")
+    _require((width[tree.kind == NOMINAL] >= 1).all(), "a nominal test needs at least one child")
     # Each node has one parent, so anything the root does not reach is a cycle.
     _require(_reached(tree) == n, "some nodes form a cycle that the root does not reach")
 
@@ -89,17 +91,20 @@ def _reached(tree):
 
 
 def _check_tests(tree):
-    inner = tree.kind != 0
+    inner = tree.kind != LEAF
     feature = tree.feature[inner]
     in_range = ((feature >= 0) & (feature < tree.n_features)).all()
     _require(in_range, "a test uses a column that does not exist")
     _require((tree.feature[~inner] == -1).all(), "the feature of a leaf must be -1")
     _require(
-        np.isfinite(tree.threshold[tree.kind == 1]).all(), "a threshold is not a finite number"
+        np.isfinite(tree.threshold[tree.kind == NUMERIC]).all(),
+        "a threshold is not a finite number",
     )
-    _require(np.isnan(tree.threshold[tree.kind != 1]).all(), "only a numeric test has a threshold")
+    _require(
+        np.isnan(tree.threshold[tree.kind != NUMERIC]).all(), "only a numeric test has a threshold"
+    )
     nominal = np.array([labels is not None for labels in tree.categories])
-    fits = (nominal[feature] == (tree.kind[inner] == 2)).all()
+    fits = (nominal[feature] == (tree.kind[inner] == NOMINAL)).all()
     _require(fits, "a numeric test needs a numeric column and a nominal test one with categories")
 
 
@@ -109,8 +114,8 @@ def _check_categories(tree):
             sound = len(labels) > 0 and _none_missing(labels) and _distinct(labels)
             _require(sound, "the categories of a column must be distinct labels, none missing")
     width = np.diff(tree.category_start)
-    _require((width[tree.kind != 2] == 0).all(), "only a nominal test has categories")
-    nominal = np.flatnonzero(tree.kind == 2)
+    _require((width[tree.kind != NOMINAL] == 0).all(), "only a nominal test has categories")
+    nominal = np.flatnonzero(tree.kind == NOMINAL)
     sizes = np.array(count_categories(tree.categories))
     fits = (width[nominal] == sizes[tree.feature[nominal]]).all()
     _require(fits, "a nominal test must name a child for every category")
@@ -144,7 +149,7 @@ def _check_counts(tree):
     total = np.zeros_like(counts)
     parent = np.repeat(np.arange(len(counts)), np.diff(tree.child_start))
     np.add.at(total, parent, counts[tree.child])
-    inner = tree.kind != 0
+    inner = tree.kind != LEAF
     slack = _TOLERANCE * np.maximum(weight, 1)[inner]
     adds_up = (np.abs(total - counts)[inner] <= slack).all()
     _require(adds_up, "the counts of a node must be the sum of its children's")

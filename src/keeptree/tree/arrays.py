@@ -1,0 +1,121 @@
+"""The arrays of a Tree as its constructor takes them: exact, sorted by class, frozen for good."""
+
+import operator
+from types import MappingProxyType
+
+import numpy as np
+
+from keeptree.data.labels import sorting_order
+
+_MOST_FEATURES = 10_000_000  # a damaged file must not ask for all the memory
+_REQUIRED = ("kind", "feature", "threshold", "child_start", "child", "missing", "counts")
+_DTYPES = {
+    "kind": np.int8,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "child_start": np.int32,
+    "child": np.int32,
+    "category_start": np.int32,
+    "category_child": np.int32,
+    "missing": np.int32,
+    "counts": np.float64,
+    "label": np.int32,
+    "declared": np.int32,
+    "mean": np.float64,
+    "variance": np.float64,
+}
+
+
+def complete(values):
+    """The constructor's arguments as read-only arrays and tuples, optional ones filled in."""
+    done = dict(values)
+    try:
+        done["n_features"] = _count_features(values["n_features"])
+        n_nodes = len(values["kind"])
+        for name, dtype in _DTYPES.items():
+            if values[name] is not None:
+                done[name] = _exact(values[name], dtype)
+            elif name in _REQUIRED:
+                raise ValueError(f"Not a tree: {name} is missing.")
+        if done["category_start"] is None:
+            done["category_start"] = np.zeros(n_nodes + 1, dtype=np.int32)
+            done["category_child"] = np.empty(0, dtype=np.int32)
+        if values["classes"] is None:
+            done["declared"] = None
+        else:
+            done["classes"] = _object_safe(values["classes"])
+            if done["label"] is None and done["counts"].ndim == 2 and done["counts"].size:
+                done["label"] = done["counts"].argmax(axis=1).astype(np.int32)
+            if done["declared"] is None:
+                done["declared"] = np.arange(len(done["classes"]), dtype=np.int32)
+        if values["feature_names"] is not None:
+            done["feature_names"] = tuple(str(name) for name in values["feature_names"])
+        done["categories"] = _categories(values["categories"], done["n_features"])
+        done["source"] = MappingProxyType(dict(values["source"]))
+    except (TypeError, OverflowError, AttributeError) as error:
+        raise ValueError(f"Not a tree: {error}.") from error
+    return {name: frozen(v) if isinstance(v, np.ndarray) else v for name, v in done.items()}
+
+
+def sort_classes(tree):
+    """What changes when the classes of a checked tree are sorted; nothing if they are."""
+    if tree.classes is None:
+        return {}
+    order = sorting_order(tree.classes)
+    if (order == np.arange(len(order))).all():
+        return {}
+    position = np.argsort(order).astype(np.int32)
+    return {
+        "classes": tree.classes[order],
+        "counts": np.take(tree.counts, order, axis=1),
+        "label": position[tree.label],
+        "declared": position[tree.declared],
+    }
+
+
+def _count_features(number):
+    number = int(operator.index(number))
+    if not 1 <= number <= _MOST_FEATURES:
+        raise ValueError(f"Not a tree: n_features is {number}, not between 1 and {_MOST_FEATURES}.")
+    return number
+
+
+def _exact(values, dtype):
+    """A new array of ``dtype``; a number that does not fit is an error, never a wrap-around."""
+    raw = np.asarray(values)
+    if np.issubdtype(dtype, np.integer):
+        if raw.dtype.kind not in "iu" and raw.size:
+            raise ValueError(f"Not a tree: expected whole numbers, got {raw.dtype}.")
+        limits = np.iinfo(dtype)
+        if raw.size and (raw.min() < limits.min or raw.max() > limits.max):
+            raise ValueError(f"Not a tree: a number does not fit {np.dtype(dtype)}.")
+    elif raw.dtype.kind not in "iuf":  # NumPy would read numbers from text
+        raise ValueError(f"Not a tree: expected numbers, got {raw.dtype}.")
+    return np.array(raw, dtype=dtype)
+
+
+def _object_safe(labels):
+    """Labels as a 1-D array; a mixture of types stays a mixture (NumPy would make it text)."""
+    if isinstance(labels, np.ndarray):
+        return labels.copy()
+    labels = list(labels)
+    if len({type(label) for label in labels}) > 1:
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+        return array
+    return np.array(labels)
+
+
+def _categories(categories, n_features):
+    if categories is None:
+        return (None,) * n_features
+    return tuple(None if labels is None else tuple(labels) for labels in categories)
+
+
+def frozen(array):
+    """A copy that nobody can make writeable again: its memory is not an array's own."""
+    if array.dtype.hasobject:
+        kept = array.copy()
+        kept.flags.writeable = False
+        return kept.view()
+    return np.ndarray(array.shape, array.dtype, buffer=array.tobytes())

@@ -1,0 +1,98 @@
+"""What a test asks of the cases that follow one of its branches."""
+
+from dataclasses import dataclass
+
+from keeptree.text import number_text
+from keeptree.tree.kinds import NUMERIC
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The condition under which a case goes from a node to one of its children.
+
+    Attributes
+    ----------
+    node, child : int
+        The node with the test, and where the branch leads.
+    feature : int
+        Column tested.
+    name : str
+        Its name.
+    sign : {"<=", ">"} or None
+        Side of the threshold; None for a nominal test.
+    threshold : float or None
+        None for a nominal test.
+    labels : tuple
+        Categories that a nominal test sends this way; empty for a numeric test.
+
+    Examples
+    --------
+    >>> import keeptree as kt
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = kt.C45Classifier(max_depth=1).fit(X, y).tree_
+    >>> branch = tree.branch(2)
+    >>> branch.name, branch.sign, branch.threshold
+    ('petal width (cm)', '>', 0.6)
+    >>> branch.text()
+    'petal width (cm) > 0.6'
+    """
+
+    node: int
+    child: int
+    feature: int
+    name: str
+    sign: str | None
+    threshold: float | None
+    labels: tuple
+
+    @property
+    def is_numeric(self):
+        """Whether a threshold is compared with."""
+        return self.sign is not None
+
+    @property
+    def symbol(self):
+        """The sign as books print it: ``≤`` or ``>``."""
+        return "≤" if self.sign == "<=" else self.sign
+
+    def text(self, precision=6):
+        """Return the condition as C4.5 writes it: ``age <= 2.5``, ``colour = red``.
+
+        Parameters
+        ----------
+        precision : int, default=6
+            Significant digits of the threshold; those before the point are never cut.
+        """
+        return f"{self.name} {self.relation(precision)}"
+
+    def relation(self, precision=6):
+        """Return the condition without the name: ``<= 2.5``, ``= red``, ``in {red, blue}``."""
+        if self.is_numeric:
+            return f"{self.sign} {number_text(self.threshold, precision)}"
+        labels = [str(label) for label in self.labels]
+        return f"= {labels[0]}" if len(labels) == 1 else f"in {{{', '.join(labels)}}}"
+
+
+def find_branch(tree, child):
+    """Return the branch that leads to a node of a tree."""
+    node = int(tree.parent[child])
+    if node < 0:
+        raise ValueError("No branch leads to the root.")
+    feature = int(tree.feature[node])
+    numeric = tree.kind[node] == NUMERIC
+    first = child == tree.children(node)[0]
+    return Branch(
+        node=node,
+        child=int(child),
+        feature=feature,
+        name=tree.feature_name(feature),
+        sign=("<=" if first else ">") if numeric else None,
+        threshold=float(tree.threshold[node]) if numeric else None,
+        labels=() if numeric else _labels(tree, node, feature, child),
+    )
+
+
+def _labels(tree, node, feature, child):
+    taken = tree.category_children(node) == child
+    return tuple(label for label, goes in zip(tree.categories[feature], taken, strict=True) if goes)

@@ -1,0 +1,7 @@
+"""What the numbers in a Tree's arrays mean."""
+
+from keeptree._compiled.kinds import LEAF, NOMINAL, NUMERIC  # values of Tree.kind
+
+__all__ = ["ERROR", "LEAF", "NOMINAL", "NUMERIC", "SHARE"]
+
+SHARE, ERROR = -1, -2  # values of Tree.missing that are not a child

@@ -1,0 +1,114 @@
+"""Rows of an encoded matrix on their way down a Tree."""
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from keeptree.tree.kinds import LEAF, NOMINAL, SHARE
+
+
+def route(tree, X, strict):
+    """Leaf of each row; a missing value without a rule is an error, or goes to the first child."""
+    from keeptree._compiled.route import route_numeric_rows  # loads when it is first needed
+
+    if (tree.kind == NOMINAL).any():
+        return _route_any(tree, X, strict)
+    leaf = np.empty(len(X), dtype=np.int64)
+    route_numeric_rows(X, *tree.numeric_steps, tree.compare_dtype == "float32", leaf)
+    if len(leaf) and leaf.max() == tree.n_nodes:
+        return _route_any(tree, X, strict)  # it says which row and test
+    return leaf
+
+
+def _route_any(tree, X, strict):
+    from keeptree._compiled.route import route_rows
+
+    following, leaf = tree.missing_child, np.empty(len(X), dtype=np.int64)
+    if not strict:
+        first = np.append(tree.child, 0)[tree.child_start[:-1]]
+        following = np.where(following >= 0, following, first).astype(np.int32)
+    route_rows(
+        X,
+        tree.kind,
+        tree.feature,
+        tree.threshold,
+        tree.child_start,
+        tree.child,
+        tree.category_start,
+        tree.category_child,
+        following,
+        tree.compare_dtype == "float32",
+        leaf,
+    )
+    if len(leaf) and leaf.min() < 0:
+        row = int(np.argmax(leaf < 0))
+        name = tree.feature_name(tree.feature[-1 - leaf[row]])
+        raise ValueError(
+            f"Row {row} has no value for {name!r} (NaN), and the tree has no rule for missing "
+            "values there; fill it in before."
+        )
+    return leaf
+
+
+def numeric_steps(tree):
+    """Feature, threshold and the nodes that follow each test, for ``route_numeric_rows``."""
+    inner = np.flatnonzero(tree.kind != LEAF)
+    following = np.zeros((tree.n_nodes + 1, 3), dtype=np.int64)
+    following[inner, 0] = tree.child[tree.child_start[inner]]
+    following[inner, 1] = tree.child[tree.child_start[inner] + 1]
+    missing = tree.missing_child[inner]
+    following[inner, 2] = np.where(missing < 0, tree.n_nodes, missing)
+    return np.append(tree.feature, -1).astype(np.int64), tree.threshold, following
+
+
+def shared_rows(tree, X):
+    """Rows that have a missing value where a test shares it."""
+    tests = (tree.missing == SHARE) & (tree.kind != LEAF)
+    if not tests.any():
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(np.isnan(X[:, np.unique(tree.feature[tests])]).any(axis=1))
+
+
+def route_shares(tree, X):
+    """Share of each row that ends in each leaf: sparse, of shape (n, n_nodes)."""
+    shared, leaf = shared_rows(tree, X), route(tree, X, strict=True)
+    shape = len(X), tree.n_nodes
+    if len(shared) == 0:
+        return csr_matrix((np.ones(len(X)), leaf, np.arange(len(X) + 1)), shape)
+    rows = np.delete(np.arange(len(X)), shared)
+    found = [(rows, leaf[rows], np.ones(len(rows)))]
+    row, node, share = shared, np.zeros(len(shared), dtype=np.int64), np.ones(len(shared))
+    while len(row):
+        done = tree.kind[node] == LEAF
+        found.append((row[done], node[done], share[done]))
+        row, node, share = descend(tree, X, row[~done], node[~done], share[~done])
+    row, node, share = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return csr_matrix((share, (row, node)), shape=shape)
+
+
+def descend(tree, X, row, node, share):
+    """One level down for (row, node, share) triples; a shared missing value becomes several."""
+    value = X[row, tree.feature[node]]
+    if tree.compare_dtype == "float32":
+        value = value.astype(np.float32).astype(np.float64)
+    missing = np.isnan(value)
+    right = (value > tree.threshold[node]).astype(np.int64)
+    following = tree.child[tree.child_start[node] + right].astype(np.int64)
+    nominal = ~missing & (tree.kind[node] == NOMINAL)
+    code = value[nominal].astype(np.int64)
+    following[nominal] = tree.category_child[tree.category_start[node[nominal]] + code]
+    following[missing] = tree.missing[node[missing]]
+    split = missing & (following == SHARE)
+    first = tree.child_start[node[split]]
+    width = tree.child_start[node[split] + 1] - first
+    branches = tree.child[ranges(first, width)].astype(np.int64)
+    row = np.concatenate([row[~split], np.repeat(row[split], width)])
+    share = np.concatenate([share[~split], np.repeat(share[split], width) * tree.shares[branches]])
+    node = np.concatenate([following[~split], branches])
+    kept = share > 0
+    return row[kept], node[kept], share[kept]
+
+
+def ranges(first, width):
+    """Concatenate the ranges ``first[i]:first[i] + width[i]``."""
+    ends = np.cumsum(width)
+    return np.arange(width.sum()) + np.repeat(first - (ends - width), width)

@@ -1,0 +1,47 @@
+"""A model is fitted to a file as it would be to the table in it."""
+
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from tests.data.loans import draw
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    frame = draw()
+    frame.to_csv(folder / "loans.csv", index=False)
+    frame.to_parquet(folder / "loans.parquet")
+    frame.drop(columns="id").to_csv(folder / "train.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"])
+
+
+def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
+    assert model.tree_.categories[2] == ("01", "2", "x3")
+    assert model.tree_.categories[3] is None  # a truth value is 1 or 0
+
+
+def test_a_given_tree_is_kept_and_finds_its_columns(folder):
+    tree = kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"]).tree_
+    again = kt.fit_file(folder / "loans.csv", "risk", tree=tree, method="kernel", nominal=["area"])
+    assert again.tree_ is tree
+    draw()[["age", "risk"]].to_csv(folder / "narrow.csv", index=False)
+    with pytest.raises(ValueError, match="lacks 'income', 'area', 'owner', which the tree knows"):
+        kt.fit_file(folder / "narrow.csv", "risk", tree=tree)
+
+
+def test_a_fitted_learner_is_kept_and_not_grown_again(folder):
+    frame = draw(60, seed=1)
+    learner = DecisionTreeClassifier(max_depth=2, random_state=0)
+    learner.fit(frame[["owner", "age"]], frame["risk"])
+    model = kt.fit_file(
+        folder / "train.csv", "risk", tree=learner, method="smoothed", nominal=["area"]
+    )
+    assert model.tree_.to_dict() == kt.keep(learner).to_dict()
+    assert model.feature_names_in_.tolist() == ["owner", "age"]
