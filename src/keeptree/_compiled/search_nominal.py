@@ -1,0 +1,188 @@
+"""Search the best test of a nominal column in a node."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import int64
+
+from keeptree._compiled.declare import inner
+from keeptree._compiled.impurity import entropy_term, gain_ratio, impurity, scaled_gain, term
+from keeptree._compiled.j48 import GAIN_RATIO, GINI, MULTIWAY, ONE_AGAINST_REST, SMALL
+
+
+class Cells(NamedTuple):
+    """Weights of a nominal column in a node by category x class, category and class.
+
+    ``rank`` is work space of the search for two subsets.
+    """
+
+    both: np.ndarray
+    category: np.ndarray
+    label: np.ndarray
+    rank: np.ndarray
+
+
+@inner
+def fill_cells(entries, cell, s, a, m, n, cells):
+    """Fill the weights of a nominal column of n categories; returns the weight with a value."""
+    n_classes = len(cells.label)
+    for i in range(n * n_classes):
+        cells.both[i] = 0.0
+    cells.label.fill(0.0)
+    for e in range(a, a + m):
+        at = cell[s, entries.row[e]]
+        if at >= 0:
+            cells.both[at] += entries.weight[e]
+    known = 0.0
+    for k in range(n):
+        cells.category[k] = 0.0
+        for c in range(n_classes):
+            cells.category[k] += cells.both[k * n_classes + c]
+            cells.label[c] += cells.both[k * n_classes + c]
+        known += cells.category[k]
+    return known
+
+
+@inner
+def search_multiway(n, cells, known, total, options):
+    """One branch per declared category as (valid, gain, ratio)."""
+    table, gini = options.table, options.criterion == GINI
+    n_classes = len(cells.label)
+    enough = 0
+    base_terms = 0.0
+    for c in range(n_classes):
+        base_terms += term(cells.label[c], gini, table)
+    difference = impurity(known, base_terms, gini, table)
+    branch_terms = 0.0
+    for k in range(n):
+        held = cells.category[k]
+        if held <= 0:
+            continue
+        enough += options.min_leaf - held < SMALL
+        terms = 0.0
+        for c in range(n_classes):
+            terms += term(cells.both[k * n_classes + c], gini, table)
+        difference -= impurity(held, terms, gini, table)
+        branch_terms += entropy_term(held, table)
+    if enough < 2:
+        return False, 0.0, 0.0
+    gain = scaled_gain(difference, known, total)
+    if options.criterion != GAIN_RATIO:
+        return True, gain, gain
+    return True, gain, gain_ratio(gain, branch_terms, known, total, table)
+
+
+@inner
+def two_sided(weights, first, in_class, known, total, options):
+    """Gain and ratio of the class weights ``weights[first:]`` against the rest of ``in_class``."""
+    table, gini = options.table, options.criterion == GINI
+    held, base_terms, terms, rest_terms = 0.0, 0.0, 0.0, 0.0
+    for c in range(len(in_class)):
+        inside = weights[first + c]
+        held += inside
+        base_terms += term(in_class[c], gini, table)
+        terms += term(inside, gini, table)
+        rest_terms += term(in_class[c] - inside, gini, table)
+    difference = (
+        impurity(known, base_terms, gini, table)
+        - impurity(held, terms, gini, table)
+        - impurity(known - held, rest_terms, gini, table)
+    )
+    gain = scaled_gain(difference, known, total)
+    if options.criterion != GAIN_RATIO:
+        return gain, gain
+    parts = entropy_term(held, table) + entropy_term(known - held, table)
+    return gain, gain_ratio(gain, parts, known, total, table)
+
+
+@inner
+def too_light(held, known, min_leaf):
+    """Whether one of two branches has too little weight."""
+    return min_leaf - held >= SMALL or min_leaf - (known - held) >= SMALL
+
+
+@inner
+def search_one_against_rest(n, cells, known, total, options):
+    """J48 -B as (valid, gain, ratio, category)."""
+    valid, gain, ratio, category = False, 0.0, 0.0, int64(0)
+    for k in range(n):
+        if too_light(cells.category[k], known, options.min_leaf):
+            continue
+        valid = True
+        g, r = two_sided(cells.both, k * len(cells.label), cells.label, known, total, options)
+        if k == 0 or r - ratio > SMALL:
+            gain, ratio, category = g, r, int64(k)
+    return valid, gain, ratio, category
+
+
+@inner
+def rank_categories(n, cells):
+    """Rank categories by the share of the second class, those without weight last.
+
+    Returns the number of categories that have weight.
+    """
+    both, held, rank = cells.both, cells.category, cells.rank
+    present = 0
+    for k in range(n):
+        if held[k] <= 0:
+            continue
+        share = both[2 * k + 1] / held[k]
+        at = present
+        while at > 0 and both[2 * rank[at - 1] + 1] / held[rank[at - 1]] > share:
+            rank[at] = rank[at - 1]
+            at -= 1
+        rank[at] = k
+        present += 1
+    at = present
+    for k in range(n):
+        if held[k] <= 0:
+            rank[at] = k
+            at += 1
+    return present
+
+
+@inner
+def search_subsets(n, cells, known, total, options):
+    """Best cut of the ranked categories (Breiman et al. 1984); two classes.
+
+    Returns (valid, gain, ratio, number of categories on the left).
+    """
+    rank = cells.rank
+    left = np.zeros(2)
+    valid, gain, ratio, taken = False, 0.0, 0.0, int64(0)
+    for i in range(rank_categories(n, cells) - 1):
+        left[0] += cells.both[2 * rank[i]]
+        left[1] += cells.both[2 * rank[i] + 1]
+        if too_light(left[0] + left[1], known, options.min_leaf):
+            continue
+        g, r = two_sided(left, int64(0), cells.label, known, total, options)
+        if not valid or g - gain > SMALL:
+            gain, ratio, taken = g, r, int64(i + 1)
+        valid = True
+    return valid, gain, ratio, taken
+
+
+@inner
+def search_categories(n, cells, known, total, options):
+    """Best test of a nominal column as (valid, gain, ratio, category or number on the left)."""
+    if options.nominal == MULTIWAY:
+        valid, gain, ratio = search_multiway(n, cells, known, total, options)
+        return valid, gain, ratio, int64(0)
+    if options.nominal == ONE_AGAINST_REST:
+        return search_one_against_rest(n, cells, known, total, options)
+    return search_subsets(n, cells, known, total, options)
+
+
+@inner
+def map_subsets(n, cut, cells, known, subset_of, node):
+    """Fill the side of each category of a column that was chosen to be cut in two subsets."""
+    rank_categories(n, cells)
+    weight_left = 0.0
+    for i in range(n):
+        subset_of[node, cells.rank[i]] = 0 if i < cut else 1
+        if i < cut:
+            weight_left += cells.category[cells.rank[i]]
+    # A category nobody has here follows the heavier branch.
+    for k in range(n):
+        if cells.category[k] <= 0:
+            subset_of[node, k] = 0 if 2 * weight_left >= known else 1
