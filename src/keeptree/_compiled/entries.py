@@ -100,20 +100,21 @@ def divide_rows(entries, node, division, new, place):
 def divide_column(entries, s, n_known, node, division, new, place, copies, filled):
     """Divide a sorted column of a node; ``filled`` counts the entries of each branch."""
     branch, share, to = division
+    order, new_order = entries.order, new.order
     a, first, number = node.start, node.first_branch, node.n_branches
     for j in range(number):
         filled[j] = 0
     for i in range(n_known):
-        e = entries.order[s, a + i]
+        e = order[s, a + i]
         b = branch[a + e]
         if b >= 0:
             if to[first + b] >= 0:
-                new.order[s, to[first + b] + filled[b]] = place[e]
+                new_order[s, to[first + b] + filled[b]] = place[e]
                 filled[b] += 1
             continue
         for j in range(number):
             if to[first + j] >= 0 and share[first + j] > SMALL:
-                new.order[s, to[first + j] + filled[j]] = copies[-1 - b, j]
+                new_order[s, to[first + j] + filled[j]] = copies[-1 - b, j]
                 filled[j] += 1
 
 

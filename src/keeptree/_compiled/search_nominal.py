@@ -25,21 +25,23 @@ class Cells(NamedTuple):
 @inner
 def fill_cells(entries, cell, s, a, m, n, cells):
     """Fill the weights of a nominal column of n categories; returns the weight with a value."""
-    n_classes = len(cells.label)
+    row, weight, _ = entries
+    both, in_category, in_class, _ = cells
+    n_classes = len(in_class)
     for i in range(n * n_classes):
-        cells.both[i] = 0.0
-    cells.label.fill(0.0)
+        both[i] = 0.0
+    in_class.fill(0.0)
     for e in range(a, a + m):
-        at = cell[s, entries.row[e]]
+        at = cell[s, row[e]]
         if at >= 0:
-            cells.both[at] += entries.weight[e]
+            both[at] += weight[e]
     known = 0.0
     for k in range(n):
-        cells.category[k] = 0.0
+        in_category[k] = 0.0
         for c in range(n_classes):
-            cells.category[k] += cells.both[k * n_classes + c]
-            cells.label[c] += cells.both[k * n_classes + c]
-        known += cells.category[k]
+            in_category[k] += both[k * n_classes + c]
+            in_class[c] += both[k * n_classes + c]
+        known += in_category[k]
     return known
 
 
@@ -47,21 +49,22 @@ def fill_cells(entries, cell, s, a, m, n, cells):
 def search_multiway(n, cells, known, total, options):
     """One branch per declared category as (valid, gain, ratio)."""
     table, gini = options.table, options.criterion == GINI
-    n_classes = len(cells.label)
+    both, in_category, in_class, _ = cells
+    n_classes = len(in_class)
     enough = 0
     base_terms = 0.0
     for c in range(n_classes):
-        base_terms += term(cells.label[c], gini, table)
+        base_terms += term(in_class[c], gini, table)
     difference = impurity(known, base_terms, gini, table)
     branch_terms = 0.0
     for k in range(n):
-        held = cells.category[k]
+        held = in_category[k]
         if held <= 0:
             continue
         enough += options.min_leaf - held < SMALL
         terms = 0.0
         for c in range(n_classes):
-            terms += term(cells.both[k * n_classes + c], gini, table)
+            terms += term(both[k * n_classes + c], gini, table)
         difference -= impurity(held, terms, gini, table)
         branch_terms += entropy_term(held, table)
     if enough < 2:

@@ -120,7 +120,7 @@ def read_nominal(column):
         labels, codes = declared
         return tuple(labels.tolist()), np.where(codes < 0, np.nan, codes)
     values = np.asarray(column).tolist()
-    found = {value for value in values if not is_missing(value)}
+    found = {value for value in set(values) if not is_missing(value)}
     if not found:
         return ("missing",), np.full(len(values), np.nan)
     try:
