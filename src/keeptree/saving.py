@@ -26,15 +26,15 @@ _PARTS = {
     "Intervals": "probability.confdtree_statistics",
     "KernelExpert": "probability.kernel_expert",
     "KernelSpace": "probability.kernel_space",
-    "KernelTables": "probability.density",
+    "KernelTables": "probability.density_gaussian",
     "MarginExpert": "probability.margin",
-    "Models": "learners.grow_bayes",
+    "Models": "_compiled.bayes_answer",
     "NodeStatistics": "probability.confdtree_statistics",
     "Observed": "data.observed",
     "Pool": "probability.pool",
     "SoftExpert": "probability.soft",
     "SoftTests": "probability.soft_tests",
-    "WindowTables": "probability.density",
+    "WindowTables": "probability.density_window",
 }
 _NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")  # types of arrays
 _FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}  # which JSON does not have

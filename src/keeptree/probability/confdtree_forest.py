@@ -13,8 +13,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from keeptree.checks import check_names, require, require_array
 from keeptree.data.labels import label_codes
 from keeptree.importers import keep
-from keeptree.probability.base import is_kept
 from keeptree.probability.confdtree import ConfDTreeClassifier
+from keeptree.probability.estimator import is_kept
 
 
 class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):

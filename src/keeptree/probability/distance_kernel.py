@@ -10,13 +10,9 @@ from keeptree.checks import require, require_array, require_codes
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel, class_code
-from keeptree.probability.density import (
-    KERNELS,
-    KernelTables,
-    WindowTables,
-    choose_bandwidth,
-    kernel_tables,
-)
+from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
+from keeptree.probability.density_gaussian import KernelTables
+from keeptree.probability.density_window import WindowTables
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"

@@ -7,7 +7,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from keeptree import __version__
 from keeptree.output import check_writable, require_extra, write_text
-from keeptree.probability.base import ProbabilityModel, is_kept
+from keeptree.probability.base import ProbabilityModel
+from keeptree.probability.estimator import is_kept
 
 _HOW = (
     "KeepTree never shows training scores instead. Keep some cases apart before the tree is grown "
