@@ -197,8 +197,8 @@ DAMAGE = {
     "deep": (lambda d: "[" * 100_000, "is not a KeepTree file|damaged"),
     "a list": (lambda d: "[1]", "not a model that kt.save"),
     "other JSON": (lambda d: '{"format": "other"}', "not a model that kt.save"),
-    "newer": (lambda d: json.dumps(changed(d, version=3)), "newer KeepTree; upgrade"),
-    "older": (lambda d: json.dumps(changed(d, version=1)), "older KeepTree; fit and save"),
+    "newer": (lambda d: json.dumps(changed(d, version=4)), "newer KeepTree; upgrade"),
+    "older": (lambda d: json.dumps(changed(d, version=2)), "older KeepTree; fit and save"),
     "no version": (lambda d: json.dumps(changed(d, version="1")), "version is '1'"),
     "a class of somebody else": (
         lambda d: json.dumps(changed(d, model={"model": "os.system", "parameters": {}})),

@@ -19,10 +19,11 @@ from keeptree.output import write_text
 from keeptree.tree import Tree
 from keeptree.tree.document import labels_from_dict, labels_to_dict, read_json
 
-FORMAT, VERSION = "keeptree.Model", 2
+FORMAT, VERSION = "keeptree.Model", 3
 
 # Frozen dataclasses and named tuples inside fitted attributes -> the file they live in.
 _PARTS = {
+    "DistanceCurves": "probability.distance_curves",
     "Intervals": "probability.confdtree_statistics",
     "KernelExpert": "probability.kernel_expert",
     "KernelSpace": "probability.kernel_space",

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import clone
 
 from keeptree.data.observed import Observed, observe
-from keeptree.geometry.measure import check_finite
 from keeptree.geometry.metric import Metric
+from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.tree import Tree
 
@@ -48,13 +48,6 @@ class Subject:
         encoded = self.tree.encode(X)
         check_finite(encoded, self.tree)
         return encoded
-
-    def as_inner(self, X):
-        """Rows as the model inside reads them, behind the steps around it; it has its own."""
-        around = len(self.transformers) - len(getattr(self.inner, "preprocessing_", ()))
-        for transformer in self.transformers[:around]:
-            X = transformer.transform(X)
-        return np.asarray(X.todense()) if hasattr(X, "todense") else X
 
     def probabilities(self, encoded):
         """The model's probabilities in the order of ``tree.classes``; the tree's own if none."""
