@@ -134,7 +134,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     Result: 0 0.202, 1 0.798.
     """
 
-    _saved = ("statistics_", "intervals_")
+    saved_fields = ("statistics_", "intervals_")
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "interval": [StrOptions({"combined", "normal", "t"})],
@@ -255,8 +255,8 @@ class ConfDTreeClassifier(ProbabilityModel):
         self._program = self._make_program()
         self._strict = bool((tree.missing[tree.kind != LEAF] == ERROR).any())
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         check_learned(self.tree_, self.statistics_, self.intervals_)
         self._derive()
 

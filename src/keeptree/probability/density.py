@@ -13,7 +13,7 @@ import numpy as np
 
 from keeptree._compiled import density as gaussian
 from keeptree._compiled import window
-from keeptree.checks import require, require_array, require_codes, require_starts
+from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 
 __all__ = [
     "KERNELS",
@@ -37,6 +37,7 @@ MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve stays in the cac
 LEAVE_OUT_CASES = 5000
 
 
+@saved_part
 @dataclass(frozen=True)
 class KernelTables:
     """Many Gaussian curves as piecewise cubics in flat arrays, within 1e-4 of the exact ratio.
@@ -67,16 +68,16 @@ class KernelTables:
     coefficient: np.ndarray
 
     def __post_init__(self):
-        require_array(self.axis, "axis", np.float64, (None, 8))
-        require_array(self.coefficient, "coefficient", np.float32, (None, 4))
-        require_starts(self.piece, "piece", len(self.coefficient))
-        require_starts(self.cell, "cell", len(self.piece) - 1)
-        require(len(self.cell) == len(self.axis) + 1, "every curve must have an axis")
-        require((np.diff(self.piece) > 0).all(), "every cell must have a piece")
+        expect_array(self.axis, "axis", np.float64, (None, 8))
+        expect_array(self.coefficient, "coefficient", np.float32, (None, 4))
+        expect_starts(self.piece, "piece", len(self.coefficient))
+        expect_starts(self.cell, "cell", len(self.piece) - 1)
+        expect(len(self.cell) == len(self.axis) + 1, "every curve must have an axis")
+        expect((np.diff(self.piece) > 0).all(), "every cell must have a piece")
         _, scale, _, _, last, width, even, first = self.axis.T
         positive = (scale > 0) & (self.axis[:, 2:] >= 0).all(axis=1)
         inside = (last < np.diff(self.cell)) & (width * even + first <= len(self.coefficient))
-        require((positive & inside).all(), "an axis reaches beyond its curve")
+        expect((positive & inside).all(), "an axis reaches beyond its curve")
 
     @property
     def n_curves(self):
@@ -129,6 +130,7 @@ class KernelTables:
         return gaussian.Tables(self.axis, self.cell, self.piece, self.coefficient)
 
 
+@saved_part
 @dataclass(frozen=True)
 class WindowTables:
     """Many curves of a kernel of finite reach, exact: the distinct sorted cases and prefix sums.
@@ -156,17 +158,17 @@ class WindowTables:
 
     def __post_init__(self):
         n = len(self.h)
-        require_array(self.h, "h", np.float64, (n,))
-        require_array(self.mass, "mass", np.float64, (n, 2))
-        require_array(self.moments, "moments", np.float64, (n, 6))
-        require_array(self.reach, "reach", np.float64, (None,))
-        require_array(self.coefficient, "coefficient", np.float64, (3,))
-        require_codes(self.anchor, "anchor", (n,), n)
-        require((self.anchor <= np.arange(n)).all(), "an anchor comes after its case")
-        require_starts(self.start, "start", n)
+        expect_array(self.h, "h", np.float64, (n,))
+        expect_array(self.mass, "mass", np.float64, (n, 2))
+        expect_array(self.moments, "moments", np.float64, (n, 6))
+        expect_array(self.reach, "reach", np.float64, (None,))
+        expect_array(self.coefficient, "coefficient", np.float64, (3,))
+        expect_codes(self.anchor, "anchor", (n,), n)
+        expect((self.anchor <= np.arange(n)).all(), "an anchor comes after its case")
+        expect_starts(self.start, "start", n)
         some = len(self.start) == len(self.reach) + 1 and (np.diff(self.start) > 0).all()
-        require(some and (self.reach > 0).all(), "every curve must have cases and a reach")
-        require((self.mass[:, 0] > 0).all() and (self.mass >= 0).all(), "a case has no weight")
+        expect(some and (self.reach > 0).all(), "every curve must have cases and a reach")
+        expect((self.mass[:, 0] > 0).all() and (self.mass >= 0).all(), "a case has no weight")
 
     @property
     def n_curves(self):

@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.checks import require, require_array, require_codes
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel, class_code
@@ -18,6 +17,7 @@ from keeptree.probability.density import (
     kernel_tables,
 )
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.savable import expect, expect_array, expect_codes
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
 _ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
@@ -90,7 +90,7 @@ class DistanceKernelClassifier(ProbabilityModel):
            [0.756, 0.244]])
     """
 
-    _saved = (
+    saved_fields = (
         "boundary_",
         "bandwidth_",
         "_prior",
@@ -203,22 +203,22 @@ class DistanceKernelClassifier(ProbabilityModel):
         column = np.reshape(width, (-1, 1))
         self._tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         self.boundary_.check_tree(self.tree_)
         tree, n_classes = self.tree_, len(self.classes_)
-        require_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
-        require_array(self._prior, "_prior", np.float64, (n_classes,))
-        require_array(self._leaf_probability, "_leaf_probability", np.float64, tree.counts.shape)
-        require_codes(self._estimated, "_estimated", (None,), n_classes)
+        expect_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
+        expect_array(self._prior, "_prior", np.float64, (n_classes,))
+        expect_array(self._leaf_probability, "_leaf_probability", np.float64, tree.counts.shape)
+        expect_codes(self._estimated, "_estimated", (None,), n_classes)
         if self._tables is None:
             return
-        require(isinstance(self._tables, KernelTables | WindowTables), "it has no curves")
-        require(len(np.unique(self._estimated)) == len(self._estimated) > 0, "classes repeat")
-        require(n_classes != 2 or self._estimated.tolist() == [0], "two classes have one curve")
+        expect(isinstance(self._tables, KernelTables | WindowTables), "it has no curves")
+        expect(len(np.unique(self._estimated)) == len(self._estimated) > 0, "classes repeat")
+        expect(n_classes != 2 or self._estimated.tolist() == [0], "two classes have one curve")
         n_curves, rest = divmod(self._tables.n_curves, len(self._estimated))
-        require(rest == 0 and n_curves > 0, "every class must have as many curves")
-        require_codes(self._curve, "_curve", (tree.n_nodes + 1,), n_curves)
+        expect(rest == 0 and n_curves > 0, "every class must have as many curves")
+        expect_codes(self._curve, "_curve", (tree.n_nodes + 1,), n_curves)
 
     def _group(self, X):
         """The training cases of each curve: all of them first, then group by group.

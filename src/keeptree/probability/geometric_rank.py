@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.checks import require_array
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.savable import expect_array
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
@@ -69,7 +69,7 @@ class GeometricRankClassifier(KeptTreeModel):
     array([ 0.42, -0.57, -0.92])
     """
 
-    _saved = ("boundary_", "_leaf_probability")
+    saved_fields = ("boundary_", "_leaf_probability")
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
         "scope": [StrOptions({"global", "local"})],
@@ -108,11 +108,11 @@ class GeometricRankClassifier(KeptTreeModel):
         )
         self._half_gap = _half_gaps(self._leaf_probability)
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         self.boundary_.check_tree(self.tree_)
         shape = self.tree_.counts.shape
-        require_array(self._leaf_probability, "_leaf_probability", np.float64, shape)
+        expect_array(self._leaf_probability, "_leaf_probability", np.float64, shape)
         self._half_gap = _half_gaps(self._leaf_probability)
 
     def decision_function(self, X):
