@@ -3,13 +3,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format bench quality reproduction pictures clean
+.PHONY: demo test wheel test-wheel lint format bench quality reproduction pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
 
+# Compiled first, on all cores: otherwise each of the test processes would compile for itself.
 test: $(VENV)/.test
+	$(BIN)/python -m keeptree._compiled
 	$(BIN)/python -m pytest -n 2
+
+# A wheel with machine code: needs a C compiler. What uses it needs neither that nor numba.
+wheel: $(BIN)/python
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+# The tests against the wheel, in an environment without numba.
+test-wheel: wheel
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --upgrade pip
+	.venv-wheel/bin/python -m pip install --quiet "$$(ls -t dist/keeptree-*.whl | head -n 1)[test-wheel]"
+	.venv-wheel/bin/python -m pytest -n 2 tests
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests reproduction benchmarks tools docs
@@ -41,19 +54,19 @@ pictures: $(VENV)/.test
 	$(BIN)/python -m docs.images
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-wheel build dist src/keeptree/_compiled/native*.so src/keeptree/_compiled/native.json .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 # One stamp per set of extras: a change of pyproject.toml installs again.
-$(VENV)/.demo: EXTRAS := report,files
+$(VENV)/.demo: EXTRAS := jit,report,files
 $(VENV)/.test: EXTRAS := test
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
-$(VENV)/.papers: EXTRAS := papers
+$(VENV)/.papers: EXTRAS := jit,papers
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality $(VENV)/.papers: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@

@@ -17,9 +17,9 @@ def main():
         tree, X, y, new = grown_tree(leaves, classes, n_rows=100_000)
         for interval in ("normal", "t", "combined"):
             # m per class lets most nodes take part: more work than the paper's reading.
-            model = kt.ConfDTreeClassifier(tree, interval, minimum="class").fit(X, y)
+            model = kt.ConfDTreeClassifier(tree, interval, options={"minimum": "class"}).fit(X, y)
             base, time = best_times([(m.predict_proba, new) for m in (tree, model)], repeats=5)
-            visits = model._walk(new, np.empty((len(new), classes)))[1].mean()
+            visits = model.walk_.correct(new, np.empty((len(new), classes)))[1].mean()
             ratios.append(
                 (
                     f"{leaves} leaves, K = {classes}, {interval}",

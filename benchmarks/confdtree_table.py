@@ -21,22 +21,22 @@ from tests.fixtures import weka
 
 SETS = [name for name in CODINGS if name not in ("pima", "MiniBooNE")]  # a copy; not to be had
 INTERVALS = ("normal", "t", "combined")
+INDIVIDUAL = {"t_for": "individual"}
 SETTINGS = {
     **{f"{i} mean": {"interval": i} for i in INTERVALS},
-    **{f"{i} individual": {"interval": i, "t_for": "individual"} for i in INTERVALS},
-    "fine to all": {"fine_to": "all"},
-    "m per class": {"minimum": "class"},
-    "count weights": {"route_weight": "count"},
-    "normal by class": {"normal_by": "class"},
-    "balance": {"balance": True},
-    "laplace": {"smoothing": "laplace"},
+    **{f"{i} individual": {"interval": i, "options": INDIVIDUAL} for i in INTERVALS},
+    "fine to all": {"options": {"fine_to": "all"}},
+    "m per class": {"options": {"minimum": "class"}},
+    "count weights": {"options": {"route_weight": "count"}},
+    "normal by class": {"options": {"normal_by": "class"}},
+    "balance": {"options": {"balance": True}},
+    "laplace": {"options": {"smoothing": "laplace"}},
     "laplace, normal, m per class": {
-        "smoothing": "laplace",
         "interval": "normal",
-        "minimum": "class",
+        "options": {"smoothing": "laplace", "minimum": "class"},
     },
-    "laplace, individual": {"smoothing": "laplace", "t_for": "individual"},
-    "shrunk, individual": {"smoothing": "shrinkage", "t_for": "individual"},
+    "laplace, individual": {"options": {"smoothing": "laplace", **INDIVIDUAL}},
+    "shrunk, individual": {"options": {"smoothing": "shrinkage", **INDIVIDUAL}},
 }
 LEAVES = {"raw leaves": "raw", "Laplace leaves": "laplace", "shrunk leaves": "shrinkage"}
 IN_FOREST = ("normal mean", "combined mean", "combined individual")
@@ -174,7 +174,7 @@ def nominal_models(tree):
     return {
         "raw": kt.SmoothedTreeClassifier(tree, "raw"),
         "without": kt.ConfDTreeClassifier(tree),
-        "with": kt.ConfDTreeClassifier(tree, nominal=True),
+        "with": kt.ConfDTreeClassifier(tree, options={"nominal": True}),
     }
 
 

@@ -120,13 +120,13 @@ def score_sample(task, data_dir=None):
     rows = []
     for name, learner in TREES.items():
         tree = learner.fit(sample.X_train, sample.y_train).tree_
-        measures = [
+        found = [
             _measure_tree(tree, sample),
             *_measure_smoothing(tree, sample, name),
             *_measure_ranking(tree, sample, name),
             *(_measure_kernel(tree, sample, *options) for options in KERNELS[name]),
         ]
-        rows += [{"tree": name, **measure} for measure in measures]
+        rows += [{"tree": name, **row} for row in found]
     return [*rows, _measure_nbtree(sample, task["sample"])]
 
 
@@ -183,12 +183,12 @@ def _measure_tree(tree, sample):
     """Size, accuracy, and the distances of hits and errors to the boundary."""
     hit = tree.predict(sample.X_test) == sample.y_test
     distance = Boundary(tree).fit(sample.X_train).distance(sample.X_test)
-    measure = {"method": "tree", "leaves": tree.n_leaves, "accuracy": float(hit.mean())}
+    row = {"method": "tree", "leaves": tree.n_leaves, "accuracy": float(hit.mean())}
     if np.isfinite(distance).all():  # a tree of one class has no boundary
         found = hits_and_errors(distance, hit)
         if np.isfinite(found.kappa):
-            measure |= {"hits_and_errors": found.difference, "kappa": found.kappa}
-    return measure
+            row |= {"hits_and_errors": found.difference, "kappa": found.kappa}
+    return row
 
 
 def _measure_smoothing(tree, sample, name):

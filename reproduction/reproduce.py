@@ -147,20 +147,20 @@ def reproduce(
     report = {"paper": paper.name, "citation": paper.citation, "version": __version__}
     sections = []
 
-    def measure(list_tasks):
-        about, results = _measure(paper, list_tasks, samples, datasets, protocol, data_dir, out,
-                                  n_jobs, progress)  # fmt: skip
+    def do_tasks(list_tasks):
+        about, results = _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out,
+                                   n_jobs, progress)  # fmt: skip
         about["seconds"] = round(about["seconds"] + report.get("seconds", 0), 1)
         about["failures"] = report.get("failures", []) + about["failures"]
         report.update(about)
         return results
 
     if tables:
-        results = measure(paper.list_tasks)
+        results = do_tasks(paper.list_tasks)
         sections += [paper.tables[key](results) for key in tables]
     for figure in (paper.figures[key] for key in figures):
         if isinstance(figure, MeasuredFigure):
-            sections.append(figure.draw(out, measure(figure.list_tasks)))
+            sections.append(figure.draw(out, do_tasks(figure.list_tasks)))
         else:
             sections.append(figure(out, data_dir))
     report["sections"] = [section.to_dict() for section in sections]
@@ -185,7 +185,7 @@ def _choose(kind, available, paper, wanted, everything):
     return [key for key in available if key in (wanted or ())]
 
 
-def _measure(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_jobs, progress):
+def _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_jobs, progress):
     """Do the tasks; return what the report says of them, and the results."""
     sources, sizes, missing = _find_data(paper, datasets, data_dir)
     having = [name for name in datasets if name in sources]

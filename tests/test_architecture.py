@@ -64,6 +64,11 @@ def test_the_package_imports_nothing_that_only_a_checkout_has(path):
     assert outside.isdisjoint(name.split(".")[0] for name in imported_modules(path))
 
 
+def test_only_a_sample_knows_the_tree_it_is_encoded_for():
+    knowing = {p.stem for p in (SOURCE / "data").glob("*.py") if "tree" in imported_parts(p)}
+    assert knowing <= {"observed", "sample"}
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_no_file_imports_a_private_name_of_another(path):
     ours = [name.split(".") for name in imported_modules(path) if name.startswith("keeptree.")]

@@ -140,23 +140,23 @@ BAD = {
     ),
     "a target with 5000 values": (
         lambda m: ["fit", many_values(), "--target", "y"],
-        "has 5000 distinct values, which are no classes but an identifier or a measurement",
+        "has 5000 distinct values, which look like an identifier or a measurement",
     ),
     "a target of fractions": (
         fit_text("f.csv", "x,y\n1,0.5\n2,1.5\n"),
-        "holds fractions such as 0.5, a measurement and no classes",
+        "holds fractions such as 0.5, which look like a measurement, not like classes",
     ),
     "a target of one value": (
         fit_text("one.csv", "x,y\n1,a\n2,a\n"),
-        "has one value only",
+        "has only one value",
     ),
     "a target of one value in a report": (
         lambda m: ["report", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y"],
-        "has one value only",
+        "has only one value",
     ),
     "a target of one value to grow on": (
         lambda m: ["grow", write("one.csv", "x,y\n1,a\n2,a\n"), "--target", "y", "--out", "g.json"],
-        "has one value only",
+        "has only one value",
     ),
     "two things on the standard output": (
         lambda m: ["predict", str(m), "loans.csv", "--out", "-", "--json"],
@@ -221,7 +221,7 @@ BAD = {
     ),
     "a target that was dropped": (
         lambda m: ["fit", "train.csv", "--target", "risk", "--drop", "risk"],
-        "The target 'risk' cannot be left out",
+        "The target 'risk' cannot be dropped",
     ),
     "data for a model": (
         lambda m: ["predict", "loans.csv", "loans.csv", "--out", "o.csv"],
@@ -405,7 +405,7 @@ def test_a_measurement_for_a_target_is_told(capsys):
     write("days.csv", "\n".join(["x,y", *(f"{i},{i % 25}" for i in range(100))]))
     call = ["fit", "days.csv", "--target", "y", "--method", "smoothed", "--out", "days.json"]
     assert main(call) == 0
-    assert "The target has 25 classes of numbers" in capsys.readouterr().err
+    assert "The target has 25 classes, all of them numbers" in capsys.readouterr().err
 
 
 def test_the_only_case_of_a_class_is_not_held_out_and_told_in_one_sentence(capsys):

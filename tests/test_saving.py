@@ -26,10 +26,10 @@ MODELS = {
     "kernel, separator": kt.DistanceKernelClassifier(scope="separator", metric=METRIC),
     "kernel, window": kt.DistanceKernelClassifier(scope="leaf", kernel="epanechnikov"),
     "kept, coherent": kt.KeptTreeClassifier(coherent=True),
-    "confdtree, nominal": kt.ConfDTreeClassifier(minimum="class", nominal=True),
+    "confdtree, nominal": kt.ConfDTreeClassifier(options={"minimum": "class", "nominal": True}),
     "forest": kt.ConfDTreeForestClassifier(
         RandomForestClassifier(3, max_depth=4, random_state=0),
-        kt.ConfDTreeClassifier(minimum="class"),
+        kt.ConfDTreeClassifier(options={"minimum": "class"}),
     ),
     "c45": kt.C45Classifier(laplace=True),
     "nbtree": kt.NBTreeClassifier(random_state=0),

@@ -69,7 +69,7 @@ def draw_routes(ax, model):
     root = trace.path[-1]
     draw_tree(ax, model, path=[0, 1, 2], upward=True, dashed=[(0, 4)])
     list_classes(ax, model, 0, bold=root.alternatives, step=root)
-    weight = [model._route_weight[child, 2] for child in root.weights]
+    weight = [model.walk_.route_weight[child, 2] for child in root.weights]
     for (child, share), raw in zip(root.weights.items(), weight, strict=True):
         x, y = 0.35 * np.array(PLACE[0]) + 0.65 * np.array(PLACE[child])
         side = -1 if child == 1 else 1

@@ -213,7 +213,10 @@ class _Decoder:
         given = {name: self(value) for name, value in data["parameters"].items()}
         unknown = sorted(set(given) - set(signature(kind).parameters))
         if unknown:
-            raise ValueError(f"{kind.__name__} has no parameter {unknown[0]!r:.50}.")
+            raise ValueError(
+                f"{kind.__name__} has no parameter {unknown[0]!r:.50} in this version of KeepTree; "
+                "fit and save the model again."
+            )
         model = kind(**given)
         model.check_parameters()
         if data["fitted"]:  # else it is a parameter that is an estimator, such as a metric

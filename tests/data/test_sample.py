@@ -11,10 +11,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree import tree
 from keeptree.data import observed, sample
 from keeptree.data.sample import Sample
-from keeptree.probability import base
+from keeptree.probability import estimator
+from keeptree.tree import tree
 
 MODELS = [
     kt.KeptTreeClassifier(),
@@ -42,7 +42,7 @@ def count(monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    counted(base, "as_matrix")
+    counted(estimator, "as_matrix")
     counted(tree, "as_matrix")
     counted(observed, "column_spread")
     counted(sample, "find_copies")

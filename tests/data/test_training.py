@@ -91,7 +91,7 @@ def test_wrong_targets_are_named(tmp_path):
         split_target(frame[["play"]], "play")
     numbers = pd.DataFrame({"x": range(2000), "y": range(2000)})
     numbers.to_csv(tmp_path / "n.csv", index=False)
-    with pytest.raises(ValueError, match="2000 distinct values, which are no classes"):
+    with pytest.raises(ValueError, match="2000 distinct values, which look like an identifier"):
         read_training(tmp_path / "n.csv", "y")
 
 

@@ -111,7 +111,7 @@ def test_a_model_without_names_takes_the_columns_in_order(tmp_path):
     kt.predict_file(model, tmp_path / "d.csv", tmp_path / "o.csv")
     assert read(tmp_path / "o.csv")["prediction"].tolist() == model.predict(X.to_numpy()).tolist()
     draw().to_csv(tmp_path / "wide.csv", index=False)
-    with pytest.raises(ValueError, match="has 6 columns, but the model, which knows no names"):
+    with pytest.raises(ValueError, match="has 6 columns, but the model was fitted to 2 columns"):
         kt.predict_file(model, tmp_path / "wide.csv", tmp_path / "o.csv")
 
 
@@ -180,7 +180,7 @@ def test_a_row_without_a_value_is_named_by_its_place_in_the_file(tmp_path, monke
 
 def test_the_answers_never_overwrite_the_data(model, folder):
     before = (folder / "loans.csv").read_bytes()
-    with pytest.raises(ValueError, match="holds the data; give the answers a file of their own"):
+    with pytest.raises(ValueError, match="is the data file; write the answers to another file"):
         kt.predict_file(model, folder / "loans.csv", folder / "loans.csv")
     with pytest.raises(ValueError, match=r"give it the ending \.csv or \.parquet"):
         kt.predict_file(model, folder / "loans.csv", folder / "out.xlsx")

@@ -131,7 +131,7 @@ def test_pruning_needs_matching_rows():
         (("everything",), "method must be one of"),
         (("reduced-error",), "needs X and y"),
         (("reduced-error", X), "Pass both X and y"),
-        (("reduced-error", X, y + 1), "which the tree does not know"),
+        (("reduced-error", X, y + 1), "The tree does not know the labels"),
         (("reduced-error", X[:, :3], y), "columns"),
     ]:
         with pytest.raises(ValueError, match=message):

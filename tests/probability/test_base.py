@@ -30,7 +30,9 @@ PROBABILITY = [
     kt.DistanceKernelClassifier(scope="separator", bandwidth=0.05),
     kt.DistanceKernelClassifier(scope="leaf", kernel="triangular"),
     kt.ConfDTreeClassifier(),
-    kt.ConfDTreeClassifier(interval="t", minimum="class", nominal=True, balance=True),
+    kt.ConfDTreeClassifier(
+        interval="t", options={"minimum": "class", "nominal": True, "balance": True}
+    ),
     kt.SoftTreeClassifier(strength=0.2, shrinkage=10.0),
     kt.MarginTreeClassifier(C=0.03),
 ]

@@ -6,11 +6,14 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.probability.confdtree_settings import OPTIONS
 from keeptree.probability.smoothing import smoothed_nodes
 from tests.fixtures import weka
 from tests.reference.confdtree import NaiveConfDTree, paper_example
@@ -41,8 +44,8 @@ def test_the_sample_has_the_counts_and_the_interval_of_figure_1():
 
 def test_alternative_routes_give_the_numbers_of_figure_4():
     model = fitted()
-    assert model._route_weight[1, 2] == pytest.approx(0.714421, abs=5e-7)
-    assert model._route_weight[4, 2] == pytest.approx(8.3666, abs=5e-5)
+    assert model.walk_.route_weight[1, 2] == pytest.approx(0.714421, abs=5e-7)
+    assert model.walk_.route_weight[4, 2] == pytest.approx(8.3666, abs=5e-5)
     np.testing.assert_allclose(model.predict_proba(CASE), [[0.078672, 0, 0.921328]], atol=5e-7)
     assert model.tree_.predict_proba(CASE).tolist() == [[1, 0, 0]]
     assert model.predict(CASE).tolist() == ["A"]  # the tree decides
@@ -52,15 +55,15 @@ def test_a_certainty_fine_gives_the_numbers_of_figure_5():
     # The paper narrows the interval of C in the root until it no longer contains 9.9.
     model = fitted(z_other=0.5)
     np.testing.assert_allclose(model.predict_proba(CASE), [[0.9, 0.05, 0.05]], atol=1e-15)
-    to_all = fitted(z_other=0.5, fine_to="all").predict_proba(CASE)
+    to_all = fitted(z_other=0.5, options={"fine_to": "all"}).predict_proba(CASE)
     np.testing.assert_allclose(to_all, [[0.9 + 0.1 / 3, 0.1 / 3, 0.1 / 3]], atol=1e-15)
     np.testing.assert_allclose(fitted(z_other=0.5, fine=0.4).predict_proba(CASE), [[0.6, 0.2, 0.2]])
 
 
 def test_weights_of_routes_have_the_readings_of_the_text():
-    counts = fitted(route_weight="count").predict_proba(CASE)
+    counts = fitted(options={"route_weight": "count"}).predict_proba(CASE)
     np.testing.assert_allclose(counts, [[30 / 100, 0, 70 / 100]])
-    linear = fitted(route_weight="linear").predict_proba(CASE)
+    linear = fitted(options={"route_weight": "linear"}).predict_proba(CASE)
     share = (30**2 / 230) / (30**2 / 230 + 70)
     np.testing.assert_allclose(linear, [[share, 0, 1 - share]])
 
@@ -121,7 +124,9 @@ def test_random_trees_agree_with_the_naive_reference(interval, n_classes):
         weight = rng.integers(0, 3, size=120) if seed % 3 == 1 else np.ones(120)
         rows = random_rows(tree, seed + 1, n=40, missing=0.1 if seed % 4 else 0) + 0.0
         rows[:, :2] += 1
-        model = kt.ConfDTreeClassifier(tree, interval, **options)
+        top = {name: value for name, value in options.items() if name not in OPTIONS}
+        rest = {name: value for name, value in options.items() if name in OPTIONS}
+        model = kt.ConfDTreeClassifier(tree, interval, **top, options=rest)
         model.fit(decode(tree, X), tree.classes[y], weight)
         naive = NaiveConfDTree(tree, X, y, weight, interval=interval, **options)
         p = model.predict_proba(decode(tree, rows))
@@ -138,7 +143,7 @@ def test_real_j48_trees_agree_with_the_naive_reference(name, interval):
     frame = data.frame
     train, test = data.train, data.unseen[:60]
     tree = kt.keep(kt.C45Classifier().fit(frame.iloc[train], data.y[train]))
-    model = kt.ConfDTreeClassifier(tree, interval, smoothing="laplace")
+    model = kt.ConfDTreeClassifier(tree, interval, options={"smoothing": "laplace"})
     model.fit(frame.iloc[train], data.y[train])
     naive = NaiveConfDTree(
         tree,
@@ -179,7 +184,9 @@ def test_a_case_inside_every_interval_keeps_the_trees_answer_to_the_bit(interval
     X, y = cancer
     clf = DecisionTreeClassifier(max_leaf_nodes=12, min_samples_leaf=5, random_state=0).fit(X, y)
     before = pickle.dumps(clf)
-    model = kt.ConfDTreeClassifier(clf, interval, minimum="class", t_for="individual").fit(X, y)
+    model = kt.ConfDTreeClassifier(
+        clf, interval, options={"minimum": "class", "t_for": "individual"}
+    ).fit(X, y)
     p, plain = model.predict_proba(X), model.tree_.predict_proba(X)
     alone = np.array([not trace.changed for trace in model.trace(X)])
     assert 0 < alone.sum() < len(X)
@@ -195,7 +202,7 @@ def test_missing_values_that_change_nothing_keep_the_trees_answer_to_the_bit():
         X = random_rows(tree, seed, n=200, missing=0.2)
         y = tree.classes[np.random.default_rng(seed).integers(3, size=200)]
         rows = decode(tree, X)
-        model = kt.ConfDTreeClassifier(tree, minimum="class").fit(rows, y)
+        model = kt.ConfDTreeClassifier(tree, options={"minimum": "class"}).fit(rows, y)
         alone = np.array([not trace.changed for trace in model.trace(rows)])
         assert alone.any()
         np.testing.assert_array_equal(
@@ -208,8 +215,10 @@ def test_no_node_is_visited_twice():
     tree = random_tree(3, n_leaves=300, n_classes=3, n_features=3, chain=True)
     X = random_rows(tree, 3, n=400)
     y = np.random.default_rng(0).integers(3, size=400)
-    model = kt.ConfDTreeClassifier(tree, "t", minimum="class", m=2).fit(X, tree.classes[y])
-    changes, visits = model._walk(X, np.empty((400, 3)))
+    model = kt.ConfDTreeClassifier(tree, "t", m=2, options={"minimum": "class"}).fit(
+        X, tree.classes[y]
+    )
+    changes, visits = model.walk_.correct(X, np.empty((400, 3)))
     assert changes.max() > 1
     assert visits.max() <= tree.n_nodes
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
@@ -218,7 +227,7 @@ def test_no_node_is_visited_twice():
 def test_deep_trees_are_traced_without_recursion():
     tree = random_tree(3, n_leaves=3000, n_classes=2, n_features=2, chain=True)
     X = random_rows(tree, 3, n=60)
-    model = kt.ConfDTreeClassifier(tree, "t", m=2, minimum="class")
+    model = kt.ConfDTreeClassifier(tree, "t", m=2, options={"minimum": "class"})
     model.fit(X, tree.classes[np.arange(60) % 2])
     for trace, p in zip(model.trace(X), model.predict_proba(X), strict=True):
         np.testing.assert_allclose(trace.probability, p)
@@ -268,7 +277,9 @@ def test_every_trace_ends_in_the_probabilities():
         tree = random_tree(seed, n_leaves=20, n_classes=4, n_nominal=seed % 3, missing="mixed")
         X = decode(tree, random_rows(tree, seed, n=150, missing=0.1))
         y = tree.classes[np.random.default_rng(seed).integers(4, size=150)]
-        model = kt.ConfDTreeClassifier(tree, minimum="class", nominal=True).fit(X, y)
+        model = kt.ConfDTreeClassifier(tree, options={"minimum": "class", "nominal": True}).fit(
+            X, y
+        )
         for trace, p in zip(model.trace(X), model.predict_proba(X), strict=True):
             np.testing.assert_array_equal(trace.probability, p)
             np.testing.assert_allclose(trace.steps[-1].probability, p, atol=1e-12)
@@ -298,7 +309,9 @@ def test_a_nominal_test_is_left_alone_unless_asked_for():
     case = [[1.5, "red"]]
     plain = kt.ConfDTreeClassifier(tree, "t").fit(rows, y)
     np.testing.assert_array_equal(plain.predict_proba(case), [[0, 1]])
-    model = kt.ConfDTreeClassifier(tree, "normal", nominal=True, normal_by="class").fit(rows, y)
+    model = kt.ConfDTreeClassifier(
+        tree, "normal", options={"nominal": True, "normal_by": "class"}
+    ).fit(rows, y)
     np.testing.assert_allclose(model.predict_proba(case), [[0.1, 0.9]])
     (trace,) = model.trace(case)
     assert trace.path[-1].interval == ("blue",)
@@ -309,14 +322,14 @@ def test_balance_weighs_cases_against_their_class():
     tree, X, y = paper_example()
     few = np.ones(300)
     few[:100] = 0.5  # half as many of A
-    even = kt.ConfDTreeClassifier(tree, balance=True).fit(X, y)
+    even = kt.ConfDTreeClassifier(tree, options={"balance": True}).fit(X, y)
     np.testing.assert_allclose(even.predict_proba(CASE), fitted().predict_proba(CASE))
-    model = kt.ConfDTreeClassifier(tree, balance=True, z_other=0.5).fit(X, y, few)
+    model = kt.ConfDTreeClassifier(tree, z_other=0.5, options={"balance": True}).fit(X, y, few)
     fine = 0.1 * 3 * 50 / 250  # A is rarer than a third: its fine is smaller
     np.testing.assert_allclose(model.predict_proba(CASE), [[1 - fine, fine / 2, fine / 2]])
-    route = kt.ConfDTreeClassifier(tree, balance=True).fit(X, y, few)
+    route = kt.ConfDTreeClassifier(tree, options={"balance": True}).fit(X, y, few)
     n_c, total = 30 * 250 / 300, 50 * 250 / 150 + 130 * 250 / 300
-    assert route._route_weight[1, 2] == pytest.approx(np.sqrt(n_c) * n_c / total)
+    assert route.walk_.route_weight[1, 2] == pytest.approx(np.sqrt(n_c) * n_c / total)
 
 
 def test_a_forest_is_the_mean_of_its_corrected_trees(iris):
@@ -324,10 +337,12 @@ def test_a_forest_is_the_mean_of_its_corrected_trees(iris):
     labels = np.array(["setosa", "versicolor", "virginica"])[y]
     forest = RandomForestClassifier(7, max_leaf_nodes=6, random_state=0).fit(X, labels)
     before = pickle.dumps(forest)
-    correction = kt.ConfDTreeClassifier(interval="t", minimum="class")
+    correction = kt.ConfDTreeClassifier(interval="t", options={"minimum": "class"})
     model = kt.ConfDTreeForestClassifier(forest, correction).fit(X, labels)
     each = [
-        kt.ConfDTreeClassifier(kt.keep(tree), "t", minimum="class").fit(X, y).predict_proba(X)
+        kt.ConfDTreeClassifier(kt.keep(tree), "t", options={"minimum": "class"})
+        .fit(X, y)
+        .predict_proba(X)
         for tree in forest.estimators_
     ]
     np.testing.assert_allclose(model.predict_proba(X), np.mean(each, axis=0), atol=1e-15)
@@ -371,7 +386,7 @@ def test_a_constant_attribute_of_a_class_has_an_interval_of_one_point_or_is_not_
     assert normal.intervals_.takes_part.tolist() == [False, True, False, False, False]
     combined = kt.ConfDTreeClassifier(tree, "combined").fit(X, y)
     assert not combined.intervals_.normal[0].any()
-    by_class = kt.ConfDTreeClassifier(tree, "combined", normal_by="class").fit(X, y)
+    by_class = kt.ConfDTreeClassifier(tree, "combined", options={"normal_by": "class"}).fit(X, y)
     assert by_class.intervals_.normal[0].tolist() == [False, True, True]
 
 
@@ -381,9 +396,9 @@ def test_a_class_with_fewer_than_m_cases_stops_its_node_or_only_itself():
     few[204:230] = 0  # four cases of C remain below the root's left branch
     every = kt.ConfDTreeClassifier(tree).fit(X, y, few)
     assert every.intervals_.takes_part.tolist() == [True, False, False, False, False]
-    each = kt.ConfDTreeClassifier(tree, minimum="class").fit(X, y, few)
+    each = kt.ConfDTreeClassifier(tree, options={"minimum": "class"}).fit(X, y, few)
     assert np.isnan(each.intervals_.low[0, 1]).tolist() == [False, False, True]
-    whole = kt.ConfDTreeClassifier(tree, minimum="node").fit(X, y, few)
+    whole = kt.ConfDTreeClassifier(tree, options={"minimum": "node"}).fit(X, y, few)
     assert not np.isnan(whole.intervals_.low[0, :2]).any()
     # A class without an interval is never doubted.
     naive = NaiveConfDTree(tree, X, np.repeat([0, 1, 2], 100), few, minimum="class")
@@ -419,8 +434,27 @@ def test_an_alternative_route_without_a_rule_for_a_missing_value_is_shared():
 def test_parameters_out_of_range_are_named(name, values):
     tree, X, y = paper_example()
     for value in values:
+        given = {name: value}
+        model = kt.ConfDTreeClassifier(tree, **({"options": given} if name in OPTIONS else given))
         with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-            kt.ConfDTreeClassifier(tree, **{name: value}).fit(X, y)
+            model.fit(X, y)
+
+
+def test_an_unknown_option_is_answered_with_those_there_are():
+    tree, X, y = paper_example()
+    with pytest.raises(ValueError, match="has no option 'tail'; there are minimum, t_for, tails"):
+        kt.ConfDTreeClassifier(tree, options={"tail": 1}).fit(X, y)
+    with pytest.raises(ValueError, match="The 'options' parameter of ConfDTreeClassifier must be"):
+        kt.ConfDTreeClassifier(tree, options="tails").fit(X, y)
+
+
+def test_options_are_cloned_and_can_be_searched():
+    tree, X, y = paper_example()
+    options = {"smoothing": "laplace"}
+    model = kt.ConfDTreeClassifier(tree, options=options)
+    assert clone(model).options == options
+    search = GridSearchCV(model, {"options": [None, options]}, scoring="neg_log_loss", cv=2)
+    assert search.fit(X, y).best_params_["options"] in (None, options)
 
 
 def test_huge_values_do_not_break_an_interval():

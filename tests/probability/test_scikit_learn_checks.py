@@ -36,8 +36,8 @@ AGREE = [
     kt.DistanceKernelClassifier(cart(), scope="leaf", kernel="epanechnikov", n_jobs=2),
     kt.DistanceKernelClassifier(cart(), decide="probability", metric="minmax"),
     kt.ConfDTreeClassifier(),
-    kt.ConfDTreeClassifier(cart(), "normal", smoothing="laplace", balance=True),
-    kt.ConfDTreeClassifier(cart(), t_for="individual", decide="probability"),
+    kt.ConfDTreeClassifier(cart(), "normal", options={"smoothing": "laplace", "balance": True}),
+    kt.ConfDTreeClassifier(cart(), options={"t_for": "individual"}, decide="probability"),
     kt.ConfDTreeForestClassifier(RandomForestClassifier(5, bootstrap=False, random_state=0)),
     kt.SoftTreeClassifier(cart(), strength=0.2, shrinkage=10.0, decide="probability"),
     kt.MarginTreeClassifier(cart(), C=0.1, decide="probability", n_jobs=2),
@@ -47,7 +47,7 @@ DIFFER = [
     kt.DistanceKernelClassifier(),
     kt.DistanceKernelClassifier(cart()),
     kt.DistanceKernelClassifier(cart(), scope="separator"),
-    kt.ConfDTreeClassifier(cart(), "t", minimum="class", n_jobs=2),
+    kt.ConfDTreeClassifier(cart(), "t", options={"minimum": "class"}, n_jobs=2),
 ]
 REFITTED = [
     kt.SoftTreeClassifier(cart(), decide="probability"),

@@ -407,6 +407,8 @@ def test_x_and_y_must_be_of_one_length(cancer, tmp_path):
         report(model, X, y[:5], tmp_path / "page.html")
     with pytest.raises(ValueError, match="y was given without X"):
         report(model, None, y, tmp_path / "page.html")
+    with pytest.raises(ValueError, match="X has no rows; give at least one held-out case"):
+        report(model, X[:0], y[:0], tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
 
 

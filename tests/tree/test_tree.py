@@ -111,7 +111,7 @@ def test_a_missing_or_undeclared_category_is_shared_by_the_weights_of_the_branch
 
 def test_dates_are_refused_in_a_sentence():
     frame = pd.DataFrame({"size": pd.to_datetime(["2020-01-01", None]), "colour": ["red", "blue"]})
-    with pytest.raises(ValueError, match="'size' holds dates or times; turn them into numbers"):
+    with pytest.raises(ValueError, match="'size' holds dates or times; convert them to numbers"):
         mixed_tree().apply(frame)
 
 

@@ -52,6 +52,10 @@ class FileCache(NullCache):
         except OSError:
             pass
 
+    def is_filled(self, sig, target_context):
+        """Whether there is a file of the function, sound or not."""
+        return self._path(sig, target_context).exists()
+
     def _path(self, sig, target_context):
         fits = (
             source_digest(),
@@ -85,6 +89,11 @@ def cache_folder():
         except OSError:
             continue
     return Path(tempfile.mkdtemp(prefix="keeptree-"))
+
+
+def count_cached():
+    """Return how many functions have a file."""
+    return len({path.name.partition(".")[0] for path in cache_folder().glob(f"*{_SUFFIX}")})
 
 
 def _is_private(folder):

@@ -12,7 +12,13 @@ import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
 
-_SCALARS = {int: "index", float: "float", bool: "bool", np.float32: "float"}
+# Type of a number, and what makes one of another number; a fraction is no whole number.
+_SCALARS = {
+    int: ("int", "index"),
+    float: ("float", "float"),
+    bool: ("bool", "bool"),
+    np.float32: ("float", "float"),
+}
 
 
 def make_door(entry, load):
@@ -60,9 +66,8 @@ def _check(name, label, kind, names):
         return _check_array(name, label, kind, names)
     if kind is None:
         return [f"    if {name} is not None: raise TypeError({label + ' must be None.'!r})"]
-    return [f"    if type({name}) is not {kind.__name__}: {name} = {_SCALARS[kind]}({name})"] * (
-        kind is not np.float32
-    )
+    wanted, convert = _SCALARS[kind]
+    return [f"    if type({name}) is not {wanted}: {name} = {convert}({name})"]
 
 
 def _check_tuple(name, label, kind, fields, names):
@@ -107,9 +112,9 @@ def _check_slowly(value, label, kind):
             order = "" if value.flags.c_contiguous else " not contiguous"
             order += "" if value.flags.writeable else " read-only"
             came = f"{value.dtype} of shape {value.shape}{order}"
-        wanted = "contiguous " if kind.layout == "C" else ""
+        wanted = "a contiguous " if kind.layout == "C" else "an "
         wanted += "writeable " if kind.writes else ""
         raise TypeError(
-            f"{label} must be a {wanted}array of {np.dtype(kind.dtype)} with {kind.ndim} "
+            f"{label} must be {wanted}array of {np.dtype(kind.dtype)} with {kind.ndim} "
             f"dimension(s), not {came}."
         )

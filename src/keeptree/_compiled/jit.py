@@ -4,16 +4,19 @@ No fastmath: a NaN must stay a NaN. No ``parallel=True``: numba's threads abort 
 calls, so row blocks are spread over Python threads instead (``keeptree.blocks``).
 """
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
+from keeptree.output import MissingExtraError
 
 try:
     from llvmlite import ir
     from numba import from_dtype, njit, types
     from numba.extending import intrinsic
 except ImportError as error:
-    raise ImportError(
+    raise MissingExtraError(
         "This installation of KeepTree has no machine code for this processor and Python version, "
         "and numba, which would compile it, is not installed: pip install 'keeptree[jit]'."
     ) from error
@@ -41,11 +44,14 @@ def compile_inner(function, **options):
 def compile_entry(entry):
     """Return the machine code of an entry, from the cache or compiled now."""
     from keeptree._compiled.cache import FileCache
+    from keeptree._compiled.progress import announce
 
     signature = tuple(numba_type(kind) for kind in entry.arguments.values())
     dispatcher = _DISPATCHERS[entry.name] = njit(nogil=True)(entry.function)
-    dispatcher._cache = FileCache(entry.name)  # numba has no public way to another cache
-    dispatcher.compile(signature)
+    cache = dispatcher._cache = FileCache(entry.name)  # numba has no public way to do this
+    cached = cache.is_filled(signature, dispatcher.targetctx)
+    with nullcontext() if cached else announce(entry.name):
+        dispatcher.compile(signature)
     return dispatcher.overloads[signature].entry_point
 
 

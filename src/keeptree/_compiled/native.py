@@ -11,7 +11,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MANIFEST = "native.json"  # written by tools/build_native.py: the digest of the sources
-_NOT_BUILT = ("cache.py", "jit.py", "native.py")  # files that do not change the machine code
+_NOT_BUILT = (
+    "__main__.py",
+    "cache.py",
+    "native.py",
+    "progress.py",
+)  # files that do not change the machine code
 
 
 @cache

@@ -135,8 +135,9 @@ def _wanted(path, names, model, keep):
         expected = [name for name in names if name not in keep]
         if len(expected) != len(categories):
             raise ValueError(
-                f"{path} has {len(expected)} columns, but the model, which knows no names, was "
-                f"fitted to {len(categories)}; give a file with just these, in their order."
+                f"{path} has {len(expected)} columns, but the model was fitted to "
+                f"{len(categories)} columns without names; give a file with just these, in the "
+                "same order."
             )
     absent = [name for name in expected if name not in names]
     if absent:

@@ -44,10 +44,10 @@ def as_numbers(column, ensure_all_finite=False):
 
 
 def dates_for_numbers(name):
-    """What to tell the user of a column of dates."""
+    """Message about a column of dates where numbers are expected."""
     return (
-        f"The column {name!r} holds dates or times; turn them into numbers before, for "
-        "instance days since the first."
+        f"The column {name!r} holds dates or times; convert them to numbers first, for instance "
+        "days since the first date."
     )
 
 

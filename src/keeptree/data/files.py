@@ -100,7 +100,7 @@ def _csv_names(path):
         )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two columns are called {twice!r}; give each a name of its own")
+        raise ValueError(f"two columns are called {twice!r}; column names must be unique")
     return names
 
 

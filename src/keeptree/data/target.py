@@ -38,4 +38,4 @@ def read_target(y):
 
 
 def _missing_label(row):
-    return f"y has no label in row {row}; drop the rows without one."
+    return f"y has no label in row {row}; remove the rows without a label."

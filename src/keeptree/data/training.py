@@ -36,12 +36,12 @@ def read_training(path, target, nominal=(), drop=(), tree=None):
         The classes; a categorical target keeps its declared labels.
     """
     if target in drop:
-        raise ValueError(f"The target {target!r} cannot be left out; drop other columns.")
+        raise ValueError(f"The target {target!r} cannot be dropped; drop other columns only.")
     find_column(target, file_columns(path))  # before all of it is read
     X, y = split_target(read_frame(path, nominal, drop), target)
     if y.nunique() < 2:
         raise ValueError(
-            f"The target {target!r} has one value only; there is nothing to tell apart."
+            f"The target {target!r} has only one value; at least two classes are needed."
         )
     y = y.array if y.dtype == "category" else y.to_numpy()
     X = _columns_of(tree, X, path)
@@ -97,7 +97,8 @@ def split_target(frame, target):
     X : pandas.DataFrame
         The other columns.
     y : pandas.Series
-        The target; an unknown name, a missing label or values that are no classes are a ValueError.
+        The target. An unknown name, a missing label and values that cannot be classes are a
+        ValueError.
     """
     find_column(target, frame.columns)
     y = frame[target]
@@ -111,13 +112,13 @@ def split_target(frame, target):
     distinct = y.nunique()
     if distinct > MOST_CLASSES:
         raise ValueError(
-            f"The target {target!r} has {distinct} distinct values, which are no classes but an "
-            f"identifier or a measurement; choose a column with at most {MOST_CLASSES}."
+            f"The target {target!r} has {distinct} distinct values, which look like an identifier "
+            f"or a measurement, not like classes; choose a column with at most {MOST_CLASSES}."
         )
     if y.dtype.kind == "f" and (y % 1 != 0).any():
         raise ValueError(
-            f"The target {target!r} holds fractions such as {y[y % 1 != 0].iloc[0]:g}, a "
-            "measurement and no classes; choose another column, or make ranges of it."
+            f"The target {target!r} holds fractions such as {y[y % 1 != 0].iloc[0]:g}, which look "
+            "like a measurement, not like classes; choose another column, or bin this one."
         )
     return frame.drop(columns=[target]), y
 
@@ -135,8 +136,8 @@ def warn_suspect_columns(X, y):
     values = np.unique(np.asarray(y))
     if len(values) > 20 and values.dtype.kind in "iuf":
         warnings.warn(
-            f"The target has {len(values)} classes of numbers, which may be a measurement; make "
-            "ranges of it if it is.",
+            f"The target has {len(values)} classes, all of them numbers; if it is a measurement, "
+            "bin it.",
             stacklevel=4,
         )
 
@@ -191,8 +192,8 @@ def _check_text(name, column):
     kinds = sorted({type(value).__name__ for value in values} - {"str"})
     if kinds:
         raise ValueError(
-            f"The column {name!r} mixes values that are no numbers or text ({', '.join(kinds)}); "
-            "make them one or the other."
+            f"The column {name!r} holds values that are neither numbers nor text "
+            f"({', '.join(kinds)}); convert them to one or the other."
         )
     other = [value for value in values if not is_number(value)]
     if 0 < len(other) < len(values) / 2:

@@ -1,1 +1,1 @@
-"""Engines: where and on what a model is put to work; they share one scorer of blocks."""
+"""Engines: they bring blocks of rows to one scorer and its answers to where they are wanted."""

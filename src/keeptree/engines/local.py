@@ -64,7 +64,8 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     clash = [name for name in keep if name in scorer.names]
     if clash:
         raise ValueError(
-            f"The column {clash[0]!r} cannot be kept: the answers have one; rename it."
+            f"The column {clash[0]!r} cannot be kept: the output has a column of that name; "
+            "rename it."
         )
     rows = second_opinions = 0
     with _writer(out) as write:
@@ -104,7 +105,7 @@ def _check_out(out, data):
     if out.expanduser().exists() and Path(data).expanduser().exists():
         same = out.expanduser().samefile(Path(data).expanduser())
         if same:
-            raise ValueError(f"{out} holds the data; give the answers a file of their own.")
+            raise ValueError(f"{out} is the data file; write the answers to another file.")
 
 
 @contextmanager

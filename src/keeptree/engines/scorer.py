@@ -52,9 +52,8 @@ class Scorer:
         self._steps = steps[: len(steps) - len(own_steps)]
         if own_steps and not self._steps:
             raise ValueError(
-                f"The tree of this {type(inner).__name__} stands at the end of a pipeline, which "
-                "does not tell the types of its columns; read the file and call the model's "
-                "predict_proba."
+                f"The tree of this {type(inner).__name__} stands at the end of a pipeline, so the "
+                "types of its columns are unknown; read the file and call predict_proba."
             )
         self._model = inner
         self._ask = _ask_encoded if hasattr(inner, "encode") else _ask

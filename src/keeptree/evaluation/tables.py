@@ -18,44 +18,31 @@ def means_table(comparison):
     rows : list of (str, list of (str, bool))
         Name of the model; mean and whether it is the best in the digits shown, for each metric.
     """
-    names = comparison.numbers()
-    metrics = [comparison.metrics[name] for name in names]
     mean = {(e["model"], e["metric"]): e["mean"] for e in comparison.means()}
-    head = ["Model", *(_head(name, metric) for name, metric in zip(names, metrics, strict=True))]
     best = {}
-    for name, metric in zip(names, metrics, strict=True):
-        shown = [
-            round(mean[model, name], metric.decimals)
-            for model in comparison.models
-            if mean[model, name] is not None and math.isfinite(mean[model, name])
-        ]
-        best[name] = (max(shown) if metric.larger else min(shown)) if shown else None
-    rows = []
-    for model in comparison.models:
-        cells = []
-        for name, metric in zip(names, metrics, strict=True):
-            value = mean[model, name]
-            is_best = value is not None and round(value, metric.decimals) == best[name]
-            cells.append((number(value, metric.decimals), is_best))
-        rows.append((clean(model), cells))
-    return head, rows
+    for name in comparison.numbers():
+        metric, values = comparison.metrics[name], (mean[m, name] for m in comparison.models)
+        shown = [round(v, metric.decimals) for v in values if v is not None and math.isfinite(v)]
+        best[name] = (max if metric.larger else min)(shown, default=None)
+
+    def cell(model, name):
+        value, decimals = mean[model, name], comparison.metrics[name].decimals
+        is_best = value is not None and round(value, decimals) == best[name]
+        return number(value, decimals), is_best
+
+    return _cells(comparison, comparison.models, cell)
 
 
 def differences_table(comparison):
     """Cells of the compact table of differences: for each metric the difference and a mark."""
-    names = comparison.numbers()
     found = {(e["model"], e["metric"]): e for e in comparison.differences()}
-    head = ["Model", *(_head(name, comparison.metrics[name]) for name in names)]
-    rows = []
-    for model in comparison.models:
-        if model != comparison.baseline:
-            entries = [found[model, name] for name in names]
-            cells = [
-                (_signed(e["mean"], comparison.metrics[e["metric"]].decimals), SURE[e["better"]])
-                for e in entries
-            ]
-            rows.append((clean(model), cells))
-    return head, rows
+
+    def cell(model, name):
+        entry = found[model, name]
+        return _signed(entry["mean"], comparison.metrics[name].decimals), SURE[entry["better"]]
+
+    others = [model for model in comparison.models if model != comparison.baseline]
+    return _cells(comparison, others, cell)
 
 
 def heading(comparison):
@@ -239,12 +226,16 @@ def _difference_row(comparison, entry):
     ]
 
 
+def _cells(comparison, models, cell):
+    """Head and rows of a table with a cell for each model and metric."""
+    names = comparison.numbers()
+    arrow = {name: "↑" if comparison.metrics[name].larger else "↓" for name in names}
+    head = ["Model", *(f"{_label(comparison, name)} {arrow[name]}" for name in names)]
+    return head, [(clean(model), [cell(model, name) for name in names]) for model in models]
+
+
 def _label(comparison, name):
     return comparison.metrics[name].label or name
-
-
-def _head(name, metric):
-    return f"{metric.label or name} {'↑' if metric.larger else '↓'}"
 
 
 def _aligned(rows):

@@ -5,6 +5,7 @@ from scipy.special import ndtri
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
+from keeptree.data.labels import label_codes
 from keeptree.importers import keep
 from keeptree.learners.shape import label_shape, shape_to_tree, tree_to_shape
 from keeptree.tree import ERROR, LEAF, SHARE
@@ -201,12 +202,7 @@ def _read_rows(tree, X, y, sample_weight):
     y = column_or_1d(y)
     check_consistent_length(X, y)
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    declared = tree.classes[tree.declared].tolist()
-    position = {label: code for code, label in enumerate(declared)}
-    label = np.array([position.get(value, -1) for value in y.tolist()], dtype=np.int64)
-    if (label < 0).any():
-        unknown = y[np.argmax(label < 0)]
-        raise ValueError(f"y has the class {unknown!r}, which the tree does not know.")
+    label = label_codes(y, tree.classes[tree.declared])
     refuses = np.unique(tree.feature[(tree.kind != LEAF) & (tree.missing == ERROR)])
     if np.isnan(X[:, refuses]).any():
         raise ValueError("X has missing values where the tree has no rule for them; fill them in.")

@@ -5,8 +5,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import (
@@ -20,13 +19,21 @@ from keeptree.blocks import map_rows
 from keeptree.data.labels import label_codes
 from keeptree.data.observed import Observed
 from keeptree.data.sample import Sample
-from keeptree.data.table import as_matrix, comparable_names, take_rows
+from keeptree.data.table import take_rows
 from keeptree.data.target import read_target
 from keeptree.geometry.measure import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
-from keeptree.learners.c45 import C45Classifier
+from keeptree.probability.estimator import (
+    allows_missing,
+    check_columns,
+    fit_learner,
+    is_kept,
+    read_rows,
+    reads_any_column,
+    unfitted_learner,
+)
 from keeptree.savable import Savable, expect, expect_names
-from keeptree.tree import ERROR, LEAF, Tree, names_differ
+from keeptree.tree import Tree
 
 
 class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
@@ -77,7 +84,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         return sample
 
     def predict(self, X):
-        """Return the class the kept tree decides for each row.
+        """Return the class of each row.
 
         Parameters
         ----------
@@ -87,6 +94,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
+            The kept tree's decision, or with ``decide="probability"`` the most probable class.
         """
         check_is_fitted(self)
         return self.tree_.classes[self._map(X, self._decide, (), np.int32)]
@@ -120,7 +128,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = _allows_missing(self.estimator)
+        tags.input_tags.allow_nan = allows_missing(self.estimator)
         return tags
 
     @property
@@ -150,7 +158,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        if _reads_any_column(self.estimator):
+        if reads_any_column(self.estimator):
             validate_data(self, X, skip_check_array=True)
         else:
             finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
@@ -163,7 +171,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         """Set ``tree_``, ``classes_`` and the transformers before the tree."""
         model = self.estimator
         if is_kept(model):
-            _check_names(X, model)
+            check_columns(X, model)
         else:
             model = fit_learner(unfitted_learner(model), X, y, sample_weight)
         self.tree_ = keep(model)
@@ -288,44 +296,13 @@ class ProbabilityModel(KeptTreeModel):
         p = self.predict_proba(X)
         return p[:, 1] - 0.5 if p.shape[1] == 2 else p
 
-    def predict(self, X):
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The kept tree's decision, or with ``decide="probability"`` the most probable class.
-        """
-        check_is_fitted(self)
+    def _decide(self, rows, out):
         if self.decide == "tree":
-            return super().predict(X)
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
-
-    def predict_encoded(self, rows):
-        """``predict`` of rows that :meth:`encode` returned."""
-        if self.decide == "tree":
-            return super().predict_encoded(rows)
-        return self.classes_[self.predict_proba_encoded(rows).argmax(axis=1)]
-
-
-def read_rows(X, tree, transformers):
-    """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
-    for transformer in transformers:
-        X = transformer.transform(X)
-    if transformers and issparse(X):
-        X = X.toarray()  # OneHotEncoder's default; the user's own X was not sparse
-    matrix = as_matrix(X, tree.categories)
-    if matrix.shape[1] != tree.n_features:
-        raise ValueError(
-            f"X has {matrix.shape[1]} features, but the tree is expecting "
-            f"{tree.n_features} features as input."
-        )
-    return matrix
+            super()._decide(rows, out)
+            return
+        p = np.empty((len(rows), len(self.classes_)))
+        self._probability(rows, p)
+        out[:] = p.argmax(axis=1)
 
 
 def binary_or_all(scores):
@@ -336,66 +313,3 @@ def binary_or_all(scores):
 def class_code(label, classes):
     """Position of a class label; an unknown one is a ValueError."""
     return int(label_codes([label], classes)[0])
-
-
-def _reads_any_column(estimator):
-    """Whether X may hold what is no number: a pipeline's first step or a nominal tree reads it."""
-    if isinstance(estimator, Tree):
-        return estimator.has_nominal
-    inside = _inside(estimator)
-    if inside is None or hasattr(inside, "steps"):
-        return True
-    return get_tags(inside).input_tags.categorical
-
-
-def is_kept(model):
-    """Whether the model is a Tree or fitted already, so that it must not be fitted again."""
-    if isinstance(model, Tree):
-        return True
-    if model is None:
-        return False
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
-
-
-def unfitted_learner(model):
-    """An unfitted copy of the learner, or None for a Tree, which came without one."""
-    if isinstance(model, Tree):
-        return None
-    if model is None:
-        return C45Classifier()
-    # Cloning a FrozenEstimator keeps it fitted; its inside is the learner.
-    return clone(model.estimator if type(model).__name__ == "FrozenEstimator" else model)
-
-
-def _inside(model):
-    """The estimator inside a search or a FrozenEstimator, else the model."""
-    return getattr(model, "estimator", model)
-
-
-def fit_learner(learner, X, y, sample_weight):
-    """Fit a learner, or a pipeline that ends in one, with or without weights."""
-    if sample_weight is None:
-        return learner.fit(X, y)
-    steps = getattr(_inside(learner), "steps", None)
-    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
-    return learner.fit(X, y, **{name: sample_weight})
-
-
-def _check_names(X, model):
-    """The columns of a kept model have names and an order; those of X must be the same."""
-    names = comparable_names(X)
-    source = model.feature_names if isinstance(model, Tree) else None
-    expected = getattr(model, "feature_names_in_", source)
-    if names is None or expected is None or tuple(expected) == names:
-        return
-    raise ValueError(names_differ(names, tuple(expected)))
-
-
-def _allows_missing(estimator):
-    if isinstance(estimator, Tree):
-        return bool((estimator.missing[estimator.kind != LEAF] != ERROR).all())
-    return get_tags(unfitted_learner(None) if estimator is None else estimator).input_tags.allow_nan

@@ -132,5 +132,5 @@ def centres(points, weight, member, n_cells):
 
 
 def padded(points):
-    """In float32, with columns of zeros up to a multiple of four: what the kernels read at once."""
+    """In float32, with columns of zeros up to a multiple of four, which are read at once."""
     return np.pad(points.astype(np.float32), ((0, 0), (0, -points.shape[1] % 4)))

@@ -12,8 +12,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from keeptree.data.labels import label_codes
 from keeptree.importers import keep
-from keeptree.probability.base import is_kept
 from keeptree.probability.confdtree import ConfDTreeClassifier
+from keeptree.probability.estimator import is_kept
 from keeptree.savable import Savable, expect, expect_array, expect_names
 
 

@@ -192,31 +192,28 @@ ROUTE_WEIGHT = {
 }
 
 
-def confidence_intervals(tree, statistics, options):
-    """Intervals of each class in each node, at both confidence levels.
-
-    ``options`` has the parameters of :class:`~keeptree.ConfDTreeClassifier` as attributes.
-    """
+def confidence_intervals(tree, statistics, settings):
+    """Intervals of each class in each node, at both confidence levels."""
     count, present = statistics.count + _ROUNDING, statistics.reached > 0
-    checked = (tree.kind == NUMERIC) | ((tree.kind == NOMINAL) & options.nominal)
+    checked = (tree.kind == NUMERIC) | ((tree.kind == NOMINAL) & settings.nominal)
     nominal = (tree.kind == NOMINAL)[:, None]
-    has = MINIMUM[options.minimum](count, present, options.m) & checked[:, None]
+    has = MINIMUM[settings.minimum](count, present, settings.m) & checked[:, None]
     has &= np.isfinite(statistics.sd) | nominal
-    normal = statistics.normality > options.significance
-    if options.normal_by == "node":
+    normal = statistics.normality > settings.significance
+    if settings.normal_by == "node":
         normal = np.broadcast_to((normal | ~has).all(axis=1, keepdims=True), has.shape)
-    if options.interval == "t":
+    if settings.interval == "t":
         normal = np.zeros_like(has)
-    elif options.interval == "normal":
+    elif settings.interval == "normal":
         has &= normal | nominal
     bounds = []
     for z, level in (
-        (options.z_assigned, options.level_assigned),
-        (options.z_other, options.level_other),
+        (settings.z_assigned, settings.level_assigned),
+        (settings.z_other, settings.level_other),
     ):
         with np.errstate(invalid="ignore", divide="ignore"):
-            quantile = t.ppf(1 - (1 - level) / options.tails, statistics.count - 1)
-            wide = np.where(normal, z, quantile * T_SCALE[options.t_for](statistics.count))
+            quantile = t.ppf(1 - (1 - level) / settings.tails, statistics.count - 1)
+            wide = np.where(normal, z, quantile * T_SCALE[settings.t_for](statistics.count))
             half = np.where(nominal, 0.0, wide * statistics.sd)
             middle = np.where(nominal, 0.0, statistics.mean)
             bounds.append(np.where(has, [middle - half, middle + half], np.nan))
@@ -225,17 +222,17 @@ def confidence_intervals(tree, statistics, options):
     return Intervals(low, high, normal & has & ~nominal, takes_part)
 
 
-def characteristic_categories(tree, statistics, intervals, options):
+def characteristic_categories(tree, statistics, intervals, settings):
     """Which categories are usual in a class: bit 0 for the assigned class, bit 1 for the others.
 
     The most frequent categories of the class in the node that together reach the coverage of the
     interval, categories of equal frequency alike: what a confidence interval is to numbers.
     """
     found = np.zeros(statistics.category_count.shape, dtype=np.uint8)
-    if options.interval == "t":
-        coverage = options.level_assigned, options.level_other
+    if settings.interval == "t":
+        coverage = settings.level_assigned, settings.level_other
     else:
-        coverage = 2 * ndtr([options.z_assigned, options.z_other]) - 1
+        coverage = 2 * ndtr([settings.z_assigned, settings.z_other]) - 1
     for node in np.flatnonzero(tree.kind == NOMINAL):
         part = slice(tree.category_start[node], tree.category_start[node + 1])
         for c in np.flatnonzero(~np.isnan(intervals.low[0, node])):
@@ -250,8 +247,8 @@ def characteristic_categories(tree, statistics, intervals, options):
     return found
 
 
-def route_weights(statistics, options, class_weight):
+def route_weights(statistics, settings, class_weight):
     """Weight of each node, as a child, for each class: sqrt(n) n / T (Katz et al. 2012)."""
     n = statistics.reached * class_weight
     total = np.maximum(n.sum(axis=1, keepdims=True), 1e-300)
-    return ROUTE_WEIGHT[options.route_weight](n, total)
+    return ROUTE_WEIGHT[settings.route_weight](n, total)

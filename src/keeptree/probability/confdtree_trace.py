@@ -106,8 +106,7 @@ class Trace:
 def trace_rows(model, X):
     """Trace of each row of an encoded matrix through a fitted ConfDTreeClassifier."""
     corrected = model.predict_proba_encoded(X)
-    plain = np.empty_like(corrected)
-    model._plain(X, plain)
+    plain = model.walk_.leaves(X)
     return [_Tracer(model, X[i : i + 1]).trace(plain[i], corrected[i]) for i in range(len(X))]
 
 
@@ -117,7 +116,7 @@ class _Tracer:
     def __init__(self, model, row):
         self.model, self.tree, self.row = model, model.tree_, row[0]
         record = np.zeros((self.tree.n_nodes, 2 + len(model.tree_.classes)))
-        model._walk(row, np.empty((1, len(model.tree_.classes))), record)
+        model.walk_.correct(row, np.empty((1, len(model.tree_.classes))), record)
         self.action, self.assigned = record[:, :2].astype(int).T
         self.prediction = record[:, 2:]
         self.steps, self.lines = [], []
@@ -174,7 +173,7 @@ class _Tracer:
         if action == "rerouted":
             found = [c for c in range(len(classes)) if c != leader and self._within(node, c)]
             alternatives = {_plain(classes[c]): self._bounds(1, node, c) for c in found}
-            weight = model._route_weight[children][:, found].sum(axis=1)
+            weight = model.walk_.route_weight[children][:, found].sum(axis=1)
             weights = dict(zip(children, (weight / weight.sum()).tolist(), strict=True))
         return TraceStep(
             node=node,
@@ -207,7 +206,7 @@ class _Tracer:
     def _within(self, node, c):
         if self.tree.kind[node] == NOMINAL:
             place = self.tree.category_start[node] + int(self._compared(node))
-            return bool(self.model._characteristic[place, c] & 2)
+            return bool(self.model.walk_.characteristic[place, c] & 2)
         low, high = self._bounds(1, node, c)
         return low <= self._compared(node) <= high
 
@@ -215,7 +214,7 @@ class _Tracer:
         """Bounds of a class at one of the two levels; of a nominal test its usual categories."""
         if self.tree.kind[node] == NOMINAL:
             part = slice(self.tree.category_start[node], self.tree.category_start[node + 1])
-            usual = self.model._characteristic[part, c] & (1 << which)
+            usual = self.model.walk_.characteristic[part, c] & (1 << which)
             labels = self.tree.categories[self.tree.feature[node]]
             return tuple(label for label, yes in zip(labels, usual, strict=True) if yes)
         intervals = self.model.intervals_

@@ -36,7 +36,7 @@ class KernelSpace:
 
     @property
     def arrays(self):
-        """What the kernel reads, in its order."""
+        """What the compiled function reads, in its order."""
         frame = np.vstack([self.center, self.factor, self.slope])
         return self.feature, frame, self.bend_start, self.bends, self.table_start, self.table
 

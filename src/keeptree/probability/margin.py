@@ -19,7 +19,8 @@ _FEWEST = 10  # cases of a node whose test is a feature
 _MOST_TESTS = 200  # the heaviest ones of a larger tree
 _MOST_NUMBERS = 30_000_000  # of a feature matrix; more rows are a stratified part
 # Slopes of the soft tests, and whether shares are multiplied down the path: tanh(z / 0.5) and
-# tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. The kernel knows them too.
+# tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. They are
+# written in the compiled function, too.
 PARTS = ((4.0, False), (0.5, False), (3.5, True))
 
 

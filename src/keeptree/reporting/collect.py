@@ -12,7 +12,7 @@ from keeptree.evaluation.significance import accuracy_interval
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
-from keeptree.probability.base import is_kept
+from keeptree.probability.estimator import is_kept
 from keeptree.reporting.attributes import collect_attributes
 from keeptree.reporting.cases import collect_cases, tell_changes
 from keeptree.reporting.distances import collect_distances, find_kernel

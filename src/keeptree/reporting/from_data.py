@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 
 from keeptree.data.cases import read_cases
 from keeptree.data.training import read_training
-from keeptree.probability.base import fit_learner, is_kept, unfitted_learner
+from keeptree.probability.estimator import fit_learner, is_kept, unfitted_learner
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.methods import make_methods
 from keeptree.reporting.report import report

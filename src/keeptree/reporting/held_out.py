@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from keeptree.data.labels import label_codes
+from keeptree.explanation.subject import resolve
 from keeptree.text import clean
 from keeptree.tree import Tree
 
@@ -113,7 +114,7 @@ def hold_out_cases(model, boundary, X, y=None):
     -------
     held : HeldOut
     """
-    tree, rows = model.tree_, model.encode(X)
+    tree, rows = model.tree_, resolve(model).encode(X)
     return HeldOut(
         tree=tree,
         X=X,

@@ -18,7 +18,6 @@ from keeptree.reporting.tree_chart import tree_drawing
 from keeptree.reporting.words import (
     case_distance,
     class_text,
-    distance_text,
     estimate_text,
     rows_text,
 )
@@ -123,7 +122,6 @@ def _environment():
         percent=plot.percent,
         in_hundred=in_hundred,
         signed=signed,
-        distance=distance_text,
         case_distance=case_distance,
         class_text=class_text,
         of_class=_of_class,

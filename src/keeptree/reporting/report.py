@@ -3,11 +3,12 @@
 import platform
 
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from keeptree import __version__
 from keeptree.output import check_writable, require_extra, write_text
-from keeptree.probability.base import ProbabilityModel, is_kept
+from keeptree.probability.base import ProbabilityModel
+from keeptree.probability.estimator import is_kept
 
 _HOW = (
     "KeepTree never shows training scores instead. Keep some cases apart before the tree is grown "
@@ -115,10 +116,15 @@ def _check_model(model):
 
 
 def _check_cases(X, y):
-    if X is None and y is not None:
-        raise ValueError("y was given without X; give both, or neither.")
-    if y is not None and len(y) != len(X):
-        raise ValueError(f"y has {len(y)} labels, but X has {len(X)} rows; give one for each.")
+    if X is None:
+        if y is not None:
+            raise ValueError("y was given without X; give both, or neither.")
+        return
+    n = _num_samples(X)
+    if n == 0:
+        raise ValueError("X has no rows; give at least one held-out case, or no X at all.")
+    if y is not None and len(y) != n:
+        raise ValueError(f"y has {len(y)} labels, but X has {n} rows; give one for each.")
 
 
 def _about(model, X, y, given):

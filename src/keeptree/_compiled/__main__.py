@@ -1,0 +1,34 @@
+"""``python -m keeptree._compiled``: compile every function of a checkout now, on all cores."""
+
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+from keeptree._compiled.native import load_native
+
+
+def main():
+    """Compile what is not in the cache yet, and print what was done."""
+    if load_native() is not None:
+        print("The machine code built ahead of time is up to date.")
+        return
+    from keeptree._compiled.progress import announce_all, find_entries
+
+    start, names = time.monotonic(), list(find_entries())
+    with ProcessPoolExecutor(os.cpu_count()) as pool, announce_all(names) as move:
+        work = {pool.submit(_compile, name): name for name in names}
+        for done, future in enumerate(as_completed(work), start=1):
+            future.result()
+            move(done, name=work[future])
+    print(f"{len(names)} functions are compiled, after {time.monotonic() - start:.0f} s.")
+
+
+def _compile(name):
+    from keeptree._compiled.jit import compile_entry
+    from keeptree._compiled.progress import find_entries
+
+    compile_entry(find_entries()[name])
+
+
+if __name__ == "__main__":
+    main()

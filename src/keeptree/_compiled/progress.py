@@ -1,0 +1,40 @@
+"""Tell who works in a checkout what is being compiled, and how far it is."""
+
+from contextlib import contextmanager
+from importlib import import_module
+
+from keeptree._compiled import declare
+from keeptree._compiled.cache import count_cached
+from keeptree._compiled.native import HERE
+from keeptree.terminal import progress_bar
+
+_TEXT = "{task.completed} of {task.total} functions ready, now {task.fields[name]}"
+
+
+def find_entries():
+    """Return all entries by name, those of the longest files first."""
+    files = sorted(HERE.glob("*.py"), key=lambda path: -path.stat().st_size)
+    for path in files:
+        if not path.stem.startswith("__"):
+            import_module(f"keeptree._compiled.{path.stem}")
+    order = {path.stem: place for place, path in enumerate(files)}
+    home = {name: entry.function.__module__ for name, entry in declare.ENTRIES.items()}
+    names = sorted(home, key=lambda name: order[home[name].rpartition(".")[2]])
+    return {name: declare.ENTRIES[name] for name in names}
+
+
+@contextmanager
+def announce(name):
+    """Show a bar on a terminal while the function ``name`` is compiled."""
+    total = len(find_entries())
+    with progress_bar(
+        "Compiling on first use", total, _TEXT, done=count_cached(), transient=True, name=name
+    ):
+        yield
+
+
+@contextmanager
+def announce_all(names):
+    """Show a bar on a terminal while many functions are compiled; yields how to move it."""
+    with progress_bar("Compiling", len(names), _TEXT, name=next(iter(names))) as move:
+        yield move

@@ -1,0 +1,90 @@
+"""The estimator a classifier is given: a tree to keep, or a learner that grows one."""
+
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from keeptree.data.table import as_matrix, comparable_names
+from keeptree.learners.c45 import C45Classifier
+from keeptree.tree import ERROR, LEAF, Tree, names_differ
+
+
+def is_kept(model):
+    """Whether the model is a Tree or fitted already, so that it must not be fitted again."""
+    if isinstance(model, Tree):
+        return True
+    if model is None:
+        return False
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def unfitted_learner(model):
+    """An unfitted copy of the learner, or None for a Tree, which came without one."""
+    if isinstance(model, Tree):
+        return None
+    if model is None:
+        return C45Classifier()
+    # Cloning a FrozenEstimator keeps it fitted; its inside is the learner.
+    return clone(model.estimator if type(model).__name__ == "FrozenEstimator" else model)
+
+
+def fit_learner(learner, X, y, sample_weight):
+    """Fit a learner, or a pipeline that ends in one, with or without weights."""
+    if sample_weight is None:
+        return learner.fit(X, y)
+    steps = getattr(_inside(learner), "steps", None)
+    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+    return learner.fit(X, y, **{name: sample_weight})
+
+
+def read_rows(X, tree, transformers):
+    """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
+    for transformer in transformers:
+        X = transformer.transform(X)
+    if transformers and issparse(X):
+        X = X.toarray()  # OneHotEncoder's default; the user's own X was not sparse
+    matrix = as_matrix(X, tree.categories)
+    if matrix.shape[1] != tree.n_features:
+        raise ValueError(
+            f"X has {matrix.shape[1]} features, but the tree is expecting "
+            f"{tree.n_features} features as input."
+        )
+    return matrix
+
+
+def reads_any_column(estimator):
+    """Whether X may hold what is no number: a pipeline's first step or a nominal tree reads it."""
+    if isinstance(estimator, Tree):
+        return estimator.has_nominal
+    inside = _inside(estimator)
+    if inside is None or hasattr(inside, "steps"):
+        return True
+    return get_tags(inside).input_tags.categorical
+
+
+def allows_missing(estimator):
+    """Whether the estimator has a rule for missing values."""
+    if isinstance(estimator, Tree):
+        return bool((estimator.missing[estimator.kind != LEAF] != ERROR).all())
+    return get_tags(unfitted_learner(None) if estimator is None else estimator).input_tags.allow_nan
+
+
+def check_columns(X, model):
+    """The columns of a kept model have names and an order; those of X must be the same."""
+    names = comparable_names(X)
+    source = model.feature_names if isinstance(model, Tree) else None
+    expected = getattr(model, "feature_names_in_", source)
+    if names is None or expected is None or tuple(expected) == names:
+        return
+    raise ValueError(names_differ(names, tuple(expected)))
+
+
+def _inside(model):
+    """The estimator inside a search or a FrozenEstimator, else the model."""
+    return getattr(model, "estimator", model)

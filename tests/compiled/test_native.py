@@ -1,0 +1,55 @@
+"""Machine code built ahead of time is used only where it fits."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from keeptree._compiled import native
+
+
+def test_the_fastest_level_of_the_processor_comes_first():
+    levels = native.processor_levels()
+    assert len(levels) >= 1
+    assert levels in (["x86_64_v3", "x86_64"], ["x86_64"], [levels[0]])
+
+
+def test_a_changed_source_makes_the_machine_code_outdated(monkeypatch, tmp_path):
+    monkeypatch.setattr(native, "HERE", tmp_path)
+    (tmp_path / "route.py").write_text("a = 1\n")
+    manifest = {"sources": native.source_digest(), "levels": ["x86_64"]}
+    (tmp_path / native.MANIFEST).write_text(json.dumps(manifest))
+    assert native._is_current()
+    (tmp_path / "cache.py").write_text("not compiled\n")
+    assert native._is_current()
+    (tmp_path / "route.py").write_text("a = 2\n")
+    assert not native._is_current()
+    (tmp_path / native.MANIFEST).write_text("{")
+    assert not native._is_current()
+
+
+def test_without_machine_code_and_numba_one_sentence_says_what_to_install():
+    code = (
+        "import os, sys\n"
+        "os.environ['KEEPTREE_NATIVE'] = '0'\n"
+        "sys.modules['numba'] = sys.modules['llvmlite'] = None\n"
+        "import keeptree._compiled.soft\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "pip install 'keeptree[jit]'" in done.stderr
+
+
+@pytest.mark.skipif(native.load_native() is None, reason="there is no machine code here")
+def test_with_machine_code_numba_is_not_imported():
+    code = (
+        "import sys\n"
+        "import keeptree as kt\n"
+        "from sklearn.datasets import load_iris\n"
+        "X, y = load_iris(return_X_y=True)\n"
+        "kt.KeptTreeClassifier().fit(X, y).predict_proba(X)\n"
+        "print('numba' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

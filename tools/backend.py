@@ -1,0 +1,38 @@
+"""The build backend: hatchling, and for a wheel the machine code that is built before.
+
+A wheel needs numba and a C compiler to be built, an editable installation needs neither; that is
+why the requirements of a wheel are said here and not in pyproject.toml.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import build_native
+from hatchling import build as hatchling
+from hatchling.build import (  # noqa: F401 - the hooks that pip looks for
+    build_editable,
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+)
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    """Return hatchling's requirements and those of the machine code."""
+    requires = hatchling.get_requires_for_build_wheel(config_settings)
+    return [*requires, *build_native.REQUIRES]
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """Build the machine code unless it is up to date, then the wheel.
+
+    Without a C compiler the wheel is a pure one: it works where ``keeptree[jit]`` is installed.
+    """
+    try:
+        build_native.build_all()
+    except (ImportError, RuntimeError) as error:
+        warnings.warn(f"{error} The wheel needs numba: install keeptree[jit].", stacklevel=2)
+    return hatchling.build_wheel(wheel_directory, config_settings, metadata_directory)

@@ -1,0 +1,133 @@
+"""Build the compiled functions into machine code ahead of time, from the same Python sources.
+
+``python tools/build_native.py`` builds for this processor, ``--all`` for every level that a wheel
+carries. The result lies beside the sources: ``native_LEVEL.*.so``, and ``native.json`` with a
+digest of the sources, without which nothing is loaded.
+
+This is the only file that uses ``numba.pycc``, which numba has announced to replace one day
+(numba issue 8509). CONTRIBUTING.md says what to do then.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+REQUIRES = ["numba==0.68.*", "setuptools"]  # what a build needs beside the package's own
+FOLDER = Path(__file__).parents[1] / "src" / "keeptree" / "_compiled"
+_TARGETS = {"x86_64_v3": "x86-64-v3", "x86_64": "x86-64"}  # level -> LLVM's processor
+
+
+def build(levels):
+    """Build the extension modules of some levels, one process each, and write the manifest."""
+    native = _import_native()
+    remove()
+    environment = {**os.environ, "KEEPTREE_NATIVE": "0", "NUMBA_CPU_FEATURES": ""}
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    running = [
+        subprocess.Popen(
+            [sys.executable, __file__, "--level", level],
+            env={**environment, "NUMBA_CPU_NAME": _TARGETS.get(level, "generic")},
+        )
+        for level in levels
+    ]
+    failed = [level for level, process in zip(levels, running, strict=True) if process.wait()]
+    if failed:
+        remove()
+        raise RuntimeError(f"The machine code for {', '.join(failed)} could not be built.")
+    (FOLDER / native.MANIFEST).write_text(json.dumps(_manifest(native, levels)) + "\n")
+
+
+def build_all():
+    """Build what a wheel carries, unless it is there and up to date."""
+    native = _import_native()
+    try:
+        manifest = json.loads((FOLDER / native.MANIFEST).read_text())
+    except (OSError, ValueError):
+        manifest = {}
+    if manifest != _manifest(native, all_levels()):
+        build(all_levels())
+
+
+def remove():
+    """Remove what a former build left."""
+    for path in (*FOLDER.glob("native_*.so"), *FOLDER.glob("native_*.pyd"), FOLDER / "native.json"):
+        path.unlink(missing_ok=True)
+
+
+def all_levels():
+    """Levels that a wheel for this kind of machine carries."""
+    machine = platform.machine().lower()
+    return list(_TARGETS) if machine in ("x86_64", "amd64") else [machine]
+
+
+def build_level(level):
+    """Compile every entry for one level, in a process whose target processor is that level's."""
+    import numba.pycc.compiler
+    from numba.core.errors import NumbaPendingDeprecationWarning
+
+    warnings.simplefilter("ignore", NumbaPendingDeprecationWarning)
+    from numba.pycc import CC
+
+    from keeptree._compiled import declare
+    from keeptree._compiled.jit import numba_type
+
+    numba.pycc.compiler.compile_extra = _compile_as_njit
+    for path in sorted(FOLDER.glob("*.py")):
+        importlib.import_module(f"keeptree._compiled.{path.stem}".removesuffix(".__init__"))
+    module = CC(f"native_{level}", source_module=declare)
+    module.target_cpu = _TARGETS.get(level, "generic")
+    for entry in declare.ENTRIES.values():
+        signature = tuple(numba_type(kind) for kind in entry.arguments.values())
+        module.export(entry.name, signature)(entry.function)
+    with tempfile.TemporaryDirectory() as folder:
+        module.output_dir = folder  # complete or not at all
+        module.compile()
+        os.replace(Path(folder) / module.output_file, FOLDER / module.output_file)
+
+
+def _compile_as_njit(typing_context, target_context, function, args, return_type, flags, **rest):
+    """Compile with the flags of ``njit(nogil=True)``.
+
+    pycc's own hold the GIL, do without SSA form, and are shared by all functions, though inlining
+    changes them.
+    """
+    from numba.core.compiler import Flags, compile_extra
+    from numba.core.registry import cpu_target
+
+    own = Flags()
+    cpu_target.options.parse_as_flags(own, {"nopython": True, "nogil": True})
+    own.no_compile, own.nrt = flags.no_compile, flags.nrt
+    return compile_extra(typing_context, target_context, function, args, return_type, own, **rest)
+
+
+def _import_native():
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    return importlib.import_module("keeptree._compiled.native")
+
+
+def _manifest(native, levels):
+    python = f"{sys.implementation.cache_tag}-{platform.machine()}"
+    return {"sources": native.source_digest(), "levels": levels, "python": python}
+
+
+def main():
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--all", action="store_true", help="build every level of a wheel")
+    parser.add_argument("--level", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.level:
+        build_level(options.level)
+    else:
+        build(all_levels() if options.all else _import_native().processor_levels()[:1])
+
+
+if __name__ == "__main__":
+    main()

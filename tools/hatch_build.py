@@ -1,0 +1,16 @@
+"""Tag a wheel with the Python version and the machine that its machine code is for."""
+
+from pathlib import Path
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class NativeWheel(BuildHookInterface):
+    """Hatchling asks it before it builds a wheel."""
+
+    def initialize(self, version, build_data):
+        """Set the tag if there is machine code; an editable installation has a general one."""
+        manifest = Path(self.root, "src", "keeptree", "_compiled", "native.json")
+        if version == "standard" and manifest.exists():
+            build_data["pure_python"] = False
+            build_data["infer_tag"] = True
