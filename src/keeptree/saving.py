@@ -12,12 +12,12 @@ from inspect import signature
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
-from keeptree.encoding import decode, encode, encode_labels, read_json, write_json
+from keeptree.encoding import decode, encode, read_json, write_json
 from keeptree.savable import Savable
 from keeptree.tree import Tree
 from keeptree.tree.document import FORMAT as TREE_FORMAT
 
-FORMAT, VERSION = "keeptree.Model", 2
+FORMAT, VERSION = "keeptree.Model", 3
 _OPTIONAL = {"feature_names_in_"}  # fitted attributes that a model need not have
 
 
@@ -104,7 +104,7 @@ def _model_to_dict(model):
 
 def _dict_to_model(document):
     _check_document(document)
-    model = _Decoder([_read_tree(data) for data in document["trees"]])(document["model"])
+    model = _Decoder([Tree.from_dict(data) for data in document["trees"]])(document["model"])
     if not isinstance(model, Savable) or type(model).__name__ != document["kind"]:
         raise ValueError(f"it does not hold a {document['kind']!r:.50}.")
     check_is_fitted(model)
@@ -135,14 +135,6 @@ def _digest(document):
     """Fingerprint of the content, whatever its layout: one changed digit of a number shows."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _read_tree(data):
-    tree = Tree.from_dict(data)
-    if tree.classes is not None and data["classes"] != encode_labels(tree.classes):
-        # Before classes were sorted, the model had them in the order of this file.
-        raise ValueError("it was written by an older KeepTree; fit and save the model again.")
-    return tree
 
 
 def _is_savable(value):

@@ -6,7 +6,8 @@ import pytest
 
 from keeptree.learners import C45Classifier
 from keeptree.learners.folds import pruning_fold
-from keeptree.learners.grow import GrowOptions, grow
+from keeptree.learners.grow import grow, grow_mixed
+from keeptree.learners.grow_options import GrowOptions
 from keeptree.learners.shape import shape_to_tree
 from tests.learners.random_data import random_table
 from tests.reference.c45 import Options, Reference, weka_folds
@@ -72,7 +73,7 @@ def test_trees_are_the_reference_s(seed, weighted):
 
 @pytest.mark.parametrize("criterion", ["gain-ratio", "information-gain", "gini"])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_two_kernels_grow_one_tree(seed, criterion):
+def test_both_ways_of_growing_give_one_tree(seed, criterion):
     random = np.random.default_rng(seed)
     n, n_classes = int(random.integers(20, 3000)), int(random.integers(2, 9))
     X = random.normal(size=(n, 5))
@@ -84,7 +85,7 @@ def test_the_two_kernels_grow_one_tree(seed, criterion):
     args = (X, y.astype(np.int64), None, [0] * 5, n_classes, options)
     about = {"n_features": 5, "classes": range(n_classes), "categories": [None] * 5}
     fast = shape_to_tree(grow(*args), **about)
-    general = shape_to_tree(grow(*args, always_mixed=True), **about)
+    general = shape_to_tree(grow_mixed(*args), **about)
     assert fast.to_dict() == general.to_dict()
 
 
@@ -100,7 +101,7 @@ def test_values_that_differ_in_their_last_bits_are_sorted(spread):
     about = {"n_features": 1, "classes": [0, 1], "categories": [None]}
     fast = shape_to_tree(grow(*args), **about)
     assert fast.n_leaves > 1
-    assert fast.to_dict() == shape_to_tree(grow(*args, always_mixed=True), **about).to_dict()
+    assert fast.to_dict() == shape_to_tree(grow_mixed(*args), **about).to_dict()
 
 
 @pytest.mark.parametrize("seed", range(20))

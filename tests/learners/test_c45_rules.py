@@ -6,6 +6,7 @@ import pytest
 
 from keeptree._compiled.prune_counts import collapse_nodes
 from keeptree._compiled.prune_error import estimate_errors, find_largest
+from keeptree._compiled.shape import Shape
 from keeptree.learners import C45Classifier
 from keeptree.learners.prune import quantile
 from tests.reference.c45 import added
@@ -178,7 +179,9 @@ def test_collapse_goes_top_down():
     first_child = np.array([1, 0, 3, 0, 0], np.int32)
     counts = np.array([[8, 2], [1, 1.0008], [7, 0.9992], [6.0, 0.1984], [0.8, 0.8008]])
     label = np.array([0, 1, 0, 0, 1], np.int32)
-    collapse_nodes(first_child, n_children, counts, label, np.empty(5))
+    unused = np.zeros(5, np.int32)
+    shape = Shape(unused, np.zeros(5), first_child, n_children, unused, unused, unused, counts)
+    collapse_nodes(shape, label)
     assert n_children.tolist() == [2, 0, 0, 0, 0]
 
 
@@ -186,8 +189,8 @@ def test_the_last_of_tied_branches_is_the_largest():
     n_children, first_child = np.array([3, 0, 0, 0], np.int32), np.array([1, 0, 0, 0], np.int32)
     counts = np.array([[9.0, 1], [4, 0], [3, 1], [2, 0]])
     unused = np.zeros(4, np.int32)
-    tree = (unused, np.zeros(4), first_child, n_children, unused, unused, unused)
-    assert find_largest(tree, 0, counts) == 2
+    shape = Shape(unused, np.zeros(4), first_child, n_children, unused, unused, unused, counts)
+    assert find_largest(shape, 0) == 2
 
 
 @pytest.mark.parametrize("confidence", [0.05, 0.25, 0.5, 0.7])

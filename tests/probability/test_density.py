@@ -5,12 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keeptree.probability.density import (
-    KERNELS,
-    WINDOWS,
-    choose_bandwidth,
-    kernel_tables,
-)
+from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
+from keeptree.probability.density_window import WINDOWS
 from tests.reference import density as reference
 
 ALL = sorted(KERNELS)

@@ -14,7 +14,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.collect import collect
-from keeptree.reporting.outline import outline_items
 from keeptree.reporting.render import page_script, render, to_script
 from keeptree.text import clean
 
@@ -228,19 +227,6 @@ def test_a_chain_of_two_thousand_tests_is_folded_and_the_way_of_a_case_is_nested
     page = Page(html)  # which complains about lists that do not match
     assert body_of(html).count('class="branch"') == len(nodes)
     assert page.all("li")
-
-
-def test_the_outline_nests_as_the_tree_does(demo_data):
-    nodes = demo_data["tree"]["nodes"]
-    open_lists = 1
-    for item in outline_items(nodes):
-        open_lists += item["opens"]
-        assert open_lists == item["node"]["depth"] + 1
-        if item["parent"] is not None:
-            assert item["parent"]["id"] == item["node"]["parent"]
-        assert item["inner"] == (item["node"]["name"] is not None)
-        open_lists -= item["closes"]
-    assert open_lists == 1
 
 
 def test_a_tree_of_one_leaf_is_one_line(demo_data):

@@ -1,9 +1,34 @@
 """What naive Bayes in the leaves of a tree answers."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy import bool_, float64, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
+
+
+class Models(NamedTuple):
+    """Naive Bayes of the leaves as flat arrays.
+
+    ``model_of`` is the model of each node; column f of model k has its cuts and its log cells from
+    ``cut_start`` and ``cell_start`` of ``k * columns + f`` on.
+    """
+
+    model_of: In(int64, 1)
+    cuts: In(float64, 1)
+    cut_start: In(int64, 1)
+    cells: In(float64, 2)
+    cell_start: In(int64, 1)
+    prior: In(float64, 2)
+
+
+class Reached(NamedTuple):
+    """Leaves that rows reach, with a share of each: of row i from ``first[i]`` on."""
+
+    first: In(int64, 1)
+    leaf: In(int64, 1)
+    share: In(float64, 1)
 
 
 @inner
@@ -36,24 +61,14 @@ def find_bin(cuts, first, end, x):
 @entry
 def answer_rows(
     X: In(float64, 2),
-    first: In(int64, 1),
-    leaf: In(int64, 1),
-    share: In(float64, 1),
+    reached: Reached,
     nominal: In(bool_, 1),
-    model_of: In(int64, 1),
-    cuts: In(float64, 1),
-    cut_start: In(int64, 1),
-    cells: In(float64, 2),
-    cell_start: In(int64, 1),
-    prior: In(float64, 2),
+    models: Models,
     probability: Out(float64, 2),
 ):
-    """Fill the class probabilities of rows: naive Bayes of each leaf they reach, mixed by share.
-
-    Row i reaches ``leaf[first[i]:first[i + 1]]``. ``model_of`` is the model of each node; column f
-    of model k has its cuts and its log cells from ``cut_start`` and ``cell_start`` of
-    ``k * columns + f`` on.
-    """
+    """Fill the class probabilities of rows: naive Bayes of each leaf they reach, mixed by share."""
+    first, leaf, share = reached
+    model_of, cuts, cut_start, cells, cell_start, prior = models
     n_columns, n_classes = X.shape[1], prior.shape[1]
     score = np.empty(n_classes)
     for i in range(len(X)):

@@ -27,7 +27,7 @@ MOST_PIECES = 1 << 17
 
 
 class Tables(NamedTuple):
-    """Curves cut into cubic pieces; `keeptree.probability.density.KernelTables` explains them."""
+    """Curves cut into cubic pieces; `probability.density_gaussian.KernelTables` explains them."""
 
     axis: In(float64, 2, "C")
     cell: In(int64, 1, "C")
@@ -254,7 +254,7 @@ def _find_misfit(knots):
 
 @inner
 def lookup_curve(h, curve, tables):
-    """Share at h (not NaN); `keeptree.probability.density.KernelTables` explains the fields."""
+    """Share at h (not NaN); `probability.density_gaussian.KernelTables` explains it."""
     axis, cell, piece, coefficient = tables
     x = (h - axis[curve, 0]) * axis[curve, 1]
     if x < 0.0:

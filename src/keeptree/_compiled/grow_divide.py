@@ -1,54 +1,84 @@
-"""Divide the entries of nodes among their branches; see ``grow_search`` for what entries are.
+"""Divide the entries of nodes among the branches of their tests.
 
-Branches are numbered through all nodes: those of node i are ``first_branch[i]`` and the following
-``n_branches[i]``. A row whose value is missing becomes one entry in every branch. ``test`` is what
-``search_nodes`` fills.
+Branches are numbered through all nodes: those of node i are ``first[i]`` and the following.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy import bool_, float64, int32, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.entries import (
+    Division,
+    Entries,
+    Part,
+    divide_node,
+    share_unknown,
+    start_entries,
+)
+from keeptree._compiled.grow_search import Columns, Nodes, SearchOptions, Tests
+from keeptree._compiled.j48 import MULTIWAY, ONE_AGAINST_REST, SMALL, may_split
 
-SMALL = 1e-6  # J48's tolerance
-ONE_AGAINST_REST = 1  # nominal tests: 0 is multiway, 2 subsets
+
+class Branches(NamedTuple):
+    """Branches of nodes.
+
+    ``first``, ``category_start`` and ``n_unknown`` (entries without a value) are those of the
+    nodes, ``branch`` that of the entries (see ``Division``). ``counts`` (class weights), ``share``
+    and ``size`` of the branches are zeros before. ``to`` is where the entries of a branch that
+    will be split start in the next wave, -1 for a leaf. ``category_child[category_start[i] + k]``
+    is the branch of category k of node i.
+    """
+
+    first: In(int64, 1, "C")
+    category_start: In(int64, 1, "C")
+    category_child: Out(int32, 1)
+    n_unknown: Out(int64, 1)
+    branch: Out(int32, 1)
+    counts: Out(float64, 2)
+    share: Out(float64, 1)
+    size: Out(int64, 1)
+    to: Out(int64, 1)
 
 
 @inner
-def map_categories(cut, n_values, nominal, subset_of, node, first, category_child):
+def map_categories(tests, i, nominal, first, category_child):
     """Fill the branch of each category of a nominal test."""
-    for k in range(n_values):
-        if nominal < ONE_AGAINST_REST:
+    for k in range(tests.n_categories[i]):
+        if nominal == MULTIWAY:
             category_child[first + k] = k
         elif nominal == ONE_AGAINST_REST:
-            category_child[first + k] = 0 if k == cut else 1
+            category_child[first + k] = 0 if k == tests.cut[i] else 1
         else:
-            category_child[first + k] = subset_of[node, k]
+            category_child[first + k] = tests.subset_of[i, k]
 
 
 @inner
-def find_branches(a, m, column, cut, n_known, row, sorted_entry, branch):
+def cut_entries(order, s, a, m, n_known, cut, branch):
     """Fill the branch of each entry of a numeric test, -1 without a value."""
     for e in range(a, a + m):
         branch[e] = -1
     for i in range(n_known):
-        branch[a + sorted_entry[column, a + i]] = 0 if i < cut else 1
+        branch[a + order[s, a + i]] = 0 if i < cut else 1
 
 
 @inner
-def read_branches(a, m, column, n_classes, row, cell, category_child, first, branch):
+def read_branches(row, cell, s, a, m, n_classes, first, category_child, branch):
     """Fill the branch of each entry of a nominal test, -1 without a value."""
     for e in range(a, a + m):
-        at = cell[column, row[e]]
+        at = cell[s, row[e]]
         branch[e] = category_child[first + at // n_classes] if at >= 0 else -1
 
 
 @inner
-def weigh_branches(a, m, row, weight, label, branch, first, number, counts, share, size):
-    """Fill class weights, share and number of entries of each branch.
+def weigh_branches(entries, label, a, m, first, number, branches):
+    """Fill class weights, share and number of entries of each branch; number the unknown entries.
 
-    Entries without a value are numbered: their branch becomes ``-1 - i``.
+    Returns the number of entries without a value.
     """
+    row, weight, _ = entries
+    branch, counts, share, size = branches.branch, branches.counts, branches.share, branches.size
     known, unknown = 0.0, 0
     for e in range(a, a + m):
         if branch[e] < 0:
@@ -60,10 +90,7 @@ def weigh_branches(a, m, row, weight, label, branch, first, number, counts, shar
         known += weight[e]
         size[b] += 1
         counts[b, label[row[e]]] += weight[e]
-    for b in range(first, first + number):
-        share[b] = share[b] / known if known >= SMALL else 1.0 / number
-        if share[b] > SMALL:
-            size[b] += unknown
+    share_unknown(first, number, known, unknown, share, size)
     if unknown > 0:
         for e in range(a, a + m):
             if branch[e] < 0:
@@ -73,170 +100,69 @@ def weigh_branches(a, m, row, weight, label, branch, first, number, counts, shar
     return unknown
 
 
-@inner
-def place_branches(first, number, counts, size, min_leaf, grows, to, end):
-    """Fill where the entries of each branch go, -1 where J48 does not split; returns their end.
-
-    A node is a leaf if it is too light or of one class.
-    """
-    for b in range(first, first + number):
-        total, largest = 0.0, 0.0
-        for c in range(counts.shape[1]):
-            total += counts[b, c]
-            largest = max(largest, counts[b, c])
-        to[b] = -1
-        if grows and 2 * min_leaf - total <= SMALL and abs(total - largest) >= SMALL:
-            to[b] = end
-            end += size[b]
-    return end
-
-
 @entry
 def assign_branches(
-    start: In(int64, 1, "C"),
-    size: In(int64, 1, "C"),
-    known_rows: In(int32, 2),
-    row: In(int32, 1, "C"),
-    weight: In(float64, 1, "C"),
-    sorted_entry: In(int32, 2),
-    label: In(int64, 1, "C"),
-    cell: In(int32, 2, "C"),
-    slot: In(int64, 1, "C"),
-    test: In(int64, 2, "C"),
-    subset_of: In(int32, 2, "C"),
-    nominal: int,
-    min_leaf: float,
+    nodes: Nodes,
+    entries: Entries,
+    columns: Columns,
+    options: SearchOptions,
+    tests: Tests,
     may_grow: In(bool_, 1, "C"),
-    first_branch: In(int64, 1, "C"),
-    category_start: In(int64, 1, "C"),
-    category_child: Out(int32, 1),
-    branch: Out(int32, 1),
-    n_unknown: Out(int64, 1),
-    counts: Out(float64, 2),
-    share: Out(float64, 1),
-    branch_size: Out(int64, 1),
-    to: Out(int64, 1),
+    branches: Branches,
 ):
     """Find the branch of every entry; returns how many entries there are in branches that grow.
 
-    ``category_start[i]`` is where the branches of the categories of node i go in
-    ``category_child``; ``may_grow[i]`` whether its children may be split. ``counts`` (class
-    weights), ``share`` and ``branch_size`` of the branches are zeros before. ``to`` is where the
-    entries of a branch that will be split start in the next wave, -1 for a leaf.
+    ``may_grow[i]``: whether the children of node i may be split.
     """
     end = int64(0)
-    for i in range(len(start)):
-        if test[0, i] < 0:
+    for i in range(len(nodes.start)):
+        if tests.column[i] < 0:
             continue
-        a, m, column = start[i], size[i], slot[test[0, i]]
-        first, number, cut, n_values = first_branch[i], test[2, i], test[1, i], test[3, i]
-        if n_values == 0:
-            find_branches(a, m, column, cut, known_rows[i, column], row, sorted_entry, branch)
+        a, m, s = nodes.start[i], nodes.size[i], columns.slot[tests.column[i]]
+        first, number, at = branches.first[i], tests.n_branches[i], branches.category_start[i]
+        if tests.n_categories[i] == 0:
+            n_known = nodes.known[i, s]
+            cut_entries(entries.order, s, a, m, n_known, tests.cut[i], branches.branch)
         else:
-            at = category_start[i]
-            map_categories(cut, n_values, nominal, subset_of, i, at, category_child)
-            read_branches(a, m, column, counts.shape[1], row, cell, category_child, at, branch)
-        n_unknown[i] = weigh_branches(
-            a, m, row, weight, label, branch, first, number, counts, share, branch_size
+            map_categories(tests, i, options.nominal, at, branches.category_child)
+            read_branches(
+                entries.row, columns.cell, s, a, m, options.n_classes, at,
+                branches.category_child, branches.branch,
+            )  # fmt: skip
+        branches.n_unknown[i] = weigh_branches(
+            entries, columns.label, a, m, first, number, branches
         )
-        end = place_branches(first, number, counts, branch_size, min_leaf, may_grow[i], to, end)
+        for b in range(first, first + number):
+            branches.to[b] = -1
+            if may_grow[i] and may_split(branches.counts, b, options.min_leaf):
+                branches.to[b] = end
+                end += branches.size[b]
     return end
-
-
-@inner
-def copy_entry(row, weight, share, to, new_row, new_weight):
-    """Put an entry with part of its weight in its new place."""
-    new_row[to] = row
-    new_weight[to] = weight * share
-
-
-@inner
-def divide_node(
-    a, m, row, weight, branch, first, number, n_unknown, share, to, place, new_row, new_weight
-):
-    """Copy the entries of a node; returns the places of those without a value, by branch."""
-    copies = np.empty((n_unknown, number), dtype=np.int32)
-    filled = np.zeros(number, dtype=np.int32)
-    for e in range(a, a + m):
-        b = branch[e]
-        if b >= 0:
-            if to[first + b] >= 0:
-                place[e - a] = filled[b]
-                copy_entry(row[e], weight[e], 1.0, to[first + b] + filled[b], new_row, new_weight)
-                filled[b] += 1
-            continue
-        for j in range(number):
-            if to[first + j] >= 0 and share[first + j] > SMALL:
-                copies[-1 - b, j] = filled[j]
-                at = to[first + j] + filled[j]
-                copy_entry(row[e], weight[e], share[first + j], at, new_row, new_weight)
-                filled[j] += 1
-    return copies
-
-
-@inner
-def divide_column(
-    a, n_known, column, sorted_entry, branch, first, number, share, to, place, copies, filled,
-    new_sorted,
-):  # fmt: skip
-    """Divide one sorted column of a node; ``filled`` counts the entries of each branch."""
-    for j in range(number):
-        filled[j] = 0
-    for i in range(n_known):
-        e = sorted_entry[column, a + i]
-        b = branch[a + e]
-        if b >= 0:
-            if to[first + b] >= 0:
-                new_sorted[column, to[first + b] + filled[b]] = place[e]
-                filled[b] += 1
-            continue
-        for j in range(number):
-            if to[first + j] >= 0 and share[first + j] > SMALL:
-                new_sorted[column, to[first + j] + filled[j]] = copies[-1 - b, j]
-                filled[j] += 1
 
 
 @entry
 def divide_entries(
-    start: In(int64, 1, "C"),
-    size: In(int64, 1, "C"),
-    known_rows: In(int32, 2),
-    row: In(int32, 1, "C"),
-    weight: In(float64, 1, "C"),
-    sorted_entry: In(int32, 2),
-    first_branch: In(int64, 1, "C"),
+    nodes: Nodes,
+    entries: Entries,
     n_branches: In(int64, 1, "C"),
-    branch: In(int32, 1, "C"),
-    n_unknown: In(int64, 1, "C"),
-    share: In(float64, 1, "C"),
-    to: In(int64, 1, "C"),
-    new_row: Out(int32, 1),
-    new_weight: Out(float64, 1),
-    new_sorted: Out(int32, 2),
-    new_known: Out(int32, 2),
+    branches: Branches,
+    n_entries: int,
 ):
-    """Copy the entries of each branch b to ``to[b]``, in order; to nowhere if that is negative."""
-    longest, widest = int64(0), int64(0)
-    for i in range(len(start)):
-        longest = max(longest, size[i])
-        widest = max(widest, n_branches[i])
-    place = np.empty(longest, dtype=np.int32)
-    filled = np.empty(widest, dtype=np.int32)
-    for i in range(len(start)):
-        a, m, first, number = start[i], size[i], first_branch[i], n_branches[i]
+    """Copy the entries of each branch b to ``to[b]``, in order; to nowhere if that is negative.
+
+    Returns the fields of the ``n_entries`` new entries, and the number of those with a value by
+    branch and numeric column.
+    """
+    n_columns = len(entries.order)
+    new = start_entries(n_entries, n_columns)
+    known = np.zeros((len(branches.to), n_columns), dtype=np.int32)
+    division = Division(branches.branch, branches.share, branches.to)
+    for i in range(len(nodes.start)):
+        first = branches.first[i]
         grows = False
-        for b in range(first, first + number):
-            grows = grows or to[b] >= 0
-        if not grows:
-            continue
-        copies = divide_node(
-            a, m, row, weight, branch, first, number, n_unknown[i], share, to, place, new_row,
-            new_weight,
-        )  # fmt: skip
-        for s in range(len(sorted_entry)):
-            divide_column(
-                a, known_rows[i, s], s, sorted_entry, branch, first, number, share, to, place,
-                copies, filled, new_sorted,
-            )  # fmt: skip
-            for j in range(number):
-                new_known[first + j, s] = filled[j]
+        for b in range(first, first + n_branches[i]):
+            grows = grows or branches.to[b] >= 0
+        if grows:
+            node = Part(nodes.start[i], nodes.size[i], first, n_branches[i], branches.n_unknown[i])
+            divide_node(entries, nodes.known, i, node, division, new, known)
+    return new.row, new.weight, new.order, known

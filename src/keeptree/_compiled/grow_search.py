@@ -1,19 +1,98 @@
-"""Search the best test of nodes with any data: nominal columns, missing values, weights.
+"""Search the best test of nodes with any data: nominal columns, missing values, weights."""
 
-A node holds *entries*: a row and the part of its weight that came here; the entries of node i are
-``start[i]:start[i] + size[i]``. For every numeric column the entries with a value are listed in the
-order of the values (``sorted_entry``, as distances from the node's start), so only the root sorts.
-"""
+from typing import NamedTuple
 
 import numpy as np
 from numpy import bool_, float64, int32, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.entries import Entries
+from keeptree._compiled.impurity import entropy_term, gain_ratio, impurity, scaled_gain, term
+from keeptree._compiled.j48 import (
+    GAIN_RATIO,
+    GINI,
+    MULTIWAY,
+    NEVER_CUT,
+    ONE_AGAINST_REST,
+    SMALL,
+    SUBSETS,
+    choose_column,
+    least_side,
+)
+from keeptree._compiled.midpoints import j48_midpoint
 
-SMALL = 1e-6  # J48's tolerance
-NEVER_CUT = 1e-5  # neighbours closer than this are not separated
-GAIN_RATIO, GINI = 0, 2  # criterion: 1 is the information gain
-MULTIWAY, ONE_AGAINST_REST = 0, 1  # nominal tests: 2 is subsets
+
+class Nodes(NamedTuple):
+    """First entry and number of entries of nodes, and of those with a value, by numeric column."""
+
+    start: In(int64, 1, "C")
+    size: In(int64, 1, "C")
+    known: In(int32, 2, "C")
+
+
+class Columns(NamedTuple):
+    """A training table.
+
+    Column f is line ``slot[f]`` of ``value`` (numeric columns x rows; ``n_categories[f]`` is 0) or
+    of ``cell`` (nominal columns x rows: category x n_classes + class, -1 where missing).
+    """
+
+    label: In(int64, 1, "C")
+    value: In(float64, 2, "C")
+    cell: In(int32, 2, "C")
+    slot: In(int64, 1, "C")
+    n_categories: In(int64, 1, "C")
+
+
+class SearchOptions(NamedTuple):
+    """How to grow; ``averaged`` marks the columns that enter the mean gain."""
+
+    n_classes: int
+    min_leaf: float
+    criterion: int
+    nominal: int
+    mdl: bool
+    averaged: In(bool_, 1, "C")
+    table: In(float64, 1, "C")
+
+
+class Tests(NamedTuple):
+    """Tests of nodes.
+
+    ``column`` is -1 for none; ``cut`` the number of entries on the left, the category tested
+    against the rest, or the number of categories on the left; ``threshold`` the midpoint of a
+    numeric cut; ``subset_of`` has the sides of the categories where there are two subsets.
+    """
+
+    column: Out(int64, 1)
+    cut: Out(int64, 1)
+    n_branches: Out(int64, 1)
+    n_categories: Out(int64, 1)
+    threshold: Out(float64, 1)
+    subset_of: Out(int32, 2)
+
+
+class Cells(NamedTuple):
+    """Weights of a nominal column in a node by category x class, category and class.
+
+    ``rank`` is work space of the search for two subsets.
+    """
+
+    both: np.ndarray
+    category: np.ndarray
+    label: np.ndarray
+    rank: np.ndarray
+
+
+class Work(NamedTuple):
+    """Results by column, and work space."""
+
+    gain: np.ndarray
+    ratio: np.ndarray
+    detail: np.ndarray
+    cells: Cells
+    left: np.ndarray
+    right: np.ndarray
 
 
 @entry
@@ -32,77 +111,31 @@ def code_cells(
 
 
 @inner
-def clear(array, size):
-    """Set the first numbers of an array to zero."""
-    for i in range(size):
-        array[i] = 0.0
-
-
-@inner
-def term(count, gini, table):
-    """Return count^2, or count x log2(count), from the table if the count is whole."""
-    if gini:
-        return count * count
-    if count < SMALL:
-        return 0.0
-    whole = int64(count)
-    if whole == count and whole < len(table):
-        return table[whole]
-    return count * np.log2(count)
-
-
-@inner
-def impurity(total, terms, gini, table):
-    """Weight x impurity of a set: ``terms`` sums :func:`term` over its classes."""
-    if gini:
-        return total - terms / total if total > SMALL else 0.0
-    return term(total, gini, table) - terms
-
-
-@inner
-def scaled_gain(difference, known, total):
-    """Gain per unit of weight; the rows without a value count as no gain."""
-    product = known / total * difference
-    return 0.0 if abs(product) < SMALL else product / known
-
-
-@inner
-def gain_ratio(gain, branch_terms, branches_total, total, table):
-    """Gain over split information; the rows without a value are one more branch."""
-    info = term(total, False, table) - branch_terms - term(total - branches_total, False, table)
-    return 0.0 if abs(info) < SMALL else gain / (info / total)
-
-
-@inner
-def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, total, options, work):
+def search_cuts(entries, columns, s, a, n_known, total, options, work):
     """Best numeric cut as (valid, gain, ratio, number of entries on the left)."""
-    min_leaf, criterion, mdl, table = options
-    gini = criterion == GINI
-    left, right = work
-    clear(left, len(left))
-    clear(right, len(right))
+    row, weight, order = entries
+    label, value, table = columns.label, columns.value, options.table
+    gini = options.criterion == GINI
+    left, right = work.left, work.right
+    left.fill(0.0)
+    right.fill(0.0)
     known = 0.0
-    for i in range(known_rows):
-        e = a + sorted_entry[slot, a + i]
+    for i in range(n_known):
+        e = a + order[s, a + i]
         right[label[row[e]]] += weight[e]
         known += weight[e]
-    side = 0.1 * known / len(left)
-    if side - min_leaf < SMALL:
-        side = min_leaf
-    elif side - 25.0 > SMALL:
-        side = 25.0
-    if known_rows < 2 or 2 * side - known_rows > SMALL:
-        return False, 0.0, 0.0, 0
-    terms_left = 0.0
-    terms_right = 0.0
+    side = least_side(known, len(left), options.min_leaf)
+    if n_known < 2 or 2 * side - n_known > SMALL:
+        return False, 0.0, 0.0, int64(0)
+    terms_left, terms_right = 0.0, 0.0
     for c in range(len(right)):
         terms_right += term(right[c], gini, table)
     base = impurity(known, terms_right, gini, table)
-    best, position, candidates, best_left = 0.0, 0, 0, 0.0
+    best, position, candidates, best_left = 0.0, int64(0), 0, 0.0
     weight_left = 0.0
-    e = a + sorted_entry[slot, a]
-    u = value[slot, row[e]]
-    for i in range(1, known_rows):
+    e = a + order[s, a]
+    u = value[s, row[e]]
+    for i in range(1, n_known):
         c = label[row[e]]
         w = weight[e]
         terms_left += term(left[c] + w, gini, table) - term(left[c], gini, table)
@@ -110,8 +143,8 @@ def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, to
         left[c] += w
         right[c] -= w
         weight_left += w
-        e = a + sorted_entry[slot, a + i]
-        v = value[slot, row[e]]
+        e = a + order[s, a + i]
+        v = value[s, row[e]]
         if u + NEVER_CUT < v:
             if side - (known - weight_left) >= SMALL:
                 break
@@ -122,77 +155,76 @@ def search_cuts(sorted_entry, known_rows, row, weight, label, value, slot, a, to
                 )
                 gain = scaled_gain(base - after, known, total)
                 if gain - best > SMALL:
-                    best, position, best_left = gain, i, weight_left
+                    best, position, best_left = gain, int64(i), weight_left
         u = v
-    if mdl and candidates > 0 and not gini:
+    if options.mdl and candidates > 0 and not gini:
         best -= np.log2(float64(candidates)) / total
     if position == 0 or best < SMALL:
-        return False, 0.0, 0.0, 0
+        return False, 0.0, 0.0, int64(0)
     ratio = best
-    if criterion == GAIN_RATIO:
-        parts = term(best_left, False, table) + term(known - best_left, False, table)
+    if options.criterion == GAIN_RATIO:
+        parts = entropy_term(best_left, table) + entropy_term(known - best_left, table)
         ratio = gain_ratio(best, parts, known, total, table)
     return True, best, ratio, position
 
 
 @inner
-def fill_cells(row, weight, cell, slot, a, m, n_categories, cells, in_category, in_class):
-    """Weights of each category x class of a nominal column; returns the weight with a value."""
-    n_classes = len(in_class)
-    clear(cells, n_categories * n_classes)
-    clear(in_class, n_classes)
+def fill_cells(entries, cell, s, a, m, n, cells):
+    """Fill the weights of a nominal column of n categories; returns the weight with a value."""
+    n_classes = len(cells.label)
+    for i in range(n * n_classes):
+        cells.both[i] = 0.0
+    cells.label.fill(0.0)
     for e in range(a, a + m):
-        at = cell[slot, row[e]]
+        at = cell[s, entries.row[e]]
         if at >= 0:
-            cells[at] += weight[e]
+            cells.both[at] += entries.weight[e]
     known = 0.0
-    for k in range(n_categories):
-        in_category[k] = 0.0
+    for k in range(n):
+        cells.category[k] = 0.0
         for c in range(n_classes):
-            in_category[k] += cells[k * n_classes + c]
-            in_class[c] += cells[k * n_classes + c]
-        known += in_category[k]
+            cells.category[k] += cells.both[k * n_classes + c]
+            cells.label[c] += cells.both[k * n_classes + c]
+        known += cells.category[k]
     return known
 
 
 @inner
-def search_multiway(n_categories, cells, in_category, in_class, known, total, options):
+def search_multiway(n, cells, known, total, options):
     """One branch per declared category as (valid, gain, ratio)."""
-    min_leaf, criterion, _, table = options
-    gini = criterion == GINI
-    n_classes = len(in_class)
+    table, gini = options.table, options.criterion == GINI
+    n_classes = len(cells.label)
     enough = 0
     base_terms = 0.0
     for c in range(n_classes):
-        base_terms += term(in_class[c], gini, table)
+        base_terms += term(cells.label[c], gini, table)
     difference = impurity(known, base_terms, gini, table)
     branch_terms = 0.0
-    for k in range(n_categories):
-        held = in_category[k]
+    for k in range(n):
+        held = cells.category[k]
         if held <= 0:
             continue
-        enough += min_leaf - held < SMALL
+        enough += options.min_leaf - held < SMALL
         terms = 0.0
         for c in range(n_classes):
-            terms += term(cells[k * n_classes + c], gini, table)
+            terms += term(cells.both[k * n_classes + c], gini, table)
         difference -= impurity(held, terms, gini, table)
-        branch_terms += term(held, False, table)
+        branch_terms += entropy_term(held, table)
     if enough < 2:
         return False, 0.0, 0.0
     gain = scaled_gain(difference, known, total)
-    if criterion != GAIN_RATIO:
+    if options.criterion != GAIN_RATIO:
         return True, gain, gain
     return True, gain, gain_ratio(gain, branch_terms, known, total, table)
 
 
 @inner
-def two_sided(cells, first, n_classes, in_class, known, total, options):
-    """Gain and ratio of the class weights ``cells[first:]`` against the rest of ``in_class``."""
-    _, criterion, _, table = options
-    gini = criterion == GINI
+def two_sided(weights, first, in_class, known, total, options):
+    """Gain and ratio of the class weights ``weights[first:]`` against the rest of ``in_class``."""
+    table, gini = options.table, options.criterion == GINI
     held, base_terms, terms, rest_terms = 0.0, 0.0, 0.0, 0.0
-    for c in range(n_classes):
-        inside = cells[first + c]
+    for c in range(len(in_class)):
+        inside = weights[first + c]
         held += inside
         base_terms += term(in_class[c], gini, table)
         terms += term(inside, gini, table)
@@ -203,207 +235,173 @@ def two_sided(cells, first, n_classes, in_class, known, total, options):
         - impurity(known - held, rest_terms, gini, table)
     )
     gain = scaled_gain(difference, known, total)
-    if criterion != GAIN_RATIO:
+    if options.criterion != GAIN_RATIO:
         return gain, gain
-    parts = term(held, False, table) + term(known - held, False, table)
+    parts = entropy_term(held, table) + entropy_term(known - held, table)
     return gain, gain_ratio(gain, parts, known, total, table)
 
 
 @inner
-def search_one_against_rest(n_categories, cells, in_category, in_class, known, total, options):
+def too_light(held, known, min_leaf):
+    """Whether one of two branches has too little weight."""
+    return min_leaf - held >= SMALL or min_leaf - (known - held) >= SMALL
+
+
+@inner
+def search_one_against_rest(n, cells, known, total, options):
     """J48 -B as (valid, gain, ratio, category)."""
-    min_leaf = options[0]
-    valid, gain, ratio, category = False, 0.0, 0.0, 0
-    for k in range(n_categories):
-        held = in_category[k]
-        if min_leaf - held >= SMALL or min_leaf - (known - held) >= SMALL:
+    valid, gain, ratio, category = False, 0.0, 0.0, int64(0)
+    for k in range(n):
+        if too_light(cells.category[k], known, options.min_leaf):
             continue
         valid = True
-        n_classes = len(in_class)
-        g, r = two_sided(cells, k * n_classes, n_classes, in_class, known, total, options)
+        g, r = two_sided(cells.both, k * len(cells.label), cells.label, known, total, options)
         if k == 0 or r - ratio > SMALL:
-            gain, ratio, category = g, r, k
+            gain, ratio, category = g, r, int64(k)
     return valid, gain, ratio, category
 
 
 @inner
-def search_subsets(n_categories, cells, in_category, in_class, known, total, options, rank):
-    """Best cut of the categories ordered by the share of the second class (Breiman et al. 1984).
+def rank_categories(n, cells):
+    """Rank categories by the share of the second class, those without weight last.
 
-    Returns (valid, gain, ratio, number of categories on the left); ``rank`` is filled with the
-    ordered categories, those without weight last.
+    Returns the number of categories that have weight.
     """
-    min_leaf = options[0]
+    both, held, rank = cells.both, cells.category, cells.rank
     present = 0
-    for k in range(n_categories):
-        if in_category[k] <= 0:
+    for k in range(n):
+        if held[k] <= 0:
             continue
-        share = cells[2 * k + 1] / in_category[k]
+        share = both[2 * k + 1] / held[k]
         at = present
-        while at > 0 and cells[2 * rank[at - 1] + 1] / in_category[rank[at - 1]] > share:
+        while at > 0 and both[2 * rank[at - 1] + 1] / held[rank[at - 1]] > share:
             rank[at] = rank[at - 1]
             at -= 1
         rank[at] = k
         present += 1
     at = present
-    for k in range(n_categories):
-        if in_category[k] <= 0:
+    for k in range(n):
+        if held[k] <= 0:
             rank[at] = k
             at += 1
-    left = np.empty(2)
-    left[0], left[1] = 0.0, 0.0
-    valid, gain, ratio, taken = False, 0.0, 0.0, 0
-    for i in range(present - 1):
-        left[0] += cells[2 * rank[i]]
-        left[1] += cells[2 * rank[i] + 1]
-        held = left[0] + left[1]
-        if min_leaf - held >= SMALL or min_leaf - (known - held) >= SMALL:
+    return present
+
+
+@inner
+def search_subsets(n, cells, known, total, options):
+    """Best cut of the ranked categories (Breiman et al. 1984); two classes.
+
+    Returns (valid, gain, ratio, number of categories on the left).
+    """
+    rank = cells.rank
+    left = np.zeros(2)
+    valid, gain, ratio, taken = False, 0.0, 0.0, int64(0)
+    for i in range(rank_categories(n, cells) - 1):
+        left[0] += cells.both[2 * rank[i]]
+        left[1] += cells.both[2 * rank[i] + 1]
+        if too_light(left[0] + left[1], known, options.min_leaf):
             continue
-        g, r = two_sided(left, int64(0), int64(2), in_class, known, total, options)
+        g, r = two_sided(left, int64(0), cells.label, known, total, options)
         if not valid or g - gain > SMALL:
-            gain, ratio, taken = g, r, i + 1
+            gain, ratio, taken = g, r, int64(i + 1)
         valid = True
     return valid, gain, ratio, taken
 
 
 @inner
-def search_node(entries, data, a, m, known_rows, options, nominal, averaged, work):
-    """Column of the best test (-1 for none); ``detail`` says where each column would be cut.
+def search_categories(n, cells, known, total, options):
+    """Best test of a nominal column as (valid, gain, ratio, category or number on the left)."""
+    if options.nominal == MULTIWAY:
+        valid, gain, ratio = search_multiway(n, cells, known, total, options)
+        return valid, gain, ratio, int64(0)
+    if options.nominal == ONE_AGAINST_REST:
+        return search_one_against_rest(n, cells, known, total, options)
+    return search_subsets(n, cells, known, total, options)
 
-    ``known_rows[s]`` is the number of entries with a value in line s of the numeric columns.
-    """
-    row, weight, sorted_entry = entries
-    label, value, cell, slot, n_categories = data
-    gain, ratio, detail, cells, held, rank, in_class, left, right = work
+
+@inner
+def search_node(nodes, entries, columns, options, i, work):
+    """Column of the best test of node i (-1 for none); ``work.detail`` says how to cut each."""
+    a, m = nodes.start[i], nodes.size[i]
     total = 0.0
     for e in range(a, a + m):
-        total += weight[e]
-    sum_gain, n_valid = 0.0, 0
-    for f in range(len(slot)):
-        s, n = slot[f], n_categories[f]
+        total += entries.weight[e]
+    for f in range(len(columns.slot)):
+        s, n = columns.slot[f], columns.n_categories[f]
         if n == 0:
-            valid, gain[f], ratio[f], detail[f] = search_cuts(
-                sorted_entry, known_rows[s], row, weight, label, value, s, a, total, options,
-                (left, right),
-            )  # fmt: skip
+            valid, gain, ratio, detail = search_cuts(
+                entries, columns, s, a, nodes.known[i, s], total, options, work
+            )
         else:
-            known = fill_cells(row, weight, cell, s, a, m, n, cells, held, in_class)
-            if nominal == MULTIWAY:
-                valid, gain[f], ratio[f] = search_multiway(
-                    n, cells, held, in_class, known, total, options
-                )
-            elif nominal == ONE_AGAINST_REST:
-                valid, gain[f], ratio[f], detail[f] = search_one_against_rest(
-                    n, cells, held, in_class, known, total, options
-                )
-            else:
-                valid, gain[f], ratio[f], detail[f] = search_subsets(
-                    n, cells, held, in_class, known, total, options, rank
-                )
-        if not valid:
-            gain[f] = -np.inf
-        elif averaged[f]:
-            sum_gain += gain[f]
-            n_valid += 1
-    best, chosen = 0.0, -1
-    if n_valid > 0:
-        for f in range(len(slot)):
-            if gain[f] >= sum_gain / n_valid - 1e-3 and ratio[f] - best > SMALL:
-                best, chosen = ratio[f], f
-    return chosen
+            known = fill_cells(entries, columns.cell, s, a, m, n, work.cells)
+            valid, gain, ratio, detail = search_categories(n, work.cells, known, total, options)
+        work.gain[f] = gain if valid else -np.inf
+        work.ratio[f], work.detail[f] = ratio, detail
+    return choose_column(work.gain, work.ratio, options.averaged)
 
 
 @inner
-def cut_value(row, sorted_entry, value, slot, a, cut):
+def cut_value(entries, value, s, a, cut):
     """J48's threshold of the cut before the entry ``cut`` of a numeric column."""
-    lower = value[slot, row[a + sorted_entry[slot, a + cut - 1]]]
-    upper = value[slot, row[a + sorted_entry[slot, a + cut]]]
-    middle = (lower + upper) / 2
-    return lower if middle == upper else middle
+    row, _, order = entries
+    lower = value[s, row[a + order[s, a + cut - 1]]]
+    return j48_midpoint(lower, value[s, row[a + order[s, a + cut]]])
 
 
 @inner
-def map_subsets(entries, data, chosen, a, m, options, work, subset_of, node):
+def map_subsets(n, cut, cells, known, subset_of, node):
     """Fill the side of each category of a column that was chosen to be cut in two subsets."""
-    row, weight, _ = entries
-    _, _, cell, slot, n_categories = data
-    _, _, detail, cells, held, rank, in_class, _, _ = work
-    n, cut = n_categories[chosen], detail[chosen]
-    known = fill_cells(row, weight, cell, slot[chosen], a, m, n, cells, held, in_class)
-    search_subsets(n, cells, held, in_class, known, known, options, rank)
+    rank_categories(n, cells)
     weight_left = 0.0
     for i in range(n):
-        subset_of[node, rank[i]] = 0 if i < cut else 1
+        subset_of[node, cells.rank[i]] = 0 if i < cut else 1
         if i < cut:
-            weight_left += held[rank[i]]
+            weight_left += cells.category[cells.rank[i]]
     # A category nobody has here follows the heavier branch.
     for k in range(n):
-        if held[k] <= 0:
+        if cells.category[k] <= 0:
             subset_of[node, k] = 0 if 2 * weight_left >= known else 1
+
+
+@inner
+def start_work(n_categories, n_classes):
+    """Work space of the search."""
+    n_columns, widest = len(n_categories), int64(1)
+    for f in range(n_columns):
+        widest = max(widest, n_categories[f])
+    return Work(
+        gain=np.empty(n_columns),
+        ratio=np.empty(n_columns),
+        detail=np.empty(n_columns, dtype=np.int64),
+        cells=Cells(
+            both=np.empty(widest * n_classes),
+            category=np.empty(widest),
+            label=np.empty(n_classes),
+            rank=np.empty(widest, dtype=np.int64),
+        ),
+        left=np.empty(n_classes),
+        right=np.empty(n_classes),
+    )
 
 
 @entry
 def search_nodes(
-    start: In(int64, 1, "C"),
-    size: In(int64, 1, "C"),
-    known_rows: In(int32, 2),
-    row: In(int32, 1, "C"),
-    weight: In(float64, 1, "C"),
-    sorted_entry: In(int32, 2),
-    label: In(int64, 1, "C"),
-    value: In(float64, 2, "C"),
-    cell: In(int32, 2, "C"),
-    slot: In(int64, 1, "C"),
-    n_categories: In(int64, 1, "C"),
-    averaged: In(bool_, 1, "C"),
-    n_classes: int,
-    min_leaf: float,
-    criterion: int,
-    mdl: bool,
-    nominal: int,
-    table: In(float64, 1, "C"),
-    test: Out(int64, 2),
-    threshold: Out(float64, 1),
-    subset_of: Out(int32, 2),
+    nodes: Nodes, entries: Entries, columns: Columns, options: SearchOptions, tests: Tests
 ):
-    """Fill the best test of each node.
-
-    ``value`` (numeric columns x rows) and ``cell`` (nominal columns x rows: category x n_classes +
-    class, -1 where missing) hold column f in line ``slot[f]``; ``n_categories[f]`` is 0 for a
-    numeric one. ``averaged`` marks the columns that enter the mean gain.
-
-    The lines of ``test`` are: column (-1 for none); number of entries on the left, or category
-    tested against the rest; number of branches; number of categories. ``threshold`` is the midpoint
-    of a numeric cut; ``subset_of`` has the sides of the categories where there are two subsets.
-    """
-    entries = (row, weight, sorted_entry)
-    data = (label, value, cell, slot, n_categories)
-    options = (min_leaf, criterion, mdl, table)
-    widest = int64(1)
-    for f in range(len(slot)):
-        widest = max(widest, n_categories[f])
-    work = (
-        np.empty(len(slot)),
-        np.empty(len(slot)),
-        np.empty(len(slot), dtype=np.int64),
-        np.empty(widest * n_classes),
-        np.empty(widest),
-        np.empty(widest, dtype=np.int64),
-        np.empty(n_classes),
-        np.empty(n_classes),
-        np.empty(n_classes),
-    )
-    for i in range(len(start)):
-        a, m = start[i], size[i]
-        chosen = search_node(entries, data, a, m, known_rows[i], options, nominal, averaged, work)
-        test[0, i], test[1, i], test[2, i], test[3, i] = chosen, 0, 0, 0
-        threshold[i] = np.nan
+    """Fill the best test of each node."""
+    work = start_work(columns.n_categories, options.n_classes)
+    for i in range(len(nodes.start)):
+        chosen = search_node(nodes, entries, columns, options, i, work)
+        tests.column[i], tests.cut[i], tests.threshold[i] = chosen, 0, np.nan
+        tests.n_branches[i], tests.n_categories[i] = 0, 0
         if chosen < 0:
             continue
-        cut, n_values = work[2][chosen], n_categories[chosen]
-        test[1, i], test[3, i] = cut, n_values
-        test[2, i] = n_values if n_values > 0 and nominal == MULTIWAY else 2
-        if n_values == 0:
-            threshold[i] = cut_value(row, sorted_entry, value, slot[chosen], a, cut)
-        elif nominal > ONE_AGAINST_REST:
-            map_subsets(entries, data, chosen, a, m, options, work, subset_of, i)
+        a, s, n = nodes.start[i], columns.slot[chosen], columns.n_categories[chosen]
+        cut = work.detail[chosen]
+        tests.cut[i], tests.n_categories[i] = cut, n
+        tests.n_branches[i] = n if n > 0 and options.nominal == MULTIWAY else 2
+        if n == 0:
+            tests.threshold[i] = cut_value(entries, columns.value, s, a, cut)
+        elif options.nominal == SUBSETS:
+            known = fill_cells(entries, columns.cell, s, a, nodes.size[i], n, work.cells)
+            map_subsets(n, cut, work.cells, known, tests.subset_of, i)

@@ -1,110 +1,119 @@
-"""Naive Bayes over discretised columns: cuts, counts, cross-validated errors.
-
-A node holds *entries*: ``row`` and ``weight`` of its cases (a case with a missing value may be
-there with a part of its weight), and for every numeric column the entries with a value in the
-order of the values. The entries of several nodes lie behind one another; those of one node start
-at ``a``, and ``sorted_entry`` counts from there.
-
-``data`` is (label, value, code, slot, n_categories): column f is line ``slot[f]`` of ``value``
-(numeric, ``n_categories[f]`` is 0) or of ``code`` (nominal, -1 where missing).
-"""
+"""Naive Bayes over discretised columns: cuts, counts, cross-validated errors."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy import float64, int64
+from numpy import float64, int32, int64
 
-from keeptree._compiled.declare import In, entry, inner
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.entries import Division, Entries, Part, divide_node, start_entries
+from keeptree._compiled.grow_search import Columns
+from keeptree._compiled.impurity import entropy_term
+from keeptree._compiled.j48 import SMALL
+from keeptree._compiled.midpoints import midpoint
 
-SMALL = 1e-6  # J48's tolerance
 TIE = 1e-9  # bits per case below which two entropies count as equal: rounding of running sums
 
 
-class Columns(NamedTuple):
-    """The sample by columns: column f is line ``slot[f]`` of ``value`` or of ``code``."""
+class Scan(NamedTuple):
+    """A column to be cut: values, classes and weights of cases, their order, and work space."""
 
-    label: In(int64, 1, "C")
-    value: In(float64, 2, "C")
-    code: In(int64, 2, "C")
-    slot: In(int64, 1, "C")
-    n_categories: In(int64, 1, "C")
+    value: np.ndarray
+    label: np.ndarray
+    weight: np.ndarray
+    order: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    table: np.ndarray
 
 
-class Entries(NamedTuple):
-    """Cases of a node, and for each numeric column those with a value in the order of values."""
+class Bins(NamedTuple):
+    """Bin of each entry in each column (-1 where missing); the bins of all columns are numbered."""
 
-    row: In(int64, 1, "C")
-    weight: In(float64, 1, "C")
-    sorted_entry: In(int64, 2, "C")
+    of: np.ndarray
+    number: np.ndarray
+    start: np.ndarray
+
+
+class Counts(NamedTuple):
+    """Class weights of each bin, of the entries with a value in each column, and of all."""
+
+    cell: np.ndarray
+    column: np.ndarray
+    total: np.ndarray
+
+
+class Bayes(NamedTuple):
+    """What is counted and how: ``table`` has x log2(x) of whole numbers."""
+
+    n_classes: int
+    n_folds: int
+    table: In(float64, 1, "C")
 
 
 @inner
-def term(count, table):
-    """Return count x log2(count), from the table if the count is whole."""
-    if count < SMALL:
-        return 0.0
-    whole = int64(count)
-    if whole == count and whole < len(table):
-        return table[whole]
-    return count * np.log2(count)
+def start_scan(size, bayes):
+    """Scan to be filled."""
+    return Scan(
+        value=np.empty(size),
+        label=np.empty(size, dtype=np.int64),
+        weight=np.empty(size),
+        order=np.empty(size, dtype=np.int64),
+        left=np.empty(bayes.n_classes),
+        right=np.empty(bayes.n_classes),
+        table=bayes.table,
+    )
 
 
 @inner
-def clear(array):
-    """Set an array of one or two dimensions to zero; a loop compiles faster than a slice."""
-    flat = array.reshape(array.size)
-    for i in range(len(flat)):
-        flat[i] = 0.0
-
-
-@inner
-def measure_range(order, first, end, label, weight, held, table):
-    """(weight, weight x entropy, number of classes) of a range of sorted entries."""
-    clear(held)
+def measure_range(scan, first, end, held):
+    """(weight, weight x entropy, number of classes) of a range of sorted cases."""
+    held.fill(0.0)
     total = 0.0
     for i in range(first, end):
-        e = order[i]
-        held[label[e]] += weight[e]
-        total += weight[e]
+        e = scan.order[i]
+        held[scan.label[e]] += scan.weight[e]
+        total += scan.weight[e]
     terms, present = 0.0, 0
     for c in range(len(held)):
-        terms += term(held[c], table)
+        terms += entropy_term(held[c], scan.table)
         present += held[c] > 0
-    return total, max(term(total, table) - terms, 0.0), present
+    return total, max(entropy_term(total, scan.table) - terms, 0.0), present
 
 
 @inner
-def find_cut(value, order, first, end, label, weight, left, right, table):
+def find_cut(scan, first, end):
     """Last position of the lower part of a range, -1 where a cut costs more than it gains.
 
     Fayyad and Irani 1993: the cut of the lowest conditional entropy, the first of ties, if the
     gain exceeds the length of its description.
     """
+    value, label, weight, order, left, right, table = scan
     if end - first < 2:
         return -1
-    total, prior, k = measure_range(order, first, end, label, weight, right, table)
-    clear(left)
+    total, prior, k = measure_range(scan, first, end, right)
+    left.fill(0.0)
     terms_left, terms_right, weight_left = 0.0, 0.0, 0.0
     for c in range(len(right)):
-        terms_right += term(right[c], table)
+        terms_right += entropy_term(right[c], table)
     best, at = prior, -1
     for i in range(first, end - 1):
         e = order[i]
         c, w = label[e], weight[e]
-        terms_left += term(left[c] + w, table) - term(left[c], table)
-        terms_right += term(right[c] - w, table) - term(right[c], table)
+        terms_left += entropy_term(left[c] + w, table) - entropy_term(left[c], table)
+        terms_right += entropy_term(right[c] - w, table) - entropy_term(right[c], table)
         left[c] += w
         right[c] -= w
         weight_left += w
         if value[e] < value[order[i + 1]]:
-            after = term(weight_left, table) - terms_left
-            after += term(total - weight_left, table) - terms_right
+            after = entropy_term(weight_left, table) - terms_left
+            after += entropy_term(total - weight_left, table) - terms_right
             if best - after > TIE * total:
                 best, at = after, i
     if at < 0:
         return -1
-    w1, h1, k1 = measure_range(order, first, at + 1, label, weight, left, table)
-    w2, h2, k2 = measure_range(order, at + 1, end, label, weight, right, table)
+    w1, h1, k1 = measure_range(scan, first, at + 1, left)
+    w2, h2, k2 = measure_range(scan, at + 1, end, right)
     gain = (prior - h1 - h2) / total
     choices = np.log2(3.0**k - 2) if k < 500 else k * np.log2(3.0)
     delta = choices - (k * prior / total - k1 * h1 / w1 - k2 * h2 / w2)
@@ -112,10 +121,10 @@ def find_cut(value, order, first, end, label, weight, left, right, table):
 
 
 @inner
-def find_cuts(value, order, known, label, weight, left, right, table, at):
-    """Fill the ascending positions after which the sorted entries of a column are cut; count them.
+def find_cuts(scan, known, at):
+    """Fill the ascending positions after which the first ``known`` sorted cases are cut.
 
-    ``at`` has room for as many as there are entries.
+    ``at`` has room for as many as there are cases. Returns the number of cuts.
     """
     n_found = 0
     ends = np.empty(known + 1, dtype=np.int64)  # of the ranges still to be cut, the next one last
@@ -123,7 +132,7 @@ def find_cuts(value, order, known, label, weight, left, right, table, at):
     first, n_ranges = 0, 1
     while n_ranges > 0:
         end = ends[n_ranges - 1]
-        cut = find_cut(value, order, first, end, label, weight, left, right, table)
+        cut = find_cut(scan, first, end)
         if cut >= 0:
             ends[n_ranges] = cut + 1
             n_ranges += 1
@@ -137,61 +146,55 @@ def find_cuts(value, order, known, label, weight, left, right, table, at):
 
 
 @inner
-def middle_of(value, order, at):
-    """Midpoint behind a position; a value equal to a cut belongs to the lower bin."""
-    lower, upper = value[order[at]], value[order[at + 1]]
-    middle = lower / 2 + upper / 2
-    return lower if middle >= upper else middle
+def bin_column(scan, known, f, bins):
+    """Cut a numeric column: fill the bins of its entries and return their number."""
+    at = np.empty(known, dtype=np.int64)
+    n_cuts = find_cuts(scan, known, at)
+    b = 0
+    for i in range(known):
+        bins[f, scan.order[i]] = b
+        if b < n_cuts and at[b] == i:
+            b += 1
+    return n_cuts + 1
 
 
 @inner
-def bin_entries(data, entries, a, m, known, n_classes, table, bins, n_bins, cuts):
-    """Fill the bin of each entry in each column, -1 where missing, and the number of bins.
-
-    Returns the cuts of all columns, behind one another in ``cuts`` or a longer array.
-    """
-    row, weight, sorted_entry = entries
-    label, value, code, slot, n_categories = data
-    left, right = np.empty(n_classes), np.empty(n_classes)
-    own_label, own_weight = np.empty(m, dtype=np.int64), np.empty(m)
-    own_value, order = np.empty(m), np.empty(m, dtype=np.int64)
-    at = np.empty(m, dtype=np.int64)
+def bin_entries(columns, entries, a, m, known, k, bayes):
+    """Bins of the m entries from a on; line k of ``known`` counts those with a value."""
+    n_columns = len(columns.slot)
+    bins = Bins(
+        of=np.empty((n_columns, m), dtype=np.int64),
+        number=np.empty(n_columns, dtype=np.int64),
+        start=np.zeros(n_columns + 1, dtype=np.int64),
+    )
+    scan = start_scan(m, bayes)
     for e in range(m):
-        own_label[e], own_weight[e] = label[row[a + e]], weight[a + e]
-    n_cuts = 0
-    for f in range(len(slot)):
-        s = slot[f]
-        if n_categories[f] > 0:
-            n_bins[f] = n_categories[f]
-            for e in range(m):
-                bins[f, e] = code[s, row[a + e]]
-            continue
+        scan.label[e] = columns.label[entries.row[a + e]]
+        scan.weight[e] = entries.weight[a + e]
+    for f in range(n_columns):
+        s = columns.slot[f]
         for e in range(m):
-            bins[f, e] = -1
-            own_value[e] = value[s, row[a + e]]
-        for i in range(known[s]):
-            order[i] = sorted_entry[s, a + i]
-        found = find_cuts(own_value, order, known[s], own_label, own_weight, left, right, table, at)
-        n_bins[f] = found + 1
-        b = 0
-        for i in range(known[s]):
-            bins[f, order[i]] = b
-            if b < found and at[b] == i:
-                b += 1
-        if n_cuts + found > len(cuts):
-            longer = np.empty(2 * (n_cuts + found))
-            for i in range(n_cuts):
-                longer[i] = cuts[i]
-            cuts = longer
-        for i in range(found):
-            cuts[n_cuts + i] = middle_of(own_value, order, at[i])
-        n_cuts += found
-    return cuts
+            bins.of[f, e] = -1
+        if columns.n_categories[f] > 0:
+            bins.number[f] = columns.n_categories[f]
+            for e in range(m):
+                cell = columns.cell[s, entries.row[a + e]]
+                if cell >= 0:
+                    bins.of[f, e] = cell // bayes.n_classes
+        else:
+            for e in range(m):
+                scan.value[e] = columns.value[s, entries.row[a + e]]
+            for i in range(known[k, s]):
+                scan.order[i] = entries.order[s, a + i]
+            bins.number[f] = bin_column(scan, known[k, s], f, bins.of)
+        bins.start[f + 1] = bins.start[f] + bins.number[f]
+    return bins
 
 
 @inner
-def deal_folds(label, row, a, m, n_classes, n_folds, fold):
+def deal_folds(label, row, a, m, n_classes, n_folds):
     """Deal the entries to the folds in turn, class after class, in the order they have."""
+    fold = np.empty(m, dtype=np.int64)
     place = np.zeros(n_classes + 1, dtype=np.int64)
     for e in range(a, a + m):
         place[label[row[e]] + 1] += 1
@@ -201,77 +204,95 @@ def deal_folds(label, row, a, m, n_classes, n_folds, fold):
         c = label[row[a + e]]
         fold[e] = place[c] % n_folds
         place[c] += 1
+    return fold
 
 
 @inner
-def count_cells(bins, start, label, entries, a, m, fold, wanted, cells, known, in_class):
-    """Class weights of each bin, column and the whole, of one fold (-1: of all entries)."""
-    row, weight, _ = entries
-    clear(cells)
-    clear(known)
-    clear(in_class)
-    for e in range(m):
+def start_counts(bins, n_classes):
+    """Counts to be filled."""
+    n_columns, n_cells = len(bins.number), bins.start[-1]
+    return Counts(
+        cell=np.empty((n_cells, n_classes)),
+        column=np.empty((n_columns, n_classes)),
+        total=np.empty(n_classes),
+    )
+
+
+@inner
+def count_cells(bins, label, entries, a, fold, wanted, counts):
+    """Fill the class weights of one fold (-1: of all entries)."""
+    cell, column, total = counts
+    cell.fill(0.0)
+    column.fill(0.0)
+    total.fill(0.0)
+    for e in range(len(fold)):
         if wanted < 0 or fold[e] == wanted:
-            c, w = label[row[a + e]], weight[a + e]
-            in_class[c] += w
-            for f in range(len(bins)):
-                if bins[f, e] >= 0:
-                    cells[start[f] + bins[f, e], c] += w
-                    known[f, c] += w
+            c, w = label[entries.row[a + e]], entries.weight[a + e]
+            total[c] += w
+            for f in range(len(bins.of)):
+                if bins.of[f, e] >= 0:
+                    cell[bins.start[f] + bins.of[f, e], c] += w
+                    column[f, c] += w
 
 
 @inner
-def cross_validate(bins, n_bins, label, entries, a, m, n_classes, n_folds):
+def train_without(bins, counts, held, logs):
+    """Fill the log share of each bin in each class, with the counts ``held`` taken out."""
+    for f in range(len(bins.number)):
+        if bins.number[f] == 1:
+            continue  # one bin says nothing about the class
+        for c in range(logs.shape[1]):
+            all_bins = np.log(counts.column[f, c] - held.column[f, c] + bins.number[f])
+            for b in range(bins.start[f], bins.start[f + 1]):
+                logs[b, c] = np.log(counts.cell[b, c] - held.cell[b, c] + 1) - all_bins
+
+
+@inner
+def classify(bins, e, counts, held, logs, score):
+    """Class of the highest score of an entry, the first of ties."""
+    for c in range(len(score)):
+        score[c] = np.log(counts.total[c] - held.total[c] + 1)
+    for f in range(len(bins.number)):
+        if bins.number[f] > 1 and bins.of[f, e] >= 0:
+            b = bins.start[f] + bins.of[f, e]
+            for c in range(len(score)):
+                score[c] += logs[b, c]
+    best = 0
+    for c in range(1, len(score)):
+        if score[c] > score[best]:
+            best = c
+    return best
+
+
+@inner
+def cross_validate(bins, label, entries, a, bayes):
     """Weight of the entries misclassified when their own fold is taken out of the counts."""
-    row, weight, _ = entries
-    fold = np.empty(m, dtype=np.int64)
-    deal_folds(label, row, a, m, n_classes, n_folds, fold)
-    n_columns = len(n_bins)
-    start = np.zeros(n_columns + 1, dtype=np.int64)
-    for f in range(n_columns):
-        start[f + 1] = start[f] + n_bins[f]
-    shape = (start[-1], n_classes)
-    cells, held, logs = np.empty(shape), np.empty(shape), np.empty(shape)
-    known, held_known = np.empty((n_columns, n_classes)), np.empty((n_columns, n_classes))
-    in_class, held_class = np.empty(n_classes), np.empty(n_classes)
-    score = np.empty(n_classes)
-    count_cells(bins, start, label, entries, a, m, fold, -1, cells, known, in_class)
+    m = bins.of.shape[1]
+    fold = deal_folds(label, entries.row, a, m, bayes.n_classes, bayes.n_folds)
+    counts, held = start_counts(bins, bayes.n_classes), start_counts(bins, bayes.n_classes)
+    logs, score = np.empty(counts.cell.shape), np.empty(bayes.n_classes)
+    count_cells(bins, label, entries, a, fold, -1, counts)
     errors = 0.0
-    for k in range(n_folds):
-        count_cells(bins, start, label, entries, a, m, fold, k, held, held_known, held_class)
-        for f in range(n_columns):
-            if n_bins[f] == 1:
-                continue  # one bin says nothing about the class
-            for c in range(n_classes):
-                all_bins = np.log(known[f, c] - held_known[f, c] + n_bins[f])
-                for b in range(start[f], start[f + 1]):
-                    logs[b, c] = np.log(cells[b, c] - held[b, c] + 1) - all_bins
+    for k in range(bayes.n_folds):
+        count_cells(bins, label, entries, a, fold, k, held)
+        train_without(bins, counts, held, logs)
         for e in range(m):
-            if fold[e] != k:
-                continue
-            for c in range(n_classes):
-                score[c] = np.log(in_class[c] - held_class[c] + 1)
-            for f in range(n_columns):
-                if n_bins[f] > 1 and bins[f, e] >= 0:
-                    b = start[f] + bins[f, e]
-                    for c in range(n_classes):
-                        score[c] += logs[b, c]
-            best = 0
-            for c in range(1, n_classes):
-                if score[c] > score[best]:
-                    best = c
-            if best != label[row[a + e]]:
-                errors += weight[a + e]
+            if (
+                fold[e] == k
+                and classify(bins, e, counts, held, logs, score) != (label[entries.row[a + e]])
+            ):
+                errors += entries.weight[a + e]
     return errors
 
 
 @inner
 def size_branches(branch, share):
-    """First entry of each branch, and the number of entries without a value."""
+    """First entry of each branch, and the number of entries without a value, which it numbers."""
     first = np.zeros(len(share) + 1, dtype=np.int64)
     n_unknown = 0
     for e in range(len(branch)):
         if branch[e] < 0:
+            branch[e] = -1 - n_unknown
             n_unknown += 1
         else:
             first[branch[e] + 1] += 1
@@ -281,119 +302,89 @@ def size_branches(branch, share):
 
 
 @entry
-def divide_entries(
+def divide_by_branch(
     entries: Entries,
-    known: In(int64, 1, "C"),
-    branch: In(int64, 1, "C"),
+    known: In(int32, 2, "C"),
+    branch: Out(int32, 1),
     share: In(float64, 1, "C"),
 ):
     """Entries of every branch, behind one another, and where each begins.
 
-    ``branch`` is -1 for an entry without a value: it goes to each branch that has a share.
-    Returns (entries, first entry of each branch, known values by branch and numeric column).
+    ``branch`` is negative for an entry without a value: it goes to each branch that has a share.
+    Returns the fields of these entries, the first entry of each branch, and the number of known
+    values by branch and numeric column.
     """
-    row, weight, sorted_entry = entries
-    n_branches = len(share)
     first, n_unknown = size_branches(branch, share)
-    new_row, new_weight = np.empty(first[-1], dtype=np.int64), np.empty(first[-1])
-    new_sorted = np.empty((len(sorted_entry), first[-1]), dtype=np.int64)
-    new_known = np.zeros((n_branches, len(sorted_entry)), dtype=np.int64)
-    place = np.empty(len(row), dtype=np.int64)  # in its branch; of copies: a line of ``copies``
-    copies = np.empty((n_unknown, n_branches), dtype=np.int64)
-    filled = np.zeros(n_branches, dtype=np.int64)
-    n_unknown = 0
-    for e in range(len(row)):
-        b = branch[e]
-        if b >= 0:
-            new_row[first[b] + filled[b]], new_weight[first[b] + filled[b]] = row[e], weight[e]
-            place[e] = filled[b]
-            filled[b] += 1
-            continue
-        place[e] = n_unknown
-        n_unknown += 1
-        for b in range(n_branches):
-            if share[b] > SMALL:
-                new_row[first[b] + filled[b]] = row[e]
-                new_weight[first[b] + filled[b]] = weight[e] * share[b]
-                copies[place[e], b] = filled[b]
-                filled[b] += 1
-    for s in range(len(sorted_entry)):
-        for i in range(known[s]):
-            e = sorted_entry[s, i]
-            b = branch[e]
-            if b >= 0:
-                new_sorted[s, first[b] + new_known[b, s]] = place[e]
-                new_known[b, s] += 1
-                continue
-            for b in range(n_branches):
-                if share[b] > SMALL:
-                    new_sorted[s, first[b] + new_known[b, s]] = copies[place[e], b]
-                    new_known[b, s] += 1
-    return (new_row, new_weight, new_sorted), first, new_known
+    n_columns, number = len(entries.order), len(share)
+    new, new_known = start_entries(first[-1], n_columns), np.zeros((number, n_columns), np.int32)
+    node = Part(int64(0), len(branch), int64(0), number, n_unknown)
+    divide_node(entries, known, 0, node, Division(branch, share, first), new, new_known)
+    return (new.row, new.weight, new.order), first, new_known
 
 
 @entry
 def branch_errors(
-    data: Columns,
+    columns: Columns,
     entries: Entries,
     first: In(int64, 1, "C"),
-    known: In(int64, 2, "C"),
-    n_classes: int,
-    n_folds: int,
-    table: In(float64, 1, "C"),
+    known: In(int32, 2, "C"),
+    bayes: Bayes,
 ):
     """(errors, number of branches large enough) of naive Bayes in every branch by itself.
 
     A branch with fewer entries than folds counts as wrong altogether.
     """
     errors, n_large = 0.0, 0
-    n_columns = len(data[3])
-    n_bins, cuts = np.empty(n_columns, dtype=np.int64), np.empty(16)
     for b in range(len(first) - 1):
         a, m = first[b], first[b + 1] - first[b]
-        if m < n_folds:
+        if m < bayes.n_folds:
             for e in range(a, a + m):
-                errors += entries[1][e]
+                errors += entries.weight[e]
             continue
         n_large += 1
-        bins = np.empty((n_columns, m), dtype=np.int64)
-        cuts = bin_entries(data, entries, a, m, known[b], n_classes, table, bins, n_bins, cuts)
-        errors += cross_validate(bins, n_bins, data[0], entries, a, m, n_classes, n_folds)
+        bins = bin_entries(columns, entries, a, m, known, b, bayes)
+        errors += cross_validate(bins, columns.label, entries, a, bayes)
     return errors, n_large
 
 
+@inner
+def list_cuts(columns, entries, known, bins):
+    """Ascending cuts of all numeric columns, behind one another."""
+    n_cuts = 0
+    for f in range(len(columns.slot)):
+        if columns.n_categories[f] == 0:
+            n_cuts += bins.number[f] - 1
+    cuts, at = np.empty(n_cuts), 0
+    for f in range(len(columns.slot)):
+        s = columns.slot[f]
+        if columns.n_categories[f] > 0:
+            continue
+        for i in range(known[0, s] - 1):
+            below, above = entries.order[s, i], entries.order[s, i + 1]
+            if bins.of[f, below] < bins.of[f, above]:
+                lower = columns.value[s, entries.row[below]]
+                cuts[at] = midpoint(lower, columns.value[s, entries.row[above]])
+                at += 1
+    return cuts
+
+
 @entry
-def fit_bayes(
-    data: Columns,
-    entries: Entries,
-    known: In(int64, 1, "C"),
-    n_classes: int,
-    table: In(float64, 1, "C"),
-):
+def fit_bayes(columns: Columns, entries: Entries, known: In(int32, 2, "C"), bayes: Bayes):
     """Naive Bayes of the entries: (cuts, number of bins by column, log cells, log prior).
 
     Counts start at one in every cell, and in every class.
     """
-    n_columns, m = len(data[3]), len(entries[0])
-    bins = np.empty((n_columns, m), dtype=np.int64)
-    n_bins = np.empty(n_columns, dtype=np.int64)
-    cuts = bin_entries(data, entries, 0, m, known, n_classes, table, bins, n_bins, np.empty(16))
-    start = np.zeros(n_columns + 1, dtype=np.int64)
-    n_cuts = 0
-    for f in range(n_columns):
-        start[f + 1] = start[f] + n_bins[f]
-        if data[4][f] == 0:
-            n_cuts += n_bins[f] - 1
-    cells = np.empty((start[-1], n_classes))
-    in_column, prior = np.empty((n_columns, n_classes)), np.empty(n_classes)
-    fold = np.empty(m, dtype=np.int64)
-    count_cells(bins, start, data[0], entries, 0, m, fold, -1, cells, in_column, prior)
-    total = float(n_classes)
-    for c in range(n_classes):
+    m = len(entries.row)
+    bins = bin_entries(columns, entries, int64(0), m, known, 0, bayes)
+    counts = start_counts(bins, bayes.n_classes)
+    count_cells(bins, columns.label, entries, int64(0), np.empty(m, dtype=np.int64), -1, counts)
+    cell, column, prior = counts
+    total = float(bayes.n_classes)
+    for c in range(bayes.n_classes):
         total += prior[c]
-        for f in range(n_columns):
-            for b in range(start[f], start[f + 1]):
-                cells[b, c] = np.log((cells[b, c] + 1) / (in_column[f, c] + n_bins[f]))
-    for c in range(n_classes):
+        for f in range(len(bins.number)):
+            for b in range(bins.start[f], bins.start[f + 1]):
+                cell[b, c] = np.log((cell[b, c] + 1) / (column[f, c] + bins.number[f]))
+    for c in range(bayes.n_classes):
         prior[c] = np.log((prior[c] + 1) / total)
-    return cuts[:n_cuts], n_bins, cells, prior
+    return list_cuts(columns, entries, known, bins), bins.number, cell, prior

@@ -17,7 +17,7 @@ FEW = 64
 
 
 class Tables(NamedTuple):
-    """Cases of many curves; `keeptree.probability.density.WindowTables` explains them."""
+    """Cases of many curves; `keeptree.probability.density_window.WindowTables` explains them."""
 
     start: In(int64, 1)
     h: In(float64, 1)

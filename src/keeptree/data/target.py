@@ -1,4 +1,4 @@
-"""Classes of a target, coded."""
+"""Targets: classes as codes, or numbers."""
 
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
@@ -6,6 +6,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from keeptree.data.columns import declared_labels
 from keeptree.data.labels import is_missing
+
+_NO_TARGET = "This estimator requires y to be passed, but the target y is None."
 
 
 def read_target(y):
@@ -24,7 +26,7 @@ def read_target(y):
             raise ValueError(_missing_label(int(np.argmax(codes < 0))))
         return classes, codes.astype(np.int64)
     if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        raise ValueError(_NO_TARGET)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "O":
         missing = [is_missing(value) for value in y.tolist()]
@@ -35,6 +37,26 @@ def read_target(y):
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.int64)
+
+
+def read_values(y):
+    """Return the numbers of a regression target as float64; missing or infinite ones are an error.
+
+    Examples
+    --------
+    >>> read_values([1, 2.5])
+    array([1. , 2.5])
+    """
+    if y is None:
+        raise ValueError(_NO_TARGET)
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y is {y.dtype}.")
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    if np.isnan(y).any():
+        raise ValueError(f"y has no value in row {int(np.isnan(y).argmax())}; drop such rows.")
+    assert_all_finite(y, input_name="y")
+    return y
 
 
 def _missing_label(row):

@@ -1,8 +1,9 @@
-"""What the learners share: reading tables and weights, and what any tree can tell of itself."""
+"""What the learners share: reading tables and weights, answering rows, describing the tree."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, is_regressor
 from sklearn.utils import assert_all_finite
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -17,13 +18,19 @@ from keeptree.learners.shape import shape_to_tree
 from keeptree.savable import Savable, expect, expect_names
 from keeptree.tree import Tree
 
+# Constraint of the parameter that every learner has.
+CATEGORICAL_FEATURES = [None, StrOptions({"from_dtype"}), "array-like"]
+
 
 class TreeLearner(Savable, BaseEstimator):
     """Base of the estimators that grow a ``tree_``.
 
     A subclass has ``categorical_features`` among its parameters and supplies
-    ``_grow(X, target, weight, categories)``, which returns what :func:`shape_to_tree` takes: a
-    shape, and the mean and variance of its nodes if it is a regression tree.
+
+    - ``_read_target(y)``, which returns (classes or None, codes or values),
+    - ``_grow(X, target, weight, categories)``, which returns what :func:`shape_to_tree` takes: a
+      shape, and the mean and variance of its nodes if it is a regression tree,
+    - ``predict_encoded(rows)``, the answers for rows that ``encode`` returned.
     """
 
     saved_fields = ("tree_", "n_features_in_", "feature_names_in_")
@@ -60,6 +67,20 @@ class TreeLearner(Savable, BaseEstimator):
             source={"model": type(self).__name__},
         )
         return self
+
+    def predict(self, X):
+        """Return the prediction for each row: a class label, or of a regressor a number.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Rows; NaN or None is missing.
+
+        Returns
+        -------
+        y : array of shape (n,)
+        """
+        return self.predict_encoded(self.encode(X))
 
     def apply(self, X):
         """Return the leaf (node number in ``tree_``) of each row, of the heaviest branch if shared.
@@ -115,8 +136,6 @@ class TreeLearner(Savable, BaseEstimator):
         regression = self.tree_.classes is None
         expect(regression == is_regressor(self), "its tree is of another kind")
         expect_names(self)
-        if not regression:
-            self.classes_ = self.tree_.classes
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -132,11 +151,36 @@ class TreeLearner(Savable, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         return X, (None,) * X.shape[1]
 
+
+class ClassTreeLearner(ClassifierMixin, TreeLearner):
+    """Base of the learners of classification trees.
+
+    A subclass supplies ``scores_encoded(rows)``, the class probabilities of encoded rows.
+    """
+
+    def predict_proba(self, X):
+        """Return the class probabilities of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Rows; NaN or None is missing.
+
+        Returns
+        -------
+        probability : array of shape (n, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self.scores_encoded(self.encode(X))
+
     def _read_target(self, y):
-        """(classes, codes) of a training target; a regressor has (None, values)."""
         classes, codes = read_target(y)
         self.classes_ = classes[sorting_order(classes)]
         return classes, codes
+
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
+        self.classes_ = self.tree_.classes
 
 
 def drop_absent(X, y, sample_weight):

@@ -3,11 +3,10 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.data.table import count_categories
-from keeptree.learners.base import TreeLearner
+from keeptree.learners.base import CATEGORICAL_FEATURES, ClassTreeLearner
 from keeptree.learners.folds import pruning_fold
 from keeptree.learners.grow import grow, snap_thresholds
 from keeptree.learners.grow_options import CRITERIA, GrowOptions
@@ -22,7 +21,7 @@ from keeptree.learners.shape import label_shape
 WEKA_36_TOLERANCE = 1e-6
 
 
-class C45Classifier(ClassifierMixin, TreeLearner):
+class C45Classifier(ClassTreeLearner):
     """C4.5 decision tree, identical to Weka's J48 (3.8 and later).
 
     Nominal attributes are split into one branch per declared category; a missing value sends a
@@ -98,6 +97,9 @@ class C45Classifier(ClassifierMixin, TreeLearner):
     ends in, a leaf: no test divides anything. Rows of weight zero are as good as absent. A category
     that was not declared in ``fit`` is a missing value in ``predict``.
 
+    ``predict_proba`` mixes the class shares of the leaves that a row with missing values reaches,
+    and ``predict`` returns the class of the largest mixed share.
+
     The order of labels matters in ties, where the first class wins; a categorical ``y`` keeps it.
 
     The gain of an attribute is that of the rows with a value, times their share of the weight. (A
@@ -141,7 +143,7 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         "subset_splits": ["boolean"],
         "max_depth": [None, Interval(Integral, 0, None, closed="left")],
         "laplace": ["boolean"],
-        "categorical_features": [None, StrOptions({"from_dtype"}), "array-like"],
+        "categorical_features": CATEGORICAL_FEATURES,
         "mdl_correction": ["boolean"],
         "snap_thresholds": ["boolean", StrOptions({"exact", "tolerant"})],
     }
@@ -179,37 +181,9 @@ class C45Classifier(ClassifierMixin, TreeLearner):
         self.mdl_correction = mdl_correction
         self.snap_thresholds = snap_thresholds
 
-    def predict(self, X):
-        """Return the class of each row; with missing values the class of the largest mixed share.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        labels : array of shape (n,)
-        """
-        return self.predict_encoded(self.encode(X))
-
     def predict_encoded(self, rows):
         """``predict`` of rows that ``encode`` returned."""
         return self.tree_.classes[self.tree_.decide(rows)]
-
-    def predict_proba(self, X):
-        """Return the class shares of the leaves, mixed over the branches of missing values.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        probability : array of shape (n, n_classes)
-        """
-        return self.scores_encoded(self.encode(X))
 
     def scores_encoded(self, rows):
         """Class shares of encoded rows, classes in the order of ``classes_``."""

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from keeptree._compiled.j48 import group_by_class
+
 
 def pruning_fold(label, n_folds):
     """Return (growing rows, pruning rows): Weka's last stratified fold, a function of row order.
@@ -16,8 +18,6 @@ def pruning_fold(label, n_folds):
     >>> growing.tolist(), pruning.tolist()
     ([0, 3, 2, 1], [4, 5])
     """
-    from keeptree._compiled.grow_folds import group_by_class
-
     order = np.arange(len(label))
     group_by_class(np.ascontiguousarray(label, dtype=np.int64), order)
     dealt = np.concatenate([order[first::n_folds] for first in range(n_folds)])

@@ -1,17 +1,23 @@
-"""From a coded table to the Shape of a grown tree: which kernel grows it, and where it cuts."""
+"""Grow the Shape of a tree from a coded table, and choose where its thresholds lie."""
 
 import numpy as np
 
+from keeptree._compiled.grow_numeric import (
+    Grown,
+    NumericOptions,
+    fill_keys,
+    grow_numeric,
+    pack_values,
+)
+from keeptree._compiled.j48 import SMALL, read_upward
 from keeptree.learners.grow_mixed import MixedGrower
-from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
-from keeptree.learners.shape import Shape
+from keeptree.learners.grow_options import table_of_terms
+from keeptree.learners.shape import binary_shape
 
-__all__ = ["GrowOptions", "grow", "snap_thresholds"]
-
-LARGEST_TABLE = 2**28  # nodes x classes that the numeric kernel reserves at most
+LARGEST_TABLE = 2**28  # nodes x classes that the numeric function reserves at most
 
 
-def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_mixed=False):
+def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
     """Grow a tree without pruning it; thresholds are midpoints.
 
     Parameters
@@ -30,20 +36,23 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None, always_
         How to grow.
     n_all : int, optional
         Rows of the whole training set, if X is a part of it (J48's rule for many categories).
-    always_mixed : bool
-        Use the general kernel even where the numeric one would do. For tests: both give one tree.
 
     Returns
     -------
     shape : Shape
     """
+    bits = _key_bits(len(X), n_classes)
+    plain = weight is None and not any(n_categories) and not np.isnan(X).any()
+    fits = bits is not None and 2 * len(X) // options.min_leaf * n_classes < LARGEST_TABLE
+    if plain and fits:
+        return _grow_numeric(np.ascontiguousarray(X.T), label, n_classes, bits, options)
+    return grow_mixed(X, label, weight, n_categories, n_classes, options, n_all)
+
+
+def grow_mixed(X, label, weight, n_categories, n_classes, options, n_all=None):
+    """Grow the same tree as :func:`grow` by the functions that take any data."""
     columns = np.ascontiguousarray(X.T)
     n_categories = np.array(n_categories, dtype=np.int64)
-    bits = _key_bits(len(X), n_classes)
-    plain = weight is None and not n_categories.any() and not np.isnan(columns).any()
-    fits = bits is not None and 2 * len(X) // options.min_leaf * n_classes < LARGEST_TABLE
-    if plain and fits and not always_mixed:
-        return _grow_numeric(columns, label, n_classes, bits, options)
     weight = np.ones(len(X)) if weight is None else np.ascontiguousarray(weight)
     averaged = _averaged(n_categories, len(X) if n_all is None else n_all)
     return MixedGrower(columns, label, weight, n_categories, averaged, n_classes, options).grow()
@@ -57,8 +66,6 @@ def _key_bits(n_rows, n_classes):
 
 
 def _grow_numeric(columns, label, n_classes, bits, options):
-    from keeptree._compiled.grow_numeric import fill_keys, grow_numeric, pack_values
-
     keys = np.empty(columns.shape, dtype=np.uint64)
     for column, key in zip(columns, keys, strict=True):
         pack_values(column.view(np.uint64), bits[0], key)
@@ -66,41 +73,29 @@ def _grow_numeric(columns, label, n_classes, bits, options):
         if not fill_keys(column, label, *bits, key):
             key[:] = np.argsort(column)
             fill_keys(column, label, *bits, key)
-    nodes = _room_for_nodes(len(label), n_classes, options.min_leaf)
-    nodes[3][0] = np.bincount(label, minlength=n_classes)
-    n_nodes = grow_numeric(
-        keys,
-        columns,
-        *bits,
-        options.min_leaf,
-        options.deepest,
-        options.criterion_code,
-        options.mdl,
-        table_of_terms(len(label), options.criterion == "gini"),
-        *nodes,
+    grown = _room_for_nodes(len(label), n_classes, options.min_leaf)
+    grown.counts[0] = np.bincount(label, minlength=n_classes)
+    compiled_options = NumericOptions(
+        min_leaf=options.min_leaf,
+        max_depth=options.deepest,
+        criterion=options.criterion_code,
+        mdl=bool(options.mdl),
+        table=table_of_terms(len(label), options.criterion == "gini"),
     )
-    feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in nodes)
-    return Shape(
-        feature=feature,
-        threshold=threshold,
-        first_child=first_child,
-        n_children=np.where(feature >= 0, 2, 0).astype(np.int32),
-        category_start=np.full(n_nodes, -1, dtype=np.int32),
-        category_child=np.empty(0, dtype=np.int32),
-        missing=np.full(n_nodes, -1, dtype=np.int32),
-        counts=counts.astype(np.float64),
-    )
+    n_nodes = grow_numeric(keys, columns, *bits, compiled_options, grown)
+    feature, threshold, first_child, counts, _ = (array[:n_nodes].copy() for array in grown)
+    return binary_shape(feature, threshold, first_child, counts.astype(np.float64))
 
 
 def _room_for_nodes(n_rows, n_classes, min_leaf):
     """Arrays for the largest possible tree; the system provides only the pages that are used."""
     size = 2 * max(n_rows // min_leaf, 1)
-    return (
-        np.empty(size, dtype=np.int32),
-        np.empty(size),
-        np.empty(size, dtype=np.int32),
-        np.empty((size, n_classes), dtype=np.int64),
-        np.empty((size, 3), dtype=np.int64),
+    return Grown(
+        feature=np.empty(size, dtype=np.int32),
+        threshold=np.empty(size),
+        first_child=np.empty(size, dtype=np.int32),
+        counts=np.empty((size, n_classes), dtype=np.int64),
+        span=np.empty((size, 3), dtype=np.int64),
     )
 
 
@@ -136,8 +131,6 @@ def _snap_exactly(middle, column):
 
 
 def _snap_tolerantly(middle, column):
-    from keeptree._compiled.grow_snap import read_upward
-
     values = np.unique(column[~np.isnan(column)])
     # Where no other value is within 1e-6 below the largest, the order of the rows does not matter.
     alone = np.diff(values, prepend=-np.inf) > SMALL

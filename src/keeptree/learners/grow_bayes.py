@@ -4,10 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keeptree._compiled.bayes_answer import Models
+from keeptree._compiled.entries import Entries
+from keeptree._compiled.j48 import SMALL
+from keeptree._compiled.naive_bayes import Bayes, branch_errors, divide_by_branch, fit_bayes
+from keeptree._compiled.shape import Shape
 from keeptree.data.table import count_categories
+from keeptree.learners.columns import encode_columns, sort_entries
 from keeptree.learners.grow import grow
-from keeptree.learners.grow_options import SMALL, GrowOptions, table_of_terms
-from keeptree.learners.shape import Shape
+from keeptree.learners.grow_options import GrowOptions, table_of_terms
 from keeptree.savable import expect, expect_array, expect_starts, saved_part
 from keeptree.tree import LEAF
 
@@ -23,20 +28,21 @@ class BayesOptions(NamedTuple):
     max_depth: int | None = None
 
 
-class Entries(NamedTuple):
-    """Cases of a node, and for each numeric column those with a value in the order of values."""
+class Cases(NamedTuple):
+    """Entries of a node, and the number with a value in each numeric column (one line)."""
 
-    row: np.ndarray
-    weight: np.ndarray
-    sorted_entry: np.ndarray
+    entries: Entries
     known: np.ndarray
 
     @property
-    def arrays(self):
-        """What the compiled functions take."""
-        from keeptree._compiled import naive_bayes
+    def row(self):
+        """Row of each entry."""
+        return self.entries.row
 
-        return naive_bayes.Entries(*self[:3])
+    @property
+    def weight(self):
+        """Weight of each entry."""
+        return self.entries.weight
 
 
 class Split(NamedTuple):
@@ -48,16 +54,7 @@ class Split(NamedTuple):
     share: np.ndarray
 
 
-@saved_part
-class Models(NamedTuple):
-    """Naive Bayes of the leaves as flat arrays, see the kernel ``answer_rows``."""
-
-    model_of: np.ndarray
-    cuts: np.ndarray
-    cut_start: np.ndarray
-    cells: np.ndarray
-    cell_start: np.ndarray
-    prior: np.ndarray
+saved_part(Models)
 
 
 def check_models(models, tree):
@@ -105,18 +102,13 @@ class BayesTreeGrower:
         self.X, self.label, self.weight = X, label, weight
         self.n_categories = np.array(n_categories, dtype=np.int64)
         self.n_classes, self.options = n_classes, options
-        numeric = self.n_categories == 0
-        slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
-        value = np.ascontiguousarray(X.T[numeric])
-        code = np.ascontiguousarray(np.nan_to_num(X.T[~numeric], nan=-1).astype(np.int64))
-        from keeptree._compiled.naive_bayes import Columns
-
-        self.data = Columns(label, value, code, slot.astype(np.int64), self.n_categories)
-        self.table = table_of_terms(len(X))
+        columns = np.ascontiguousarray(X.T)
+        self.columns = encode_columns(columns, label, self.n_categories, n_classes)
+        self.bayes = Bayes(n_classes, options.n_folds, table_of_terms(len(X)))
 
     def grow(self):
         """Return (shape, models by node): a node without cases has None."""
-        root = self._all_entries()
+        root = Cases(*sort_entries(self.columns.value, self.weight))
         nodes, mapping = [self._leaf(root)], []
         models = [None]
         pending = [(0, 0, root)]
@@ -144,15 +136,6 @@ class BayesTreeGrower:
                 models.append(models[number] if len(part.row) == 0 else None)
         return _as_shape(nodes, mapping), models
 
-    def _all_entries(self):
-        value = self.data[1]
-        return Entries(
-            row=np.arange(len(self.label)),
-            weight=self.weight,
-            sorted_entry=np.argsort(value, axis=1, kind="stable"),  # NaN come last
-            known=np.count_nonzero(~np.isnan(value), axis=1),
-        )
-
     def _leaf(self, entries):
         counts = np.bincount(self.label[entries.row], entries.weight, minlength=self.n_classes)
         return {
@@ -171,7 +154,7 @@ class BayesTreeGrower:
         light = options.min_weight - counts.sum() > SMALL or len(entries.row) < options.n_folds
         if deep or light or counts.sum() - counts.max() < SMALL:
             return None
-        whole = np.zeros(len(entries.row), dtype=np.int64)
+        whole = np.zeros(len(entries.row), dtype=np.int32)
         own, _ = self._errors(entries, Split(-1, np.nan, whole, np.ones(1)))
         if own < SMALL:
             return None
@@ -186,14 +169,8 @@ class BayesTreeGrower:
         return best if (own - fewest) / own >= options.min_reduction else None
 
     def _errors(self, entries, split):
-        from keeptree._compiled.naive_bayes import branch_errors, divide_entries
-
-        parts, first, known = divide_entries(
-            entries.arrays, entries.known, split.branch, split.share
-        )
-        parts = Entries(*parts, known).arrays
-        rest = (self.n_classes, self.options.n_folds, self.table)
-        return branch_errors(self.data, parts, first, known, *rest)
+        fields, first, known = divide_by_branch(*entries, split.branch, split.share)
+        return branch_errors(self.columns, Entries(*fields), first, known, self.bayes)
 
     def _split(self, f, entries):
         """C4.5's test of a column, None where it divides nothing; it need not gain anything."""
@@ -205,7 +182,7 @@ class BayesTreeGrower:
             if np.isnan(threshold):
                 return None
         side = column if np.isnan(threshold) else column > threshold
-        branch = np.where(missing, -1, side).astype(np.int64)
+        branch = np.where(missing, -1, side).astype(np.int32)
         held = np.bincount(branch[~missing], entries.weight[~missing], minlength=n_branches)
         if np.count_nonzero(LEAST_BRANCH - held < SMALL) < 2:
             return None
@@ -221,20 +198,14 @@ class BayesTreeGrower:
         return stump.threshold[0]
 
     def _divide(self, entries, split):
-        from keeptree._compiled.naive_bayes import divide_entries
-
-        (row, weight, sorted_entry), first, known = divide_entries(
-            entries.arrays, entries.known, split.branch, split.share
-        )
+        (row, weight, order), first, known = divide_by_branch(*entries, split.branch, split.share)
         return [
-            Entries(row[a:b], weight[a:b], np.ascontiguousarray(sorted_entry[:, a:b]), k)
+            Cases(Entries(row[a:b], weight[a:b], np.ascontiguousarray(order[:, a:b])), k[None])
             for a, b, k in zip(first[:-1], first[1:], known, strict=True)
         ]
 
     def _fit(self, entries):
-        from keeptree._compiled.naive_bayes import fit_bayes
-
-        return fit_bayes(self.data, entries.arrays, entries.known, self.n_classes, self.table)
+        return fit_bayes(self.columns, *entries, self.bayes)
 
 
 def pack_models(models, kept, n_categories):

@@ -8,41 +8,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.learners.grow_options import SMALL, table_of_terms
-from keeptree.learners.shape import Shape
+from keeptree._compiled.entries import Entries
+from keeptree._compiled.grow_divide import Branches, assign_branches, divide_entries
+from keeptree._compiled.grow_search import Nodes, SearchOptions, Tests, search_nodes
+from keeptree._compiled.j48 import SMALL, SUBSETS
+from keeptree._compiled.shape import Shape
+from keeptree.learners.columns import encode_columns, sort_entries
+from keeptree.learners.grow_options import table_of_terms
 
 ENTRIES_PER_WAVE = 4  # times the number of rows
 
 
 class Wave(NamedTuple):
-    """Nodes to be grown and their entries (kernel file ``grow_search`` says what entries are)."""
+    """Nodes to be grown: their numbers, depths, entries and the pool these lie in."""
 
     node: np.ndarray
     depth: np.ndarray
-    start: np.ndarray
-    size: np.ndarray
-    known_rows: np.ndarray  # entries with a value, nodes x numeric columns
-    row: np.ndarray
-    weight: np.ndarray
-    sorted_entry: np.ndarray
-
-    @property
-    def entries(self):
-        """What the kernels take first."""
-        return self[2:]
+    nodes: Nodes
+    entries: Entries
 
     def divided(self, limit):
         """The first nodes and the last ones with at most ``limit`` entries (but at least one)."""
-        first = np.searchsorted(self.start, self.start[-1] + self.size[-1] - limit)
-        first = min(first, len(self.node) - 1)
+        start, size = self.nodes.start, self.nodes.size
+        first = np.searchsorted(start, start[-1] + size[-1] - limit)
+        first = min(first, len(start) - 1)
         if first == 0:
             return [self]
-        at = self.start[first]
-        nodes = [array[:first] for array in self[:5]]
-        left = Wave(*nodes, self.row[:at], self.weight[:at], self.sorted_entry[:, :at])
-        nodes = [array[first:] for array in self[:5]]
-        right = Wave(*nodes, self.row[at:], self.weight[at:], self.sorted_entry[:, at:])
-        return [left, right._replace(start=right.start - at)]
+        return [self._part(slice(first)), self._part(slice(first, None))]
+
+    def _part(self, some):
+        nodes = Nodes(*(array[some] for array in self.nodes))
+        return self._replace(node=self.node[some], depth=self.depth[some], nodes=nodes)
 
 
 class MixedGrower:
@@ -65,17 +61,17 @@ class MixedGrower:
     """
 
     def __init__(self, columns, label, weight, n_categories, averaged, n_classes, options):
-        from keeptree._compiled.grow_search import code_cells
-
-        numeric = n_categories == 0
-        self.label, self.weight = label, weight
-        self.n_categories, self.averaged = n_categories, averaged
-        self.n_classes, self.options = n_classes, options
-        self.slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
-        self.value = columns if numeric.all() else np.ascontiguousarray(columns[numeric])
-        self.cell = np.empty((np.count_nonzero(~numeric), len(label)), dtype=np.int32)
-        code_cells(columns, np.flatnonzero(~numeric), label, n_classes, self.cell)
-        self.table = table_of_terms(len(label))
+        self.columns = encode_columns(columns, label, n_categories, n_classes)
+        self.weight, self.deepest = weight, options.deepest
+        self.options = SearchOptions(
+            n_classes=n_classes,
+            min_leaf=float(options.min_leaf),
+            criterion=options.criterion_code,
+            nominal=options.nominal_code,
+            mdl=bool(options.mdl),
+            averaged=averaged,
+            table=table_of_terms(len(label)),
+        )
         # What is known of the nodes that were grown, wave by wave, and of all nodes.
         self.tests = []
         self.counts = [np.bincount(label, weight, minlength=n_classes)[None, :]]
@@ -85,124 +81,84 @@ class MixedGrower:
     def grow(self):
         """Return the Shape of the tree."""
         waiting = [] if self._is_leaf(self.counts[0]) else [self._root()]
-        limit = ENTRIES_PER_WAVE * len(self.label)
+        limit = ENTRIES_PER_WAVE * len(self.weight)
         while waiting:
             *others, wave = waiting.pop().divided(limit)
             waiting += others
-            following = self._divide(wave, *self._search(wave))
+            following = self._divide(wave, self._search(wave))
             if following is not None:
                 waiting.append(following)
         return self._shape()
 
     def _root(self):
-        n = len(self.label)
-        order = np.argsort(self.value, axis=1, kind="stable").astype(np.int32)  # NaN come last
-        return Wave(
-            node=np.zeros(1, dtype=np.int64),
-            depth=np.zeros(1, dtype=np.int64),
-            start=np.zeros(1, dtype=np.int64),
-            size=np.array([n]),
-            known_rows=np.count_nonzero(~np.isnan(self.value), axis=1)[None].astype(np.int32),
-            row=np.arange(n, dtype=np.int32),
-            weight=self.weight,
-            sorted_entry=order,
-        )
+        entries, known = sort_entries(self.columns.value, self.weight)
+        zero = np.zeros(1, dtype=np.int64)
+        return Wave(zero, zero, Nodes(zero, np.array([len(self.weight)]), known), entries)
 
     def _is_leaf(self, counts):
         """J48 does not split a node that is too light or of one class."""
         total = counts.sum()
         light = 2 * self.options.min_leaf - total > SMALL
-        return light or abs(total - counts.max()) < SMALL or self.options.deepest == 0
+        return light or abs(total - counts.max()) < SMALL or self.deepest == 0
 
     def _search(self, wave):
-        """Tests, thresholds and subsets of the nodes, as the kernel ``search_nodes`` has them."""
-        from keeptree._compiled.grow_search import search_nodes
-
-        options = self.options
-        test = np.empty((4, len(wave.node)), dtype=np.int64)
-        threshold = np.empty(len(wave.node))
-        width = self.n_categories.max() if options.nominal_test == "subsets" else 0
-        subsets = np.empty((len(wave.node), width), dtype=np.int32)
-        search_nodes(
-            *wave.entries,
-            self.label,
-            self.value,
-            self.cell,
-            self.slot,
-            self.n_categories,
-            self.averaged,
-            self.n_classes,
-            float(options.min_leaf),
-            options.criterion_code,
-            options.mdl,
-            options.nominal_code,
-            self.table,
-            test,
-            threshold,
-            subsets,
+        """The best tests of the nodes."""
+        n = len(wave.node)
+        width = self.columns.n_categories.max() if self.options.nominal == SUBSETS else 0
+        tests = Tests(
+            *np.empty((4, n), dtype=np.int64),
+            threshold=np.empty(n),
+            subset_of=np.empty((n, width), dtype=np.int32),
         )
-        return test, threshold, subsets
+        search_nodes(wave.nodes, wave.entries, self.columns, self.options, tests)
+        return tests
 
-    def _divide(self, wave, test, threshold, subsets):
+    def _divide(self, wave, tests):
         """Give the tested nodes their children; returns the wave of those to be grown, or None."""
-        from keeptree._compiled.grow_divide import assign_branches, divide_entries
-
-        chosen, _, branches, width = test
-        first, category_start = np.cumsum(branches) - branches, np.cumsum(width) - width
-        n_branches = branches.sum()
-        category_child = np.empty(width.sum(), dtype=np.int32)
-        counts, share = np.zeros((n_branches, self.n_classes)), np.zeros(n_branches)
-        size, to = np.zeros((2, n_branches), dtype=np.int64)
-        unknown = np.zeros(len(chosen), dtype=np.int64)
-        branch = np.empty(len(wave.row), dtype=np.int32)
+        branches = self._branches(tests, len(wave.entries.row))
+        deeper = wave.depth + 1 < self.deepest
         n_entries = assign_branches(
-            *wave.entries,
-            self.label,
-            self.cell,
-            self.slot,
-            test,
-            subsets,
-            self.options.nominal_code,
-            float(self.options.min_leaf),
-            wave.depth + 1 < self.options.deepest,
-            first,
-            category_start,
-            category_child,
-            branch,
-            unknown,
-            counts,
-            share,
-            size,
-            to,
+            wave.nodes, wave.entries, self.columns, self.options, tests, deeper, branches
         )
-        mapped = np.where(width > 0, self.n_mapped + category_start, -1)
-        self.tests.append((wave.node, chosen, threshold, self.n_nodes + first, branches, mapped))
-        self.counts.append(counts)
-        self.maps.append(category_child)
-        self.n_nodes += n_branches
-        self.n_mapped += len(category_child)
+        first_node = self.n_nodes
+        self._add(wave.node, tests, branches)
         if n_entries == 0:
             return None
-        row, weight = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
-        sorted_entry = np.empty((len(self.value), n_entries), dtype=np.int32)
-        known = np.zeros((n_branches, len(self.value)), dtype=np.int32)
-        divide_entries(
-            *wave.entries,
-            first,
-            branches,
-            branch,
-            unknown,
-            share,
-            to,
-            row,
-            weight,
-            sorted_entry,
-            known,
+        *fields, known = divide_entries(
+            wave.nodes, wave.entries, tests.n_branches, branches, n_entries
         )
-        grows = np.flatnonzero(to >= 0)
-        node = self.n_nodes - n_branches + grows
-        depth = np.repeat(wave.depth + 1, branches)[grows]
-        return Wave(node, depth, to[grows], size[grows], known[grows], row, weight, sorted_entry)
+        grows = np.flatnonzero(branches.to >= 0)
+        depth = np.repeat(wave.depth + 1, tests.n_branches)[grows]
+        nodes = Nodes(branches.to[grows], branches.size[grows], known[grows])
+        return Wave(first_node + grows, depth, nodes, Entries(*fields))
+
+    def _branches(self, tests, n_entries):
+        """Branches of the tests, to be filled."""
+        number = tests.n_branches.sum()
+        size, to = np.zeros((2, number), dtype=np.int64)
+        return Branches(
+            first=np.cumsum(tests.n_branches) - tests.n_branches,
+            category_start=np.cumsum(tests.n_categories) - tests.n_categories,
+            category_child=np.empty(tests.n_categories.sum(), dtype=np.int32),
+            n_unknown=np.zeros(len(tests.column), dtype=np.int64),
+            branch=np.empty(n_entries, dtype=np.int32),
+            counts=np.zeros((number, self.options.n_classes)),
+            share=np.zeros(number),
+            size=size,
+            to=to,
+        )
+
+    def _add(self, node, tests, branches):
+        """Take down the tests of nodes and the class weights of their children."""
+        mapped = np.where(tests.n_categories > 0, self.n_mapped + branches.category_start, -1)
+        first_child = self.n_nodes + branches.first
+        self.tests.append(
+            (node, tests.column, tests.threshold, first_child, tests.n_branches, mapped)
+        )
+        self.counts.append(branches.counts)
+        self.maps.append(branches.category_child)
+        self.n_nodes += len(branches.counts)
+        self.n_mapped += len(branches.category_child)
 
     def _shape(self):
         n = self.n_nodes

@@ -1,12 +1,21 @@
-"""What the growing kernels need to know."""
+"""What the compiled functions that grow trees need to know."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-CRITERIA = {"gain-ratio": 0, "information-gain": 1, "gini": 2}
-NOMINAL_TESTS = {"multiway": 0, "one-against-rest": 1, "subsets": 2}
-SMALL = 1e-6  # J48's tolerance
+from keeptree._compiled import j48
+
+CRITERIA = {
+    "gain-ratio": j48.GAIN_RATIO,
+    "information-gain": j48.INFORMATION_GAIN,
+    "gini": j48.GINI,
+}
+NOMINAL_TESTS = {
+    "multiway": j48.MULTIWAY,
+    "one-against-rest": j48.ONE_AGAINST_REST,
+    "subsets": j48.SUBSETS,
+}
 
 
 class GrowOptions(NamedTuple):
@@ -21,17 +30,22 @@ class GrowOptions(NamedTuple):
     @property
     def deepest(self):
         """Depth at which a node is a leaf in any case."""
-        return np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
+        return depth_limit(self.max_depth)
 
     @property
     def criterion_code(self):
-        """The criterion as the kernels take it."""
+        """The criterion as the compiled functions take it."""
         return CRITERIA[self.criterion]
 
     @property
     def nominal_code(self):
-        """The kind of nominal test as the kernels take it."""
+        """The kind of nominal test as the compiled functions take it."""
         return NOMINAL_TESTS[self.nominal_test]
+
+
+def depth_limit(max_depth):
+    """``max_depth`` as a number: None is the largest one."""
+    return np.iinfo(np.int64).max if max_depth is None else max_depth
 
 
 def table_of_terms(n, gini=False):

@@ -3,12 +3,12 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
+from keeptree._compiled.bayes_answer import Reached, answer_rows
 from keeptree.data.table import count_categories
-from keeptree.learners.base import TreeLearner
+from keeptree.learners.base import CATEGORICAL_FEATURES, ClassTreeLearner
 from keeptree.learners.grow_bayes import (
     BayesOptions,
     BayesTreeGrower,
@@ -19,7 +19,7 @@ from keeptree.learners.grow_bayes import (
 from keeptree.learners.shape import list_kept
 
 
-class NBTreeClassifier(ClassifierMixin, TreeLearner):
+class NBTreeClassifier(ClassTreeLearner):
     """Naive Bayes tree: C4.5's tests chosen by what naive Bayes gains, naive Bayes in the leaves.
 
     Each column's test is found as in C4.5 (one branch per declared category; the threshold of the
@@ -101,7 +101,7 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         "min_samples_split": [Interval(Integral, 2, None, closed="left")],
         "min_error_reduction": [Interval(Real, 0, 1, closed="both")],
         "max_depth": [None, Interval(Integral, 0, None, closed="left")],
-        "categorical_features": [None, StrOptions({"from_dtype"}), "array-like"],
+        "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
     }
 
@@ -127,54 +127,17 @@ class NBTreeClassifier(ClassifierMixin, TreeLearner):
         self._models = sort_classes(self._models, self.tree_.declared)
         return self
 
-    def predict(self, X):
-        """Return the class of the largest probability for each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        labels : array of shape (n,)
-        """
-        return self.predict_encoded(self.encode(X))
-
     def predict_encoded(self, rows):
         """``predict`` of rows that ``encode`` returned."""
         return self.classes_[self.scores_encoded(rows).argmax(axis=1)]
 
-    def predict_proba(self, X):
-        """Return naive Bayes' probabilities in the leaves, mixed over branches of missing values.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        probability : array of shape (n, n_classes)
-        """
-        return self.scores_encoded(self.encode(X))
-
     def scores_encoded(self, rows):
         """Probabilities of encoded rows, classes in the order of ``classes_``."""
-        from keeptree._compiled.bayes_answer import answer_rows
-
         reached = self.tree_.route_shares(rows)
         nominal = np.array([labels is not None for labels in self.tree_.categories])
         probability = np.empty((len(rows), len(self.classes_)))
-        answer_rows(
-            rows,
-            reached.indptr.astype(np.int64),
-            reached.indices.astype(np.int64),
-            reached.data,
-            nominal,
-            *self._models,
-            probability,
-        )
+        indices = reached.indptr.astype(np.int64), reached.indices.astype(np.int64)
+        answer_rows(rows, Reached(*indices, reached.data), nominal, self._models, probability)
         return probability
 
     def predict_log_proba(self, X):

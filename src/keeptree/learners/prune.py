@@ -5,6 +5,8 @@ from scipy.special import ndtri
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
+from keeptree._compiled import prune_counts
+from keeptree._compiled.prune_error import PruneOptions, Rows, count_rows, prune_error_based
 from keeptree.data.labels import label_codes
 from keeptree.importers import keep
 from keeptree.learners.shape import label_shape, shape_to_tree, tree_to_shape
@@ -70,57 +72,41 @@ def quantile(confidence_factor):
 
 def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
     """Error-based pruning of a shape, in place; its counts are those of the rows."""
-    from keeptree._compiled.prune_error import prune_error_based
-
     tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
-    complete = not np.isnan(X[:, tested]).any()
     factor, z = quantile(confidence_factor)
-    prune_error_based(
-        *shape, X, label, weight, factor, z, tolerance, bool(subtree_raising), bool(complete)
+    options = PruneOptions(
+        factor=factor,
+        z=z,
+        tolerance=tolerance,
+        raising=bool(subtree_raising),
+        complete=not np.isnan(X[:, tested]).any(),
     )
+    prune_error_based(shape, Rows(X, label, weight), options)
 
 
 def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
     """Reduced-error pruning of a shape, in place, by rows it was not grown on."""
-    from keeptree._compiled.prune_counts import prune_reduced_error
-
     grown = shape.counts.sum(axis=1)
     tested = count_shape(shape, X, label, weight, grown, tolerance)
-    prune_reduced_error(
-        shape.first_child, shape.n_children, tested, grown, classes_of_nodes, np.empty(len(grown))
-    )
+    prune_counts.prune_reduced_error(shape, tested, grown, classes_of_nodes)
 
 
 def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
     """Class weights that the rows give each node; ``grown`` has the weights that divide them."""
-    from keeptree._compiled.prune_error import count_rows
-
-    counts = np.zeros_like(shape.counts)
+    counted = shape._replace(counts=np.zeros_like(shape.counts))
     grown = np.zeros(len(shape.feature)) if grown is None else grown
-    count_rows(*shape.tests, X, label, weight, tolerance, grown, counts)
-    return counts
+    count_rows(counted, Rows(X, label, weight), tolerance, grown)
+    return counted.counts
 
 
 def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
     """Pessimistic pruning of a shape, in place (the lecture's half an error per leaf)."""
-    from keeptree._compiled import prune_counts
-
-    prune_counts.prune_pessimistic(
-        shape.first_child,
-        shape.n_children,
-        shape.counts,
-        classes_of_nodes,
-        float(penalty),
-        np.empty(len(shape.feature)),
-    )
+    prune_counts.prune_pessimistic(shape, classes_of_nodes, penalty)
 
 
 def collapse_shape(shape):
     """J48's collapse of a shape, in place: splits that save no training error go."""
-    from keeptree._compiled.prune_counts import collapse_nodes
-
-    spare = np.empty(len(shape.feature))
-    collapse_nodes(shape.first_child, shape.n_children, shape.counts, label_shape(shape), spare)
+    prune_counts.collapse_nodes(shape, label_shape(shape))
 
 
 def _error_based(tree, rows, confidence_factor=0.25, subtree_raising=True):
@@ -163,11 +149,9 @@ def _pessimistic(tree, rows, penalty=0.5):
 
 
 def _redundant(tree, rows):
-    from keeptree._compiled.prune_counts import merge_same_answers
-
     shape, nodes = tree_to_shape(tree)
     label = _declared_label(tree, nodes)
-    merge_same_answers(shape.first_child, shape.n_children, label)
+    prune_counts.merge_same_answers(shape, label)
     return shape_to_tree(shape, label, **_metadata(tree))
 
 
@@ -191,7 +175,7 @@ def _metadata(tree):
 
 
 def _read_rows(tree, X, y, sample_weight):
-    """(X, class codes, weights) as the kernels take them, or None without data."""
+    """(X, class codes, weights) as the compiled functions take them, or None without data."""
     if X is None and y is None:
         return None
     if X is None or y is None:

@@ -4,12 +4,15 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 
+from keeptree._compiled.grow_squares import SquaresOptions
 from keeptree.data.table import count_categories
-from keeptree.learners.base import TreeLearner
-from keeptree.learners.grow_squares import SquaresOptions, grow_squares, prune_squares
+from keeptree.data.target import read_values
+from keeptree.learners.base import CATEGORICAL_FEATURES, TreeLearner
+from keeptree.learners.grow_options import depth_limit
+from keeptree.learners.grow_squares import grow_squares, prune_squares
 
 
 class TreeRegressor(RegressorMixin, TreeLearner):
@@ -90,7 +93,7 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         "epsilon": [Interval(Real, 0, None, closed="left")],
         "max_depth": [None, Interval(Integral, 0, None, closed="left")],
         "validation_fraction": [None, Interval(Real, 0, 1, closed="neither")],
-        "categorical_features": [None, StrOptions({"from_dtype"}), "array-like"],
+        "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
     }
 
@@ -113,26 +116,12 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def predict(self, X):
-        """Return the mean of each row's leaf, mixed over the branches of missing values.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        y : array of shape (n,)
-        """
-        return self.predict_encoded(self.encode(X))
-
     def predict_encoded(self, rows):
-        """``predict`` of rows that ``encode`` returned."""
+        """Mean of each encoded row's leaf, mixed over the branches of missing values."""
         return self.tree_.route_shares(rows) @ self.tree_.mean
 
     def _read_target(self, y):
-        return None, _read_values(y)
+        return None, read_values(y)
 
     def _grow(self, X, y, weight, categories):
         grown = self._grow_squares(X, y, weight, count_categories(categories))
@@ -140,10 +129,10 @@ class TreeRegressor(RegressorMixin, TreeLearner):
 
     def _grow_squares(self, X, y, weight, n_categories):
         options = SquaresOptions(
-            min_leaf=self.min_samples_leaf,
-            min_split=self.min_samples_split,
-            epsilon=self.epsilon,
-            max_depth=self.max_depth,
+            min_leaf=float(self.min_samples_leaf),
+            min_split=float(self.min_samples_split),
+            epsilon=float(self.epsilon),
+            max_depth=depth_limit(self.max_depth),
         )
         if self.validation_fraction is None:
             return grow_squares(X, y, weight, n_categories, options)
@@ -159,17 +148,3 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         grown = grow_squares(X[growing], y[growing], part[0], n_categories, options)
         prune_squares(grown, X[held_out], y[held_out], part[1])
         return grown
-
-
-def _read_values(y):
-    """Targets as float64; missing or infinite ones are an error."""
-    if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: y is {y.dtype}.")
-    y = np.ascontiguousarray(y, dtype=np.float64)
-    if np.isnan(y).any():
-        raise ValueError(f"y has no value in row {int(np.isnan(y).argmax())}; drop such rows.")
-    assert_all_finite(y, input_name="y")
-    return y

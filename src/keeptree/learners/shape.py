@@ -1,43 +1,33 @@
-"""A tree while it is grown and pruned: arrays that may change, and the way to and from a Tree."""
-
-from typing import NamedTuple
+"""From a tree that was grown or pruned, a Shape, to a Tree, and back."""
 
 import numpy as np
 
+from keeptree._compiled.prune_counts import add_up, label_nodes, list_nodes
+from keeptree._compiled.shape import Shape
 from keeptree.data.table import count_categories
 from keeptree.tree import LEAF, NOMINAL, NUMERIC, SHARE, Tree
 from keeptree.tree.routing import ranges
 
 
-class Shape(NamedTuple):
-    """Nodes as arrays; the children of a node follow one another, all behind it.
-
-    A nominal node sends category k to its child number ``category_child[category_start + k]``;
-    ``category_start`` is -1 elsewhere. ``missing`` is a child's number or -1 for "shared".
-    ``n_children`` of 0 makes a leaf, whatever else the node still holds.
-    """
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    first_child: np.ndarray
-    n_children: np.ndarray
-    category_start: np.ndarray
-    category_child: np.ndarray
-    missing: np.ndarray
-    counts: np.ndarray
-
-    @property
-    def tests(self):
-        """The arrays that say where a row goes, as the kernels take them."""
-        return self[:7]
+def binary_shape(feature, threshold, first_child, counts, category_start=None, category_child=()):
+    """Shape whose nodes have two children, or none where ``feature`` is -1; missing is shared."""
+    shared = np.full(len(feature), -1, dtype=np.int32)
+    return Shape(
+        feature=feature,
+        threshold=threshold,
+        first_child=first_child,
+        n_children=np.where(feature >= 0, 2, 0).astype(np.int32),
+        category_start=shared.copy() if category_start is None else category_start,
+        category_child=np.array(category_child, dtype=np.int32),
+        missing=shared,
+        counts=counts,
+    )
 
 
 def label_shape(shape, by_share=False):
-    """J48's class of each node (kernel ``label_nodes``)."""
-    from keeptree._compiled.prune_counts import label_nodes
-
+    """J48's class of each node (compiled ``label_nodes``)."""
     label = np.zeros(len(shape.feature), dtype=np.int32)
-    label_nodes(shape.first_child, shape.n_children, shape.counts, by_share, label)
+    label_nodes(shape, by_share, label)
     return label
 
 
@@ -76,10 +66,8 @@ def _children(tree, level):
 
 def list_kept(shape):
     """Nodes the root still reaches, in preorder."""
-    from keeptree._compiled.prune_counts import list_nodes
-
     kept = np.empty(len(shape.feature), dtype=np.int32)
-    return kept[: list_nodes(shape.first_child, shape.n_children, kept)]
+    return kept[: list_nodes(shape, kept)]
 
 
 def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
@@ -96,9 +84,7 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     **metadata
         The other arguments of :class:`keeptree.Tree`.
     """
-    from keeptree._compiled.prune_counts import add_up
-
-    add_up(shape.first_child, shape.n_children, shape.counts)
+    add_up(shape)
     if label is None and mean is None:
         label = label_shape(shape, by_share=True)
     kept = list_kept(shape)

@@ -39,6 +39,8 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
     trees_ : list of ConfDTreeClassifier
         Its corrected trees. The intervals come from the whole training sample, not from the
         bootstrap sample of each tree.
+    votes_ : list of ndarray
+        What each node of each tree of the forest says.
     classes_ : ndarray
         Class labels.
 
@@ -55,7 +57,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
     (2, 2)
     """
 
-    saved_fields = ("classes_", "trees_", "_votes", "n_features_in_", "feature_names_in_")
+    saved_fields = ("classes_", "trees_", "votes_", "n_features_in_", "feature_names_in_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "correction": [ConfDTreeClassifier, None],
@@ -94,7 +96,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             self.forest_ = clone(forest).fit(X, y, sample_weight)
         self.classes_ = self.forest_.classes_
         # What each node of each tree says, to the bit: a forest decides by their mean.
-        self._votes = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
+        self.votes_ = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
         codes = label_codes(y, self.classes_)
         correction = ConfDTreeClassifier() if self.correction is None else self.correction
         with warnings.catch_warnings():
@@ -142,7 +144,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             check_is_fitted(self)
             X = self._check(X)
             leaves = [tree.tree_.route(X) for tree in self.trees_]
-            votes = sum(vote[leaf] for vote, leaf in zip(self._votes, leaves, strict=True))
+            votes = sum(vote[leaf] for vote, leaf in zip(self.votes_, leaves, strict=True))
             return self.classes_[(votes / len(leaves)).argmax(axis=1)]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
@@ -161,13 +163,13 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         """Check what was read from a file."""
         n_classes, width = len(self.classes_), self.n_features_in_
         expect(isinstance(self.classes_, np.ndarray), "it has no classes")
-        expect(0 < len(self.trees_) == len(self._votes), "it has no trees")
+        expect(0 < len(self.trees_) == len(self.votes_), "it has no trees")
         expect_names(self)
-        for tree, vote in zip(self.trees_, self._votes, strict=True):
+        for tree, vote in zip(self.trees_, self.votes_, strict=True):
             fits = isinstance(tree, ConfDTreeClassifier) and tree.n_features_in_ == width
             expect(fits and not tree.tree_.has_nominal, "a tree has other columns")
             expect(tree.classes_.tolist() == list(range(n_classes)), "a tree has other classes")
-            expect_array(vote, "_votes", np.float64, tree.tree_.counts.shape)
+            expect_array(vote, "votes_", np.float64, tree.tree_.counts.shape)
 
     def _finite(self):
         return "allow-nan" if get_tags(self).input_tags.allow_nan else True

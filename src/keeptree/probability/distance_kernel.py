@@ -9,18 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel, class_code
-from keeptree.probability.density import (
-    KERNELS,
-    KernelTables,
-    WindowTables,
-    choose_bandwidth,
-    kernel_tables,
-)
+from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
+from keeptree.probability.distance_curves import DistanceCurves
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
-from keeptree.savable import expect, expect_array, expect_codes
+from keeptree.savable import expect, expect_array
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
-_ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
 
 
 class DistanceKernelClassifier(ProbabilityModel):
@@ -66,6 +60,8 @@ class DistanceKernelClassifier(ProbabilityModel):
         Class labels.
     bandwidth_ : ndarray of shape (n_classes,)
         Width of the kernel for each class, as a distance; NaN for a class without an estimate.
+    curves_ : DistanceCurves or None
+        Class shares against the distance; None if the tree predicts one class only.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
@@ -90,15 +86,7 @@ class DistanceKernelClassifier(ProbabilityModel):
            [0.756, 0.244]])
     """
 
-    saved_fields = (
-        "boundary_",
-        "bandwidth_",
-        "_prior",
-        "_leaf_probability",
-        "_tables",
-        "_estimated",
-        "_curve",
-    )
+    saved_fields = ("boundary_", "bandwidth_", "curves_")
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "scope": [StrOptions({"global", "separator", "leaf"})],
@@ -165,78 +153,66 @@ class DistanceKernelClassifier(ProbabilityModel):
                 f"distance has {distance.ndim} dimensions; give one distance for each case."
             )
         c = class_code(label, self.tree_.classes)
-        if self._tables is None or c not in self.boundary_.region_classes_:
+        if self.curves_ is None or c not in self.boundary_.region_classes_:
             raise ValueError(
                 f"The tree leaves class {label!r} no boundary, hence no curve; use predict_proba."
             )
-        second = len(self.classes_) == 2 and c == 1  # its curve is that of the first
-        at = 0 if second else self._estimated.tolist().index(c)
-        at *= self._tables.n_curves // len(self._estimated)
-        which = np.full(len(distance), at)
-        share = self._tables.lookup(which, -distance if second else distance)
-        return 1 - share if second else share
+        return self.curves_.share(distance, c)
 
     def _learn(self, sample):
         n_classes = len(self.classes_)
         self.boundary_ = Boundary(self.tree_, self.metric).fit_sample(sample)
-        self.bandwidth_ = np.full(n_classes, np.nan)
-        self._prior = sample.class_weight / sample.weight.sum()
-        self._leaf_probability = smoothed_nodes(self.tree_, "laplace")
-        self._tables = self._curve = None
-        self._estimated = self.boundary_.region_classes_
-        if len(self._estimated) < 2:
+        self.bandwidth_, self.curves_ = np.full(n_classes, np.nan), None
+        estimated = self.boundary_.region_classes_
+        if len(estimated) < 2:
             return
         if n_classes == 2:
-            self._estimated = self._estimated[:1]  # h_1 = -h_0: one estimate is one minus the other
+            estimated = estimated[:1]  # h_1 = -h_0: one estimate is one minus the other
         present = sample.present
         h = self.boundary_.algebraic_distance(present.X)
-        cases, starts = self._group(present.X)
+        curve, cases, starts = self._group(present.X)
         h, y, weight = h[cases], present.y[cases], present.weight[cases]
         # Column by column: each is a curve of its own.
-        h = np.asfortranarray(h[:, self._estimated], dtype=float)
-        in_class = (weight * (y == self._estimated[:, None])).T
+        h = np.asfortranarray(h[:, estimated], dtype=float)
+        in_class = (weight * (y == estimated[:, None])).T
         width = [
             self._choose_width(h[:, j], in_class[:, j], weight, starts)
-            for j in range(len(self._estimated))
+            for j in range(len(estimated))
         ]
-        self.bandwidth_[self._estimated if n_classes > 2 else slice(None)] = width
+        self.bandwidth_[estimated if n_classes > 2 else slice(None)] = width
         column = np.reshape(width, (-1, 1))
-        self._tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
+        tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
+        prior = sample.class_weight / sample.weight.sum()
+        self.curves_ = DistanceCurves(tables, estimated, curve, prior)
 
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
-        tree, n_classes = self.tree_, len(self.classes_)
+        n_classes = len(self.classes_)
         expect_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
-        expect_array(self._prior, "_prior", np.float64, (n_classes,))
-        expect_array(self._leaf_probability, "_leaf_probability", np.float64, tree.counts.shape)
-        expect_codes(self._estimated, "_estimated", (None,), n_classes)
-        if self._tables is None:
-            return
-        expect(isinstance(self._tables, KernelTables | WindowTables), "it has no curves")
-        expect(len(np.unique(self._estimated)) == len(self._estimated) > 0, "classes repeat")
-        expect(n_classes != 2 or self._estimated.tolist() == [0], "two classes have one curve")
-        n_curves, rest = divmod(self._tables.n_curves, len(self._estimated))
-        expect(rest == 0 and n_curves > 0, "every class must have as many curves")
-        expect_codes(self._curve, "_curve", (tree.n_nodes + 1,), n_curves)
+        if self.curves_ is not None:
+            expect(isinstance(self.curves_, DistanceCurves), "it has no curves")
+            self.curves_.check(self.tree_)
 
     def _group(self, X):
-        """The training cases of each curve: all of them first, then group by group.
+        """Curve of each node that can be a group, cases of all curves, first case of each.
 
-        Sets ``_curve``, the curve of each node that can be a group; curve 0 has all cases.
+        Curve 0 has all cases; those of the groups follow.
         """
-        self._curve = np.zeros(self.tree_.n_nodes + 1, dtype=np.int64)
+        curve = np.zeros(self.tree_.n_nodes + 1, dtype=np.int64)
         if self.scope == "global":
-            return slice(None), np.array([0, len(X)])
+            return curve, slice(None), np.array([0, len(X)])
         node = self._group_node(X)
         groups, sizes = np.unique(node, return_counts=True)
-        self._curve[groups] = np.arange(1, len(groups) + 1)
-        self._curve[-1] = 0  # no separator
+        curve[groups] = np.arange(1, len(groups) + 1)
+        curve[-1] = 0  # no separator
         starts = np.concatenate([[0], np.cumsum([len(X), *sizes])])
-        return np.concatenate([np.arange(len(X)), np.argsort(node, kind="stable")]), starts
+        return curve, np.concatenate([np.arange(len(X)), np.argsort(node, kind="stable")]), starts
 
     def _group_node(self, X):
         """Node that names the group of each row: its separator (-1 for none) or its leaf."""
+        if self.scope == "global":
+            return None
         if self.scope == "leaf":
             return self.tree_.route(X)
         return self.boundary_.nearest_separators(X)[1]
@@ -251,9 +227,9 @@ class DistanceKernelClassifier(ProbabilityModel):
         return choose_bandwidth(h, in_class, weight, used, _FRACTIONS * spread, self.kernel)
 
     def _probability(self, X, out):
-        if self._tables is None:
-            out[:] = leaf_average(self.tree_, self._check_finite(X), self._leaf_probability)
+        if self.curves_ is None:
+            leaves = smoothed_nodes(self.tree_, "laplace")
+            out[:] = leaf_average(self.tree_, self._check_finite(X), leaves)
             return
-        curve = _ALL if self.scope == "global" else self._curve[self._group_node(X)]
-        h = self.boundary_.algebraic_distance(X)
-        self._tables.classify(curve, h, self._estimated, self._prior, out)
+        node = self._group_node(X)
+        self.curves_.classify(self.boundary_.algebraic_distance(X), node, out)

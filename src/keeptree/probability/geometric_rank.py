@@ -10,7 +10,6 @@ from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
-from keeptree.savable import expect_array
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
@@ -69,7 +68,7 @@ class GeometricRankClassifier(KeptTreeModel):
     array([ 0.42, -0.57, -0.92])
     """
 
-    saved_fields = ("boundary_", "_leaf_probability")
+    saved_fields = ("boundary_",)
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
         "scope": [StrOptions({"global", "local"})],
@@ -103,16 +102,17 @@ class GeometricRankClassifier(KeptTreeModel):
 
     def _learn(self, sample):
         self.boundary_ = Boundary(self.tree_, self.metric).fit_sample(sample)
-        self._leaf_probability = smoothed_nodes(
-            self.tree_, self.smoothing, m=self.m, strength=self.strength
-        )
-        self._half_gap = _half_gaps(self._leaf_probability)
+        self._derive()
 
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
-        shape = self.tree_.counts.shape
-        expect_array(self._leaf_probability, "_leaf_probability", np.float64, shape)
+        self._derive()
+
+    def _derive(self):
+        """Smoothed leaves, and how far the score may move a case between two of them."""
+        options = {"m": self.m, "strength": self.strength}
+        self._leaf_probability = smoothed_nodes(self.tree_, self.smoothing, **options)
         self._half_gap = _half_gaps(self._leaf_probability)
 
     def decision_function(self, X):

@@ -81,7 +81,7 @@ class Plot:
         for tick in ticks:
             self.text(tell(tick), self.left - 8, self.y(tick) + 4.5, anchor="end")
         if name:
-            room = self.right - self.left
+            room = self.foot - self.top
             turned = label(name, 0, 0, class_="muted", anchor="middle", width=room)
             place = f"translate(13 {number((self.top + self.foot) / 2)}) rotate(-90)"
             self.parts.append(el("g", turned, transform=place))
@@ -102,7 +102,8 @@ class Plot:
     def line(self, xs, ys, class_):
         """Draw a line through points of the data."""
         places = zip(map(self.x, xs), map(self.y, ys), strict=True)
-        self.path("M" + "L".join(f"{number(a)} {number(b)}" for a, b in places), class_)
+        points = "L".join(f"{number(a)} {number(b)}" for a, b in places)
+        self.path(f"M{points}" if points else "", class_)
 
     def marks(self, kind, xs, ys):
         """Draw equal marks as one element: "points", "squares" or "crosses"."""

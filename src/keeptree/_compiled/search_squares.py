@@ -1,0 +1,184 @@
+"""Search the best test of the nodes of a regression tree; ``grow_squares`` says what they hold."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, int32, int64, uint64
+
+from keeptree._compiled.declare import In, Out, inner
+
+SMALL = 1e-6  # rounding of sums of fractional weights
+TIE = 1.0 + 1e-10  # a cut must be better by this factor, so the first of equal ones wins
+ENTRY = uint64(0xFFFFFFFF)
+RANK = uint64(32)
+
+
+class SortedColumns(NamedTuple):
+    """A training table.
+
+    Column f is line ``slot[f]`` of ``key`` (numeric; its first ``n_known`` keys; its distinct
+    values are ``level`` from ``level_start`` on) or of ``code`` (nominal, -1 where missing;
+    ``n_categories[f]`` is not 0).
+    """
+
+    key: Out(uint64, 2)
+    n_known: In(int64, 1, "C")
+    level: In(float64, 1, "C")
+    level_start: In(int64, 1, "C")
+    code: In(int32, 2, "C")
+    slot: In(int64, 1, "C")
+    n_categories: In(int64, 1, "C")
+
+
+class Pool(NamedTuple):
+    """Rows, (weight, target) and keys of entries."""
+
+    row: np.ndarray
+    case: np.ndarray
+    key: np.ndarray
+
+
+class Categories(NamedTuple):
+    """Weight and centred sum of each category, those present by mean, and the branch of each."""
+
+    held: np.ndarray
+    sums: np.ndarray
+    rank: np.ndarray
+    child_of: np.ndarray
+
+
+@inner
+def search_cuts(pool, s, a, m, known_rows, total, mean, min_leaf):
+    """Best cut of a numeric column as (reduction of the squares, entries on the left, 0 for none).
+
+    With the targets centred, a cut into weights u and v with the sum S on the left saves
+    S^2 (u + v) / (u v). Rows without a value save nothing.
+    """
+    _, case, key = pool
+    known = total
+    if known_rows < m:
+        known, first_sum = 0.0, 0.0
+        for i in range(known_rows):
+            e = a + int64(key[s, a + i] & ENTRY)
+            known += case[e, 0]
+            first_sum += case[e, 0] * (case[e, 1] - mean)
+        if known > 0:
+            mean += first_sum / known
+    least = min_leaf - SMALL
+    best, best_product, position = -1.0, 1.0, 0
+    weight_left, sum_left = 0.0, 0.0
+    for i in range(known_rows - 1):
+        current = key[s, a + i]
+        e = a + int64(current & ENTRY)
+        w = case[e, 0]
+        weight_left += w
+        sum_left += w * (case[e, 1] - mean)
+        if current >> RANK == key[s, a + i + 1] >> RANK:
+            continue
+        weight_right = known - weight_left
+        if weight_right < least:
+            break
+        product = weight_left * weight_right
+        if weight_left >= least and sum_left * sum_left * best_product > best * product * TIE:
+            best, best_product, position = sum_left * sum_left, product, i + 1
+    return best * known / best_product, position
+
+
+@inner
+def sort_by_mean(rank, number, held, sums):
+    """Shell sort by mean, then category; numba's own sort takes seconds to compile."""
+    gap = number // 2
+    while gap > 0:
+        for i in range(gap, number):
+            k = rank[i]
+            mean = sums[k] / held[k]
+            at = i
+            while at >= gap:
+                other = rank[at - gap]
+                above = sums[other] / held[other]
+                if above < mean or (above == mean and other < k):
+                    break
+                rank[at] = other
+                at -= gap
+            rank[at] = k
+        gap //= 2
+
+
+@inner
+def order_categories(pool, code, s, a, m, mean, n, categories):
+    """Fill weight and centred sum of each category and rank those present by their mean.
+
+    Breiman et al. 1984, section 8.8: the best two sets of categories are a cut of this order.
+    Returns the number present and the weight with a value.
+    """
+    held, sums, rank, _ = categories
+    known, present = 0.0, 0
+    for k in range(n):
+        held[k], sums[k] = 0.0, 0.0
+    for e in range(a, a + m):
+        k = code[s, pool.row[e]]
+        if k >= 0:
+            held[k] += pool.case[e, 0]
+            sums[k] += pool.case[e, 0] * (pool.case[e, 1] - mean)
+            known += pool.case[e, 0]
+    for k in range(n):
+        if held[k] > 0:
+            rank[present] = k
+            present += 1
+    sort_by_mean(rank, present, held, sums)
+    return present, known
+
+
+@inner
+def search_subsets(known, present, min_leaf, categories):
+    """Best cut of the ranked categories as (reduction, categories on the left, 0 for none)."""
+    held, sums, rank, _ = categories
+    shift = 0.0
+    for i in range(present):
+        shift += sums[rank[i]]
+    least = min_leaf - SMALL
+    best, taken = -1.0, 0
+    weight_left, sum_left = 0.0, 0.0
+    for i in range(present - 1):
+        k = rank[i]
+        weight_left += held[k]
+        sum_left += sums[k] - held[k] * shift / known
+        weight_right = known - weight_left
+        if weight_left < least or weight_right < least:
+            continue
+        reduction = sum_left * sum_left * known / (weight_left * weight_right)
+        if best < 0 or reduction > best * TIE:
+            best, taken = reduction, i + 1
+    return best, taken
+
+
+@inner
+def search_test(pool, columns, a, m, known_rows, total, mean, min_leaf, categories):
+    """(column, cut) of the largest reduction, the first of ties; column -1 for none."""
+    best, chosen, cut = -1.0, int64(-1), int64(0)
+    for f in range(len(columns.slot)):
+        s, n = columns.slot[f], columns.n_categories[f]
+        if n == 0:
+            reduction, at = search_cuts(pool, s, a, m, known_rows[s], total, mean, min_leaf)
+        else:
+            present, known = order_categories(pool, columns.code, s, a, m, mean, n, categories)
+            reduction, at = search_subsets(known, present, min_leaf, categories)
+        if at > 0 and (chosen < 0 or reduction > best * TIE):
+            best, chosen, cut = reduction, int64(f), int64(at)
+    return chosen, cut
+
+
+@inner
+def map_sides(pool, columns, chosen, cut, a, m, mean, categories):
+    """Fill the branch of each category of the chosen column."""
+    held, _, rank, child_of = categories
+    n, s = columns.n_categories[chosen], columns.slot[chosen]
+    present, known = order_categories(pool, columns.code, s, a, m, mean, n, categories)
+    weight_left = 0.0
+    for i in range(cut):
+        weight_left += held[rank[i]]
+    # A category nobody has here follows the heavier branch.
+    for k in range(n):
+        child_of[k] = 1 if 2 * weight_left < known else 0
+    for i in range(present):
+        child_of[rank[i]] = 0 if i < cut else 1

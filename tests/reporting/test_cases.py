@@ -1,0 +1,51 @@
+"""Which cases a person should look at first, and what the file says about each."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from sklearn.tree import DecisionTreeClassifier
+
+from keeptree.importers import keep
+from keeptree.reporting.cases import collect_cases
+from keeptree.reporting.held_out import HeldOut
+
+
+def held_out(distance, decision=None):
+    """Cases at given distances; the more probable class of each is the first."""
+    n = len(distance)
+    decision = np.zeros(n, dtype=int) if decision is None else decision
+    p, inside = np.tile([0.7, 0.3], (n, 1)), np.column_stack([distance, distance])
+    stump = keep(DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]))
+    rows = np.zeros((n, 1))
+    return HeldOut(stump, rows, rows, None, decision, inside, p, p)
+
+
+def test_the_nearest_twentieth_is_near_and_a_second_opinion_is_another_class():
+    decision = np.zeros(40, dtype=int)
+    decision[3] = 1
+    held = held_out(np.arange(40.0), decision)
+    assert np.flatnonzero(held.near).tolist() == [0, 1]
+    assert np.flatnonzero(held.opinion).tolist() == [3]
+
+
+def test_cases_as_near_as_each_other_are_near_together_and_share_a_rank():
+    distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
+    assert np.flatnonzero(held_out(distance).near).tolist() == [1, 2, 3]
+    closest = np.where(np.arange(20) == 5, 0.5, distance)
+    assert np.flatnonzero(held_out(closest).near).tolist() == [5]
+    cases = collect_cases(held_out(distance), [0])
+    assert len(cases) == 20
+    share = {case["id"]: case["percentile"] for case in cases}
+    assert [share[str(i)] for i in range(5)] == [0.2, 0.0, 0.0, 0.0, 0.15]
+    assert not held_out(np.full(20, np.inf)).near.any()
+
+
+def test_names_come_from_the_index_of_a_frame_or_are_row_numbers():
+    held = held_out(np.arange(3.0))
+    assert held.names == ["0", "1", "2"]
+    assert held.naming == "A case is named by its position in X, counted from 0."
+    index = pd.Index(["a", "b", "two\nlines"], name="patient")
+    framed = replace(held, X=pd.DataFrame({"x": [0.0, 1.0, 2.0]}, index=index))
+    assert framed.names == ["a", "b", "two lines"]
+    assert framed.naming == "A case is named by its patient."
