@@ -19,7 +19,7 @@ from keeptree.evaluation.ranking import auc
 from reproduction.katz import CODINGS, read_set
 from tests.fixtures import weka
 
-SETS = [name for name in CODINGS if name not in ("pima", "MiniBooNE")]  # a copy; not to be had
+SETS = [name for name in CODINGS if name not in ("pima", "MiniBooNE")]  # a copy; not available
 INTERVALS = ("normal", "t", "combined")
 INDIVIDUAL = {"t_for": "individual"}
 SETTINGS = {

@@ -30,7 +30,7 @@ def _add_arguments(parser):
     parser.add_argument(
         "--dataset", metavar="NAME", action="append", help="only this data set; may be repeated"
     )
-    parser.add_argument("--data-dir", metavar="DIR", help="folder with data that no package has")
+    parser.add_argument("--data-dir", metavar="DIR", help="folder with data that is not on PyPI")
     parser.add_argument(
         "--protocol", metavar="NAME", help="how samples are drawn: paper (default) or plain"
     )

@@ -108,7 +108,7 @@ class SignCell(Cell):
 
     @property
     def within_error(self):
-        """Nobody can say."""
+        """Undefined: no published error."""
         return None
 
 

@@ -65,7 +65,7 @@ class ReachCell(Cell):
 
     @property
     def within_error(self):
-        """Nobody can say."""
+        """Undefined: no published error."""
         return None
 
 

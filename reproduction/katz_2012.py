@@ -53,7 +53,7 @@ class CloseCell(Cell):
 
     @property
     def within_error(self):
-        """Nobody can say."""
+        """Undefined: no published error."""
         return None
 
 
@@ -83,7 +83,7 @@ class PValueCell(Cell):
 
     @property
     def within_error(self):
-        """Nobody can say."""
+        """Undefined: no published error."""
         return None
 
 
@@ -159,7 +159,7 @@ def table_ii(results):
         "Mean difference of the AUC to C4.5 over the data sets (× 100) and the two-sided p-value; "
         "published: mean of the relative gains in Table I and the p-value.",
         "✓ both significant at 0.05, or neither; ~ one of them; ≠ ours is significantly worse. "
-        "MiniBooNE is missing here where it cannot be had.",
+        "MiniBooNE is missing where it is not available.",
     )
     return Table("II", "tests over the data sets", tuple(columns), rows, notes=notes)
 

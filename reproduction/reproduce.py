@@ -114,7 +114,7 @@ def reproduce(
     datasets : list of str, optional
         Data sets, by the paper's names; default all.
     data_dir : str or Path, optional
-        Folder with the data files that no package has.
+        Folder with the data files that are not on PyPI.
     protocol : str, optional
         How samples are drawn; default as the paper did.
     out : str or Path
@@ -191,7 +191,7 @@ def _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_j
     having = [name for name in datasets if name in sources]
     if not having:
         reasons = " ".join(missing.values())
-        raise UnavailableError(f"None of the data sets can be had. {reasons}")
+        raise UnavailableError(f"None of the data sets is available. {reasons}")
     records = run(
         list_tasks(samples, having, sources, protocol),
         partial(paper.work, data_dir=data_dir),
@@ -220,7 +220,7 @@ def _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_j
 
 
 def _find_data(paper, datasets, data_dir):
-    """Source and number of rows of each data set, and why the others cannot be had."""
+    """Source and number of rows of each data set, and why the others are not available."""
     sources, sizes, missing = {}, {}, {}
     for name in datasets:
         try:

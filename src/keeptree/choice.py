@@ -9,13 +9,13 @@ def one_of(known, name, kind, most=None):
     Parameters
     ----------
     known : iterable
-        What there is.
+        Valid names.
     name : object
-        What was chosen.
+        Name to check.
     kind : str
-        What it is, for the sentence.
+        What the names stand for, for the message.
     most : int, optional
-        How many known names the sentence may list.
+        Largest number of valid names to list.
 
     Examples
     --------

@@ -38,26 +38,26 @@ def make_table(head, rows):
 
 @contextmanager
 def progress_bar(description, total, text, *, done=0, wanted=True, transient=False, **fields):
-    """Yield a function that moves a bar on the standard error; it does nothing where none is seen.
+    """Yield a function that moves a progress bar on the standard error.
 
-    A bar is for a person at a terminal who has rich: a file or program does not care.
+    A bar is shown only on a terminal, and only if rich is installed.
 
     Parameters
     ----------
     description : str
-        What is going on.
+        Text before the bar.
     total : float
-        What the end counts.
+        Value at the end.
     text : str
         Text behind the bar, as rich's TextColumn has it.
     done : float
-        What is done already.
+        Value at the start.
     wanted : bool
         Whether to show it at all.
     transient : bool
         Whether it disappears at the end.
     **fields
-        What else the text names.
+        Other values that the text shows.
 
     Yields
     ------

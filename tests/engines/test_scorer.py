@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -135,3 +136,11 @@ def test_a_learner_knows_no_scale_and_hence_no_distance():
     model, _ = fitted(kt.C45Classifier(), NUMBERS)
     with pytest.raises(ValueError, match="A C45Classifier does not know the scale of its columns"):
         Scorer(model, distance=True)
+
+
+def test_a_forest_that_decides_by_probability_has_no_second_opinion():
+    model, X = fitted(
+        kt.ConfDTreeForestClassifier(RandomForestClassifier(3, random_state=0)), ["age", "owner"]
+    )
+    answer = Scorer(model.set_params(decide="probability")).score(X)
+    assert not answer["second_opinion"].any()

@@ -149,7 +149,7 @@ def test_an_unknown_target(data, capsys):
 def test_without_matplotlib_it_says_that_pictures_are_left_out(data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("keeptree.evaluation.from_file.find_spec", lambda name: None)
     run(data, *FEW, "--out", str(tmp_path), "--drop", "shape", "--json")
-    assert 'left out, for matplotlib is not installed; run: pip install "keeptree[plot]"' in (
+    assert 'left out because matplotlib is not installed; run: pip install "keeptree[plot]"' in (
         capsys.readouterr().err
     )
     assert not list(tmp_path.glob("*.png"))

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import keeptree as kt
-from keeptree.explanation.boxes import find_boxes
+from keeptree.geometry.cells import find_cells
 from tests.reference import nearest_change as reference
 from tests.strategies import random_rows, random_tree
 
@@ -235,7 +235,7 @@ def test_the_boxes_hold_every_row_once_and_know_its_class(problem):
     tree, _, row, _ = problem
     rows = np.vstack([row[None], random_rows(tree, 3, n=30)])
     rows[1:, np.isnan(row)] = np.nan
-    boxes = find_boxes(tree, tuple(np.flatnonzero(np.isnan(row)).tolist()))
+    boxes = find_cells(tree, tuple(np.flatnonzero(np.isnan(row)).tolist()))
     for one in rows:
         inside = [r for r in range(len(boxes.label)) if contains(tree, boxes, r, one)]
         if not reference.routes(tree, one):
@@ -248,8 +248,8 @@ def test_the_boxes_hold_every_row_once_and_know_its_class(problem):
 def contains(tree, boxes, r, row):
     for k in range(boxes.start[r], boxes.start[r + 1]):
         value = row[boxes.feature[k]]
-        if boxes.allowed[k] is not None:
-            if not boxes.allowed[k][int(value)]:
+        if boxes.table[k] >= 0:
+            if not boxes.allowed[boxes.table[k] + int(value)]:
                 return False
             continue
         value = float(np.float32(value)) if tree.compare_dtype == "float32" else value

@@ -339,11 +339,9 @@ def test_rounding_goes_outwards_a_little_and_stays_inside(before, after):
     if before == after:
         return
 
-    def inside(value):
-        return value <= after if after < before else value >= after
-
-    number = round_outwards(before, after, inside)
-    assert inside(number)
+    low, high = (-np.inf, after) if after < before else (after, np.inf)
+    number = round_outwards(before, after, low, high)
+    assert low <= number <= high
     assert abs(number - after) <= 0.02 * abs(after - before)
     assert len(repr(number)) <= len(repr(after)) or number == after
 

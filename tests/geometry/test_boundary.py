@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from keeptree import Boundary, Metric, Tree, keep
-from keeptree.geometry import measure as measure_module
+from keeptree.geometry import projection
 from tests.reference import boundary as reference
 from tests.strategies import decode, random_rows, random_tree, trees
 
@@ -340,9 +340,9 @@ def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, m
         target = boundary.nearest(rows, target=wanted)
         return [*results(boundary, X), *arrays(boundary.nearest(rows)), *arrays(target)]
 
-    monkeypatch.setattr(measure_module, "_MANY", {"float32": (10**9,) * 2, "float64": (10**9,) * 2})
+    monkeypatch.setattr(projection, "_MANY", {"float32": (10**9,) * 2, "float64": (10**9,) * 2})
     run = everything()
-    monkeypatch.setattr(measure_module, "_MANY", {"float32": (-1, -1), "float64": (-1, -1)})
+    monkeypatch.setattr(projection, "_MANY", {"float32": (-1, -1), "float64": (-1, -1)})
     searched = everything()
     for a, b in zip(run, searched, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -434,12 +434,12 @@ def test_a_chain_of_ten_thousand_tests_is_a_tree_too():
     boundary = Boundary(tree, Metric(scales=[2.0])).fit(X)
     np.testing.assert_allclose(boundary.distance(X), [1.5, 0.125, 0.25, 0.05, 5000.5], atol=1e-12)
     np.testing.assert_array_equal(boundary.nearest(X).separator, [0, 0, 1234, 9999, 9999])
-    assert boundary.program_.n_slots <= 3
+    assert boundary.program_.double.n_slots <= 3
 
 
 def test_slots_grow_with_the_logarithm_of_the_tree():
     tree = make((500, 9, 6, 2, "float64", None))
-    assert fitted(tree, random_rows(tree, 0)).program_.n_slots <= 12
+    assert fitted(tree, random_rows(tree, 0)).program_.double.n_slots <= 12
 
 
 def test_a_tree_of_one_leaf_or_one_class_has_no_boundary():

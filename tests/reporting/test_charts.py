@@ -140,6 +140,19 @@ def test_distances_without_errors_can_be_drawn():
         assert (paths["bars hits"] == "") == (hits is none)
 
 
+def test_a_median_far_to_the_right_is_told_to_its_left_and_the_cases_across_from_it():
+    root = parse(distance_chart(distances()))
+    hits, errors = (
+        {e.text: (float(e.get("x")), e.get("text-anchor")) for e in root.iter(f"{SPACE}text")}[text]
+        for text in ("✓ 4 hits", "✗ 2 errors")
+    )
+    assert hits[1] == "start"  # their median is 0.7 of 1
+    assert errors[1] == "end"
+    assert hits[0] < errors[0]
+    medians = [e for e in root.iter(f"{SPACE}text") if e.text.startswith("median")]
+    assert [e.get("text-anchor") for e in medians] == ["end", None]
+
+
 def test_reliability_has_a_dot_and_an_interval_for_each_bin():
     root = parse(reliability_chart(bins(), [], "yes"))
     groups = [g for g in root.iter(f"{SPACE}g") if g.get("class") == "bin"]

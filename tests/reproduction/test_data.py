@@ -1,4 +1,4 @@
-"""The data sets: what they hold, and how one that cannot be had is reported."""
+"""The data sets: what they hold, and how one that is not available is reported."""
 
 import sys
 

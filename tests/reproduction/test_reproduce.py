@@ -76,7 +76,7 @@ def test_one_sample_gives_values_but_no_verdict(tmp_path):
     assert report["sections"][1]["claims"][0]["verdict"] == "open"
 
 
-def test_a_set_that_cannot_be_had_is_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
+def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
     def refuse(*args, **options):
         raise OSError("no network")
 
@@ -91,8 +91,8 @@ def test_a_set_that_cannot_be_had_is_reported_and_the_rest_goes_on(tmp_path, mon
     )
     assert list(report["unavailable"]) == ["thyroid"]
     assert list(report["sections"][0]["rows"]) == ["wine"]
-    assert "Unavailable: new-thyroid cannot be had" in (tmp_path / "alvarez-2007.md").read_text()
-    with pytest.raises(ValueError, match="None of the data sets can be had"):
+    assert "Unavailable: new-thyroid is not available" in (tmp_path / "alvarez-2007.md").read_text()
+    with pytest.raises(ValueError, match="None of the data sets is available"):
         reproduce("alvarez-2007", tables=["1"], samples=1, datasets=["thyroid"], out=tmp_path)
 
 

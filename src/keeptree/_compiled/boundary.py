@@ -24,9 +24,63 @@ AHEAD = 8 * LINE  # numbers of the next block that each step asks for
 # Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
 BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
-SAW_NAN, SAW_INF = 1, 2  # bits of what a kernel returns
+SAW_NAN, SAW_INF = 1, 2  # bits of what a program returns
 
 LARGEST_SINGLE = 3.4028234663852886e38
+
+
+class Rows(NamedTuple):
+    """Some rows of a matrix: element (i, c) is ``flat[i * row_step + c * column_step]``."""
+
+    flat: In(float64, 1, "C")
+    row_step: int
+    column_step: int
+    start: int
+    stop: int
+
+
+class DoubleProgram(NamedTuple):
+    """A program in float64: the rows stay as they are, so that close numbers keep their digits.
+
+    ``columns`` has for each used column its number in the tree and its number of categories, 0 for
+    a numeric one; ``rest`` are the others. ``frame`` has the centre, factor and limit of each used
+    column; ``limit`` is the least of those. ``steps`` has for each the code, the used column, the
+    parent's slot, the slot or class of the left and the right child, the numbers of their regions
+    plus 1, and where the table of a nominal one begins in ``growth`` (it has one child). ``bounds``
+    has for each step the threshold, how far the upper and (negative) the lower bound move in, and
+    the scale. ``links`` has the steps of the children of each (of a nominal one: of its child and
+    the next of the same test), -1 for none; ``classes`` are those that have a region.
+    """
+
+    columns: In(int64, 2, "C")
+    rest: In(int64, 1, "C")
+    compare_single: bool  # whether the model compares in float32
+    frame: In(float64, 2, "C")
+    limit: float
+    steps: In(int64, 2, "C")
+    bounds: In(float64, 2, "C")
+    growth: In(float64, 1, "C")
+    links: In(int64, 2, "C")
+    classes: In(int64, 1, "C")
+    n_slots: int
+    n_classes: int
+
+
+class SingleProgram(NamedTuple):
+    """The same in float32: the rows are scaled and centred once, and a step has no scale."""
+
+    columns: In(int64, 2, "C")
+    rest: In(int64, 1, "C")
+    compare_single: bool
+    frame: In(float64, 2, "C")
+    limit: float32
+    steps: In(int64, 2, "C")
+    bounds: In(float32, 2, "C")
+    growth: In(float32, 1, "C")
+    links: In(int64, 2, "C")
+    classes: In(int64, 1, "C")
+    n_slots: int
+    n_classes: int
 
 
 class Nearest(NamedTuple):
@@ -377,41 +431,27 @@ def _fill_regions(best, n_classes, first, m, mask, nearest):
             own[i], region[i] = _choose(best, n_classes, j, mask, own[i], wanted[i])
 
 
-def _measure_rows(
-    flat: In(float64, 1, "C"),
-    row_step: int,
-    column_step: int,
-    start: int,
-    stop: int,
-    columns: In(int64, 2, "C"),
-    frame: In(float64, 2, "C"),
-    rest: In(int64, 1, "C"),
-    single: bool,
-    limit: float,
-    steps: In(int64, 2, "C"),
-    bounds: In(float64, 2, "C"),
-    table: In(float64, 1, "C"),
-    links: In(int64, 2, "C"),
-    classes: In(int64, 1, "C"),
-    foreign: bool,
+def _run_program(
+    rows: Rows,
+    program: DoubleProgram,
     weighted: bool,
-    n_slots: int,
-    n_classes: int,
     mask: int,
+    foreign: bool,
     out: Out(float64, 1),
     nearest: Nearest,
 ):
-    """Run a program on the rows start to stop; returns the flags of what it saw, NaN or infinite.
+    """Run a program on rows; returns the flags of what it saw, NaN or infinite.
 
-    ``flat`` has element (i, c) of the matrix at ``i * row_step + c * column_step``. If ``out`` is
-    not empty it is filled with the class-algebraic distances: row by row those to all classes, or
-    only to the first if there are two. Otherwise ``nearest`` is filled: the row's own class and its
-    nearest region of the class wanted, which is read. Squared
-    distances are compared without the bits outside ``mask``, and of equal ones the region that is
-    first in preorder is taken, however the program is ordered. ``links``, if there are some, are
-    searched instead of running every step, if ``foreign`` only for the nearest region of another
-    class; ``classes`` are those that have a region.
+    If ``out`` is not empty it is filled with the class-algebraic distances: row by row those to all
+    classes, or only to the first if there are two. Otherwise ``nearest`` is filled: the row's own
+    class and its nearest region of the class wanted, which is read. Squared distances are compared
+    without the bits outside ``mask``, and of equal ones the region that is first in preorder is
+    taken, however the program is ordered. The links, if there are some, are searched instead of
+    running every step, if ``foreign`` only for the nearest region of another class.
     """
+    flat, row_step, column_step, start, stop = rows
+    columns, rest, single, frame, limit = program[:5]
+    steps, bounds, growth, links, classes, n_slots, n_classes = program[5:]
     block = np.zeros((len(columns), BLOCK), dtype=out.dtype)
     slots = np.empty((n_slots, BLOCK), dtype=out.dtype)
     best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
@@ -423,9 +463,9 @@ def _measure_rows(
     for first in range(start, stop, BLOCK):
         m, at = min(BLOCK, stop - first), first * row_step
         if column_step == 1:
-            rows = flat[at : at + m * width]
+            values = flat[at : at + m * width]
             suspect = _load_rows(
-                rows, m, width, columns, center, factor, single, limit, tile, block
+                values, m, width, columns, center, factor, single, limit, tile, block
             )
         else:
             suspect = _load_columns(
@@ -437,13 +477,13 @@ def _measure_rows(
             )
         if len(links):
             _search(
-                steps, bounds, table, links, classes, foreign, weighted, mask,
+                steps, bounds, growth, links, classes, foreign, weighted, mask,
                 block, stack, due, best,
             )  # fmt: skip
         else:
             following = at + BLOCK * row_step if column_step == 1 else len(flat)
             ahead = flat[following : following + BLOCK * row_step]
-            _run(steps, bounds, table, weighted, mask, block, slots, best, ahead)
+            _run(steps, bounds, growth, weighted, mask, block, slots, best, ahead)
         if len(out):
             per_row = 1 if n_classes == 2 else n_classes
             _fill_signed(best, n_classes, m, out[(first - start) * per_row :])
@@ -452,14 +492,12 @@ def _measure_rows(
     return seen
 
 
-measure_double = entry(_measure_rows, name="measure_double")
+run_program = entry(_run_program, name="run_program")
 # Distances only, and no scale at a step.
-measure_single = entry(
-    _measure_rows,
-    name="measure_single",
-    limit=float32,
-    bounds=In(float32, 2, "C"),
-    table=In(float32, 1, "C"),
+run_single_program = entry(
+    _run_program,
+    name="run_single_program",
+    program=SingleProgram,
     weighted=None,
     mask=None,
     out=Out(float32, 1),

@@ -32,7 +32,7 @@ class Command:
 
 
 def say(text):
-    """Tell a person at a terminal what is going on; a file or program does not care."""
+    """Print a message on the standard error if it is a terminal."""
     if sys.stderr.isatty():
         print(text, file=sys.stderr)
 
@@ -79,11 +79,11 @@ def output_path(out, *inputs, default=None):
     Parameters
     ----------
     out : str or None
-        What the user named; else the default, which must not replace a file.
+        Name the user gave; without one the default is used, which must not replace a file.
     *inputs : str or None
         Files that are read.
     default : str, optional
-        Name for an output nobody named.
+        Name of the output if the user gave none.
     """
     if out is None and Path(default).exists():
         raise ValueError(f"{default} exists already; say where to save with --out.")

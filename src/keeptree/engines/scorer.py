@@ -1,7 +1,5 @@
 """What a model answers for a block of rows: the part that all engines share."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -9,7 +7,7 @@ from keeptree.data.labels import label_codes, plain
 from keeptree.explanation.subject import resolve
 from keeptree.geometry.boundary import Boundary
 from keeptree.importers import unwrap
-from keeptree.probability.base import binary_or_all
+from keeptree.probability.answers import answers_of
 
 
 class Scorer:
@@ -56,7 +54,6 @@ class Scorer:
                 "types of its columns are unknown; read the file and call predict_proba."
             )
         self._model = inner
-        self._ask = _ask_encoded if hasattr(inner, "encode") else _ask
         self._boundary = _boundary(inner) if distance else None
         self.reader = model if self._steps else inner
         self.has_second_opinion = hasattr(inner, "predict_proba")
@@ -79,48 +76,15 @@ class Scorer:
         """
         for step in self._steps:
             X = step.transform(X)
-        answer = self._ask(self._model, X, self._boundary)
-        columns = [answer.prediction, *answer.scores.T]
+        answers = answers_of(self._model, X)
+        columns = [answers.prediction]
+        if answers.scores is not None:
+            columns += [*answers.scores.reshape(len(answers.prediction), -1).T]
         if self.has_second_opinion:
-            columns.append(_second_opinion(self._model.classes_, answer))
-        if answer.distance is not None:
-            columns.append(answer.distance)
+            columns.append(_second_opinion(self._model, answers))
+        if self._boundary is not None:
+            columns.append(self._boundary.distance_encoded(answers.rows))
         return dict(zip(self.names, columns, strict=True))
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """Answers for some rows; ``decision`` is the tree's, whatever ``predict`` goes by."""
-
-    prediction: np.ndarray
-    scores: np.ndarray
-    decision: np.ndarray
-    distance: np.ndarray | None = None
-
-
-def _ask_encoded(model, X, boundary):
-    """Ask a model that has methods on encoded rows."""
-    rows, tree = model.encode(X), model.tree_
-    prediction = decision = model.predict_encoded(rows)
-    scores = np.empty((len(rows), 0))
-    if tree.classes is not None:
-        scores = model.scores_encoded(rows)
-        if not hasattr(model, "predict_proba"):
-            scores = binary_or_all(scores).reshape(len(rows), -1)
-    if getattr(model, "decide", None) == "probability":
-        decision = tree.classes[tree.decide(rows)]
-    distance = None if boundary is None else boundary.distance_encoded(rows)
-    return _Answer(prediction, scores, decision, distance)
-
-
-def _ask(model, X, boundary):
-    """Ask any other model, which reads the rows itself."""
-    prediction, scores = model.predict(X), np.empty((len(X), 0))
-    if hasattr(model, "predict_proba"):
-        scores = model.predict_proba(X)
-    elif hasattr(model, "decision_function"):
-        scores = np.reshape(model.decision_function(X), (len(X), -1))
-    return _Answer(prediction, scores, prediction)
 
 
 def _score_names(model):
@@ -133,9 +97,11 @@ def _score_names(model):
     return [f"score_{plain(label)}" for label in model.classes_]
 
 
-def _second_opinion(classes, answer):
-    """Whether some class is more probable than the one decided for."""
-    p, decided = answer.scores, answer.decision
+def _second_opinion(model, answers):
+    """Whether some class is more probable than the one the tree decides for."""
+    p, classes, decided = answers.scores, model.classes_, answers.prediction
+    if answers.rows is not None and getattr(model, "decide", "tree") == "probability":
+        decided = classes[model.tree_.decide(answers.rows)]
     differs = classes[p.argmax(axis=1)] != decided
     rows = np.flatnonzero(differs)
     if len(rows):  # a tie is no second opinion

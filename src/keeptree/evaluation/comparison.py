@@ -36,7 +36,7 @@ def compare(
     Parameters
     ----------
     models : dict of str to estimator, or list of estimators
-        Any scikit-learn classifiers. Each is cloned and fitted anew on every training part; what
+        Any scikit-learn classifiers. Each is cloned and fitted again on every training part; what
         is frozen (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) stays as it is, with a warning:
         its figures are honest only on cases it was not grown on.
     X, y : array-likes
@@ -55,8 +55,8 @@ def compare(
         The positive one of two classes; default the last in sorted order.
     results : str or Path, optional
         File to which each finished fit is appended at once. The same call with the same file
-        continues after an interruption; a new metric, model or data set is measured anew, and
-        always what holds a function without a name (a lambda).
+        continues after an interruption. A new metric, model or data set is measured again, and so
+        is anything that holds a lambda, which cannot be recognised.
     n_jobs : int
         Number of processes; default one for each core.
     random_state : int
@@ -116,7 +116,7 @@ class Comparison:
     failures : list of dict
         ``split``, ``model`` and ``error`` of the fits that failed.
     warnings : list of dict
-        ``model``, ``message`` and the number of ``fits`` that warned so.
+        ``model``, ``message`` and the number of ``fits`` that gave this warning.
     models : list of str
     metrics : dict of str to QualityMetric
     baseline : str
@@ -173,7 +173,8 @@ class Comparison:
         Parameters
         ----------
         confidence : float
-            Of the intervals. One holdout has an interval for the accuracy only (Wilson's).
+            Confidence level of the intervals. A single holdout has one for the accuracy only
+            (Wilson's).
         corrected : bool
             Widen the intervals for the overlap of training parts (Nadeau and Bengio 2003).
 
@@ -206,9 +207,9 @@ class Comparison:
         Parameters
         ----------
         baseline : str, optional
-            Default the comparison's.
+            Model to compare with; default that of the comparison.
         confidence : float
-            Of the intervals, which have two sides.
+            Confidence level of the two-sided intervals.
         corrected : bool
             Widen the intervals for the overlap of training parts (Nadeau and Bengio 2003).
 

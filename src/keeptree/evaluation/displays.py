@@ -26,12 +26,12 @@ from keeptree.text import clean
 
 
 class ComparisonDisplay:
-    """Base of the pictures of a comparison; one has ``plot``.
+    """Base of the displays of a comparison; a subclass has ``plot``.
 
     Parameters
     ----------
     comparison : Comparison
-        What to draw.
+        Comparison to draw.
     """
 
     def __init__(self, comparison):
@@ -49,7 +49,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
     Parameters
     ----------
     comparison : Comparison
-        What to draw.
+        Comparison to draw.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         Parameters
         ----------
         metrics : list of str, optional
-            Default all that are numbers.
+            Metrics to draw; default all that are numbers.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class MeanRocDisplay(ComparisonDisplay):
 
 
 class ReliabilityDisplay(ComparisonDisplay):
-    """Reliability diagram of each model: how often it happened against how probable it was said.
+    """Reliability diagram of each model: observed frequency against predicted probability.
 
     Parameters
     ----------

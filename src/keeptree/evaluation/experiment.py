@@ -1,4 +1,4 @@
-"""One task of a comparison: fit a model on a training part, ask it about the test part, measure."""
+"""Tasks of a comparison: fit a model on a training part, evaluate it on the test part."""
 
 import uuid
 import warnings
@@ -14,9 +14,10 @@ from sklearn.utils import _safe_indexing
 
 from keeptree.data.labels import label_codes
 from keeptree.evaluation.runner import run
+from keeptree.probability.answers import answers_of
 
-ANSWERS = "answers"  # rows with what the model said, to be measured together with other splits
-WARNINGS = "warnings"  # rows with what it warned of
+ANSWERS = "answers"  # rows with a model's answers, to be evaluated together with other splits
+WARNINGS = "warnings"  # rows with its warnings
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Experiment:
     models : dict of str to estimator
         They are cloned before each fit.
     X, y : array-likes
-        All cases; y as the models shall see it.
+        All cases; y as the models will see it.
     labels : ndarray
         Classes; with two, the positive one is last.
     parts : Parts
@@ -155,11 +156,12 @@ def ask(model, X, labels):
         if the model has none; ``score``: the same, or else of its ``decision_function``.
     """
     own = label_codes(model.classes_, labels)
-    decision = label_codes(model.predict(X), labels)
+    answers = answers_of(model, X)
+    decision = label_codes(answers.prediction, labels)
     if hasattr(model, "predict_proba"):
-        probability = _columns(model.predict_proba(X), own, len(labels), missing=0.0)
+        probability = _columns(answers.scores, own, len(labels), missing=0.0)
         return {"decision": decision, "probability": probability, "score": probability}
-    score = np.asarray(model.decision_function(X), dtype=float)
+    score = np.asarray(answers.scores, dtype=float)
     if score.ndim == 1:
         score = np.column_stack([-score, score])
     score = _columns(score, own, len(labels), missing=-np.inf)

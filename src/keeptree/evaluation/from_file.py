@@ -114,7 +114,7 @@ def _write(out, title, comparison, curve):
         pictures = _pictures(comparison, curve)
     else:
         warnings.warn(
-            "The pictures are left out, for matplotlib is not installed; run: "
+            "The pictures are left out because matplotlib is not installed; run: "
             'pip install "keeptree[plot]"',
             stacklevel=3,
         )

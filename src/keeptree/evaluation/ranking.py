@@ -10,7 +10,7 @@ GRID = np.linspace(0, 1, 101)  # the 2005 paper's step
 
 
 def auc(y_true, scores, labels=None, *, average="macro", ties=0.5):
-    """Return the area under the ROC curve, the share of pairs of cases that are ranked right.
+    """Return the area under the ROC curve, the share of pairs of cases that are ranked correctly.
 
     Parameters
     ----------
@@ -21,16 +21,17 @@ def auc(y_true, scores, labels=None, *, average="macro", ties=0.5):
     labels : array-like, optional
         Classes in the order of the columns; default those of ``y_true``, sorted.
     average : {"macro", "weighted"}
-        With three classes or more each is ranked against the rest; the areas are averaged alike, or
+        With three classes or more each is ranked against the rest; the areas are averaged, or
         weighted by the number of cases of the class.
     ties : float
-        What a pair with equal scores counts. One half is right; with 0, as Katz et al. (2012) seem
-        to count, whatever breaks ties gains, be it noise.
+        Weight of a pair with equal scores. One half is the usual convention; with 0, as Katz et
+        al. (2012) seem to have counted, anything that breaks ties gains, even noise.
 
     Returns
     -------
     auc : float
-        The mean leaves out classes that none or all of the cases have; NaN if no class qualifies.
+        Classes that no case or every case belongs to are left out of the mean; NaN if no class
+        qualifies.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def weighted_area(truth, score, ties=0.5):
     score : ndarray of shape (n,)
         Larger for the positive ones.
     ties : float
-        What a pair with equal scores counts.
+        Weight of a pair with equal scores.
 
     Returns
     -------

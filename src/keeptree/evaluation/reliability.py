@@ -1,4 +1,4 @@
-"""Reliability: how often events happen, bin by bin, against how probable they were said to be."""
+"""Reliability: observed frequencies against predicted probabilities, bin by bin."""
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def quantile_bins(score, happened, n_bins=10):
     happened : ndarray of bool of shape (n,)
         Whether the event happened.
     n_bins : int
-        At most so many.
+        Largest number of bins.
 
     Returns
     -------

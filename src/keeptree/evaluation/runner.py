@@ -149,7 +149,7 @@ def _lines(tasks, work, n_jobs, path):
     except TerminatedWorkerError as error:
         kept = f"What was done is in {path}; run it again" if path else "Run it again"
         raise RuntimeError(
-            f"A process was ended from outside, most likely for want of memory. {kept} with a "
+            f"A process was killed, most likely because memory ran out. {kept} with a "
             "smaller n_jobs."
         ) from error
 

@@ -8,14 +8,14 @@ from scipy.stats import norm, t, wilcoxon
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """What is known about the mean of paired differences.
+    """The mean of paired differences, with its interval and tests.
 
     Attributes
     ----------
     n : int
         Number of pairs.
     mean, sd, se : float
-        Mean, standard deviation, and standard error of the mean; None where it takes more pairs.
+        Mean, standard deviation, and standard error of the mean; None with too few pairs.
     low, high : float or None
         Confidence interval of the mean, by the t distribution.
     p_t, p_wilcoxon : float or None
@@ -45,13 +45,13 @@ def paired_difference(
     differences : array-like of shape (n,)
         One for each split: ours minus theirs.
     alternative : {"greater", "less", "two-sided"}
-        What the tests shall show; as in SciPy.
+        Alternative hypothesis of the tests, as in SciPy.
     confidence : float
-        Of the interval, which always has two sides.
+        Confidence level of the interval, which is always two-sided.
     test_share : float, optional
-        Test cases for each training case. Training parts of resampled splits overlap, so that the
-        plain tests are too sure of themselves; Nadeau and Bengio (2003) add this share to 1 / n in
-        the variance of the mean.
+        Test cases for each training case. Training parts of resampled splits overlap, which makes
+        the plain tests overconfident; Nadeau and Bengio (2003) add this share to 1 / n in the
+        variance of the mean.
     corrected : bool
         Use the corrected variance in the interval too.
 
@@ -91,14 +91,14 @@ def paired_difference(
 
 
 def describe_differences(differences, **options):
-    """Return :func:`paired_difference` as a dict, of values some of which may not be finite.
+    """Return :func:`paired_difference` as a dict; values may be missing or infinite.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        NaN where there is none.
+        Values; NaN where one is missing.
     **options
-        Of :func:`paired_difference`.
+        Options of :func:`paired_difference`.
 
     Returns
     -------
@@ -131,11 +131,11 @@ def accuracy_interval(accuracy, n, confidence=0.95):
     Parameters
     ----------
     accuracy : float
-        Share of right decisions.
+        Share of correct decisions.
     n : float
         Number of test cases.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -172,11 +172,11 @@ def compare_accuracies(accuracy_1, n_1, accuracy_2, n_2, confidence=0.95):
     Parameters
     ----------
     accuracy_1, accuracy_2 : float
-        Shares of right decisions.
+        Shares of correct decisions.
     n_1, n_2 : int
         Numbers of test cases.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
@@ -215,7 +215,7 @@ class HitsAndErrors:
 
 
 def hits_and_errors(distance, correct):
-    """Compare how far right and wrong decisions lie from the boundary (Alvarez and Bernard 2005).
+    """Compare how far correct and wrong decisions lie from the boundary (Alvarez and Bernard 2005).
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ def comparison_markdown(comparison):
 _EXPLAINED = (
     "The tests are one-sided: a small p says that the model is better than the baseline, one near "
     "1 that it is worse. The interval and the corrected t-test (Nadeau and Bengio 2003) allow for "
-    "training parts that overlap; the plain t-test and Wilcoxon's do not and are too sure. "
+    "training parts that overlap; the plain t-test and Wilcoxon's do not and are overconfident. "
     "**Bold**: the interval leaves out 0."
 )
 

@@ -4,19 +4,17 @@ from keeptree.evaluation.tables import notes, terminal_tables
 from keeptree.terminal import make_table, open_console
 
 
-def print_comparison(comparison, files=(), console=None):
+def print_comparison(comparison, files=()):
     """Print means, differences, notes and the names of the files.
 
     Parameters
     ----------
     comparison : Comparison
-        What to print.
+        Comparison to print.
     files : list of Path
-        What was written, if anything.
-    console : rich.console.Console, optional
-        Where; default the standard output.
+        Files that were written, if any.
     """
-    console = console or open_console()
+    console = open_console()
     from rich.text import Text
 
     for title, head, rows in terminal_tables(comparison):

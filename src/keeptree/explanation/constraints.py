@@ -6,8 +6,9 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from keeptree.choice import did_you_mean
+from keeptree._compiled import boxes
 from keeptree.data.labels import plain
+from keeptree.geometry.metric import column_number
 
 
 @dataclass(frozen=True)
@@ -38,38 +39,48 @@ class Constraints:
         if self.max_changes is not None:
             yield "max_changes", None, replace(self, max_changes=None)
 
-    def rules(self, tree, metric, observed):
-        """What the kernel reads of each column, and the lists of values."""
-        rules = np.empty((tree.n_features, 9))
-        rules[:, 0] = metric.factor_
-        rules[:, 1], rules[:, 2], rules[:, 3:5], rules[:, 5:] = -np.inf, np.inf, 1.0, 0.0
-        values = []
+    def rules(self, tree, observed):
+        """What the compiled functions read: a row for each column, and the lists of values."""
+        rules, values = np.zeros((tree.n_features, boxes.LAST + 1)), []
         for f in range(tree.n_features):
             if tree.categories[f] is not None:
                 continue
-            rules[f, 0] *= self.costs.get(f, 1.0)
-            rules[f, 1:3] = self._limits(f, observed)
-            rules[f, 3] = f not in self.fixed and f not in self.decrease_only
-            rules[f, 4] = f not in self.fixed and f not in self.increase_only
-            step = self.steps.get(f, 1.0 if f in self.whole else None)
+            rule = rules[f]
+            rule[boxes.LEAST], rule[boxes.MOST] = self.limits(f, observed)
+            rule[boxes.RISE] = f not in self.fixed and f not in self.decrease_only
+            rule[boxes.FALL] = f not in self.fixed and f not in self.increase_only
+            step = self.step(f)
             if isinstance(step, float):
                 inverse = round(1 / step) if step <= 1 else 0
-                rules[f, 5] = step
-                rules[f, 6] = inverse if abs(step * inverse - 1) < 1e-9 else 0
+                rule[boxes.STEP] = step
+                rule[boxes.INVERSE] = inverse if abs(step * inverse - 1) < 1e-9 else 0
             elif step is not None:
-                rules[f, 7:] = len(values), len(values) + len(step)
+                rule[boxes.FIRST], rule[boxes.LAST] = len(values), len(values) + len(step)
                 values.extend(step)
-        return rules, np.array(values, dtype=np.float64)
+        return boxes.Rules(rules, np.array(values, dtype=np.float64))
 
-    def _limits(self, f, observed):
+    def factor(self, tree, metric):
+        """What a unit of each numeric column costs."""
+        factor = metric.factor_.copy()
+        for f, cost in self.costs.items():
+            if tree.categories[f] is None:
+                factor[f] *= cost
+        return factor
+
+    def step(self, f):
+        """Step or list of values of a column; None if it may have any."""
+        return self.steps.get(f, 1.0 if f in self.whole else None)
+
+    def limits(self, f, observed):
+        """Least and largest value that a numeric column may change to."""
         low, high = self.bounds.get(f, (-np.inf, np.inf))
         if f in self.within:
             low, high = max(low, observed.low[f]), min(high, observed.high[f])
         return low, high
 
-    def permitted(self, f, n_categories, observed):
+    def permitted(self, f, tree, observed):
         """Which categories a nominal attribute may become."""
-        mask = np.full(n_categories, f not in self.fixed)
+        mask = np.full(len(tree.categories[f]), f not in self.fixed)
         for given in (self.bounds.get(f), self.steps.get(f)):
             if given is not None:
                 mask = mask & given
@@ -116,18 +127,6 @@ def read_constraints(
         whole=frozenset(() if observed is None else np.flatnonzero(observed.whole).tolist()),
         **columns,
     )
-
-
-def column_number(tree, key, what):
-    """Column of a name or a position."""
-    names = tree.feature_names or ()
-    if isinstance(key, str) and key in names:
-        return names.index(key)
-    if isinstance(key, Integral) and not isinstance(key, bool) and 0 <= key < tree.n_features:
-        return int(key)
-    meant = did_you_mean(names, key)
-    hint = f"; {meant}" if meant else "."
-    raise ValueError(f"{what} names {key!r}, which is not a column of the tree{hint}")
 
 
 def _listed(keys, name):

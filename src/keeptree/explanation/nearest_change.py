@@ -191,9 +191,9 @@ class NearestChanges(Sequence):
         found, _ = self._search.boxes(())
         changed, partial = self._box >= 0, np.isnan(self._X).any(axis=1)
         leaf = np.full(len(self._X), -1)
-        leaf[changed & ~partial] = found.leaf[self._box[changed & ~partial]]
+        leaf[changed & ~partial] = found.node[self._box[changed & ~partial]]
         for i in np.flatnonzero(changed & partial):
-            leaf[i] = self._search.boxes(missing_of(self._X[i]))[0].leaf[self._box[i]]
+            leaf[i] = self._search.boxes(missing_of(self._X[i]))[0].node[self._box[i]]
         return leaf
 
     @cached_property
@@ -243,7 +243,7 @@ class NearestChanges(Sequence):
                 )
                 for f in moved
             ),
-            leaf=int(found.leaf[box]) if box >= 0 else -1,
+            leaf=int(found.node[box]) if box >= 0 else -1,
             point=after,
             rounded=rounded,
             probability={plain(c): float(v) for c, v in zip(classes, p, strict=True)},
@@ -252,26 +252,21 @@ class NearestChanges(Sequence):
 
     def _cost_of(self, f, before, after):
         if self._search.tree.categories[f] is None:
-            return float(abs(after - before) * self._search.rules[0][f, 0])
+            return float(abs(after - before) * self._search.factor[f])
         costs = self._search.constraints.category_costs(f, self._search.subject.metric)
         return float(costs[int(before), int(after)])
 
     def _round(self, row, point, found, box):
         """The point with as few decimals as keep it in its box and the constraints."""
-        search, shown = self._search, point.copy()
+        search, given, shown = self._search, self._search.constraints, point.copy()
         if box < 0:
             return shown
         for k in range(found.start[box], found.start[box + 1]):
             f = int(found.feature[k])
-            least, most = search.rules[0][f, 1:3]
-            free = not search.rules[0][f, 5:].any()
-            if found.allowed[k] is not None or point[f] == row[f] or not free:
-                continue
-
-            def inside(value, k=k, least=least, most=most):
-                return found.low[k] <= value <= found.high[k] and least <= value <= most
-
-            shown[f] = round_outwards(float(row[f]), float(point[f]), inside)
+            if found.table[k] < 0 and point[f] != row[f] and given.step(f) is None:
+                least, most = given.limits(f, search.subject.observed)
+                low, high = max(found.low[k], least), min(found.high[k], most)
+                shown[f] = round_outwards(float(row[f]), float(point[f]), low, high)
         return shown
 
     def _why(self, i):

@@ -1,13 +1,13 @@
-"""The cheapest allowed change of rows: boxes and constraints brought together for the kernels."""
+"""The cheapest allowed change of rows: the boxes of a tree, priced under constraints."""
 
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from keeptree._compiled.boxes import ANY_NUMBER, find_cheapest, move_rows, price_boxes
 from keeptree.blocks import map_rows
-from keeptree.explanation.boxes import find_boxes
+from keeptree.geometry.cells import find_cells
 
-_ANY = np.iinfo(np.int64).max  # number of changes if there is no limit
 _WHOLE = WeakKeyDictionary()  # tree -> boxes of cases without missing values
 
 
@@ -16,17 +16,13 @@ class Search:
 
     def __init__(self, subject, constraints):
         self.subject, self.constraints, self.tree = subject, constraints, subject.tree
-        from keeptree._compiled.nearest_change import Rules
-
-        self.rules = Rules(*constraints.rules(self.tree, subject.metric, subject.observed))
-        self.single = self.tree.compare_dtype == "float32"
-        self.most = constraints.max_changes or _ANY
-        self._kernel_boxes = {}
+        self.rules = constraints.rules(self.tree, subject.observed)
+        self.most = constraints.max_changes or ANY_NUMBER
+        self.factor = constraints.factor(self.tree, subject.metric)
+        self._boxes = {}
 
     def cheapest(self, X, own, wanted, n_jobs=None):
         """Box (-1 for none), cost and number of changes of each encoded row."""
-        from keeptree._compiled.nearest_change import find_cheapest
-
         box = np.full(len(X), -1, dtype=np.int64)
         cost, n_changes = np.full(len(X), np.inf), np.zeros(len(X), dtype=np.int64)
         whole = ~np.isnan(X).any(axis=1)
@@ -38,9 +34,7 @@ class Search:
         def fill(start, stop):
             s, of = slice(start, stop), rows[start:stop]
             filled = (array[s] for array in outputs)
-            find_cheapest(
-                part[s], boxes, self.rules, own[of], wanted[of], self.single, self.most, *filled
-            )
+            find_cheapest(part[s], boxes, self.rules, own[of], wanted[of], self.most, *filled)
 
         map_rows(fill, len(part), n_jobs, block=1024)
         box[rows], cost[rows], n_changes[rows] = outputs[0], np.sqrt(outputs[1]), outputs[2]
@@ -57,11 +51,9 @@ class Search:
 
         None goes past another: what lies between the row and a dearer point is no alternative.
         """
-        from keeptree._compiled.nearest_change import price_leaves
-
         found, boxes = self.boxes(missing_of(row))
         cost, n_changes = np.empty(len(found.label)), np.empty(len(found.label), dtype=np.int64)
-        price_leaves(row, boxes, self.rules, self.single, self.most, cost, n_changes)
+        price_boxes(row, boxes, self.rules, self.most, cost, n_changes)
         counts = found.label == wanted if wanted >= 0 else found.label != own
         order = np.lexsort((n_changes, cost))
         order = order[(counts & np.isfinite(cost))[order]]
@@ -80,62 +72,29 @@ class Search:
 
     def move(self, X, box):
         """Rows moved into boxes (all rows lack the same values); where that is -1 they stay."""
-        from keeptree._compiled.nearest_change import move_into_leaves
-
         point = np.empty(X.shape)
         _, boxes = self.boxes(missing_of(X[0]))
-        move_into_leaves(X, box, boxes, self.rules, self.single, point)
-        stays = box < 0
-        point[stays] = X[stays]
+        move_rows(np.ascontiguousarray(X), box, boxes, self.rules, False, point)
         return point
 
     def boxes(self, missing):
-        """Boxes of cases that lack some values, and the same as the kernels read them."""
-        if missing not in self._kernel_boxes:
+        """Boxes of cases that lack some values, and the same with prices."""
+        if missing not in self._boxes:
             if missing:
-                found = find_boxes(self.tree, missing)
+                found = find_cells(self.tree, missing)
             else:
-                found = _WHOLE.get(self.tree) or _WHOLE.setdefault(self.tree, find_boxes(self.tree))
-            self._kernel_boxes[missing] = found, self._for_kernel(found)
-        return self._kernel_boxes[missing]
+                found = _WHOLE.get(self.tree) or _WHOLE.setdefault(self.tree, find_cells(self.tree))
+            self._boxes[missing] = found, self._price(found)
+        return self._boxes[missing]
 
-    def _for_kernel(self, boxes):
-        table, prices, becomes, end, known = [], [], [], 0, {}
-        for f, allowed in zip(boxes.feature.tolist(), boxes.allowed, strict=True):
-            if allowed is None:
-                table.append(-1)
-                continue
-            key = f, allowed.tobytes()
-            if key not in known:
-                known[key], end = end, end + len(allowed)
-                price, becoming = self._table(f, allowed)
-                prices.append(price)
-                becomes.append(becoming)
-            table.append(known[key])
-        from keeptree._compiled.nearest_change import Boxes
-
-        return Boxes(
-            boxes.start,
-            boxes.feature,
-            boxes.low,
-            boxes.high,
-            np.array(table, dtype=np.int64),
-            np.concatenate([np.empty(0), *prices]),
-            np.concatenate([np.empty(0, dtype=np.int64), *becomes]),
-            boxes.label,
+    def _price(self, boxes):
+        given, tree, metric = self.constraints, self.tree, self.subject.metric
+        return boxes.price(
+            tree,
+            self.factor,
+            lambda f: given.category_costs(f, metric),
+            lambda f: given.permitted(f, tree, self.subject.observed),
         )
-
-    def _table(self, f, allowed):
-        """What each category costs to become an allowed one, and which."""
-        codes = np.arange(len(allowed))
-        costs = self.constraints.category_costs(f, self.subject.metric)
-        permitted = self.constraints.permitted(f, len(allowed), self.subject.observed)
-        targets = np.flatnonzero(allowed & permitted)
-        price, becomes = np.full(len(codes), np.inf), np.full(len(codes), -1)
-        if len(targets):
-            price = costs[:, targets].min(axis=1)
-            becomes = targets[costs[:, targets].argmin(axis=1)]
-        return np.where(allowed, 0.0, price), np.where(allowed, codes, becomes)
 
 
 def missing_of(row):

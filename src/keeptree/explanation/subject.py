@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import clone
 
 from keeptree.data.observed import Observed, observe
-from keeptree.geometry.measure import check_finite
 from keeptree.geometry.metric import Metric
+from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.tree import Tree
 

@@ -33,15 +33,15 @@ def lower_first(sentence):
     return sentence[:1].lower() + sentence[1:]
 
 
-def round_outwards(before, after, inside):
-    """The number with the fewest decimals that lies a little beyond ``after`` and still inside.
+def round_outwards(before, after, low, high):
+    """The number with the fewest decimals a little beyond ``after``, from ``low`` to ``high``.
 
     Parameters
     ----------
     before, after : float
         Where a value is, and where it has to go at least.
-    inside : callable
-        Whether a number is allowed.
+    low, high : float
+        The least and the largest number allowed.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def round_outwards(before, after, inside):
 
     Examples
     --------
-    >>> round_outwards(26.1, 25.670000076, lambda value: value <= 25.670000076)
+    >>> round_outwards(26.1, 25.670000076, 0.0, 25.670000076)
     25.67
     """
     if abs(after) >= 1e15:
@@ -64,7 +64,7 @@ def round_outwards(before, after, inside):
             # To the nearest first: 1.6 is a little more than 1.6 in binary, and needs no 1.61.
             for towards in (ROUND_HALF_EVEN, outwards):
                 number = float(exact.quantize(unit, towards))
-                if abs(number - after) <= room and inside(number):
+                if abs(number - after) <= room and low <= number <= high:
                     return number
     return after
 

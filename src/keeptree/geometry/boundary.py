@@ -10,17 +10,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
 from keeptree.data.sample import Sample
-from keeptree.geometry.measure import (
-    Found,
-    check_finite,
-    fill_signed,
-    find_nearest,
-    move_rows,
-)
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.program import Program, compile_program
+from keeptree.geometry.projection import Found, fill_signed, find_nearest, move_rows
+from keeptree.geometry.rows import check_finite
 from keeptree.savable import Savable, expect
-from keeptree.tree import Tree
+from keeptree.tree import LEAF, Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +51,12 @@ class Nearest:
     @cached_property
     def point(self):
         """The nearest points."""
-        X, region, missing, missing_point, program, tree, n_jobs = self._sources
+        X, region, missing, missing_point, program, _, n_jobs = self._sources
         point = np.empty(X.shape)
 
         def fill(start, stop):
             rows = slice(start, stop)
-            move_rows(program, tree, X[rows], region[rows], point[rows])
+            move_rows(program, X[rows], region[rows], point[rows])
 
         map_rows(fill, len(X), n_jobs)
         point[missing] = missing_point
@@ -71,12 +66,13 @@ class Nearest:
     @cached_property
     def leaf(self):
         """The leaves they fall in."""
-        region, regions = self._sources.region, self._sources.program.regions
-        leaf = np.where(region >= 0, regions.leaf[region], -1)
+        region, tree = self._sources.region, self._sources.tree
+        node = self._sources.program.boxes.node[region]
+        leaf = np.where((region >= 0) & (tree.kind[node] == LEAF), node, -1)
         leaf[self._sources.missing] = -1
         unknown = np.flatnonzero((leaf < 0) & np.isfinite(self.distance))
         if len(unknown):
-            leaf[unknown] = self._sources.tree.route(self.point[unknown], strict=False)
+            leaf[unknown] = tree.route(self.point[unknown], strict=False)
         return leaf
 
 
@@ -209,7 +205,7 @@ class Boundary(Savable, BaseEstimator):
 
     def _compile(self):
         self.program_ = compile_program(self.tree_, self.metric_)
-        self.region_classes_ = np.unique(self.program_.regions.label)
+        self.region_classes_ = self.program_.double.classes
         self.n_features_in_ = self.tree_.n_features
 
     @property

@@ -1,10 +1,12 @@
 """How far apart two cases are: the scale of each attribute and the cost of changing it."""
 
 from collections.abc import Mapping
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from keeptree.choice import did_you_mean
 from keeptree.data.observed import column_spread
 from keeptree.savable import Savable, expect, expect_array
 from keeptree.tree import LEAF
@@ -127,7 +129,7 @@ class Metric(Savable, BaseEstimator):
         matrices = [None] * tree.n_features
         if isinstance(self.nominal, Mapping):
             for key, matrix in self.nominal.items():
-                f = _position(key, tree, "nominal")
+                f = column_number(tree, key, "nominal")
                 if f not in nominal:
                     raise ValueError(
                         f"nominal has a matrix for {tree.feature_name(f)!r}, which is numeric; "
@@ -155,6 +157,18 @@ class Metric(Savable, BaseEstimator):
         return matrices
 
 
+def column_number(tree, key, what):
+    """Column of a name or a position."""
+    names = tree.feature_names or ()
+    if isinstance(key, str) and key in names:
+        return names.index(key)
+    if isinstance(key, Integral) and not isinstance(key, bool) and 0 <= key < tree.n_features:
+        return int(key)
+    meant = did_you_mean(names, key)
+    hint = f"; {meant}" if meant else "."
+    raise ValueError(f"{what} names {key!r}, which is not a column of the tree{hint}")
+
+
 def _standard(low, high, mean, deviation):
     # A constant column has its value as the mean, whatever rounding does.
     return np.where(low < high, mean, low), _or_one(np.where(low < high, deviation, 0.0))
@@ -172,22 +186,13 @@ def _or_one(scale):
     return np.where((scale > 1e-300) & (scale < 1e300), scale, 1.0)
 
 
-def _position(key, tree, what):
-    """Column of a name or a position."""
-    if isinstance(key, str) and key in (tree.feature_names or ()):
-        return tree.feature_names.index(key)
-    if isinstance(key, (int, np.integer)) and 0 <= key < tree.n_features:
-        return int(key)
-    raise ValueError(f"{what} names {key!r}, which is not a column of the tree.")
-
-
 def _override(values, given, tree, what):
     """Put the user's numbers into ``values``, checked."""
     if given is None:
         return
     if isinstance(given, Mapping):
         for key, value in given.items():
-            values[_position(key, tree, what)] = value
+            values[column_number(tree, key, what)] = value
     else:
         given = np.asarray(given, dtype=np.float64)
         if given.shape != values.shape:

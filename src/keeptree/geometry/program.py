@@ -1,82 +1,53 @@
-"""Compile the regions of a tree into the list of edges that the boundary kernels run."""
+"""Turn the regions of a tree into the list of steps that ``keeptree._compiled.boundary`` runs."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from keeptree._compiled.boundary import (
+    BOUNDED,
+    LEFT_REGION,
+    NOMINAL,
+    RIGHT_REGION,
+    DoubleProgram,
+    SingleProgram,
+)
+from keeptree._compiled.boxes import PricedBoxes
+from keeptree.geometry.boxes import Boxes, category_prices
 from keeptree.geometry.regions import find_regions
 
 # Of scaled coordinates: their squares, added over any number of columns, stay finite.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
 _LARGEST = 1e38  # centre and factor in float32
 
-# As in keeptree._compiled.boundary.
-_BOUNDED, _LEFT_REGION, _RIGHT_REGION, _NOMINAL = 1, 2, 4, 8
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The numbers of a program in one precision.
-
-    ``frame`` has the centre, factor and limit of each used column; ``bounds`` has for each step
-    the threshold, how far the upper and (negative) the lower bound move in, and the scale. float32
-    scales and centres the rows once and has no scale at a step; float64 leaves them as they are,
-    so that no difference of close numbers loses digits.
-    """
-
-    frame: np.ndarray
-    bounds: np.ndarray
-    growth: np.ndarray
-    limit: float
-
 
 @dataclass(frozen=True)
 class Program:
-    """Steps in an order that needs few slots; see ``keeptree._compiled.boundary``.
+    """The program of a tree in both precisions, and the boxes of its regions."""
 
-    ``steps`` has for each the code, the used column, the parent's slot, the slot or class of the
-    left and the right child, the numbers of their regions plus 1, and where the table of a nominal
-    one begins (it has one child). ``links`` has the steps of the children of each (of a nominal
-    one: of its child and the next of the same test), -1 for none; ``classes`` are those that have
-    a region. ``columns`` has for each used column its number in the tree and its number of
-    categories, 0 for a numeric one; ``rest`` are the others.
-    """
-
-    steps: np.ndarray
-    links: np.ndarray
-    classes: np.ndarray
-    columns: np.ndarray
-    rest: np.ndarray
-    n_slots: int
-    n_classes: int
-    single: Numbers
-    double: Numbers
-    regions: object
+    single: SingleProgram
+    double: DoubleProgram
+    boxes: Boxes
+    priced: PricedBoxes
 
 
 def compile_program(tree, metric):
     """Program of a classification tree under a fitted metric."""
-    regions = find_regions(tree, metric.factor_, metric.category_costs_)
-    order = _Order(regions, len(tree.classes))
-    columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used])
-    raw = np.array(order.bounds)
+    regions = find_regions(tree)
+    order = _Order(regions, len(tree.classes), metric.category_costs_)
+    boxes = regions.boxes
     return Program(
-        steps=np.array(order.steps, dtype=np.int64),
-        links=np.array(order.links, dtype=np.int64),
-        classes=np.unique(regions.label),
-        columns=columns.astype(np.int64),
-        rest=np.setdiff1d(np.arange(tree.n_features), columns[:, 0]).astype(np.int64),
-        n_slots=order.n_slots,
-        n_classes=len(tree.classes),
-        single=_numbers(np.float32, order, raw, columns, metric, regions),
-        double=_numbers(np.float64, order, raw, columns, metric, regions),
-        regions=regions,
+        single=_write(SingleProgram, np.float32, tree, metric, order, boxes),
+        double=_write(DoubleProgram, np.float64, tree, metric, order, boxes),
+        boxes=boxes,
+        priced=boxes.price(tree, metric.factor_, metric.category_costs_.__getitem__),
     )
 
 
-def _numbers(dtype, order, raw, columns, metric, regions):
-    """Frame, bounds and tables of a program in one precision."""
-    f, limit = columns[:, 0], _LIMIT[dtype]
+def _write(kind, dtype, tree, metric, order, boxes):
+    """The program in one precision."""
+    columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used], dtype=np.int64)
+    raw, f, limit = np.array(order.bounds), columns[:, 0], _LIMIT[dtype]
     factor = np.where(columns[:, 1] > 0, 1.0, metric.factor_[f])
     center = np.where(columns[:, 1] > 0, 0.0, metric.center_[f])
     scale = np.ones(len(f))
@@ -94,11 +65,19 @@ def _numbers(dtype, order, raw, columns, metric, regions):
         placed = np.clip(placed, -frame[at, 2, None], frame[at, 2, None]).astype(dtype)
         width = (placed[:, 1:] - placed[:, :1]) * scale[at, None]
     width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])  # no older bound: infinite
-    return Numbers(
+    return kind(
+        columns=columns,
+        rest=np.setdiff1d(np.arange(tree.n_features), f),
+        compare_single=tree.compare_dtype == "float32",
         frame=np.ascontiguousarray(frame),
-        bounds=np.ascontiguousarray(np.column_stack([placed[:, 0], width, scale[at]]), dtype=dtype),
-        growth=np.minimum(regions.growth, limit**2).astype(dtype),
         limit=float(frame[:, 2].min()),
+        steps=np.array(order.steps, dtype=np.int64),
+        bounds=np.ascontiguousarray(np.column_stack([placed[:, 0], width, scale[at]]), dtype=dtype),
+        growth=np.minimum(np.concatenate(order.growth), limit**2).astype(dtype),
+        links=np.array(order.links, dtype=np.int64),
+        classes=np.unique(boxes.label),
+        n_slots=order.n_slots,
+        n_classes=len(tree.classes),
     )
 
 
@@ -110,15 +89,17 @@ class _Order:
     keeps its slot until its last child.
     """
 
-    def __init__(self, regions, n_classes):
-        self.regions, self.n_classes = regions, n_classes
-        self.number = {int(node): r for r, node in enumerate(regions.node)}
+    def __init__(self, regions, n_classes, category_costs):
+        self.n_classes, self.category_costs = n_classes, category_costs
+        self.label = regions.boxes.label.tolist()
+        self.number = {node: r for r, node in enumerate(regions.boxes.node.tolist())}
+        self.growth, self.growth_end = [np.empty(0)], 0
         self.steps, self.bounds, self.links, self.free, self.n_slots = [], [], [], [], 1
         root = _first(0, regions)
         if root in self.number:  # one region: everything lies inside
             self.used = [0]
-            inside = (int(regions.label[0]), n_classes, 1, 0)
-            self.steps.append((_LEFT_REGION | _RIGHT_REGION, 0, 0, *inside, 0))
+            inside = (self.label[0], n_classes, 1, 0)
+            self.steps.append((LEFT_REGION | RIGHT_REGION, 0, 0, *inside, 0))
             self.bounds.append((np.inf, np.inf, -np.inf))
             self.links.append([-1, -1])
             return
@@ -141,7 +122,7 @@ class _Order:
                     self.free.append(parent)
             below = self.children[node]
             inner = self._by_need(below)
-            if below[0][1].table < 0:
+            if not below[0][1].after.nominal:
                 slots, step = self._numeric(below, slot), self._follow(link)
                 for child, edge in inner:
                     tasks.append((child, slots[child], (step, int(edge.lower)), None, False))
@@ -150,8 +131,7 @@ class _Order:
             for child, edge in below:
                 if child in self.number:
                     r = self.number[child]
-                    label = int(self.regions.label[r])
-                    self._nominal(edge, slot, label, r, chain)
+                    self._nominal(edge, slot, self.label[r], r, chain)
             tasks.extend(
                 (child, slot, chain, edge, k == 0) for k, (child, edge) in enumerate(inner)
             )
@@ -181,31 +161,41 @@ class _Order:
 
         ``chain`` holds the link that leads here, and then the one to the test's next step.
         """
-        code = _NOMINAL | _LEFT_REGION * (region >= 0)
+        code = NOMINAL | LEFT_REGION * (region >= 0)
         column = self.column[edge.feature]
-        self.steps.append((code, column, source, target, 0, region + 1, 0, edge.table))
+        self.steps.append((code, column, source, target, 0, region + 1, 0, self.growth_end))
+        self.growth.append(self._grow(edge))
+        self.growth_end += len(self.growth[-1])
         self.bounds.append((np.nan, np.nan, np.nan))
         step = self._follow(chain[0])
         chain[0] = (step, 1)
         return step, 0
 
+    def _grow(self, edge):
+        """By how much the squared costs of the categories grow over those of the older side."""
+        costs = self.category_costs[edge.feature]
+        new = category_prices(costs, edge.after.allowed)[0] ** 2
+        if not edge.before.nominal:
+            return new
+        return new - category_prices(costs, edge.before.allowed)[0] ** 2
+
     def _numeric(self, below, source):
         """Step to both children; a side nothing reaches competes for a class that is not there."""
-        code, slots, olds = _LEFT_REGION | _RIGHT_REGION, {}, [np.inf, -np.inf]
+        code, slots, olds = LEFT_REGION | RIGHT_REGION, {}, [np.inf, -np.inf]
         target, region = [self.n_classes] * 2, [0, 0]
         for child, edge in below:
             side = int(edge.lower)
-            olds[side] = edge.old
+            bound, olds[side] = edge.bounds
             if child in self.number:
                 region[side] = self.number[child] + 1
-                target[side] = int(self.regions.label[self.number[child]])
+                target[side] = self.label[self.number[child]]
             else:
-                code ^= _RIGHT_REGION if side else _LEFT_REGION
+                code ^= RIGHT_REGION if side else LEFT_REGION
                 target[side] = slots[child] = self._take()
-        code |= _BOUNDED * bool(np.isfinite(olds).any())
-        edge = below[0][1]
-        self.steps.append((code, self.column[edge.feature], source, *target, *region, 0))
-        self.bounds.append((edge.bound, *olds))
+        code |= BOUNDED * bool(np.isfinite(olds).any())
+        column = self.column[below[0][1].feature]
+        self.steps.append((code, column, source, *target, *region, 0))
+        self.bounds.append((bound, *olds))
         self.free.append(source)
         return slots
 
@@ -216,7 +206,7 @@ class _Order:
             below = self.children[node]
             inner = sorted(need[child] for child, _ in below if child not in self.number)
             held = [n + 1 for n in inner[:-1]] + inner[-1:]
-            at_once = 2 if below[0][1].table >= 0 else 1 + len(inner)
+            at_once = 2 if below[0][1].after.nominal else 1 + len(inner)
             need[node] = max([1, *held, *([at_once] if inner else [])])
         return need
 

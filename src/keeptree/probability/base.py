@@ -21,7 +21,7 @@ from keeptree.data.observed import Observed
 from keeptree.data.sample import Sample
 from keeptree.data.table import take_rows
 from keeptree.data.target import read_target
-from keeptree.geometry.measure import check_finite
+from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.probability.estimator import (
     allows_missing,

@@ -68,10 +68,11 @@ def distance_chart(distance, width=620, height=380):
     -------
     svg : Svg
     """
-    edges, groups = distance["edges"], (("hits", 1), ("errors", -1))
+    edges = distance["edges"]
+    groups = {"hits": (1, "✓", "hit"), "errors": (-1, "✗", "error")}
     shares = {
         name: [count / (distance[name]["cases"] or 1) for count in distance[name]["counts"]]
-        for name, _ in groups
+        for name in groups
     }
     top = 1.12 * max(map(max, shares.values())) or 1.0
     wide = width > _WIDE
@@ -82,14 +83,11 @@ def distance_chart(distance, width=620, height=380):
         7 if wide else 5,
         "distance to the boundary (standard deviations)" if wide else "distance (SD)",
     )
-    for name, sign in groups:
+    for name, (sign, mark, one) in groups.items():
         plot.bars(edges, [sign * share for share in shares[name]], f"bars {name}")
-        if distance[name]["median"] is not None:
-            _draw_median(plot, plot.x.clip(distance[name]["median"]), sign * top)
+        told = f"{mark} {plural(distance[name]['cases'], one)}"
+        _tell_group(plot, told, distance[name]["median"], sign * top)
     plot.rule(y=0)
-    hits, errors = (distance[name]["cases"] for name, _ in groups)
-    plot.text(f"✓ {plural(hits, 'hit')}", plot.right, plot.top + 14, anchor="end")
-    plot.text(f"✗ {plural(errors, 'error')}", plot.right, plot.foot - 6, anchor="end")
     return plot.draw(
         "Distance of hits and errors from the boundary",
         "Two histograms on one scale: hits upwards, errors downwards, each in shares of its own "
@@ -162,13 +160,22 @@ def _draw_roc(plot, ours, leaves):
     plot.line(ours["fpr"], ours["tpr"], "line ours")
 
 
-def _draw_median(plot, value, top):
-    """A broken line at the median, with its value."""
-    plot.line([value, value], [0, top], "median")
-    beside = plot.y(top) + (14 if top > 0 else -6)
-    plot.text(
-        f"median {plain_number(value, 2)}", plot.x(value) + 5, beside, size=12, class_="muted"
-    )
+def _tell_group(plot, told, median, top):
+    """A broken line at the median, its value beside it, and the number of cases across from it."""
+    y = plot.y(top) + (14 if top > 0 else -6)
+    x = plot.right if median is None else plot.x(plot.x.clip(median))
+    late = median is not None and x > (plot.left + plot.right) / 2
+    plot.text(told, plot.left + 8 if late else plot.right, y, anchor="start" if late else "end")
+    if median is not None:
+        plot.line([plot.x.clip(median)] * 2, [0, top], "median")
+        plot.text(
+            f"median {plain_number(median, 2)}",
+            x - 5 if late else x + 5,
+            y,
+            anchor="end" if late else None,
+            size=12,
+            class_="muted",
+        )
 
 
 def _draw_cases(plot, curve):

@@ -1,0 +1,333 @@
+"""Move rows into boxes: what it costs, by which test, and where they end up.
+
+A box is a run of sides (``keeptree.geometry.boxes``), one for each attribute it bounds. Every side
+and every rule concerns one attribute, so the cheapest point of a box has in each coordinate the
+cheapest value allowed there, and the squared costs add up.
+
+Without rules a number costs its distance to the closure of the side (to the threshold), with rules
+its way to the nearest allowed number that the model puts inside. ``rules`` has for each attribute
+the least and the largest value allowed, whether it may rise, whether it may fall, the step (0: any
+number), its inverse if that is a whole number (else 0), and the first and last place of its list of
+values in ``values``; it has no rows if there are none.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import float64, int64
+
+from keeptree._compiled.boundary import LARGEST_SINGLE, Rows
+from keeptree._compiled.declare import In, Out, entry, inlined, inner
+
+LARGEST_MOVE = 1e150  # squares, added over any number of attributes, stay finite
+ANY_NUMBER = np.iinfo(np.int64).max  # of changes
+
+LEAST, MOST, RISE, FALL, STEP, INVERSE, FIRST, LAST = range(8)  # columns of the rules
+
+
+class PricedBoxes(NamedTuple):
+    """Boxes, and what it costs to enter them; box r has the sides ``start[r]`` to ``start[r + 1]``.
+
+    A number is inside above ``lower`` and not above ``upper``: as the model compares, from ``low``
+    to ``high``; ``factor`` is what a unit costs. A nominal side has NaN there and a ``table``, else
+    negative: to a category, and to a missing value after the last of ``n_codes``, it costs
+    ``cost[table + code]`` to become ``becomes[table + code]``, which is itself where nothing has to
+    change; ``failed[table + code]`` is the test that asks for it.
+    """
+
+    label: In(int64, 1, "C")
+    start: In(int64, 1, "C")
+    feature: In(int64, 1, "C")
+    lower: In(float64, 1, "C")
+    upper: In(float64, 1, "C")
+    low: In(float64, 1, "C")
+    high: In(float64, 1, "C")
+    factor: In(float64, 1, "C")
+    tests: In(int64, 2, "C")  # of the lower bounds, and of the upper ones
+    table: In(int64, 1, "C")
+    n_codes: In(int64, 1, "C")
+    cost: In(float64, 1, "C")
+    becomes: In(int64, 1, "C")
+    failed: In(int64, 1, "C")
+    single: bool  # whether the model compares in float32
+
+
+class Rules(NamedTuple):
+    """What a change may do: a row for each attribute, and the lists of values."""
+
+    columns: In(float64, 2, "C")
+    values: In(float64, 1, "C")
+
+
+NO_RULES = Rules(np.empty((0, LAST + 1)), np.empty(0))
+
+
+@inlined
+def compared(value, single):
+    """A number as the model compares it."""
+    return float64(np.float32(value)) if single else value
+
+
+@inner
+def _multiple(k, rule):
+    """The k-th multiple of a step; 0.3 rather than 3 * 0.1 if the step is 1/10."""
+    return k / rule[INVERSE] if rule[INVERSE] > 0 else k * rule[STEP]
+
+
+@inner
+def _closest_value(value, low, high, rule, values, single):
+    """Value nearest to ``value``, which lies outside, that is inside and allowed; NaN for none."""
+    rising = compared(value, single) < low
+    if rule[RISE if rising else FALL] == 0.0:
+        return np.nan
+    sign = 1.0 if rising else -1.0
+    # The end to reach first. Rounded to float32 the limit itself may be inside, though the
+    # least float32 inside is beyond it.
+    edge = max(low, rule[LEAST]) if rising else min(high, rule[MOST])
+    chosen = np.nan
+    if rule[STEP] > 0.0:
+        k = np.floor(edge / rule[STEP]) - 2.0 * sign
+        for _ in range(6):
+            at = _multiple(k, rule)
+            reached = compared(at, single) >= low if rising else compared(at, single) <= high
+            if reached and rule[LEAST] <= at <= rule[MOST]:
+                chosen = at
+                break
+            k += sign
+    elif rule[LAST] > rule[FIRST]:
+        for j in range(int(rule[FIRST]), int(rule[LAST])):
+            at = values[j]
+            allowed = low <= compared(at, single) <= high and rule[LEAST] <= at <= rule[MOST]
+            if allowed and not abs(at - value) >= abs(chosen - value):
+                chosen = at
+    else:
+        chosen = min(edge, rule[MOST]) if rising else max(edge, rule[LEAST])
+        if not rule[LEAST] <= chosen <= rule[MOST]:
+            return np.nan
+    return chosen if low <= compared(chosen, single) <= high else np.nan
+
+
+@inlined
+def _price_box(row, r, boxes, rules, most_changes, limit):
+    """(Squared cost, number of changes) of bringing a row into box r under rules.
+
+    The cost is infinite if the rules forbid it, if it is not below ``limit``, or if there are more
+    than ``most_changes``. The row has all the values that the box asks for.
+    """
+    # Once: taking an array out of the boxes for each side would cost more than the work itself.
+    start, feature, low, high = boxes.start, boxes.feature, boxes.low, boxes.high
+    table, cost, becomes = boxes.table, boxes.cost, boxes.becomes
+    factor, single = boxes.factor, boxes.single
+    columns, values = rules.columns, rules.values
+    total, n_changes = 0.0, 0
+    for e in range(start[r], start[r + 1]):
+        value, f = row[feature[e]], feature[e]
+        if table[e] >= 0:
+            code = table[e] + int64(value)
+            if becomes[code] == int64(value):
+                continue
+            size = cost[code]
+        else:
+            if low[e] <= compared(value, single) <= high[e]:
+                continue
+            new = _closest_value(value, low[e], high[e], columns[f], values, single)
+            size = np.inf if np.isnan(new) else abs(new - value) * factor[e]
+        n_changes += 1
+        total += min(size, LARGEST_MOVE) ** 2
+        if size == np.inf or n_changes > most_changes or total >= limit:
+            return np.inf, 0
+    return total, n_changes
+
+
+@entry
+def find_cheapest(
+    rows: In(float64, 2),
+    boxes: PricedBoxes,
+    rules: Rules,
+    own: In(int64, 1, "C"),
+    wanted: In(int64, 1, "C"),
+    most_changes: int,
+    box: Out(int64, 1),
+    cost: Out(float64, 1),
+    n_changes: Out(int64, 1),
+):
+    """Fill box (-1 for none), squared cost and number of changes of the cheapest allowed change.
+
+    A box counts if it has the class ``wanted[i]``, or if that is negative another than ``own[i]``.
+    Equal costs: fewer changes, then the first box.
+    """
+    label = boxes.label
+    for i in range(len(rows)):
+        box[i], cost[i], n_changes[i] = -1, np.inf, 0
+        for r in range(len(label)):
+            if label[r] != wanted[i] if wanted[i] >= 0 else label[r] == own[i]:
+                continue
+            limit = np.nextafter(cost[i], np.inf)
+            total, n = _price_box(rows[i], r, boxes, rules, most_changes, limit)
+            if total < cost[i] or (total == cost[i] and total < np.inf and n < n_changes[i]):
+                box[i], cost[i], n_changes[i] = r, total, n
+
+
+@entry
+def price_boxes(
+    row: In(float64, 1),
+    boxes: PricedBoxes,
+    rules: Rules,
+    most_changes: int,
+    cost: Out(float64, 1),
+    n_changes: Out(int64, 1),
+):
+    """Fill the squared cost of bringing one row into each box, and the number of changes."""
+    for r in range(len(cost)):
+        cost[r], n_changes[r] = _price_box(row, r, boxes, rules, most_changes, np.inf)
+
+
+@inlined
+def _outside(flat, at, column_step, first, n, feature, lower, upper, factor, single):
+    """How far a row lies outside a box: the sum of squares, the largest move, the first as large.
+
+    NaN if a coordinate is nominal or missing. Which coordinates lie outside is different for every
+    row, hence a loop without a branch.
+    """
+    total, largest, chosen = 0.0, -1.0, np.uint64(first)
+    for e in range(np.uint64(first), np.uint64(first + n)):
+        value = flat[np.uint64(at + feature[e] * column_step)]
+        if single:
+            value = float64(np.float32(value))
+        above, below = value - upper[e], lower[e] - value
+        size = (above if above > below else below) * factor[e]
+        outside = 0.0 if size < 0.0 else size
+        total += outside * outside
+        larger = size > largest
+        largest = size if larger else largest
+        chosen = e if larger else chosen
+    return total, largest, chosen
+
+
+@inner
+def _project_side(value, e, boxes, fill):
+    """How far a value lies outside side e, negative if it does not, and the test that asks for it.
+
+    A missing value is given a place only if ``fill``.
+    """
+    table, upper, missing = boxes.table[e], boxes.upper[e], np.isnan(value)
+    if missing and not fill:
+        return -1.0, int64(-1)
+    if table >= 0:
+        code = table + (boxes.n_codes[e] if missing else int64(value))
+        stays = not missing and boxes.becomes[code] == int64(value)
+        return -1.0 if stays else boxes.cost[code], boxes.failed[code]
+    if missing:
+        return 0.0, boxes.tests[int64(upper < np.inf), e]
+    if boxes.single:
+        value = min(max(compared(value, True), -LARGEST_SINGLE), LARGEST_SINGLE)
+    if boxes.lower[e] < value <= upper:
+        return -1.0, int64(-1)
+    above = value > upper
+    gap = value - upper if above else boxes.lower[e] - value
+    return min(gap * boxes.factor[e], LARGEST_MOVE), boxes.tests[int64(above), e]
+
+
+@inner
+def _project_carefully(row, r, boxes, fill):
+    """(Squared distance, separator) of a row with nominal, missing or huge values, or inside."""
+    total, largest, separator = 0.0, -1.0, int64(-1)
+    for e in range(boxes.start[r], boxes.start[r + 1]):
+        size, test = _project_side(row[boxes.feature[e]], e, boxes, fill)
+        if size >= 0.0:
+            total += size * size
+            if size > largest:
+                largest, separator = size, test
+    return total, separator
+
+
+@entry
+def project_rows(
+    rows: Rows,
+    boxes: PricedBoxes,
+    fill: bool,
+    own: In(int64, 1, "C"),
+    wanted: In(int64, 1, "C"),
+    box: In(int64, 1, "C"),
+    distance: Out(float64, 1),
+    separator: Out(int64, 1),
+):
+    """Fill the distances of rows to their boxes, and the separators.
+
+    A row without a box has its place already if the class wanted is its own; else there is none.
+    Missing values are given a place only if ``fill``.
+    """
+    flat, row_step, column_step, first, last = rows
+    # Once: taking an array out of the boxes for each row would cost more than the work itself.
+    start, feature, lower, upper = boxes.start, boxes.feature, boxes.lower, boxes.upper
+    factor, tests, single = boxes.factor, boxes.tests, boxes.single
+    for i in range(last - first):
+        at = (first + i) * row_step
+        if box[i] < 0:
+            separator[i] = -1
+            stays = wanted[i] >= 0 and wanted[i] == own[i]
+            distance[i] = 0.0 if stays else np.inf
+            continue
+        entry, n = start[box[i]], start[box[i] + 1] - start[box[i]]
+        total, largest, e = _outside(
+            flat, at, column_step, entry, n, feature, lower, upper, factor, single
+        )
+        if total <= LARGEST_MOVE**2 and largest > 0.0:
+            value = flat[at + feature[e] * column_step]
+            if single:
+                value = float64(np.float32(value))
+            # An index: a branch would be a toss-up.
+            separator[i] = tests[int64(value > lower[e]), e]
+        else:  # nominal, missing or huge values, or the row touches the box
+            total, separator[i] = _project_carefully(flat[at::column_step], box[i], boxes, fill)
+        distance[i] = np.sqrt(total)
+
+
+@inlined
+def _place(value, low, high, single):
+    """Where a number moves to, without a branch; it stays if it or the side is NaN."""
+    at = compared(value, single)
+    place = high if at > high else value
+    return low if at < low else place
+
+
+@entry
+def move_rows(
+    rows: In(float64, 2, "C"),
+    box: In(int64, 1, "C"),
+    boxes: PricedBoxes,
+    rules: Rules,
+    fill: bool,
+    out: Out(float64, 2),
+):
+    """Copy rows, moved into their boxes; a negative box: the row stays.
+
+    Missing values are given a place only if ``fill``. The places of numbers are such that the model
+    puts them inside: the largest number not above a bound, the smallest above it. Not in place: the
+    compiler would store on a condition only, and which coordinates move is a toss-up.
+    """
+    start, feature, low, high = boxes.start, boxes.feature, boxes.low, boxes.high
+    table, n_codes, becomes, single = boxes.table, boxes.n_codes, boxes.becomes, boxes.single
+    ruled, columns, values = len(rules.columns) > 0, rules.columns, rules.values
+    careful = fill or ruled or len(becomes) > 0
+    for i in range(len(rows)):
+        for f in range(rows.shape[1]):
+            out[i, f] = rows[i, f]
+        if box[i] < 0:
+            continue
+        first, last = np.uint64(start[box[i]]), np.uint64(start[box[i] + 1])
+        for e in range(first, last):
+            f = np.uint64(feature[e])
+            out[i, f] = _place(rows[i, f], low[e], high[e], single)
+        for e in range(first, last if careful else first):
+            f = np.uint64(feature[e])
+            value = rows[i, f]
+            missing = np.isnan(value)
+            if missing and not fill:
+                continue
+            if table[e] >= 0:
+                out[i, f] = becomes[table[e] + (n_codes[e] if missing else int64(value))]
+            elif missing:
+                out[i, f] = high[e] if high[e] < np.inf else low[e]
+            elif ruled and out[i, f] != value:
+                out[i, f] = _closest_value(value, low[e], high[e], columns[f], values, single)

@@ -1,0 +1,90 @@
+"""The leaves of a tree as boxes: for cases whose values are all known, and for those with gaps.
+
+A missing value stays missing. Where the tree sends it to one child, the tests of that attribute
+vanish; where it shares the case among the children, the case is in several leaves at once, and a
+box is a set of values over which all of them stay the same.
+"""
+
+from keeptree.geometry.boxes import Boxes, Cuts
+from keeptree.tree import ERROR, LEAF, SHARE
+
+_MOST_BOXES = 200_000  # shared missing values multiply them
+
+
+def find_cells(tree, missing=()):
+    """Boxes of the leaves a case can reach.
+
+    Parameters
+    ----------
+    tree : Tree
+        A classification tree.
+    missing : tuple of int
+        Attributes the case has no value for.
+
+    Returns
+    -------
+    boxes : Boxes
+    """
+    return Boxes.pack(_Cells(tree, frozenset(missing)).find())
+
+
+class _Cells:
+    """Walks the tree with a box; where a missing value is shared, down all children in turn.
+
+    A state is what is left to visit, each (node, share), the box so far and the leaves reached.
+    States are never changed, only replaced.
+    """
+
+    def __init__(self, tree, missing):
+        self.tree, self.missing = tree, missing
+        self.cuts = Cuts(tree)
+        tests = (tree.missing == SHARE) & (tree.kind != LEAF)
+        # As Tree.predict: such a row is decided by the mixture, even if it ends in one leaf.
+        self.mixed = bool(self.missing & set(tree.feature[tests].tolist()))
+
+    def find(self):
+        """Yield the leaf, the class and the box of each cell."""
+        count, stack = 0, [(((0, 1.0),), {}, ())]
+        while stack:
+            todo, box, reached = stack.pop()
+            if not todo:
+                count += 1
+                if count > _MOST_BOXES:
+                    raise ValueError(
+                        "The missing values can be shared among the leaves in more than "
+                        f"{_MOST_BOXES:,} ways; fill in some of them before."
+                    )
+                yield (*self._decide(reached), box)
+                continue
+            (node, share), *rest = todo
+            if self.tree.kind[node] == LEAF:
+                stack.append((tuple(rest), box, (*reached, (node, share))))
+                continue
+            for following, narrowed in reversed(self._steps(node, share, box)):
+                stack.append(((*following, *rest), narrowed, reached))
+
+    def _steps(self, node, share, box):
+        """(Nodes with shares, box) of each way on from a test."""
+        tree, f = self.tree, int(self.tree.feature[node])
+        children = [int(child) for child in tree.children(node)]
+        if f in self.missing:
+            goes = int(tree.missing[node])
+            if goes == ERROR:
+                return []
+            if goes != SHARE:
+                return [(((goes, share),), box)]
+            parts = tuple((c, share * tree.shares[c]) for c in children if tree.shares[c] > 0)
+            return [(parts, box)]
+        sides = [(child, self.cuts.side(box, node, child)) for child in children]
+        return [
+            (((child, share),), {**box, f: side}) for child, side in sides if side.can_be_reached
+        ]
+
+    def _decide(self, reached):
+        """The heaviest leaf, and the class."""
+        tree = self.tree
+        heaviest = max(reached, key=lambda entry: entry[1])[0]
+        if not self.mixed:
+            return heaviest, int(tree.label[heaviest])
+        mixed = sum(share * tree.proportions[leaf] for leaf, share in reached)
+        return heaviest, int(tree.largest_share((mixed / mixed.sum())[None])[0])

@@ -1,0 +1,139 @@
+"""Project rows of an encoded matrix on the nearest regions: run a program, then move the rows."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from keeptree._compiled import boxes
+from keeptree._compiled.boundary import (
+    SAW_NAN,
+    Nearest,
+    run_program,
+    run_single_program,
+)
+from keeptree.geometry.rows import check_rows, classes_of, flat_rows
+
+# Steps from which on it is faster to search a program for each row than to run all of it: where
+# the regions of all of many classes are asked for, and where those of one are (by measurement).
+_MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
+
+_NOTHING = Nearest(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are asked for
+
+_ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; more if needed
+
+
+class Found(NamedTuple):
+    """Nearest regions of rows: see ``keeptree.geometry.boundary.Nearest``."""
+
+    region: np.ndarray
+    distance: np.ndarray
+    separator: np.ndarray
+    label: np.ndarray
+
+    @classmethod
+    def empty(cls, n):
+        """Room for n rows."""
+        region, separator, label = (np.empty(n, dtype=np.int64) for _ in range(3))
+        return cls(region, np.empty(n), separator, label)
+
+    def part(self, start, stop):
+        """The rows start to stop."""
+        return Found(*(column[start:stop] for column in self))
+
+
+def fill_signed(program, tree, X, start, stop, out):
+    """Fill ``out`` with the class-algebraic distances of the rows start to stop of ``X``.
+
+    ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
+    first class) if there are two. The rows are checked on the way: see ``check_rows``.
+    """
+    seen = _run(program, flat_rows(X, start, stop), out.reshape(-1))
+    check_rows(tree, X, start, stop, seen)
+
+
+def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
+    """Fill ``found`` for the rows start to stop: the region of the class ``wanted``, or any other.
+
+    If ``fill`` missing values are given a place inside in any case, else only if the row would not
+    be decided as it should be without one. Returns which rows have missing values and a region, and
+    their points: without them it is not known whether the values must be given a place.
+    """
+    rows, n = X[start:stop], stop - start
+    own, wanted = np.full(n, -1), np.full(n, -1) if wanted is None else wanted
+    seen = _find(program, flat_rows(X, start, stop), own, wanted, found, fill)
+    check_rows(tree, X, start, stop, seen)
+    missing = np.empty(0, dtype=np.int64)
+    if seen & SAW_NAN:
+        missing = np.flatnonzero(np.isnan(rows).any(axis=1))
+        own[missing] = -1
+    # On a threshold, or where a value is missing, several classes touch: the tree itself decides.
+    undecided = np.flatnonzero(own < 0)
+    if len(undecided):
+        own[undecided] = classes_of(tree, rows[undecided])
+        _find_again(program, tree, rows, undecided, own, wanted, found, fill)
+    inside = found.region >= 0
+    found.label[:] = np.where(inside, program.boxes.label[found.region], own)
+    missing = missing[:0] if fill else missing[inside[missing]]
+    return missing, _settle(program, tree, rows, missing, own, wanted, found)
+
+
+def move_rows(program, rows, region, out, fill=False):
+    """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
+    rows = np.ascontiguousarray(rows)
+    boxes.move_rows(rows, region, program.priced, boxes.NO_RULES, fill, out)
+
+
+def _find(program, rows, own, wanted, found, fill):
+    """Fill regions, distances, separators, and ``own`` where it is negative; see ``_run``."""
+    nearest = Nearest(own, wanted, found.region)
+    seen = _run(program, rows, np.empty(0), nearest)
+    boxes.project_rows(rows, program.priced, fill, *nearest, found.distance, found.separator)
+    return seen
+
+
+def _run(program, rows, out, nearest=_NOTHING):
+    """Run the program on rows: algebraic distances into ``out``, or regions if that is empty.
+
+    Returns the flags of what was seen.
+    """
+    single = out.dtype == np.float32
+    steps = program.single if single else program.double
+    foreign = not len(out) and bool((nearest.wanted < 0).all())
+    if len(steps.steps) <= _MANY[out.dtype.name][foreign or steps.n_classes == 2]:
+        steps = steps._replace(links=steps.links[:0])
+    if single:
+        return run_single_program(rows, steps, None, None, foreign, out, None)
+    bits = 0 if len(out) else max(_ID_BITS, (len(program.boxes.node) + 1).bit_length())
+    return run_program(rows, steps, True, -1 << bits, foreign, out, nearest)
+
+
+def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
+    """Nearest regions of some rows once more, now that their own class is known."""
+    again, own_again = Found.empty(len(chosen)), own[chosen]
+    part = flat_rows(rows[chosen], 0, len(chosen))
+    _find(program, part, own_again, wanted[chosen], again, fill)
+    for whole, new in zip((own, *found[:3]), (own_again, *again[:3]), strict=True):
+        whole[chosen] = new
+
+
+def _settle(program, tree, rows, missing, own, wanted, found):
+    """Points of rows with missing values, which may send the projection elsewhere.
+
+    Then they are given a place inside too, and the separator is chosen accordingly.
+    """
+    point = np.empty((len(missing), rows.shape[1]))
+    if len(missing) == 0:
+        return point
+    region, label = found.region[missing], found.label[missing]
+    move_rows(program, rows[missing], region, point)
+    lost = np.flatnonzero(classes_of(tree, point) != label)
+    if len(lost):
+        again = missing[lost]
+        _find_again(program, tree, rows, again, own, wanted, found, True)
+        filled = np.empty((len(lost), rows.shape[1]))
+        move_rows(program, rows[again], region[lost], filled, fill=True)
+        lost_again = classes_of(tree, filled) != label[lost]
+        # The region does not care about what is still missing, but a test inside it does.
+        filled[lost_again] = np.nan_to_num(filled[lost_again])
+        point[lost] = filled
+    return point

@@ -1,0 +1,53 @@
+"""Encoded rows: checked, as compiled functions read them, and as the tree decides them."""
+
+import numpy as np
+
+from keeptree._compiled.boundary import SAW_INF, SAW_NAN, Rows
+
+
+def check_rows(tree, X, start, stop, seen):
+    """Raise for infinite values, and for missing ones without a rule, that a program has seen."""
+    if seen & SAW_INF:
+        check_finite(X[start:stop], tree, start)
+    if seen & SAW_NAN:
+        rows = X[start:stop]
+        try:
+            tree.route(rows[np.isnan(rows).any(axis=1)])
+        except ValueError:
+            tree.route(X)  # the same complaint, with the number of the row in X
+            raise
+
+
+def check_finite(X, tree, first=0):
+    """Raise if X, the rows from ``first`` on, has an infinite value."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):  # cheap, and without a temporary
+            return
+    infinite = np.isinf(X)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise ValueError(
+            f"Input X contains infinity: row {first + row}, column "
+            f"{tree.feature_name(int(column))!r}; give a finite value, or NaN if it is missing."
+        )
+
+
+def flat_rows(X, start, stop):
+    """The rows start to stop as compiled functions read them."""
+    if X.flags.c_contiguous:
+        return Rows(X.reshape(-1), X.shape[1], 1, start, stop)
+    if X.flags.f_contiguous:
+        return Rows(X.T.reshape(-1), 1, len(X), start, stop)
+    return Rows(X[start:stop].ravel(), X.shape[1], 1, 0, stop - start)
+
+
+def classes_of(tree, X):
+    """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
+    label = tree.label[tree.route(X, strict=False)].astype(np.int64)
+    shared = tree.shared_rows(X)
+    if len(shared):
+        try:
+            label[shared] = tree.decide(X[shared])
+        except ValueError:
+            label[shared] = -1
+    return label

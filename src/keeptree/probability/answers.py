@@ -1,0 +1,61 @@
+"""Ask a fitted model for its decisions and scores, and let it read the rows once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.probability.base import binary_or_all
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model answers for some rows.
+
+    Parameters
+    ----------
+    prediction : ndarray of shape (n,)
+        As ``predict`` returns it.
+    scores : ndarray or None
+        As ``predict_proba`` returns them, or ``decision_function`` of a model that only ranks; None
+        for a model that has neither.
+    rows : ndarray of shape (n, n_features) or None
+        The rows as the tree reads them; None for a model that is not one of ours.
+    """
+
+    prediction: np.ndarray
+    scores: np.ndarray | None
+    rows: np.ndarray | None = None
+
+
+def answers_of(model, X):
+    """Return the :class:`Answers` of a model; one of ours encodes X once.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A classifier or regressor.
+    X : array-like or data frame of shape (n, n_features)
+        Rows as its ``predict`` takes them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> answers = answers_of(kt.C45Classifier().fit(X, y), X[:2])
+    >>> answers.prediction.tolist(), answers.scores.tolist()
+    ([0, 0], [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    """
+    if not hasattr(model, "predict_encoded"):
+        return Answers(model.predict(X), _scores(model, X))
+    rows = model.encode(X)
+    scores = model.scores_encoded(rows) if hasattr(model, "scores_encoded") else None
+    if scores is not None and not hasattr(model, "predict_proba"):
+        scores = binary_or_all(scores)
+    return Answers(model.predict_encoded(rows), scores, rows)
+
+
+def _scores(model, X):
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)
+    return model.decision_function(X) if hasattr(model, "decision_function") else None
