@@ -6,7 +6,7 @@ from keeptree import __version__
 from keeptree.data.labels import plain
 from keeptree.explanation.colours import class_slots
 from keeptree.explanation.constraints import Constraints
-from keeptree.explanation.contributions import ask, collect_contributions
+from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import nearest_change
 from keeptree.explanation.path import collect_path, distance_unit
 from keeptree.explanation.search import Search
@@ -71,7 +71,7 @@ def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
         raise ValueError(
             f"explain tells the story of one case, but x has {len(encoded)} rows; give one of them."
         )
-    return Story(_collect(subject, rows, encoded, near, X, metric, constraints))
+    return Story(_collect(subject, encoded, near, X, metric, constraints))
 
 
 class Story:
@@ -142,7 +142,7 @@ def _named(rows, names):
     return pd.DataFrame(rows, columns=list(names))
 
 
-def _collect(subject, rows, encoded, near, X, metric, constraints):
+def _collect(subject, encoded, near, X, metric, constraints):
     tree, row = subject.tree, encoded[0]
     label = int(tree.decide(encoded)[0])
     leaves = _leaves(tree, encoded)
@@ -172,9 +172,9 @@ def _collect(subject, rows, encoded, near, X, metric, constraints):
         "leaves": leaves,
         "distance": _distance(subject, encoded, label),
         "unit": None if subject.metric is None else distance_unit(subject.metric),
-        "contributions": collect_contributions(subject, rows, label),
+        "contributions": collect_contributions(subject, encoded, label),
         "change": change,
-        "trace": _trace(subject, rows),
+        "trace": _trace(subject, encoded),
         "notes": notes,
     }
 
@@ -228,9 +228,9 @@ def _distance(subject, encoded, label):
     return float(cost[0]) if np.isfinite(cost[0]) else None
 
 
-def _trace(subject, rows):
+def _trace(subject, encoded):
     """What ConfDTree did to the case, if it is one."""
     if not hasattr(subject.inner, "trace"):
         return None
-    trace = ask(subject.inner.trace, subject.as_inner(rows))[0]
+    trace = subject.inner.trace_encoded(encoded)[0]
     return {"changed": bool(trace.changed), "text": str(trace)}

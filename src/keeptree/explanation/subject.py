@@ -49,13 +49,6 @@ class Subject:
         check_finite(encoded, self.tree)
         return encoded
 
-    def as_inner(self, X):
-        """Rows as the model inside reads them, behind the steps around it; it has its own."""
-        around = len(self.transformers) - len(getattr(self.inner, "preprocessing_", ()))
-        for transformer in self.transformers[:around]:
-            X = transformer.transform(X)
-        return np.asarray(X.todense()) if hasattr(X, "todense") else X
-
     def probabilities(self, encoded):
         """The model's probabilities in the order of ``tree.classes``; the tree's own if none."""
         if self.has_own_probability:

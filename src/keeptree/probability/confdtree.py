@@ -206,7 +206,11 @@ class ConfDTreeClassifier(ProbabilityModel):
         traces : list of Trace
             As data; ``str(trace)`` or ``print`` gives plain English.
         """
-        return trace_rows(self, self.encode(X))
+        return self.trace_encoded(self.encode(X))
+
+    def trace_encoded(self, rows):
+        """:meth:`trace` of rows that :meth:`encode` returned."""
+        return trace_rows(self, rows)
 
     def _validate_params(self):
         super()._validate_params()
