@@ -21,7 +21,7 @@ def collect_contributions(subject, encoded, label):
     subject : Subject
         The model.
     encoded : ndarray of shape (1, n_features)
-        The case as the tree reads it.
+        The case.
     label : int
         Position in ``tree.classes`` of the class looked at.
 
@@ -32,7 +32,7 @@ def collect_contributions(subject, encoded, label):
         ``value``, what it adds to the log-odds of the class; the largest first.
     """
     model = subject.inner
-    if not hasattr(model, "contributions"):
+    if not hasattr(model, "contributions_encoded"):
         return None
     found = model.contributions_encoded(encoded)
     parts = []

@@ -10,10 +10,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
 from keeptree.data.sample import Sample
-from keeptree.geometry.metric import Metric
+from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.program import Program, compile_program
 from keeptree.geometry.projection import Found, fill_signed, find_nearest, move_rows
-from keeptree.geometry.rows import check_finite
+from keeptree.geometry.rows import check_finite, wanted_classes
 from keeptree.savable import Savable, expect
 from keeptree.tree import LEAF, Tree
 
@@ -180,15 +180,7 @@ class Boundary(Savable, BaseEstimator):
 
     def fit_sample(self, sample):
         """``fit`` for a caller that has a :class:`~keeptree.data.sample.Sample` already."""
-        if isinstance(self.metric, str):
-            metric = Metric(self.metric)
-        elif isinstance(self.metric, Metric):
-            metric = clone(self.metric)
-        else:
-            raise ValueError(
-                f"metric={self.metric!r} is not a metric; give 'standard', 'minmax' or a "
-                "keeptree.Metric."
-            )
+        metric = clone(read_metric(self.metric))
         self.tree_ = sample.tree
         columns = sample.observed.columns
         self.metric_ = metric.fit_spread(columns, sample.tree, sample.X, sample.y, sample.weight)
@@ -296,7 +288,7 @@ class Boundary(Savable, BaseEstimator):
         """
         X = self._encode(X)
         n = len(X)
-        wanted, found = self._wanted(target, n), Found.empty(n)
+        wanted, found = wanted_classes(self.tree_, target, n), Found.empty(n)
 
         def fill(start, stop):
             part = found.part(start, stop)
@@ -332,27 +324,6 @@ class Boundary(Savable, BaseEstimator):
 
         map_rows(fill, len(X), self.n_jobs)
         return h
-
-    def _wanted(self, target, n):
-        """Index of the class wanted for each row; -1 for any other than the row's own."""
-        if target is None:
-            return np.full(n, -1)
-        position = {label: k for k, label in enumerate(self.tree_.classes.tolist())}
-        labels = np.asarray(target)
-        if labels.ndim > 1 or (labels.ndim == 1 and len(labels) != n):
-            raise ValueError(
-                f"target has shape {labels.shape}, but X has {n} rows; give one class, or one per "
-                "row."
-            )
-        labels = [target] if labels.ndim == 0 else target
-        labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
-        unknown = [label for label in labels if label not in position]
-        if unknown:
-            raise ValueError(
-                f"target {unknown[0]!r} is not a class of the tree; its classes are "
-                f"{self.tree_.classes.tolist()}."
-            )
-        return np.broadcast_to([position[label] for label in labels], n).astype(np.int64)
 
     def nearest_separators(self, X):
         """Distance to the boundary and the separator projected on, of an encoded matrix.

@@ -157,6 +157,17 @@ class Metric(Savable, BaseEstimator):
         return matrices
 
 
+def read_metric(metric):
+    """Metric of a name, or the one given; a ValueError for anything else."""
+    if isinstance(metric, str):
+        return Metric(metric)
+    if isinstance(metric, Metric):
+        return metric
+    raise ValueError(
+        f"metric={metric!r} is not a metric; give 'standard', 'minmax' or a keeptree.Metric."
+    )
+
+
 def column_number(tree, key, what):
     """Column of a name or a position."""
     names = tree.feature_names or ()
