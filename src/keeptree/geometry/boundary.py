@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
-from keeptree.checks import require
 from keeptree.data.sample import Sample
 from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.program import Program, compile_program
 from keeptree.geometry.projection import Found, fill_signed, find_nearest, move_rows
 from keeptree.geometry.rows import check_finite, wanted_classes
+from keeptree.savable import Savable, expect
 from keeptree.tree import LEAF, Tree
 
 
@@ -88,7 +88,7 @@ class _Sources(NamedTuple):
     n_jobs: int | None
 
 
-class Boundary(BaseEstimator):
+class Boundary(Savable, BaseEstimator):
     """Geometry of the decision boundary of a kept tree.
 
     The boundary lies between regions of different classes; two leaves of the same class have none
@@ -135,7 +135,7 @@ class Boundary(BaseEstimator):
     array([[2.5]])
     """
 
-    _saved = ("tree_", "metric_")
+    saved_fields = ("tree_", "metric_")
 
     def __init__(self, tree, metric="standard", n_jobs=None):
         self.tree = tree
@@ -201,21 +201,21 @@ class Boundary(BaseEstimator):
         self.n_features_in_ = self.tree_.n_features
 
     @property
-    def _parameters_to_save(self):
+    def saved_parameters(self):
         """Parameters in a saved boundary: the tree stands for the model it came from."""
         return {**self.get_params(deep=False), "tree": getattr(self, "tree_", self.tree)}
 
-    def _restore(self):
+    def check_loaded(self):
         """Check what was read from a file and derive the rest."""
-        require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
-        require(isinstance(self.metric_, Metric), "it has no metric")
-        require(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
+        expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
+        expect(isinstance(self.metric_, Metric), "it has no metric")
+        expect(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
         self.metric_.check_tree(self.tree_)
         self._compile()
 
     def check_tree(self, tree):
         """Raise a ValueError if what was read from a file is not the boundary of ``tree``."""
-        require(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
+        expect(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
 
     def distance(self, X):
         """Distance of each row to the decision boundary; infinite if there is only one class.
