@@ -1,6 +1,7 @@
 """make bench: speed as ratios to a peer on the same data, in the same run."""
 
 from benchmarks import (
+    cold,
     confdtree,
     fitting,
     kept,
@@ -11,5 +12,15 @@ from benchmarks import (
     scoring,
 )
 
-for part in (scoring, confdtree, nearest_change, fitting, kept, learners, other_learners, memory):
+for part in (
+    scoring,
+    confdtree,
+    nearest_change,
+    fitting,
+    kept,
+    learners,
+    other_learners,
+    memory,
+    cold,
+):
     part.main()

@@ -13,8 +13,8 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_compiled", "blocks", "checks", "choice", "output", "plotting", "terminal", "text"},
-    {"data", "tree"},
+    {"_compiled", "blocks", "choice", "output", "plotting", "savable", "terminal", "text"},
+    {"data", "encoding", "tree"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},
     {"evaluation"},

@@ -82,7 +82,7 @@ def test_every_public_estimator_can_be_saved():
     estimators = {k for k in public if isinstance(k, type) and issubclass(k, BaseEstimator)}
     tested = {type(model) for model in MODELS.values()}
     assert estimators - tested == {kt.Boundary, kt.Metric}  # inside the models
-    assert all(saving._saved_names(kind) for kind in estimators)
+    assert all(kind.all_saved_fields() for kind in estimators)
 
 
 def test_a_loaded_model_keeps_its_tree_when_it_is_fitted_again(tmp_path):
@@ -164,8 +164,6 @@ def test_what_cannot_be_saved_says_what_to_do(tmp_path):
         kt.save(kt.SmoothedTreeClassifier(), path)
     with pytest.raises(TypeError, match="Cannot save a DecisionTreeClassifier"):
         kt.save(DecisionTreeClassifier().fit(X, y), path)
-    with pytest.raises(TypeError, match=r"tree\.save\(path\)"):
-        kt.save(kt.keep(kt.C45Classifier().fit(X, y)), path)
 
     class Own(kt.SmoothedTreeClassifier):
         pass
@@ -229,11 +227,34 @@ def test_a_damaged_file_is_one_clear_sentence(name, document, tmp_path):
     assert "\n" not in str(error.value)
 
 
-def test_the_file_of_a_tree_is_not_a_model(tmp_path):
-    X, y = load_iris(return_X_y=True)
-    kt.keep(kt.C45Classifier().fit(X, y)).save(tmp_path / "tree.json")
-    with pytest.raises(ValueError, match=r"holds a tree without a model; kt\.Tree\.load reads it"):
+def test_trees_are_saved_and_loaded_as_models_are(tmp_path):
+    X, y = draw()
+    tree = kt.C45Classifier().fit(X, y).tree_
+    tree.save(tmp_path / "tree.json")
+    kt.save(tree, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "tree.json").read_text()
+    for loaded in (kt.load(tmp_path / "tree.json"), kt.Tree.load(tmp_path / "tree.json")):
+        assert isinstance(loaded, kt.Tree)
+        assert loaded.to_dict() == tree.to_dict()
+    kt.save(kt.SmoothedTreeClassifier(tree).fit(X, y), tmp_path / "model.json")
+    with pytest.raises(ValueError, match="Not a tree"):
+        kt.Tree.load(tmp_path / "model.json")
+
+
+def test_a_damaged_tree_is_one_clear_sentence(tmp_path):
+    (tmp_path / "tree.json").write_text('{"format": "keeptree.Tree", "version": 1}')
+    with pytest.raises(ValueError, match=r"tree\.json cannot be read: Not a tree: .* incomplete"):
         kt.load(tmp_path / "tree.json")
+
+
+@pytest.mark.parametrize("name", ["bandwidth_", "another_"])
+def test_missing_and_unexpected_attributes_are_named(name, document, tmp_path):
+    model = copy.deepcopy(document["model"])
+    if model["fitted"].pop(name, None) is None:
+        model["fitted"][name] = 1
+    (tmp_path / "model.json").write_text(json.dumps(changed(document, model=model)))
+    with pytest.raises(ValueError, match=f"missing or unexpected fitted attributes: .*{name}"):
+        kt.load(tmp_path / "model.json")
 
 
 def test_a_file_may_be_laid_out_anew(document, tmp_path):

@@ -35,7 +35,7 @@ __all__ = sorted(_HOME)
 
 
 def __getattr__(name):
-    # Loaded on first use: scikit-learn and numba take seconds, and `keeptree --help` needs neither.
+    # Loaded on first use: scikit-learn takes a second, and `keeptree --help` does not need it.
     if name == "evaluation":  # a package of many names: keeptree.evaluation.compare
         return import_module("keeptree.evaluation")
     if name not in _HOME:

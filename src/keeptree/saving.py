@@ -1,54 +1,34 @@
-"""Fitted models as versioned JSON documents; reading one trusts nothing and runs nothing.
+"""One save and one load, for trees and fitted models: JSON with a version; nothing is ever run.
 
-A class is saved by what it names in ``_saved``, its fitted attributes that cannot be derived from
-others. Its bases' are saved too. ``_restore``, if it has one, checks them and derives the rest.
+What a class saves it declares itself, see :mod:`keeptree.savable`; how values are written is in
+:mod:`keeptree.encoding`.
 """
 
 import hashlib
 import json
-from dataclasses import fields
 from importlib import import_module
+from inspect import signature
 
-import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
-from keeptree.data.labels import plain
-from keeptree.output import write_text
+from keeptree.encoding import decode, encode, read_json, write_json
+from keeptree.savable import Savable
 from keeptree.tree import Tree
-from keeptree.tree.document import labels_from_dict, labels_to_dict, read_json
+from keeptree.tree.document import FORMAT as TREE_FORMAT
 
 FORMAT, VERSION = "keeptree.Model", 3
-
-# Frozen dataclasses and named tuples inside fitted attributes -> the file they live in.
-_PARTS = {
-    "DistanceCurves": "probability.distance_curves",
-    "Intervals": "probability.confdtree_statistics",
-    "KernelExpert": "probability.kernel_expert",
-    "KernelSpace": "probability.kernel_space",
-    "KernelTables": "probability.density_gaussian",
-    "MarginExpert": "probability.margin",
-    "Models": "_compiled.bayes_answer",
-    "NodeStatistics": "probability.confdtree_statistics",
-    "Observed": "data.observed",
-    "Pool": "probability.pool",
-    "SoftExpert": "probability.soft",
-    "SoftTests": "probability.soft_tests",
-    "WindowTables": "probability.density_window",
-}
-_NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")  # types of arrays
-_FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}  # which JSON does not have
+_OPTIONAL = {"feature_names_in_"}  # fitted attributes that a model need not have
 
 
 def save(model, path):
-    """Write a fitted model to a JSON file.
+    """Write a tree or a fitted model to a JSON file.
 
     Parameters
     ----------
-    model : fitted estimator
-        Any classifier, learner, :class:`~keeptree.Boundary` or :class:`~keeptree.Metric` of
-        KeepTree. A :class:`~keeptree.Tree` has a ``save`` of its own.
+    model : Tree or fitted estimator
+        A :class:`~keeptree.Tree`, or any classifier, learner, :class:`~keeptree.Boundary` or
+        :class:`~keeptree.Metric` of KeepTree.
     path : str or Path
         The file; an old one is replaced only once the new one is complete.
 
@@ -68,29 +48,11 @@ def save(model, path):
     >>> bool((kt.load(path).predict_proba(X) == model.predict_proba(X)).all())
     True
     """
-    trees = []
-    if isinstance(model, Tree):
-        raise TypeError("A Tree is not a model; save it with tree.save(path).")
-    if _public_name(model) is None:
-        raise TypeError(
-            f"Cannot save a {type(model).__name__}: kt.save writes KeepTree's own models; for a "
-            "scikit-learn tree save kt.keep(model) or a KeepTree classifier around it."
-        )
-    check_is_fitted(model)
-    encoded = _encode(model, trees)
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": type(model).__name__,
-        "keeptree": __version__,
-        "model": encoded,
-        "trees": [tree.to_dict() for tree in trees],
-    }
-    write_text(path, json.dumps({**document, "digest": _digest(document)}, allow_nan=False))
+    write_json(model.to_dict() if isinstance(model, Tree) else _model_to_dict(model), path)
 
 
 def load(path):
-    """Read a fitted model that :func:`save` wrote.
+    """Read a tree or a fitted model that :func:`save` wrote.
 
     Parameters
     ----------
@@ -99,30 +61,19 @@ def load(path):
 
     Returns
     -------
-    model : estimator
-        It predicts the same to the last bit. Its ``estimator`` is the kept tree. A file that is
-        damaged, of another kind or of another version is a ValueError.
+    model : Tree or estimator
+        It predicts the same to the last bit. The ``estimator`` of a classifier is the kept tree. A
+        file that is damaged, of another kind or of another version is a ValueError.
     """
     document = read_json(path)
     try:
-        _check_document(document)
-        trees = [_read_tree(data) for data in document["trees"]]
-        model = _decode(document["model"], trees)
-        if not isinstance(model, BaseEstimator) or type(model).__name__ != document["kind"]:
-            raise ValueError(f"it does not hold a {document['kind']!r:.50}.")
-        check_is_fitted(model)
+        if isinstance(document, dict) and document.get("format") == TREE_FORMAT:
+            return Tree.from_dict(document)
+        return _dict_to_model(document)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise ValueError(f"{path} cannot be read: {_reason(error)}") from error
     except (OverflowError, RecursionError, ZeroDivisionError) as error:
         raise ValueError(f"{path} is damaged; write it again with kt.save.") from error
-    return model
-
-
-def _read_tree(data):
-    tree = Tree.from_dict(data)
-    if tree.classes is not None and data["classes"] != labels_to_dict(tree.classes):
-        raise ValueError("it was written by an older KeepTree; fit and save the model again.")
-    return tree
 
 
 def _reason(error):
@@ -132,11 +83,36 @@ def _reason(error):
     return f"it is damaged ({type(error).__name__}: {error}); write it again with kt.save."
 
 
+def _model_to_dict(model):
+    if not _is_savable(model):
+        raise TypeError(
+            f"Cannot save a {type(model).__name__}: kt.save writes KeepTree's own models; for a "
+            "scikit-learn tree save kt.keep(model) or a KeepTree classifier around it."
+        )
+    check_is_fitted(model)
+    trees = []
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": type(model).__name__,
+        "keeptree": __version__,
+        "model": _Encoder(trees)(model),
+        "trees": [tree.to_dict() for tree in trees],
+    }
+    return {**document, "digest": _digest(document)}
+
+
+def _dict_to_model(document):
+    _check_document(document)
+    model = _Decoder([Tree.from_dict(data) for data in document["trees"]])(document["model"])
+    if not isinstance(model, Savable) or type(model).__name__ != document["kind"]:
+        raise ValueError(f"it does not hold a {document['kind']!r:.50}.")
+    check_is_fitted(model)
+    return model
+
+
 def _check_document(document):
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        found = document.get("format") if isinstance(document, dict) else None
-        if found == "keeptree.Tree":
-            raise ValueError("it holds a tree without a model; kt.Tree.load reads it.")
         raise ValueError("it is JSON, but not a model that kt.save or keeptree fit wrote.")
     version = document.get("version")
     if type(version) is not int or version < 1:
@@ -161,183 +137,93 @@ def _digest(document):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _public_name(value):
-    """Name of a public estimator class of which the value is an instance (not of a subclass)."""
-    name = type(value).__name__
+def _is_savable(value):
+    """Whether a value is of a public class (not of a subclass) that can be saved."""
+    return isinstance(value, Savable) and _find_class(type(value).__name__) is type(value)
+
+
+def _find_class(name):
+    """The public class of a model by its name; None if there is none."""
     package = import_module("keeptree")
-    known = name in package.__all__ and getattr(package, name) is type(value)
-    return name if known and _saved_names(type(value)) else None
+    kind = getattr(package, name) if name in package.__all__ else None
+    return kind if isinstance(kind, type) and issubclass(kind, Savable) else None
 
 
-def _saved_names(kind):
-    """Fitted attributes of a class and its bases."""
-    return [name for base in kind.__mro__ for name in vars(base).get("_saved", ())]
+class _Encoder:
+    """Encodes values with models and Trees inside; the Trees are listed, each once."""
 
+    def __init__(self, trees):
+        self.trees = trees
 
-def _encode(value, trees):
-    """A value as JSON; Trees go to the list ``trees``, each once."""
-    value = plain(value)
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if np.isfinite(value) else {"float": repr(value)}
-    if isinstance(value, Tree):
-        place = next((k for k, tree in enumerate(trees) if tree is value), len(trees))
-        if place == len(trees):
-            trees.append(value)
-        return {"tree": place}
-    if isinstance(value, np.ndarray):
-        return _encode_array(value)
-    if _is_part(value):
-        names = getattr(value, "_fields", None) or [field.name for field in fields(value)]
-        parts = {name: _encode(getattr(value, name), trees) for name in names}
-        return {"part": type(value).__name__, "fields": parts}
-    if isinstance(value, tuple):
-        return {"tuple": [_encode(item, trees) for item in value]}
-    if isinstance(value, list):
-        return [_encode(item, trees) for item in value]
-    if isinstance(value, dict):
-        return {"dict": [[_encode(k, trees), _encode(v, trees)] for k, v in value.items()]}
-    if _public_name(value) is not None:
-        return _encode_model(value, trees)
-    raise ValueError(
-        f"A value of type {type(value).__name__} cannot be saved as JSON ({value!r:.50}); give the "
-        "model numbers, text, arrays or a keeptree object instead."
-    )
+    def __call__(self, value):
+        return encode(value, self.encode_object)
 
-
-def _encode_array(array):
-    if array.dtype.name not in _NUMBERS:
-        return {"labels": labels_to_dict(array)}
-    values = array.ravel()
-    if array.dtype == np.float32:
-        values = [float(text) for text in values.astype(str)]  # shortest that reads back the same
-    elif array.dtype.kind == "f":
-        values = values.tolist()
-    else:
-        values = values.astype(int).tolist()
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        values = [value if np.isfinite(value) else repr(value) for value in values]
-    return {"array": array.dtype.name, "shape": list(array.shape), "values": values}
-
-
-def _encode_model(model, trees):
-    if getattr(model, "preprocessing_", None):
+    def encode_object(self, value):
+        if isinstance(value, Tree):
+            return {"tree": self.place(value)}
+        if _is_savable(value):
+            return self.encode_model(value)
         raise ValueError(
-            f"The tree of this {type(model).__name__} stands at the end of a pipeline, whose steps "
-            "cannot be saved as JSON; fit it to kt.keep(pipeline) and transformed columns."
+            f"A value of type {type(value).__name__} cannot be saved as JSON ({value!r:.50}); give "
+            "the model numbers, text, arrays or a keeptree object instead."
         )
-    parameters = getattr(model, "_parameters_to_save", model.get_params(deep=False))
-    saved = _saved_names(type(model))
-    fitted = {name: getattr(model, name) for name in saved if hasattr(model, name)}
-    return {
-        "model": type(model).__name__,
-        "parameters": {name: _encode(value, trees) for name, value in parameters.items()},
-        "fitted": {name: _encode(value, trees) for name, value in fitted.items()},
-    }
+
+    def place(self, tree):
+        found = next((k for k, other in enumerate(self.trees) if other is tree), len(self.trees))
+        if found == len(self.trees):
+            self.trees.append(tree)
+        return found
+
+    def encode_model(self, model):
+        fitted = {n: getattr(model, n) for n in model.all_saved_fields() if hasattr(model, n)}
+        return {
+            "model": type(model).__name__,
+            "parameters": {name: self(value) for name, value in model.saved_parameters.items()},
+            "fitted": {name: self(value) for name, value in fitted.items()},
+        }
 
 
-def _is_part(value):
-    home = _PARTS.get(type(value).__name__)
-    return home is not None and type(value).__module__ == f"keeptree.{home}"
+class _Decoder:
+    """Decodes what an encoder wrote, given the Trees."""
 
+    def __init__(self, trees):
+        self.trees = trees
 
-def _decode(data, trees):
-    """The value of what :func:`_encode` wrote; anything else is a ValueError or a TypeError."""
-    if isinstance(data, list):
-        return [_decode(item, trees) for item in data]
-    if not isinstance(data, dict):
-        return data
-    known = [tag for tag in _DECODERS if tag in data]
-    if len(known) != 1:
-        raise ValueError(f"it has an entry that is no value: {str(list(data))!s:.80}.")
-    return _DECODERS[known[0]](data, trees)
+    def __call__(self, data):
+        return decode(data, {"tree": self.decode_tree, "model": self.decode_model})
 
+    def decode_tree(self, data):
+        place = data["tree"]
+        if type(place) is not int or not 0 <= place < len(self.trees):
+            raise ValueError(f"it names tree {place!r:.50}, but has {len(self.trees)} trees.")
+        return self.trees[place]
 
-def _decode_array(data, trees):
-    name, shape, values = data["array"], data["shape"], data["values"]
-    if name not in _NUMBERS:
-        raise ValueError(f"an array of {name!r:.50} is not known.")
-    whole = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
-    if not (whole and isinstance(values, list) and len(values) == _product(shape)):
-        raise ValueError("an array does not have the shape it claims.")
-    if name.startswith("float"):
-        values = [_FLOATS[value] if type(value) is str else value for value in values]
-    array = np.array(values) if values else np.empty(0, name)
-    if values and array.dtype.kind not in ("iuf" if name.startswith("float") else "iu"):
-        raise ValueError(f"an array of {name} holds something else.")
-    with np.errstate(over="ignore"):
-        done = array.astype(name)
-    fits = np.isfinite(done) == np.isfinite(array) if done.dtype.kind == "f" else done == array
-    if not fits.all():
-        raise ValueError(f"an array of {name} holds a number that does not fit.")
-    return done.reshape(shape)
+    def decode_model(self, data):
+        kind = _find_class(data["model"])
+        if kind is None:
+            raise ValueError(f"{data['model']!r:.50} is not a model that this version knows.")
+        given = {name: self(value) for name, value in data["parameters"].items()}
+        unknown = sorted(set(given) - set(signature(kind).parameters))
+        if unknown:
+            raise ValueError(
+                f"{kind.__name__} has no parameter {unknown[0]!r:.50} in this version of KeepTree; "
+                "fit and save the model again."
+            )
+        model = kind(**given)
+        model.check_parameters()
+        if data["fitted"]:  # else it is a parameter that is an estimator, such as a metric
+            self.set_fitted(model, data["fitted"])
+        return model
 
-
-def _product(shape):
-    product = 1
-    for n in shape:
-        product *= n
-    return product
-
-
-def _decode_tree(data, trees):
-    place = data["tree"]
-    if type(place) is not int or not 0 <= place < len(trees):
-        raise ValueError(f"it names tree {place!r:.50}, but has {len(trees)} trees.")
-    return trees[place]
-
-
-def _decode_part(data, trees):
-    name = data["part"]
-    if name not in _PARTS:
-        raise ValueError(f"it has a part {name!r:.50} that this version does not know.")
-    kind = getattr(import_module(f"keeptree.{_PARTS[name]}"), name)
-    return kind(**{key: _decode(value, trees) for key, value in data["fields"].items()})
-
-
-def _decode_model(data, trees):
-    kind = _find_model(data["model"])
-    given = {name: _decode(value, trees) for name, value in data["parameters"].items()}
-    unknown = sorted(set(given) - set(kind._get_param_names()))
-    if unknown:
-        raise ValueError(f"{kind.__name__} has no parameter {unknown[0]!r:.50}.")
-    model = kind(**given)
-    if hasattr(kind, "_parameter_constraints"):
-        model._validate_params()
-    fitted = data["fitted"]
-    if not fitted:
-        return model  # a parameter that is an estimator, such as a metric
-    names = _saved_names(kind)
-    optional = {"feature_names_in_"}
-    absent, unknown = set(names) - set(fitted) - optional, set(fitted) - set(names)
-    if absent or unknown:
-        raise ValueError(f"{kind.__name__} has not the attributes it should: {absent | unknown}.")
-    for name in names:
-        if name in fitted:
-            setattr(model, name, _decode(fitted[name], trees))
-    if hasattr(model, "_restore"):
-        model._restore()
-    return model
-
-
-def _find_model(name):
-    package = import_module("keeptree")
-    kind = getattr(package, name, None) if name in package.__all__ else None
-    if not isinstance(kind, type) or not _saved_names(kind):
-        raise ValueError(f"{name!r:.50} is not a model that this version knows.")
-    return kind
-
-
-_DECODERS = {
-    "array": _decode_array,
-    "dict": lambda data, trees: {
-        _decode(key, trees): _decode(value, trees) for key, value in data["dict"]
-    },
-    "float": lambda data, trees: _FLOATS[data["float"]],
-    "labels": lambda data, trees: labels_from_dict(data["labels"]),
-    "model": _decode_model,
-    "part": _decode_part,
-    "tree": _decode_tree,
-    "tuple": lambda data, trees: tuple(_decode(item, trees) for item in data["tuple"]),
-}
+    def set_fitted(self, model, fitted):
+        kind = type(model)
+        names = kind.all_saved_fields()
+        wrong = set(names) ^ set(fitted)
+        if wrong - (_OPTIONAL & set(names)):
+            raise ValueError(
+                f"{kind.__name__} has missing or unexpected fitted attributes: {sorted(wrong)}."
+            )
+        for name in names:
+            if name in fitted:
+                setattr(model, name, self(fitted[name]))
+        model.check_loaded()

@@ -1,6 +1,5 @@
 """Machine code built ahead of time is used only where it fits."""
 
-import json
 import subprocess
 import sys
 
@@ -17,16 +16,37 @@ def test_the_fastest_level_of_the_processor_comes_first():
 
 def test_a_changed_source_makes_the_machine_code_outdated(monkeypatch, tmp_path):
     monkeypatch.setattr(native, "HERE", tmp_path)
+    digest = native.source_digest.__wrapped__
     (tmp_path / "route.py").write_text("a = 1\n")
-    manifest = {"sources": native.source_digest(), "levels": ["x86_64"]}
-    (tmp_path / native.MANIFEST).write_text(json.dumps(manifest))
-    assert native._is_current()
+    before = digest()
     (tmp_path / "cache.py").write_text("not compiled\n")
-    assert native._is_current()
+    assert digest() == before
     (tmp_path / "route.py").write_text("a = 2\n")
-    assert not native._is_current()
-    (tmp_path / native.MANIFEST).write_text("{")
-    assert not native._is_current()
+    assert digest() != before
+
+
+def test_a_function_is_built_from_its_file_and_all_that_this_imports(monkeypatch, tmp_path):
+    monkeypatch.setattr(native, "HERE", tmp_path)
+    digest = native.source_digest.__wrapped__
+    (tmp_path / "top.py").write_text("from keeptree._compiled.middle import a\n")
+    (tmp_path / "middle.py").write_text("from keeptree._compiled.low import a\n")
+    (tmp_path / "low.py").write_text("from keeptree._compiled.top import b\n")
+    (tmp_path / "other.py").write_text("")
+    before = digest("top")
+    (tmp_path / "other.py").write_text("changed")
+    assert digest("top") == before
+    (tmp_path / "low.py").write_text("changed")
+    assert digest("top") != before
+
+
+@pytest.mark.parametrize("content", [None, "{", '{"sources": "of another time"}'])
+def test_machine_code_of_other_sources_is_not_used(monkeypatch, tmp_path, content):
+    monkeypatch.setattr(native, "HERE", tmp_path)
+    native.source_digest.cache_clear()
+    if content is not None:
+        (tmp_path / native.MANIFEST).write_text(content)
+    assert native.load_native.__wrapped__() is None
+    native.source_digest.cache_clear()
 
 
 def test_without_machine_code_and_numba_one_sentence_says_what_to_install():

@@ -2,8 +2,8 @@
 
 numba's own cache notices changes of a function's own file only, keeps an index that two processes
 can damage (numba issue 10434), and fails where nothing can be written. Here each compiled function
-is one file, whose name contains a fingerprint of all sources, and which holds a digest of its
-content: a file that is truncated or was damaged counts as absent.
+is one file, whose name contains a fingerprint of every source file the function is built from, and
+which holds a digest of its content: a file that is truncated or was damaged counts as absent.
 """
 
 import os
@@ -26,8 +26,9 @@ _SUFFIX = f".{sys.implementation.cache_tag}.machinecode"
 class FileCache(NullCache):
     """The cache of one entry, in numba's interface; ``attach`` gives it to a dispatcher."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, entry):
+        self.name = entry.name
+        self.sources = source_digest(entry.function.__module__.rpartition(".")[2])
 
     def load_overload(self, sig, target_context):
         """Return the compiled function, or None if there is no sound file of it."""

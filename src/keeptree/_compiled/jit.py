@@ -48,7 +48,7 @@ def compile_entry(entry):
 
     signature = tuple(numba_type(kind) for kind in entry.arguments.values())
     dispatcher = _DISPATCHERS[entry.name] = njit(nogil=True)(entry.function)
-    cache = dispatcher._cache = FileCache(entry.name)  # numba has no public way to do this
+    cache = dispatcher._cache = FileCache(entry)  # numba has no public way to do this
     cached = cache.is_filled(signature, dispatcher.targetctx)
     with nullcontext() if cached else announce(entry.name):
         dispatcher.compile(signature)

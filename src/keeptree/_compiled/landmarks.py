@@ -45,18 +45,35 @@ def _add_squares(block, k, landmark, squared):
 
 
 @inlined
-def _add_pair(block, k, one, two, squared, other):
-    """The same for two landmarks, so that the block is read once."""
+def _pair_squares(block, j, k, a, b, c, d, e, f, g, h, s, t):
+    """Add to the squared distances s and t of a row to two landmarks, reading the row once."""
+    p, q, r, o = block[k, j], block[k + 1, j], block[k + 2, j], block[k + 3, j]
+    u, v, w, x = p - a, q - b, r - c, o - d
+    s = multiply_add(v, v, multiply_add(u, u, s))
+    s = multiply_add(x, x, multiply_add(w, w, s))
+    u, v, w, x = p - e, q - f, r - g, o - h
+    t = multiply_add(v, v, multiply_add(u, u, t))
+    return s, multiply_add(x, x, multiply_add(w, w, t))
+
+
+@inlined
+def _start_pair(block, k, one, two, squared, other):
+    """Fill the squared distances of a block to two landmarks by four coordinates from ``k`` on."""
     a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
     e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
     for j in range(BLOCK):
-        p, q, r, t = block[k, j], block[k + 1, j], block[k + 2, j], block[k + 3, j]
-        u, v, w, x = p - a, q - b, r - c, t - d
-        s = multiply_add(v, v, multiply_add(u, u, squared[j]))
-        squared[j] = multiply_add(x, x, multiply_add(w, w, s))
-        u, v, w, x = p - e, q - f, r - g, t - h
-        s = multiply_add(v, v, multiply_add(u, u, other[j]))
-        other[j] = multiply_add(x, x, multiply_add(w, w, s))
+        squared[j], other[j] = _pair_squares(block, j, k, a, b, c, d, e, f, g, h, ZERO, ZERO)
+
+
+@inlined
+def _add_pair(block, k, one, two, squared, other):
+    """Add what four more coordinates contribute."""
+    a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
+    e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
+    for j in range(BLOCK):
+        squared[j], other[j] = _pair_squares(
+            block, j, k, a, b, c, d, e, f, g, h, squared[j], other[j]
+        )
 
 
 @inlined
@@ -140,12 +157,14 @@ def weigh_landmarks(
             end = class_start[c + 1]
             for e in range(class_start[c], end, 2):
                 f = min(e + 1, end - 1)  # the last of an odd number again, with no weight
-                squared[:], other[:] = ZERO, ZERO
-                for k in range(0, width, 4):
-                    if unknown:
+                if unknown or width == 0:
+                    squared[:], other[:] = ZERO, ZERO
+                    for k in range(0, width, 4):
                         _add_known(block, k, landmarks[e], squared)
                         _add_known(block, k, landmarks[f], other)
-                    else:
+                else:
+                    _start_pair(block, 0, landmarks[e], landmarks[f], squared, other)
+                    for k in range(4, width, 4):
                         _add_pair(block, k, landmarks[e], landmarks[f], squared, other)
                 weight, sharp = mass[e], sharpness[e]
                 weight_f, sharp_f = mass[f] if f > e else ZERO, sharpness[f]

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
@@ -11,12 +12,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MANIFEST = "native.json"  # written by tools/build_native.py: the digest of the sources
-_NOT_BUILT = (
-    "__main__.py",
-    "cache.py",
-    "native.py",
-    "progress.py",
-)  # files that do not change the machine code
+_NOT_BUILT = ("__main__", "cache", "native", "progress")  # they do not change the machine code
+_IMPORT = re.compile(r"from keeptree\._compiled\.(\w+) import")
 
 
 @cache
@@ -51,13 +48,25 @@ def processor_levels():
     return ["x86_64_v3", "x86_64"] if v3 else ["x86_64"]
 
 
-def source_digest():
-    """Fingerprint of the files that the machine code is built from."""
+@cache
+def source_digest(file=None):
+    """Fingerprint of what machine code is built from: a file and those it imports, or all files."""
+    names = {path.stem for path in HERE.glob("*.py")} - set(_NOT_BUILT)
+    if file is not None:
+        names = _imported(file, {file})
     digest = sha256()
-    for path in sorted(HERE.glob("*.py")):
-        if path.name not in _NOT_BUILT:
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for name in sorted(names):
+        digest.update(name.encode() + b"\0" + (HERE / f"{name}.py").read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _imported(file, known):
+    """Add to ``known`` the files of this folder that a file imports, and those that they import."""
+    for name in _IMPORT.findall((HERE / f"{file}.py").read_text()):
+        if name not in known and name not in _NOT_BUILT:
+            known.add(name)
+            _imported(name, known)
+    return known
 
 
 def _is_current():

@@ -114,15 +114,28 @@ def check_order(model, data):
 
 def load_tree(path):
     """Read the tree of ``--tree``; None if there is none."""
+    from keeptree.saving import load
     from keeptree.tree import Tree
-    from keeptree.tree.document import read_json
 
     if path is None:
         return None
-    document = read_json(path)
-    if isinstance(document, dict) and document.get("format") == "keeptree.Model":
+    tree = load(path)
+    if not isinstance(tree, Tree):
         raise ValueError(
             f"{path} is a model and not a tree; keeptree report takes it as --model, and "
             "kt.load(path).tree_.save(...) in Python saves its tree."
         )
-    return Tree.from_dict(document)
+    return tree
+
+
+def load_model(path):
+    """Read a model; a file that holds a tree alone is a ValueError."""
+    from keeptree.saving import load
+    from keeptree.tree import Tree
+
+    model = load(path)
+    if isinstance(model, Tree):
+        raise ValueError(
+            f"{path} is a tree and not a model; keeptree fit and keeptree report take it as --tree."
+        )
+    return model

@@ -5,6 +5,7 @@ from keeptree.cli.command import (
     add_json,
     add_model,
     check_order,
+    load_model,
     print_json,
     require_files,
 )
@@ -25,9 +26,8 @@ def _run(options):
     check_order(options.model, options.data)
     from keeptree.data.cases import read_row
     from keeptree.explanation.story import explain
-    from keeptree.saving import load
 
-    model = load(options.model)
+    model = load_model(options.model)
     story = explain(model, read_row(model, options.data, options.row))
     if options.json:
         print_json(story.to_dict())

@@ -6,6 +6,7 @@ from keeptree.cli.command import (
     add_model,
     check_distinct,
     check_order,
+    load_model,
     print_json,
     require_files,
 )
@@ -40,9 +41,8 @@ def _run(options):
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
     from keeptree.engines.local import predict_file
-    from keeptree.saving import load
 
-    model = load(options.model)
+    model = load_model(options.model)
     text = "{task.percentage:>3.0f} %  {task.fields[rows]:,} rows"
     with progress_bar("Scoring", 1.0, text, transient=True, rows=0) as move:
         summary = predict_file(

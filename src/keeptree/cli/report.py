@@ -4,6 +4,7 @@ from keeptree.cli.command import (
     Command,
     add_data,
     add_json,
+    load_model,
     load_tree,
     output_path,
     print_json,
@@ -36,13 +37,12 @@ def _run(options):
     out = output_path(options.out, options.data, options.tree, options.model)
     say("Fitting and measuring; the first time takes a little longer ...")
     from keeptree.reporting.from_data import report_file
-    from keeptree.saving import load
 
     data = report_file(
         options.data,
         options.target,
         tree=load_tree(options.tree),
-        model=load(options.model) if options.model else None,
+        model=load_model(options.model) if options.model else None,
         out=out,
         title=options.title,
         rows=not options.no_rows,

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree.blocks import ROWS
-from keeptree.checks import require, require_array
+from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import NOMINAL, NUMERIC
 
 
+@saved_part
 @dataclass(frozen=True)
 class Observed:
     """What a model remembers of the columns of its training sample.
@@ -40,12 +41,12 @@ class Observed:
     def check(self, tree):
         """Raise if it was read from a file and does not fit the tree."""
         for name in ("low", "high", "mean", "deviation"):
-            require_array(getattr(self, name), name, np.float64, (tree.n_features,))
-        require_array(self.whole, "whole", np.bool_, (tree.n_features,))
-        require(isinstance(self.seen, tuple) and len(self.seen) == tree.n_features, "seen is short")
+            expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
+        expect_array(self.whole, "whole", np.bool_, (tree.n_features,))
+        expect(isinstance(self.seen, tuple) and len(self.seen) == tree.n_features, "seen is short")
         for mask, labels in zip(self.seen, tree.categories, strict=True):
             if mask is not None:
-                require_array(mask, "seen", np.bool_, (len(labels or ()),))
+                expect_array(mask, "seen", np.bool_, (len(labels or ()),))
 
 
 def observe(X, tree, sample_weight=None):

@@ -95,7 +95,16 @@ class Constraints:
 
 
 def read_constraints(
-    tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, observed
+    tree,
+    observed,
+    *,
+    fixed=(),
+    bounds=None,
+    increase_only=(),
+    decrease_only=(),
+    costs=None,
+    steps=None,
+    max_changes=None,
 ):
     """Constraints from the arguments of ``nearest_change``; what makes no sense is a ValueError.
 

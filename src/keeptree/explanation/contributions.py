@@ -1,7 +1,5 @@
 """What pushed a probability, for the models that can say so, in one form."""
 
-import warnings
-
 import numpy as np
 
 from keeptree.explanation.wording import tell_branch
@@ -15,15 +13,15 @@ _EXPERTS = {
 }
 
 
-def collect_contributions(subject, rows, label):
+def collect_contributions(subject, encoded, label):
     """What each expert and each test added, or None if the model cannot say.
 
     Parameters
     ----------
     subject : Subject
         The model.
-    rows : table of one row
-        The case as the user gave it.
+    encoded : ndarray of shape (1, n_features)
+        The case.
     label : int
         Position in ``tree.classes`` of the class looked at.
 
@@ -34,9 +32,9 @@ def collect_contributions(subject, rows, label):
         ``value``, what it adds to the log-odds of the class; the largest first.
     """
     model = subject.inner
-    if not hasattr(model, "contributions"):
+    if not hasattr(model, "contributions_encoded"):
         return None
-    found = ask(model.contributions, subject.as_inner(rows))
+    found = model.contributions_encoded(encoded)
     parts = []
     if hasattr(found, "expert"):
         values = _of_class(found.value[0], label)
@@ -51,13 +49,6 @@ def collect_contributions(subject, rows, label):
         parts.append(_part("test", _question(subject.tree, node), node, value))
     order = {"start": 0, "expert": 1, "test": 2}
     return sorted(parts, key=lambda part: (order[part["kind"]], -abs(part["value"])))
-
-
-def ask(method, rows):
-    """What a method of a model says of rows whose columns were checked when they were encoded."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return method(rows)
 
 
 def _of_class(values, label):

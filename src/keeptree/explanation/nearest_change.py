@@ -5,12 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from keeptree.data.labels import label_codes, plain
+from keeptree.data.labels import plain
 from keeptree.explanation.change import Move, NearestChange
 from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.search import Search, missing_of
-from keeptree.explanation.subject import read_rows, resolve
+from keeptree.explanation.subject import read_cases, resolve
 from keeptree.explanation.wording import round_outwards
+from keeptree.geometry.rows import wanted_classes
 from keeptree.tree import LEAF
 
 
@@ -105,12 +106,46 @@ def nearest_change(
     mean concave points falls from 0.1052 to 0.0540 (−0.0512)
     """
     subject = resolve(model, X, metric)
-    tree = subject.tree
     if subject.transformers:
         raise ValueError(
             "The tree inside the pipeline tests transformed columns, in which changes are "
             "measured; give kt.keep(pipeline), the transformed row and the transformed X."
         )
+    rows, single = read_cases(subject.tree, x, subject.tree.feature_names)
+    changes = find_changes(
+        subject,
+        subject.encode(rows),
+        target,
+        n=n,
+        within_data=within_data,
+        n_jobs=n_jobs,
+        fixed=fixed,
+        bounds=bounds,
+        increase_only=increase_only,
+        decrease_only=decrease_only,
+        costs=costs,
+        steps=steps,
+        max_changes=max_changes,
+    )
+    return changes[0] if single else changes
+
+
+def find_changes(
+    subject, encoded, target=None, *, n=1, within_data=True, n_jobs=None, **constraints
+):
+    """Nearest changes of encoded rows; the arguments are those of :func:`nearest_change`.
+
+    Parameters
+    ----------
+    subject : Subject
+        The model.
+    encoded : ndarray of shape (n_rows, n_features)
+        Cases as ``subject.encode`` returns them.
+
+    Returns
+    -------
+    changes : NearestChanges
+    """
     if subject.metric is None:
         raise ValueError(
             "A tree alone does not know how large a change is; give X, a sample that tells the "
@@ -123,14 +158,9 @@ def nearest_change(
     if not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n={n!r} is not a whole number of at least 1.")
     observed = subject.observed if within_data else None
-    constraints = read_constraints(
-        tree, fixed, bounds, increase_only, decrease_only, costs, steps, max_changes, observed
-    )
-    rows, single = read_rows(tree, x, tree.feature_names)
-    encoded = subject.encode(rows)
-    wanted = _wanted(tree, target, len(encoded))
-    changes = NearestChanges(Search(subject, constraints), encoded, wanted, int(n), n_jobs)
-    return changes[0] if single else changes
+    search = Search(subject, read_constraints(subject.tree, observed, **constraints))
+    wanted = wanted_classes(subject.tree, target, len(encoded))
+    return NearestChanges(search, encoded, wanted, int(n), n_jobs)
 
 
 class NearestChanges(Sequence):
@@ -287,22 +317,3 @@ class NearestChanges(Sequence):
                 count = ranked[0][2] if kind == "max_changes" else None
                 enough.append((kind, name, ranked[0][1], count))
         return "constraints", tuple(sorted(enough, key=lambda entry: entry[2]))
-
-
-def _wanted(tree, target, n_rows):
-    """Index of the class wanted for each row; -1 for any other than the row's own."""
-    if target is None:
-        return np.full(n_rows, -1, dtype=np.int64)
-    single = isinstance(target, str) or not np.iterable(target)
-    labels = [target] if single else list(target)
-    if len(labels) not in (1, n_rows):
-        raise ValueError(
-            f"target has {len(labels)} classes, but x has {n_rows} rows; give one, or one per row."
-        )
-    known = [plain(label) for label in tree.classes]
-    unknown = [label for label in map(plain, labels) if label not in known]
-    if unknown:
-        raise ValueError(
-            f"target {unknown[0]!r} is not a class of the tree; its classes are {known[:20]}."
-        )
-    return np.resize(label_codes(labels, tree.classes), n_rows)

@@ -5,14 +5,12 @@ import numpy as np
 from keeptree import __version__
 from keeptree.data.labels import plain
 from keeptree.explanation.colours import class_slots
-from keeptree.explanation.constraints import Constraints
-from keeptree.explanation.contributions import ask, collect_contributions
-from keeptree.explanation.nearest_change import nearest_change
+from keeptree.explanation.contributions import collect_contributions
+from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path, distance_unit
-from keeptree.explanation.search import Search
 from keeptree.explanation.story_html import story_html
 from keeptree.explanation.story_text import story_markdown, story_text
-from keeptree.explanation.subject import read_rows, resolve
+from keeptree.explanation.subject import read_cases, resolve
 from keeptree.text import clean
 from keeptree.tree import LEAF
 
@@ -63,7 +61,7 @@ def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
     """
     subject = resolve(model, X, metric)
     names = getattr(model, "feature_names_in_", subject.tree.feature_names)
-    rows, single = read_rows(subject.tree, x, None if names is None else tuple(names))
+    rows, single = read_cases(subject.tree, x, None if names is None else tuple(names))
     if subject.transformers and single and names is not None:
         rows = _named(rows, names)
     encoded = subject.encode(rows)
@@ -71,7 +69,7 @@ def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
         raise ValueError(
             f"explain tells the story of one case, but x has {len(encoded)} rows; give one of them."
         )
-    return Story(_collect(subject, rows, encoded, near, X, metric, constraints))
+    return Story(_collect(subject, encoded, near, constraints))
 
 
 class Story:
@@ -142,7 +140,7 @@ def _named(rows, names):
     return pd.DataFrame(rows, columns=list(names))
 
 
-def _collect(subject, rows, encoded, near, X, metric, constraints):
+def _collect(subject, encoded, near, constraints):
     tree, row = subject.tree, encoded[0]
     label = int(tree.decide(encoded)[0])
     leaves = _leaves(tree, encoded)
@@ -154,8 +152,7 @@ def _collect(subject, rows, encoded, near, X, metric, constraints):
     elif subject.metric is None or subject.observed is None:
         notes.append("Give X, a sample, to measure distances and to find the nearest change.")
     else:
-        arguments = {"X": X, "metric": metric, **constraints}
-        change = nearest_change(subject.model, tree.decode(encoded)[0], **arguments).to_dict()
+        change = find_changes(subject, encoded, **constraints)[0].to_dict()
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -170,11 +167,11 @@ def _collect(subject, rows, encoded, near, X, metric, constraints):
         "path": collect_path(subject, row, leaves[0]["node"], near),
         "near": float(near),
         "leaves": leaves,
-        "distance": _distance(subject, encoded, label),
+        "distance": _distance(subject, encoded),
         "unit": None if subject.metric is None else distance_unit(subject.metric),
-        "contributions": collect_contributions(subject, rows, label),
+        "contributions": collect_contributions(subject, encoded, label),
         "change": change,
-        "trace": _trace(subject, rows),
+        "trace": _trace(subject, encoded),
         "notes": notes,
     }
 
@@ -219,18 +216,17 @@ def _values(tree, row):
     ]
 
 
-def _distance(subject, encoded, label):
+def _distance(subject, encoded):
     """Distance to the decision boundary in the metric; None if it is not known or there is none."""
     if subject.metric is None:
         return None
-    search = Search(subject, Constraints())
-    _, cost, _ = search.cheapest(encoded, np.array([label]), np.array([-1]))
-    return float(cost[0]) if np.isfinite(cost[0]) else None
+    cost = float(find_changes(subject, encoded, within_data=False).cost[0])
+    return cost if np.isfinite(cost) else None
 
 
-def _trace(subject, rows):
+def _trace(subject, encoded):
     """What ConfDTree did to the case, if it is one."""
-    if not hasattr(subject.inner, "trace"):
+    if not hasattr(subject.inner, "trace_encoded"):
         return None
-    trace = ask(subject.inner.trace, subject.as_inner(rows))[0]
+    trace = subject.inner.trace_encoded(encoded)[0]
     return {"changed": bool(trace.changed), "text": str(trace)}

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from keeptree.data.observed import Observed, observe
-from keeptree.geometry.metric import Metric
+from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
 from keeptree.tree import Tree
@@ -19,10 +19,8 @@ class Subject:
 
     Parameters
     ----------
-    model : object
-        As the user gave it.
     inner : object
-        Without wrappers.
+        The model without wrappers.
     tree : Tree
         The kept tree.
     transformers : list
@@ -33,7 +31,6 @@ class Subject:
         The columns of the training (or the reference) sample.
     """
 
-    model: object
     inner: object
     tree: Tree
     transformers: list
@@ -48,13 +45,6 @@ class Subject:
         encoded = self.tree.encode(X)
         check_finite(encoded, self.tree)
         return encoded
-
-    def as_inner(self, X):
-        """Rows as the model inside reads them, behind the steps around it; it has its own."""
-        around = len(self.transformers) - len(getattr(self.inner, "preprocessing_", ()))
-        for transformer in self.transformers[:around]:
-            X = transformer.transform(X)
-        return np.asarray(X.todense()) if hasattr(X, "todense") else X
 
     def probabilities(self, encoded):
         """The model's probabilities in the order of ``tree.classes``; the tree's own if none."""
@@ -79,14 +69,14 @@ def resolve(model, X=None, metric=None):
     inner, transformers = (model, []) if isinstance(model, Tree) else unwrap(model)
     check_decides_by_tests(inner)
     observed = getattr(inner, "observed_", None)
-    bare = Subject(model, inner, tree, transformers, None, None)
+    bare = Subject(inner, tree, transformers, None, None)
     if X is not None:
         observed = observe(bare.encode(X), tree)
     metric = _resolve_metric(inner, tree, observed, metric)
-    return Subject(model, inner, tree, transformers, metric, observed)
+    return Subject(inner, tree, transformers, metric, observed)
 
 
-def read_rows(tree, x, names=None):
+def read_cases(tree, x, names=None):
     """(Table, whether it was one row) of what the user gave: a row, a dict or a table."""
     if isinstance(x, Mapping):
         names = names or tree.feature_names
@@ -100,7 +90,7 @@ def read_rows(tree, x, names=None):
         if names is not None and [str(name) for name in x.index] == list(names):
             return [x.tolist()], True
         if names is not None and all(isinstance(name, str) for name in x.index):
-            return read_rows(tree, x.to_dict(), names)
+            return read_cases(tree, x.to_dict(), names)
         return [x.tolist()], True
     if hasattr(x, "columns"):
         return x, False
@@ -116,12 +106,7 @@ def _resolve_metric(inner, tree, observed, metric):
         if own is not None:
             return own
         metric = "standard"
-    if isinstance(metric, str):
-        metric = Metric(metric)
-    elif not isinstance(metric, Metric):
-        raise ValueError(
-            f"metric={metric!r} is not a metric; give 'standard', 'minmax' or a keeptree.Metric."
-        )
+    metric = read_metric(metric)
     if hasattr(metric, "factor_") and len(metric.factor_) == tree.n_features:
         return metric
     if observed is None:

@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
-from keeptree.checks import require
 from keeptree.data.sample import Sample
-from keeptree.geometry.metric import Metric
+from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.program import Program, compile_program
 from keeptree.geometry.projection import Found, fill_signed, find_nearest, move_rows
-from keeptree.geometry.rows import check_finite
+from keeptree.geometry.rows import check_finite, wanted_classes
+from keeptree.savable import Savable, expect
 from keeptree.tree import LEAF, Tree
 
 
@@ -88,7 +88,7 @@ class _Sources(NamedTuple):
     n_jobs: int | None
 
 
-class Boundary(BaseEstimator):
+class Boundary(Savable, BaseEstimator):
     """Geometry of the decision boundary of a kept tree.
 
     The boundary lies between regions of different classes; two leaves of the same class have none
@@ -135,7 +135,7 @@ class Boundary(BaseEstimator):
     array([[2.5]])
     """
 
-    _saved = ("tree_", "metric_")
+    saved_fields = ("tree_", "metric_")
 
     def __init__(self, tree, metric="standard", n_jobs=None):
         self.tree = tree
@@ -180,15 +180,7 @@ class Boundary(BaseEstimator):
 
     def fit_sample(self, sample):
         """``fit`` for a caller that has a :class:`~keeptree.data.sample.Sample` already."""
-        if isinstance(self.metric, str):
-            metric = Metric(self.metric)
-        elif isinstance(self.metric, Metric):
-            metric = clone(self.metric)
-        else:
-            raise ValueError(
-                f"metric={self.metric!r} is not a metric; give 'standard', 'minmax' or a "
-                "keeptree.Metric."
-            )
+        metric = clone(read_metric(self.metric))
         self.tree_ = sample.tree
         columns = sample.observed.columns
         self.metric_ = metric.fit_spread(columns, sample.tree, sample.X, sample.y, sample.weight)
@@ -209,21 +201,21 @@ class Boundary(BaseEstimator):
         self.n_features_in_ = self.tree_.n_features
 
     @property
-    def _parameters_to_save(self):
+    def saved_parameters(self):
         """Parameters in a saved boundary: the tree stands for the model it came from."""
         return {**self.get_params(deep=False), "tree": getattr(self, "tree_", self.tree)}
 
-    def _restore(self):
+    def check_loaded(self):
         """Check what was read from a file and derive the rest."""
-        require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
-        require(isinstance(self.metric_, Metric), "it has no metric")
-        require(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
+        expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
+        expect(isinstance(self.metric_, Metric), "it has no metric")
+        expect(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
         self.metric_.check_tree(self.tree_)
         self._compile()
 
     def check_tree(self, tree):
         """Raise a ValueError if what was read from a file is not the boundary of ``tree``."""
-        require(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
+        expect(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
 
     def distance(self, X):
         """Distance of each row to the decision boundary; infinite if there is only one class.
@@ -296,7 +288,7 @@ class Boundary(BaseEstimator):
         """
         X = self._encode(X)
         n = len(X)
-        wanted, found = self._wanted(target, n), Found.empty(n)
+        wanted, found = wanted_classes(self.tree_, target, n), Found.empty(n)
 
         def fill(start, stop):
             part = found.part(start, stop)
@@ -332,27 +324,6 @@ class Boundary(BaseEstimator):
 
         map_rows(fill, len(X), self.n_jobs)
         return h
-
-    def _wanted(self, target, n):
-        """Index of the class wanted for each row; -1 for any other than the row's own."""
-        if target is None:
-            return np.full(n, -1)
-        position = {label: k for k, label in enumerate(self.tree_.classes.tolist())}
-        labels = np.asarray(target)
-        if labels.ndim > 1 or (labels.ndim == 1 and len(labels) != n):
-            raise ValueError(
-                f"target has shape {labels.shape}, but X has {n} rows; give one class, or one per "
-                "row."
-            )
-        labels = [target] if labels.ndim == 0 else target
-        labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
-        unknown = [label for label in labels if label not in position]
-        if unknown:
-            raise ValueError(
-                f"target {unknown[0]!r} is not a class of the tree; its classes are "
-                f"{self.tree_.classes.tolist()}."
-            )
-        return np.broadcast_to([position[label] for label in labels], n).astype(np.int64)
 
     def nearest_separators(self, X):
         """Distance to the boundary and the separator projected on, of an encoded matrix.

@@ -6,13 +6,13 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from keeptree.checks import require, require_array
 from keeptree.choice import did_you_mean
 from keeptree.data.observed import column_spread
+from keeptree.savable import Savable, expect, expect_array
 from keeptree.tree import LEAF
 
 
-class Metric(BaseEstimator):
+class Metric(Savable, BaseEstimator):
     """Euclidean distance over scaled attributes.
 
     A numeric attribute counts its difference divided by its scale, a nominal one what it costs to
@@ -57,7 +57,7 @@ class Metric(BaseEstimator):
     array([0.5  , 0.005])
     """
 
-    _saved = ("center_", "scale_", "factor_", "category_costs_")
+    saved_fields = ("center_", "scale_", "factor_", "category_costs_")
 
     def __init__(self, kind="standard", scales=None, costs=None, nominal="overlap"):
         self.kind = kind
@@ -111,17 +111,17 @@ class Metric(BaseEstimator):
     def check_tree(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         for name in ("center_", "scale_", "factor_"):
-            require_array(getattr(self, name), name, np.float64, (tree.n_features,))
+            expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
         _require_positive(self.factor_, "factor_", tree)
         tested = np.unique(tree.feature[tree.kind != LEAF])
         costs = self.category_costs_
-        require(isinstance(costs, list) and len(costs) == tree.n_features, "costs do not fit")
+        expect(isinstance(costs, list) and len(costs) == tree.n_features, "costs do not fit")
         for f, labels in enumerate(tree.categories):
             if labels is None or f not in tested:
-                require(costs[f] is None, f"column {f} has costs of categories")
+                expect(costs[f] is None, f"column {f} has costs of categories")
             else:
-                require_array(costs[f], "category_costs_", np.float64, (len(labels),) * 2)
-                require((costs[f] >= 0).all(), "a category has a negative cost")
+                expect_array(costs[f], "category_costs_", np.float64, (len(labels),) * 2)
+                expect((costs[f] >= 0).all(), "a category has a negative cost")
 
     def _matrices(self, X, tree, y, sample_weight):
         nominal = [f for f, labels in enumerate(tree.categories) if labels is not None]
@@ -155,6 +155,17 @@ class Metric(BaseEstimator):
             if matrices[f] is None:
                 matrices[f] = _overlap(len(tree.categories[f]))
         return matrices
+
+
+def read_metric(metric):
+    """Metric of a name, or the one given; a ValueError for anything else."""
+    if isinstance(metric, str):
+        return Metric(metric)
+    if isinstance(metric, Metric):
+        return metric
+    raise ValueError(
+        f"metric={metric!r} is not a metric; give 'standard', 'minmax' or a keeptree.Metric."
+    )
 
 
 def column_number(tree, key, what):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from keeptree._compiled.boundary import SAW_INF, SAW_NAN, Rows
+from keeptree.data.labels import label_codes, plain
 
 
 def check_rows(tree, X, start, stop, seen):
@@ -51,3 +52,25 @@ def classes_of(tree, X):
         except ValueError:
             label[shared] = -1
     return label
+
+
+def wanted_classes(tree, target, n):
+    """Position of the class wanted for each of n rows; -1 for any other than the row's own.
+
+    ``target`` is None, one class, or a class for each row.
+    """
+    if target is None:
+        return np.full(n, -1)
+    shape = np.shape(target)
+    if len(shape) > 1 or shape not in ((), (1,), (n,)):
+        raise ValueError(
+            f"target has shape {shape}, but there are {n} rows; give one class, or one per row."
+        )
+    known = tree.classes.tolist()
+    labels = [plain(label) for label in (target if shape else [target])]
+    unknown = [label for label in labels if label not in known]
+    if unknown:
+        raise ValueError(
+            f"target {unknown[0]!r} is not a class of the tree; its classes are {known[:20]}."
+        )
+    return np.resize(label_codes(labels, tree.classes), n)

@@ -11,18 +11,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from keeptree.checks import check_names, require
 from keeptree.data.labels import sorting_order
 from keeptree.data.table import column_names, has_nominal, read_table
 from keeptree.data.target import read_target
 from keeptree.learners.shape import shape_to_tree
+from keeptree.savable import Savable, expect, expect_names
 from keeptree.tree import Tree
 
 # Constraint of the parameter that every learner has.
 CATEGORICAL_FEATURES = [None, StrOptions({"from_dtype"}), "array-like"]
 
 
-class TreeLearner(BaseEstimator):
+class TreeLearner(Savable, BaseEstimator):
     """Base of the estimators that grow a ``tree_``.
 
     A subclass has ``categorical_features`` among its parameters and supplies
@@ -33,7 +33,7 @@ class TreeLearner(BaseEstimator):
     - ``predict_encoded(rows)``, the answers for rows that ``encode`` returned.
     """
 
-    _saved = ("tree_", "n_features_in_", "feature_names_in_")
+    saved_fields = ("tree_", "n_features_in_", "feature_names_in_")
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -129,13 +129,13 @@ class TreeLearner(BaseEstimator):
         check_is_fitted(self)
         return self.tree_.n_leaves
 
-    def _restore(self):
+    def check_loaded(self):
         """Check what was read from a file and derive the rest; a subclass adds its own."""
-        require(isinstance(self.tree_, Tree), "it has no tree")
-        require(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        expect(isinstance(self.tree_, Tree), "it has no tree")
+        expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
         regression = self.tree_.classes is None
-        require(regression == is_regressor(self), "its tree is of another kind")
-        check_names(self)
+        expect(regression == is_regressor(self), "its tree is of another kind")
+        expect_names(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -178,8 +178,8 @@ class ClassTreeLearner(ClassifierMixin, TreeLearner):
         self.classes_ = classes[sorting_order(classes)]
         return classes, codes
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         self.classes_ = self.tree_.classes
 
 

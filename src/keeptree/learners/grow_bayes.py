@@ -9,11 +9,11 @@ from keeptree._compiled.entries import Entries
 from keeptree._compiled.j48 import SMALL
 from keeptree._compiled.naive_bayes import Bayes, branch_errors, divide_by_branch, fit_bayes
 from keeptree._compiled.shape import Shape
-from keeptree.checks import require, require_array, require_starts
 from keeptree.data.table import count_categories
 from keeptree.learners.columns import encode_columns, sort_entries
 from keeptree.learners.grow import grow
 from keeptree.learners.grow_options import GrowOptions, table_of_terms
+from keeptree.savable import expect, expect_array, expect_starts, saved_part
 from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
@@ -54,26 +54,29 @@ class Split(NamedTuple):
     share: np.ndarray
 
 
+saved_part(Models)
+
+
 def check_models(models, tree):
     """Raise a ValueError if models read from a file do not fit the tree."""
-    require(isinstance(models, Models), "it has no models")
+    expect(isinstance(models, Models), "it has no models")
     n_classes = len(tree.classes)
-    require_array(models.prior, "prior", np.float64, (None, n_classes))
-    require_array(models.cuts, "cuts", np.float64, (None,))
-    require_array(models.cells, "cells", np.float64, (None, n_classes))
-    require_starts(models.cut_start, "cut_start", len(models.cuts))
-    require_starts(models.cell_start, "cell_start", len(models.cells))
+    expect_array(models.prior, "prior", np.float64, (None, n_classes))
+    expect_array(models.cuts, "cuts", np.float64, (None,))
+    expect_array(models.cells, "cells", np.float64, (None, n_classes))
+    expect_starts(models.cut_start, "cut_start", len(models.cuts))
+    expect_starts(models.cell_start, "cell_start", len(models.cells))
     n_models = len(models.prior)
-    require_array(models.model_of, "model_of", np.int64, (tree.n_nodes,))
-    require((models.model_of < n_models).all(), "a node has a model that is not there")
-    require((models.model_of[tree.kind == LEAF] >= 0).all(), "a leaf has no model")
+    expect_array(models.model_of, "model_of", np.int64, (tree.n_nodes,))
+    expect((models.model_of < n_models).all(), "a node has a model that is not there")
+    expect((models.model_of[tree.kind == LEAF] >= 0).all(), "a leaf has no model")
     columns = n_models * tree.n_features
     lengths = len(models.cut_start) == len(models.cell_start) == columns + 1
-    require(lengths, "every model must have an entry for each column")
+    expect(lengths, "every model must have an entry for each column")
     n_cells, n_cuts = np.diff(models.cell_start), np.diff(models.cut_start)
     n_categories = np.tile(count_categories(tree.categories), n_models)
     bins = np.where(n_categories > 0, n_categories, n_cuts + 1)
-    require(((n_cells < 2) | (n_cells >= bins)).all(), "a column has too few cells")
+    expect(((n_cells < 2) | (n_cells >= bins)).all(), "a column has too few cells")
 
 
 class BayesTreeGrower:

@@ -95,7 +95,7 @@ class NBTreeClassifier(ClassTreeLearner):
     0.96
     """
 
-    _saved = ("_models",)
+    saved_fields = ("_models",)
     _parameter_constraints = {
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "min_samples_split": [Interval(Integral, 2, None, closed="left")],
@@ -145,8 +145,8 @@ class NBTreeClassifier(ClassTreeLearner):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         check_models(self._models, self.tree_)
 
     def _grow(self, X, label, weight, categories):

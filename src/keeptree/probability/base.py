@@ -16,7 +16,6 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.blocks import map_rows
-from keeptree.checks import check_names, require
 from keeptree.data.labels import label_codes
 from keeptree.data.observed import Observed
 from keeptree.data.sample import Sample
@@ -33,10 +32,11 @@ from keeptree.probability.estimator import (
     reads_any_column,
     unfitted_learner,
 )
+from keeptree.savable import Savable, expect, expect_names
 from keeptree.tree import Tree
 
 
-class KeptTreeModel(ClassifierMixin, BaseEstimator):
+class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
     """Base of the post-hoc classifiers.
 
     A subclass has ``estimator`` and ``n_jobs`` among its parameters and supplies
@@ -44,7 +44,7 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
     ``_scores(rows, out)``, which fills in a score for each class.
     """
 
-    _saved = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
+    saved_fields = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
         "n_jobs": [Integral, None],
@@ -132,17 +132,23 @@ class KeptTreeModel(ClassifierMixin, BaseEstimator):
         return tags
 
     @property
-    def _parameters_to_save(self):
+    def saved_parameters(self):
         """Parameters in a saved model: the tree stands for the estimator it came from."""
+        if getattr(self, "preprocessing_", None):
+            raise ValueError(
+                f"The tree of this {type(self).__name__} stands at the end of a pipeline, whose "
+                "steps cannot be saved as JSON; fit it to kt.keep(pipeline) and transformed "
+                "columns."
+            )
         return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
 
-    def _restore(self):
+    def check_loaded(self):
         """Check what was read from a file and derive the rest; a subclass adds its own."""
-        require(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
-        require(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
-        require(isinstance(self.observed_, Observed), "it has not observed its columns")
+        expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
+        expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        expect(isinstance(self.observed_, Observed), "it has not observed its columns")
         self.observed_.check(self.tree_)
-        check_names(self)
+        expect_names(self)
         self.preprocessing_ = []
         self.classes_ = self.tree_.classes
 

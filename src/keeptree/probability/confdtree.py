@@ -136,7 +136,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     Result: 0 0.202, 1 0.798.
     """
 
-    _saved = ("statistics_", "intervals_")
+    saved_fields = ("statistics_", "intervals_")
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "interval": [StrOptions({"combined", "normal", "t"})],
@@ -206,7 +206,11 @@ class ConfDTreeClassifier(ProbabilityModel):
         traces : list of Trace
             As data; ``str(trace)`` or ``print`` gives plain English.
         """
-        return trace_rows(self, self.encode(X))
+        return self.trace_encoded(self.encode(X))
+
+    def trace_encoded(self, rows):
+        """:meth:`trace` of rows that :meth:`encode` returned."""
+        return trace_rows(self, rows)
 
     def _validate_params(self):
         super()._validate_params()
@@ -226,8 +230,8 @@ class ConfDTreeClassifier(ProbabilityModel):
                 stacklevel=3,
             )
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         check_learned(self.tree_, self.statistics_, self.intervals_)
         self.walk_ = make_walk(self.tree_, self.statistics_, self.intervals_, read_settings(self))
 

@@ -10,14 +10,14 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from keeptree.checks import check_names, require, require_array
 from keeptree.data.labels import label_codes
 from keeptree.importers import keep
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.estimator import is_kept
+from keeptree.savable import Savable, expect, expect_array, expect_names
 
 
-class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
+class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
     """A random forest whose trees are each corrected by confidence intervals, then averaged.
 
     Parameters
@@ -57,7 +57,7 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
     (2, 2)
     """
 
-    _saved = ("classes_", "trees_", "votes_", "n_features_in_", "feature_names_in_")
+    saved_fields = ("classes_", "trees_", "votes_", "n_features_in_", "feature_names_in_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "correction": [ConfDTreeClassifier, None],
@@ -155,21 +155,21 @@ class ConfDTreeForestClassifier(ClassifierMixin, BaseEstimator):
         )
 
     @property
-    def _parameters_to_save(self):
+    def saved_parameters(self):
         """Parameters in a saved model: the forest itself is scikit-learn's."""
         return {**self.get_params(deep=False), "estimator": None}
 
-    def _restore(self):
+    def check_loaded(self):
         """Check what was read from a file."""
         n_classes, width = len(self.classes_), self.n_features_in_
-        require(isinstance(self.classes_, np.ndarray), "it has no classes")
-        require(0 < len(self.trees_) == len(self.votes_), "it has no trees")
-        check_names(self)
+        expect(isinstance(self.classes_, np.ndarray), "it has no classes")
+        expect(0 < len(self.trees_) == len(self.votes_), "it has no trees")
+        expect_names(self)
         for tree, vote in zip(self.trees_, self.votes_, strict=True):
             fits = isinstance(tree, ConfDTreeClassifier) and tree.n_features_in_ == width
-            require(fits and not tree.tree_.has_nominal, "a tree has other columns")
-            require(tree.classes_.tolist() == list(range(n_classes)), "a tree has other classes")
-            require_array(vote, "votes_", np.float64, tree.tree_.counts.shape)
+            expect(fits and not tree.tree_.has_nominal, "a tree has other columns")
+            expect(tree.classes_.tolist() == list(range(n_classes)), "a tree has other classes")
+            expect_array(vote, "votes_", np.float64, tree.tree_.counts.shape)
 
     def _finite(self):
         return "allow-nan" if get_tags(self).input_tags.allow_nan else True

@@ -6,13 +6,14 @@ import numpy as np
 from scipy.special import kolmogorov, ndtr
 from scipy.stats import kstwo, t
 
-from keeptree.checks import require, require_array
+from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 _ROUNDING = 1e-9  # fractional shares of missing values add up to whole cases only nearly
 _STEPHENS_ERROR = 0.04  # more than Stephens' formula is ever off, two cases included
 
 
+@saved_part
 class NodeStatistics(NamedTuple):
     """Training cases of each class in each node, as the split attribute of the node sees them.
 
@@ -32,6 +33,7 @@ class NodeStatistics(NamedTuple):
     category_count: np.ndarray
 
 
+@saved_part
 class Intervals(NamedTuple):
     """Bounds of shape (2, n_nodes, n_classes), of the assigned class and of the others.
 
@@ -47,21 +49,21 @@ class Intervals(NamedTuple):
 
 def check_learned(tree, statistics, intervals):
     """Raise a ValueError if statistics or intervals read from a file do not fit the tree."""
-    require(isinstance(statistics, NodeStatistics), "it has no statistics")
-    require(isinstance(intervals, Intervals), "it has no intervals")
+    expect(isinstance(statistics, NodeStatistics), "it has no statistics")
+    expect(isinstance(intervals, Intervals), "it has no intervals")
     shape = tree.counts.shape
     for name in ("reached", "count"):
-        require_array(getattr(statistics, name), name, np.float64, shape)
-        require((getattr(statistics, name) >= 0).all(), f"{name} must not be negative")
-    require(statistics.reached[0].sum() > 0, "no case reached the root")
+        expect_array(getattr(statistics, name), name, np.float64, shape)
+        expect((getattr(statistics, name) >= 0).all(), f"{name} must not be negative")
+    expect(statistics.reached[0].sum() > 0, "no case reached the root")
     for name in ("mean", "sd", "normality"):
-        require_array(getattr(statistics, name), name, np.float64, shape, finite=False)
+        expect_array(getattr(statistics, name), name, np.float64, shape, finite=False)
     categories = (len(tree.category_child), shape[1])
-    require_array(statistics.category_count, "category_count", np.float64, categories)
+    expect_array(statistics.category_count, "category_count", np.float64, categories)
     for name in ("low", "high"):
-        require_array(getattr(intervals, name), name, np.float64, (2, *shape), finite=False)
-    require_array(intervals.normal, "normal", bool, shape)
-    require_array(intervals.takes_part, "takes_part", bool, shape[:1])
+        expect_array(getattr(intervals, name), name, np.float64, (2, *shape), finite=False)
+    expect_array(intervals.normal, "normal", bool, shape)
+    expect_array(intervals.takes_part, "takes_part", bool, shape[:1])
 
 
 def node_statistics(sample, significance=None):

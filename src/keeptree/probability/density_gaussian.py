@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree._compiled import density as gaussian
-from keeptree.checks import require, require_array, require_starts
+from keeptree.savable import expect, expect_array, expect_starts, saved_part
 
 # Sorting cases is what costs in a large curve; bucketing those deep inside the data avoids it.
 BUCKET_FROM = 20_000
@@ -14,6 +14,7 @@ MOST_CELLS = 1 << 16
 MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve stays in the cache
 
 
+@saved_part
 @dataclass(frozen=True)
 class KernelTables:
     """Many Gaussian curves as piecewise cubics in flat arrays, within 1e-4 of the exact ratio.
@@ -44,16 +45,16 @@ class KernelTables:
     coefficient: np.ndarray
 
     def __post_init__(self):
-        require_array(self.axis, "axis", np.float64, (None, 8))
-        require_array(self.coefficient, "coefficient", np.float32, (None, 4))
-        require_starts(self.piece, "piece", len(self.coefficient))
-        require_starts(self.cell, "cell", len(self.piece) - 1)
-        require(len(self.cell) == len(self.axis) + 1, "every curve must have an axis")
-        require((np.diff(self.piece) > 0).all(), "every cell must have a piece")
+        expect_array(self.axis, "axis", np.float64, (None, 8))
+        expect_array(self.coefficient, "coefficient", np.float32, (None, 4))
+        expect_starts(self.piece, "piece", len(self.coefficient))
+        expect_starts(self.cell, "cell", len(self.piece) - 1)
+        expect(len(self.cell) == len(self.axis) + 1, "every curve must have an axis")
+        expect((np.diff(self.piece) > 0).all(), "every cell must have a piece")
         _, scale, _, _, last, width, even, first = self.axis.T
         positive = (scale > 0) & (self.axis[:, 2:] >= 0).all(axis=1)
         inside = (last < np.diff(self.cell)) & (width * even + first <= len(self.coefficient))
-        require((positive & inside).all(), "an axis reaches beyond its curve")
+        expect((positive & inside).all(), "an axis reaches beyond its curve")
 
     @property
     def n_curves(self):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree._compiled import window
-from keeptree.checks import require, require_array, require_codes, require_starts
 from keeptree.probability.density_gaussian import check_rows
+from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 
 # Kernels of finite reach: c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
 WINDOWS = {
@@ -16,6 +16,7 @@ WINDOWS = {
 }
 
 
+@saved_part
 @dataclass(frozen=True)
 class WindowTables:
     """Many curves of a kernel of finite reach, exact: the distinct sorted cases and prefix sums.
@@ -43,17 +44,17 @@ class WindowTables:
 
     def __post_init__(self):
         n = len(self.h)
-        require_array(self.h, "h", np.float64, (n,))
-        require_array(self.mass, "mass", np.float64, (n, 2))
-        require_array(self.moments, "moments", np.float64, (n, 6))
-        require_array(self.reach, "reach", np.float64, (None,))
-        require_array(self.coefficient, "coefficient", np.float64, (3,))
-        require_codes(self.anchor, "anchor", (n,), n)
-        require((self.anchor <= np.arange(n)).all(), "an anchor comes after its case")
-        require_starts(self.start, "start", n)
+        expect_array(self.h, "h", np.float64, (n,))
+        expect_array(self.mass, "mass", np.float64, (n, 2))
+        expect_array(self.moments, "moments", np.float64, (n, 6))
+        expect_array(self.reach, "reach", np.float64, (None,))
+        expect_array(self.coefficient, "coefficient", np.float64, (3,))
+        expect_codes(self.anchor, "anchor", (n,), n)
+        expect((self.anchor <= np.arange(n)).all(), "an anchor comes after its case")
+        expect_starts(self.start, "start", n)
         some = len(self.start) == len(self.reach) + 1 and (np.diff(self.start) > 0).all()
-        require(some and (self.reach > 0).all(), "every curve must have cases and a reach")
-        require((self.mass[:, 0] > 0).all() and (self.mass >= 0).all(), "a case has no weight")
+        expect(some and (self.reach > 0).all(), "every curve must have cases and a reach")
+        expect((self.mass[:, 0] > 0).all() and (self.mass >= 0).all(), "a case has no weight")
 
     @property
     def n_curves(self):

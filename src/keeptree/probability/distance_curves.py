@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree.checks import require, require_array, require_codes
 from keeptree.probability.density_gaussian import KernelTables
 from keeptree.probability.density_window import WindowTables
+from keeptree.savable import expect, expect_array, expect_codes, saved_part
 
 _ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
 
 
+@saved_part
 @dataclass(frozen=True, eq=False)
 class DistanceCurves:
     """A curve of each estimated class among all training cases, and one for each group of them.
@@ -35,14 +36,14 @@ class DistanceCurves:
     def check(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         n_classes = len(tree.classes)
-        require_array(self.prior, "prior", np.float64, (n_classes,))
-        require_codes(self.estimated, "estimated", (None,), n_classes)
-        require(isinstance(self.tables, KernelTables | WindowTables), "it has no curves")
-        require(len(np.unique(self.estimated)) == len(self.estimated) > 0, "classes repeat")
-        require(n_classes != 2 or self.estimated.tolist() == [0], "two classes have one curve")
+        expect_array(self.prior, "prior", np.float64, (n_classes,))
+        expect_codes(self.estimated, "estimated", (None,), n_classes)
+        expect(isinstance(self.tables, KernelTables | WindowTables), "it has no curves")
+        expect(len(np.unique(self.estimated)) == len(self.estimated) > 0, "classes repeat")
+        expect(n_classes != 2 or self.estimated.tolist() == [0], "two classes have one curve")
         n_curves, rest = divmod(self.tables.n_curves, len(self.estimated))
-        require(rest == 0 and n_curves > 0, "every class must have as many curves")
-        require_codes(self.curve, "curve", (tree.n_nodes + 1,), n_curves)
+        expect(rest == 0 and n_curves > 0, "every class must have as many curves")
+        expect_codes(self.curve, "curve", (tree.n_nodes + 1,), n_curves)
 
     def share(self, distance, c):
         """Share of class c among all training cases at each distance to its boundary."""

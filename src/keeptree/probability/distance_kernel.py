@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.checks import require, require_array
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel, class_code
 from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
 from keeptree.probability.distance_curves import DistanceCurves
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.savable import expect, expect_array
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
 
@@ -86,7 +86,7 @@ class DistanceKernelClassifier(ProbabilityModel):
            [0.756, 0.244]])
     """
 
-    _saved = ("boundary_", "bandwidth_", "curves_")
+    saved_fields = ("boundary_", "bandwidth_", "curves_")
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "scope": [StrOptions({"global", "separator", "leaf"})],
@@ -185,13 +185,13 @@ class DistanceKernelClassifier(ProbabilityModel):
         prior = sample.class_weight / sample.weight.sum()
         self.curves_ = DistanceCurves(tables, estimated, curve, prior)
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         self.boundary_.check_tree(self.tree_)
         n_classes = len(self.classes_)
-        require_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
+        expect_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
         if self.curves_ is not None:
-            require(isinstance(self.curves_, DistanceCurves), "it has no curves")
+            expect(isinstance(self.curves_, DistanceCurves), "it has no curves")
             self.curves_.check(self.tree_)
 
     def _group(self, X):

@@ -68,7 +68,7 @@ class GeometricRankClassifier(KeptTreeModel):
     array([ 0.42, -0.57, -0.92])
     """
 
-    _saved = ("boundary_",)
+    saved_fields = ("boundary_",)
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
         "scope": [StrOptions({"global", "local"})],
@@ -104,8 +104,8 @@ class GeometricRankClassifier(KeptTreeModel):
         self.boundary_ = Boundary(self.tree_, self.metric).fit_sample(sample)
         self._derive()
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         self.boundary_.check_tree(self.tree_)
         self._derive()
 

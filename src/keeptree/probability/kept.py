@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree.checks import require
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
 from keeptree.probability.margin import MarginExpert, choose_margin, fit_margin
 from keeptree.probability.pool import (
@@ -15,6 +14,7 @@ from keeptree.probability.pool import (
 )
 from keeptree.probability.refits import RefittedModel
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
+from keeptree.savable import expect
 from keeptree.tree import LEAF
 
 EXPERTS = ("soft", "margin", "kernel")
@@ -90,7 +90,7 @@ class KeptTreeClassifier(RefittedModel):
     """
 
     _parameter_constraints = {**RefittedModel._parameter_constraints, "coherent": ["boolean"]}
-    _saved = ("soft_", "margin_", "kernel_", "pool_")
+    saved_fields = ("soft_", "margin_", "kernel_", "pool_")
 
     def __init__(self, estimator=None, coherent=False, *, cv=None, decide="tree", n_jobs=None):
         self.estimator = estimator
@@ -143,13 +143,13 @@ class KeptTreeClassifier(RefittedModel):
             chosen = strengths, (C,), (self.kernel_.settings,)
             self.pool_ = fit_pool(EXPERTS, *_unseen(folds, chosen), prior)
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         for name, kind in zip(EXPERTS, (SoftExpert, MarginExpert, KernelExpert), strict=True):
             expert = getattr(self, f"{name}_")
-            require(isinstance(expert, kind), f"it has no {name} expert")
+            expect(isinstance(expert, kind), f"it has no {name} expert")
             expert.check(self.tree_)
-        require(isinstance(self.pool_, Pool), "it has no pool")
+        expect(isinstance(self.pool_, Pool), "it has no pool")
         self.pool_.check(EXPERTS, self.tree_)
 
     def _probability(self, X, out):

@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.checks import (
-    require,
-    require_array,
-    require_number,
-    require_probabilities,
-    require_starts,
-)
 from keeptree.probability.condense import centres, condense, padded
 from keeptree.probability.kernel_space import KernelSpace, embed
+from keeptree.savable import (
+    expect,
+    expect_array,
+    expect_number,
+    expect_probabilities,
+    expect_starts,
+    saved_part,
+)
 
 MOST_LANDMARKS = 3072
 _FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d² / (2 bandwidth²)
@@ -45,6 +46,7 @@ class Settings(NamedTuple):
     pseudo_cases: float
 
 
+@saved_part
 @dataclass(frozen=True, eq=False)
 class KernelExpert:
     """Landmarks of each class, and a bell of the distance to them.
@@ -79,21 +81,21 @@ class KernelExpert:
 
     def check(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
-        require(isinstance(self.space, KernelSpace), "the kernel expert has no space")
+        expect(isinstance(self.space, KernelSpace), "the kernel expert has no space")
         self.space.check(tree)
         n, width = len(self.mass), -(-len(self.space.feature) // 4) * 4
-        require_array(self.prior, "prior", np.float64, (len(tree.classes),))
-        require_array(self.sharpness, "sharpness", np.float32, (n,))
-        require_array(self.mass, "mass", np.float32, (n,))
-        require_array(self.landmarks, "landmarks", np.float32, (n, width), finite=False)
-        require(not np.isinf(self.landmarks).any(), "a landmark is infinite")
-        require_array(self.class_start, "class_start", np.int64, (len(tree.classes) + 1,))
-        require_starts(self.class_start, "class_start", n)
-        require_probabilities(self.prior[None], "prior", (1, len(self.prior)))
+        expect_array(self.prior, "prior", np.float64, (len(tree.classes),))
+        expect_array(self.sharpness, "sharpness", np.float32, (n,))
+        expect_array(self.mass, "mass", np.float32, (n,))
+        expect_array(self.landmarks, "landmarks", np.float32, (n, width), finite=False)
+        expect(not np.isinf(self.landmarks).any(), "a landmark is infinite")
+        expect_array(self.class_start, "class_start", np.int64, (len(tree.classes) + 1,))
+        expect_starts(self.class_start, "class_start", n)
+        expect_probabilities(self.prior[None], "prior", (1, len(self.prior)))
         for name in ("bandwidth", "width", "power", "pseudo_cases"):
-            require_number(getattr(self, name), name)
+            expect_number(getattr(self, name), name)
         weighs = (self.sharpness > 0).all() and (self.mass >= 0).all() and self.pseudo_cases > 0
-        require(weighs, "sharpness and pseudo_cases must be positive, mass not negative")
+        expect(weighs, "sharpness and pseudo_cases must be positive, mass not negative")
 
     def _sum(self, X, out):
         from keeptree._compiled.landmarks import weigh_landmarks

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.checks import require, require_array, require_codes, require_starts
 from keeptree.geometry.metric import Metric
+from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 from keeptree.tree import LEAF
 
 _CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
@@ -14,6 +14,7 @@ _LEAST_IMPORTANCE = 1e-4
 _FAR = 1e18  # as in keeptree._compiled.landmarks
 
 
+@saved_part
 @dataclass(frozen=True, eq=False)
 class KernelSpace:
     """How columns become coordinates.
@@ -66,19 +67,19 @@ class KernelSpace:
     def check(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         n = len(self.feature)
-        require_codes(self.feature, "feature", (n,), tree.n_features)
+        expect_codes(self.feature, "feature", (n,), tree.n_features)
         for name in ("center", "factor", "slope"):
-            require_array(getattr(self, name), name, np.float64, (n,))
-        require_array(self.bends, "bends", np.float64, (2, None))
-        require_array(self.table, "table", np.float64, (None,))
+            expect_array(getattr(self, name), name, np.float64, (n,))
+        expect_array(self.bends, "bends", np.float64, (2, None))
+        expect_array(self.table, "table", np.float64, (None,))
         for name, end in (("bend_start", self.bends.shape[1]), ("table_start", len(self.table))):
-            require_array(getattr(self, name), name, np.int64, (n + 1,))
-            require_starts(getattr(self, name), name, end)
+            expect_array(getattr(self, name), name, np.int64, (n + 1,))
+            expect_starts(getattr(self, name), name, end)
         for k, f in enumerate(self.feature):
             labels = tree.categories[f]
             size = 0 if labels is None else len(labels)
             have = self.table_start[k + 1] - self.table_start[k]
-            require(have == size, f"the table of coordinate {k} must have {size} entries")
+            expect(have == size, f"the table of coordinate {k} must have {size} entries")
 
 
 def bend(u):

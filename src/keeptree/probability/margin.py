@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.checks import require, require_array, require_number
 from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
+from keeptree.savable import expect, expect_array, expect_number, saved_part
 from keeptree.tree import LEAF
 
 PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
@@ -24,6 +24,7 @@ _MOST_NUMBERS = 30_000_000  # of a feature matrix; more rows are a stratified pa
 PARTS = ((4.0, False), (0.5, False), (3.5, True))
 
 
+@saved_part
 @dataclass(frozen=True, eq=False)
 class MarginExpert:
     """Scores of the nodes of ``tests``; the logit of a row is their sum by the shares of the row.
@@ -45,13 +46,13 @@ class MarginExpert:
     def check(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         check_tests(self.tests, tree)
-        require_number(self.C, "C")
+        expect_number(self.C, "C")
         n_classes, n = len(tree.classes), len(self.tests.node)
         width = 1 if n_classes == 2 else n_classes
-        require_array(self.intercept, "intercept", np.float64, (width,))
-        require_array(self.side, "side", np.float64, (len(PARTS) - 1, n, width))
+        expect_array(self.intercept, "intercept", np.float64, (width,))
+        expect_array(self.side, "side", np.float64, (len(PARTS) - 1, n, width))
         for name in ("reach", "path", "centre"):
-            require_array(getattr(self, name), name, np.float64, (n, width))
+            expect_array(getattr(self, name), name, np.float64, (n, width))
 
     def logit(self, X, out=None):
         """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
@@ -210,7 +211,7 @@ class MarginTreeClassifier(RefittedModel):
         **RefittedModel._parameter_constraints,
         "C": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
     }
-    _saved = ("expert_",)
+    saved_fields = ("expert_",)
 
     def __init__(self, estimator=None, C="cv", *, cv=None, decide="tree", n_jobs=None):
         self.estimator = estimator
@@ -280,9 +281,9 @@ class MarginTreeClassifier(RefittedModel):
         self._check_rows(X)
         self.expert_.logit(X, out)
 
-    def _restore(self):
-        super()._restore()
-        require(isinstance(self.expert_, MarginExpert), "it has no margins")
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
+        expect(isinstance(self.expert_, MarginExpert), "it has no margins")
         self.expert_.check(self.tree_)
 
     def _probability(self, X, out):

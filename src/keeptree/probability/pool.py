@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from keeptree.checks import require, require_array
+from keeptree.savable import expect, expect_array, saved_part
 
 SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
 _RIDGE = 2.0  # towards equal weights
@@ -17,6 +17,7 @@ SOFTNESS = 0.35  # in log-odds: half of it is what a case gets that lay exactly 
 _ABOVE = 1.0 + 2.0**-40  # survives the division by a sum
 
 
+@saved_part
 @dataclass(frozen=True, eq=False)
 class Pool:
     """p proportional to the product of the experts' probabilities to the power of their weights."""
@@ -27,10 +28,10 @@ class Pool:
 
     def check(self, names, tree):
         """Raise a ValueError if what was read from a file is no pool of these experts."""
-        require(self.names == names, f"its experts must be {names}")
-        require_array(self.weights, "weights", np.float64, (len(names),))
-        require_array(self.prior, "prior", np.float64, (len(tree.classes),))
-        require((self.weights >= 0).all() and (self.prior > 0).all(), "a weight is negative")
+        expect(self.names == names, f"its experts must be {names}")
+        expect_array(self.weights, "weights", np.float64, (len(names),))
+        expect_array(self.prior, "prior", np.float64, (len(tree.classes),))
+        expect((self.weights >= 0).all() and (self.prior > 0).all(), "a weight is negative")
 
     def logits(self, opinions):
         """Weighted logarithms of the experts' probabilities, shape (n_experts, n, n_classes)."""

@@ -180,10 +180,10 @@ class RefittedModel(ProbabilityModel):
         return self
 
     @property
-    def _parameters_to_save(self):
+    def saved_parameters(self):
         """Folds have done their work when a model is saved; a splitter could not be written."""
         cv = self.cv if isinstance(self.cv, Integral) else None
-        return {**super()._parameters_to_save, "cv": cv}
+        return {**super().saved_parameters, "cv": cv}
 
 
 def _check_scale(weight):

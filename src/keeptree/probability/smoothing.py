@@ -6,8 +6,8 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.checks import require_probabilities
 from keeptree.probability.refits import RefittedModel, held_out_loss
+from keeptree.savable import expect_probabilities
 from keeptree.tree import Tree
 
 _STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)  # tried by strength="cv"
@@ -130,7 +130,7 @@ class SmoothedTreeClassifier(RefittedModel):
     array([[0.474, 0.526]])
     """
 
-    _saved = ("strength_", "node_probabilities_")
+    saved_fields = ("strength_", "node_probabilities_")
     _parameter_constraints = {
         **RefittedModel._parameter_constraints,
         "smoothing": [StrOptions(set(_SMOOTHINGS))],
@@ -178,10 +178,10 @@ class SmoothedTreeClassifier(RefittedModel):
             self.tree_, self.smoothing, m=self.m, strength=self.strength_
         )
 
-    def _restore(self):
-        super()._restore()
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
         shape = self.tree_.counts.shape
-        require_probabilities(self.node_probabilities_, "node_probabilities_", shape)
+        expect_probabilities(self.node_probabilities_, "node_probabilities_", shape)
 
     def _probability(self, X, out):
         out[:] = leaf_average(self.tree_, self._check_finite(X), self.node_probabilities_)

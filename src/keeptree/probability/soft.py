@@ -6,10 +6,10 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.checks import require, require_number, require_probabilities
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.smoothing import leaf_average
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
+from keeptree.savable import expect, expect_number, expect_probabilities, saved_part
 
 STRENGTHS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)  # tried by strength="cv"
 SHRINKAGES = (1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0)  # tried by shrinkage="cv"
@@ -19,6 +19,7 @@ _DEFAULT_SHRINKAGE = 10.0
 _NORMAL = 1.702
 
 
+@saved_part
 @dataclass(frozen=True, eq=False)
 class SoftExpert:
     """Soft tests and the probabilities of their nodes, in the order of the tree's classes."""
@@ -31,10 +32,10 @@ class SoftExpert:
     def check(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         check_tests(self.tests, tree)
-        require_number(self.strength, "strength")
-        require_number(self.shrinkage, "shrinkage")
+        expect_number(self.strength, "strength")
+        expect_number(self.shrinkage, "shrinkage")
         shape = (len(self.tests.node), len(tree.classes))
-        require_probabilities(self.values, "values", shape)
+        expect_probabilities(self.values, "values", shape)
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
@@ -156,7 +157,7 @@ class SoftTreeClassifier(RefittedModel):
         "strength": [StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
         "shrinkage": [StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
     }
-    _saved = ("expert_",)
+    saved_fields = ("expert_",)
 
     def __init__(
         self, estimator=None, strength="cv", shrinkage="cv", *, cv=None, decide="tree", n_jobs=None
@@ -187,9 +188,9 @@ class SoftTreeClassifier(RefittedModel):
         chosen = choose_soft(folds, strengths, shrinkages)
         self.expert_ = fit_soft(sample, *chosen)
 
-    def _restore(self):
-        super()._restore()
-        require(isinstance(self.expert_, SoftExpert), "it has no soft tests")
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
+        expect(isinstance(self.expert_, SoftExpert), "it has no soft tests")
         self.expert_.check(self.tree_)
 
     def _probability(self, X, out):

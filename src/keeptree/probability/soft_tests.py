@@ -4,10 +4,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from keeptree.checks import require, require_array
+from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 
+@saved_part
 @dataclass(frozen=True, eq=False)
 class SoftTests:
     """Nodes in the order in which their results are combined: after their children, root last.
@@ -95,12 +96,12 @@ def hard_tests(tree):
 
 def check_tests(tests, tree):
     """Raise a ValueError if tests read from a file are not those of the tree."""
-    require(isinstance(tests, SoftTests), "it has no soft tests")
+    expect(isinstance(tests, SoftTests), "it has no soft tests")
     n = len(tests.node)
-    require_array(tests.spread, "spread", np.float64, (n,))
-    require_array(tests.node, "node", np.int32, (n,))
-    require(((tests.node >= 0) & (tests.node < tree.n_nodes)).all(), "a test is not in the tree")
-    require_array(tests.kind, "kind", np.int8, (n,))
+    expect_array(tests.spread, "spread", np.float64, (n,))
+    expect_array(tests.node, "node", np.int32, (n,))
+    expect(((tests.node >= 0) & (tests.node < tree.n_nodes)).all(), "a test is not in the tree")
+    expect_array(tests.kind, "kind", np.int8, (n,))
     inner = np.zeros(tree.n_nodes, dtype=bool)
     inner[tests.node] = tests.kind != LEAF
     inner &= tree.kind != LEAF
@@ -109,13 +110,13 @@ def check_tests(tests, tree):
         have, want = getattr(tests, field.name), getattr(expected, field.name)
         if field.name == "threshold":
             soft = tests.spread > 0
-            require_array(have, "threshold", np.float64, (n,), finite=False)
-            require(np.isfinite(have[soft]).all(), "a threshold is not a number")
+            expect_array(have, "threshold", np.float64, (n,), finite=False)
+            expect(np.isfinite(have[soft]).all(), "a threshold is not a number")
             have, want = have[~soft], want[~soft]
         if field.name != "spread":
             same = type(have) is type(want) and np.array_equal(have, want, equal_nan=True)
             same &= getattr(have, "dtype", None) == getattr(want, "dtype", None)
-            require(same, f"{field.name} is not that of the tree")
+            expect(same, f"{field.name} is not that of the tree")
 
 
 def _arrange_tests(tree, spread, inner):

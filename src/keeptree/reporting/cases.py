@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from keeptree.explanation.constraints import Constraints
-from keeptree.explanation.nearest_change import NearestChanges
-from keeptree.explanation.search import Search
+from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.subject import resolve
 from keeptree.explanation.wording import join
 
@@ -66,11 +64,7 @@ def tell_changes(model, rows):
     -------
     told : list of str
     """
-    subject = resolve(model)
-    within = frozenset(range(subject.tree.n_features))
-    whole = frozenset(np.flatnonzero(subject.observed.whole).tolist())
-    search = Search(subject, Constraints(within=within, whole=whole))
-    found = NearestChanges(search, rows, np.full(len(rows), -1), 1, model.n_jobs)
+    found = find_changes(resolve(model), rows, n_jobs=model.n_jobs)
     return [join([str(move) for move in change.changes] or ["–"]) for change in found]
 
 

@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 
 from keeptree.data.labels import label_codes
-from keeptree.explanation.subject import resolve
 from keeptree.text import clean
 from keeptree.tree import Tree
 
@@ -114,7 +113,7 @@ def hold_out_cases(model, boundary, X, y=None):
     -------
     held : HeldOut
     """
-    tree, rows = model.tree_, resolve(model).encode(X)
+    tree, rows = model.tree_, model.encode(X)
     return HeldOut(
         tree=tree,
         X=X,

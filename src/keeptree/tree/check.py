@@ -1,12 +1,17 @@
 """What makes a Tree a tree: checked on construction and on load."""
 
+from functools import partial
+
 import numpy as np
 
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import count_categories
+from keeptree.savable import expect
 from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC
 
 _TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
+
+_expect = partial(expect, of="tree")
 
 
 def check_tree(tree):
@@ -17,11 +22,6 @@ def check_tree(tree):
     _check_categories(tree)
     _check_missing(tree)
     _check_counts(tree)
-
-
-def _require(condition, sentence):
-    if not condition:
-        raise ValueError(f"Not a tree: {sentence}.")
 
 
 def _none_missing(labels):
@@ -37,47 +37,47 @@ def _distinct(labels):
 
 def _check_shapes(tree):
     n = len(tree.kind)
-    _require(n > 0, "it has no node")
+    _expect(n > 0, "it has no node")
     for name in ("kind", "feature", "threshold", "missing"):
-        _require(getattr(tree, name).shape == (n,), f"{name} must hold one number for each node")
+        _expect(getattr(tree, name).shape == (n,), f"{name} must hold one number for each node")
     for name, pointed in (("child_start", "child"), ("category_start", "category_child")):
         start, targets = getattr(tree, name), getattr(tree, pointed)
-        _require(start.shape == (n + 1,), f"{name} must hold one number more than there are nodes")
-        _require(targets is not None and targets.ndim == 1, f"{pointed} must be a list")
+        _expect(start.shape == (n + 1,), f"{name} must hold one number more than there are nodes")
+        _expect(targets is not None and targets.ndim == 1, f"{pointed} must be a list")
         ordered = start[0] == 0 and start[-1] == len(targets) and (np.diff(start) >= 0).all()
-        _require(ordered, f"{name} must rise from 0 to the length of {pointed}")
+        _expect(ordered, f"{name} must rise from 0 to the length of {pointed}")
     columns = 1 if tree.classes is None else len(tree.classes)
     if tree.classes is not None:
-        _require(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")
-        _require(_none_missing(tree.classes), "a class has no label (None or NaN)")
-        _require(_distinct(tree.classes), "two classes have the same label, or one is a list")
+        _expect(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")
+        _expect(_none_missing(tree.classes), "a class has no label (None or NaN)")
+        _expect(_distinct(tree.classes), "two classes have the same label, or one is a list")
         permuted = np.array_equal(np.sort(tree.declared), np.arange(columns))
-        _require(permuted, "declared must name the position of every class once")
-    _require(tree.counts.shape == (n, columns), f"counts must have shape ({n}, {columns})")
+        _expect(permuted, "declared must name the position of every class once")
+    _expect(tree.counts.shape == (n, columns), f"counts must have shape ({n}, {columns})")
     names = tree.feature_names
-    _require(names is None or len(names) == tree.n_features, "feature_names must name every column")
-    _require(len(tree.categories) == tree.n_features, "categories must have an entry per column")
-    _require(
+    _expect(names is None or len(names) == tree.n_features, "feature_names must name every column")
+    _expect(len(tree.categories) == tree.n_features, "categories must have an entry per column")
+    _expect(
         tree.compare_dtype in ("float64", "float32"), "compare_dtype must be float64 or float32"
     )
 
 
 def _check_structure(tree):
     n = len(tree.kind)
-    _require(
+    _expect(
         np.isin(tree.kind, (LEAF, NUMERIC, NOMINAL)).all(),
         "kind must be 0 (leaf), 1 (numeric) or 2 (nominal)",
     )
     in_range = ((tree.child >= 1) & (tree.child < n)).all()
-    _require(in_range, "a child is not a node of the tree")
+    _expect(in_range, "a child is not a node of the tree")
     once = len(tree.child) == n - 1 and len(np.unique(tree.child)) == n - 1
-    _require(once, "every node but the root must be the child of exactly one node")
+    _expect(once, "every node but the root must be the child of exactly one node")
     width = np.diff(tree.child_start)
-    _require((width[tree.kind == LEAF] == 0).all(), "a leaf has children")
-    _require((width[tree.kind == NUMERIC] == 2).all(), "a numeric test needs exactly two children")
-    _require((width[tree.kind == NOMINAL] >= 1).all(), "a nominal test needs at least one child")
+    _expect((width[tree.kind == LEAF] == 0).all(), "a leaf has children")
+    _expect((width[tree.kind == NUMERIC] == 2).all(), "a numeric test needs exactly two children")
+    _expect((width[tree.kind == NOMINAL] >= 1).all(), "a nominal test needs at least one child")
     # Each node has one parent, so anything the root does not reach is a cycle.
-    _require(_reached(tree) == n, "some nodes form a cycle that the root does not reach")
+    _expect(_reached(tree) == n, "some nodes form a cycle that the root does not reach")
 
 
 def _reached(tree):
@@ -94,31 +94,31 @@ def _check_tests(tree):
     inner = tree.kind != LEAF
     feature = tree.feature[inner]
     in_range = ((feature >= 0) & (feature < tree.n_features)).all()
-    _require(in_range, "a test uses a column that does not exist")
-    _require((tree.feature[~inner] == -1).all(), "the feature of a leaf must be -1")
-    _require(
+    _expect(in_range, "a test uses a column that does not exist")
+    _expect((tree.feature[~inner] == -1).all(), "the feature of a leaf must be -1")
+    _expect(
         np.isfinite(tree.threshold[tree.kind == NUMERIC]).all(),
         "a threshold is not a finite number",
     )
-    _require(
+    _expect(
         np.isnan(tree.threshold[tree.kind != NUMERIC]).all(), "only a numeric test has a threshold"
     )
     nominal = np.array([labels is not None for labels in tree.categories])
     fits = (nominal[feature] == (tree.kind[inner] == NOMINAL)).all()
-    _require(fits, "a numeric test needs a numeric column and a nominal test one with categories")
+    _expect(fits, "a numeric test needs a numeric column and a nominal test one with categories")
 
 
 def _check_categories(tree):
     for labels in tree.categories:
         if labels is not None:
             sound = len(labels) > 0 and _none_missing(labels) and _distinct(labels)
-            _require(sound, "the categories of a column must be distinct labels, none missing")
+            _expect(sound, "the categories of a column must be distinct labels, none missing")
     width = np.diff(tree.category_start)
-    _require((width[tree.kind != NOMINAL] == 0).all(), "only a nominal test has categories")
+    _expect((width[tree.kind != NOMINAL] == 0).all(), "only a nominal test has categories")
     nominal = np.flatnonzero(tree.kind == NOMINAL)
     sizes = np.array(count_categories(tree.categories))
     fits = (width[nominal] == sizes[tree.feature[nominal]]).all()
-    _require(fits, "a nominal test must name a child for every category")
+    _expect(fits, "a nominal test must name a child for every category")
     parent = np.full(len(tree.kind), -1)
     parent[tree.child] = np.repeat(np.arange(len(tree.kind)), np.diff(tree.child_start))
     chosen = tree.category_child
@@ -126,41 +126,41 @@ def _check_categories(tree):
         parent[chosen], np.repeat(np.arange(len(tree.kind)), width)
     )
     every = len(np.unique(chosen)) == np.diff(tree.child_start)[nominal].sum()
-    _require(own and every, "a nominal test must send its categories to its own children")
+    _expect(own and every, "a nominal test must send its categories to its own children")
 
 
 def _check_missing(tree):
-    _require((tree.missing >= -2).all(), "missing must be a child, -1 (share) or -2 (error)")
+    _expect((tree.missing >= -2).all(), "missing must be a child, -1 (share) or -2 (error)")
     goes = np.flatnonzero(tree.missing >= 0)
     own = [
         tree.missing[i] in tree.child[tree.child_start[i] : tree.child_start[i + 1]] for i in goes
     ]
-    _require(all(own), "a missing value must go to a child of its node")
+    _expect(all(own), "a missing value must go to a child of its node")
 
 
 def _check_counts(tree):
     counts = tree.counts
-    _require(
+    _expect(
         np.isfinite(counts).all() and (counts >= 0).all(), "counts must be finite, not negative"
     )
     with np.errstate(over="ignore"):
         weight = counts.sum(axis=1, keepdims=True)
-    _require(np.isfinite(weight).all(), "the counts of a node are too large to be added")
+    _expect(np.isfinite(weight).all(), "the counts of a node are too large to be added")
     total = np.zeros_like(counts)
     parent = np.repeat(np.arange(len(counts)), np.diff(tree.child_start))
     np.add.at(total, parent, counts[tree.child])
     inner = tree.kind != LEAF
     slack = _TOLERANCE * np.maximum(weight, 1)[inner]
     adds_up = (np.abs(total - counts)[inner] <= slack).all()
-    _require(adds_up, "the counts of a node must be the sum of its children's")
+    _expect(adds_up, "the counts of a node must be the sum of its children's")
     if tree.classes is None:
         for name in ("mean", "variance"):
             values = getattr(tree, name)
-            _require(values is not None and values.shape == (len(counts),), f"{name} is missing")
-        _require(np.isfinite(tree.mean).all(), "mean must be finite")
+            _expect(values is not None and values.shape == (len(counts),), f"{name} is missing")
+        _expect(np.isfinite(tree.mean).all(), "mean must be finite")
         negative = (tree.variance < 0) | np.isposinf(tree.variance)
-        _require(not negative.any(), "variance must be finite and not negative, or NaN")
+        _expect(not negative.any(), "variance must be finite and not negative, or NaN")
         return
-    _require(tree.label is not None and tree.label.shape == (len(counts),), "label is missing")
+    _expect(tree.label is not None and tree.label.shape == (len(counts),), "label is missing")
     in_range = ((tree.label >= 0) & (tree.label < counts.shape[1])).all()
-    _require(in_range, "a label is not one of the classes")
+    _expect(in_range, "a label is not one of the classes")

@@ -7,11 +7,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from keeptree.data.table import as_matrix, comparable_names
+from keeptree.encoding import read_json, write_json
 from keeptree.tree import routing
 from keeptree.tree.arrays import complete, frozen, sort_classes
 from keeptree.tree.branch import find_branch
 from keeptree.tree.check import check_tree
-from keeptree.tree.document import dict_to_fields, fields_to_dict, read_json, write_json
+from keeptree.tree.document import dict_to_fields, fields_to_dict
 from keeptree.tree.kinds import LEAF, SHARE
 from keeptree.tree.text import tree_to_text
 
@@ -397,7 +398,7 @@ class Tree:
     @classmethod
     def from_dict(cls, data):
         """Build a Tree from :meth:`to_dict`; anything damaged is a ValueError."""
-        return cls(**dict_to_fields(data))
+        return cls(**dict_to_fields(data, fields(cls)))
 
     def save(self, path):
         """Write the tree to a JSON file; the file is replaced only once it is complete."""

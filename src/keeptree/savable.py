@@ -1,0 +1,126 @@
+"""How a class takes part in saving: it declares its fields, and checks what a file gave it.
+
+A compiled function that gets a wrong index could crash, so everything read from a file is checked
+before it is used.
+"""
+
+import numpy as np
+
+_PARTS = {}  # name -> class
+
+
+class Savable:
+    """Base of the estimators that :func:`keeptree.save` writes.
+
+    A class names in ``saved_fields`` its fitted attributes that cannot be derived from others;
+    those of its bases are saved too.
+    """
+
+    saved_fields = ()
+
+    @classmethod
+    def all_saved_fields(cls):
+        """Return the fitted attributes of the class and of its bases."""
+        return [name for base in cls.__mro__ for name in vars(base).get("saved_fields", ())]
+
+    @property
+    def saved_parameters(self):
+        """Parameters of the constructor, as the file has them."""
+        return self.get_params(deep=False)
+
+    def check_parameters(self):
+        """Raise a ValueError if a parameter that was read from a file is not allowed."""
+        if hasattr(self, "_parameter_constraints"):
+            self._validate_params()
+
+    def check_loaded(self):
+        """Check the fitted attributes that were read from a file and derive the others."""
+
+
+def saved_part(kind):
+    """Let a frozen dataclass or a named tuple be saved as part of a model."""
+    _PARTS[kind.__name__] = kind
+    return kind
+
+
+def find_part(name):
+    """Return the class of a part by its name; None if there is none."""
+    return _PARTS.get(name)
+
+
+def expect(condition, sentence, of="KeepTree model"):
+    """Raise a ValueError that says what is wrong with what was read, unless the condition holds."""
+    if not condition:
+        raise ValueError(f"Not a {of}: {sentence}.")
+
+
+def expect_array(value, name, dtype, shape, finite=True):
+    """Check the type and shape of an array.
+
+    Parameters
+    ----------
+    value : object
+        Value to check.
+    name : str
+        Its name, for the sentence.
+    dtype : type
+        The NumPy type wanted, exactly.
+    shape : tuple of (int or None)
+        The shape wanted; None is any length.
+    finite : bool, default=True
+        Whether infinite numbers and NaN are refused.
+
+    Examples
+    --------
+    >>> expect_array(np.zeros((2, 3)), "weights", np.float64, (2, None))
+    >>> expect_array([1.0], "weights", np.float64, (1,))
+    Traceback (most recent call last):
+    ...
+    ValueError: Not a KeepTree model: weights must be an array of float64 of shape (1,).
+    """
+    fits = (
+        isinstance(value, np.ndarray)
+        and value.dtype == dtype
+        and value.ndim == len(shape)
+        and all(want in (None, have) for want, have in zip(shape, value.shape, strict=True))
+    )
+    wanted = f"({', '.join('any' if n is None else str(n) for n in shape)}"
+    wanted += ",)" if len(shape) == 1 else ")"
+    expect(fits, f"{name} must be an array of {np.dtype(dtype)} of shape {wanted}")
+    if finite and value.dtype.kind == "f":
+        expect(np.isfinite(value).all(), f"{name} must be finite")
+
+
+def expect_probabilities(value, name, shape):
+    """Check that the rows of a matrix are probabilities: from 0 to 1, and 1 together."""
+    expect_array(value, name, np.float64, shape)
+    sums = np.abs(value.sum(axis=1) - 1) < 1e-6
+    expect(((value >= 0) & (value <= 1)).all() and sums.all(), f"{name} must be probabilities")
+
+
+def expect_starts(value, name, end):
+    """Check that whole numbers rise from 0 to ``end``: where parts of a flat array begin."""
+    expect_array(value, name, np.int64, (None,))
+    rises = len(value) > 0 and value[0] == 0 and value[-1] == end and (np.diff(value) >= 0).all()
+    expect(rises, f"{name} must rise from 0 to {end}")
+
+
+def expect_codes(value, name, shape, end):
+    """Check that whole numbers lie between 0 and ``end`` - 1."""
+    expect_array(value, name, np.int64, shape)
+    inside = value.size == 0 or (value.min() >= 0 and value.max() < end)
+    expect(inside, f"{name} must lie between 0 and {end - 1}")
+
+
+def expect_number(value, name):
+    """Check that a value is a finite number, not negative."""
+    number = isinstance(value, float | int) and not isinstance(value, bool)
+    expect(number and 0 <= value < np.inf, f"{name} must be a number, not negative")
+
+
+def expect_names(model):
+    """Check the column names of a model, if it has any."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        expect_array(names, "feature_names_in_", object, (model.n_features_in_,))
+        expect(all(isinstance(name, str) for name in names), "a column name is not text")
