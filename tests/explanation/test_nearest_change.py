@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import keeptree as kt
-from keeptree.geometry.cells import find_cells
 from tests.reference import nearest_change as reference
 from tests.strategies import random_rows, random_tree
 
@@ -227,35 +226,6 @@ def test_a_table_gives_what_its_rows_give(problem, seed):
         assert many.predicted[i] == one.predicted
         assert many.n_changes[i] == len(one.changes)
         assert np.array_equal(many.point[i].astype(str), one.point.astype(str))
-
-
-@settings(max_examples=30, deadline=None)
-@given(problems(missing=0.3))
-def test_the_boxes_hold_every_row_once_and_know_its_class(problem):
-    tree, _, row, _ = problem
-    rows = np.vstack([row[None], random_rows(tree, 3, n=30)])
-    rows[1:, np.isnan(row)] = np.nan
-    boxes = find_cells(tree, tuple(np.flatnonzero(np.isnan(row)).tolist()))
-    for one in rows:
-        inside = [r for r in range(len(boxes.label)) if contains(tree, boxes, r, one)]
-        if not reference.routes(tree, one):
-            assert inside == []
-            continue
-        assert len(inside) == 1
-        assert boxes.label[inside[0]] == tree.decide(one[None])[0]
-
-
-def contains(tree, boxes, r, row):
-    for k in range(boxes.start[r], boxes.start[r + 1]):
-        value = row[boxes.feature[k]]
-        if boxes.table[k] >= 0:
-            if not boxes.allowed[boxes.table[k] + int(value)]:
-                return False
-            continue
-        value = float(np.float32(value)) if tree.compare_dtype == "float32" else value
-        if not boxes.low[k] <= value <= boxes.high[k]:
-            return False
-    return True
 
 
 @pytest.fixture(scope="module")

@@ -622,3 +622,19 @@ def test_what_is_no_class_no_metric_and_no_classification_tree_is_a_clear_error(
         Boundary(DecisionTreeRegressor(max_depth=2).fit(np.eye(3), [1, 2, 3])).fit(np.eye(3))
     with pytest.raises(ValueError, match="y has 3 labels, but X has 2 rows"):
         Boundary(stump()).fit(np.eye(2), [0, 1, 1])
+
+
+def test_a_category_that_need_not_change_stays_even_if_another_costs_nothing():
+    tree = Tree(
+        kind=[1, 0, 2, 0, 0], feature=[1, -1, 0, -1, -1], threshold=[0.0, *[np.nan] * 4],
+        child_start=[0, 2, 2, 4, 4, 4], child=[1, 2, 3, 4], missing=[-2] * 5,
+        category_start=[0, 0, 0, 3, 3, 3], category_child=[3, 3, 4],
+        counts=[[4, 4], [2, 0], [2, 4], [0, 4], [2, 0]], classes=["no", "yes"], n_features=2,
+        categories=[("a", "b", "c"), None],
+    )  # fmt: skip
+    alike = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]  # a and b are the same to the metric
+    metric = Metric(scales=[1.0, 1.0], nominal={0: alike})
+    X = np.array([["b", -1.0], ["a", 1.0]], dtype=object)
+    nearest = Boundary(tree, metric).fit(X).nearest(X[:1])
+    np.testing.assert_array_equal(nearest.point, [[1.0, np.nextafter(0.0, 1.0)]])
+    assert nearest.predicted[0] == "yes"

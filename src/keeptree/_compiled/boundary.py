@@ -83,7 +83,7 @@ class SingleProgram(NamedTuple):
     n_classes: int
 
 
-class Nearest(NamedTuple):
+class NearestRegions(NamedTuple):
     """For each row its own class (found where negative), the class wanted, the nearest region."""
 
     own: Out(int64, 1)
@@ -438,7 +438,7 @@ def _run_program(
     mask: int,
     foreign: bool,
     out: Out(float64, 1),
-    nearest: Nearest,
+    nearest: NearestRegions,
 ):
     """Run a program on rows; returns the flags of what it saw, NaN or infinite.
 

@@ -133,19 +133,7 @@ class NearestChange:
             "predicted": self.predicted,
             "target": self.target,
             "cost": self.cost if self.found else None,
-            "changes": [
-                {
-                    "name": move.name,
-                    "feature": move.feature,
-                    "before": move.before,
-                    "after": move.after,
-                    "rounded": move.rounded,
-                    "cost": move.cost,
-                    "nominal": move.nominal,
-                    "text": str(move),
-                }
-                for move in self.changes
-            ],
+            "changes": [{**vars(move), "text": str(move)} for move in self.changes],
             "leaf": self.leaf if self.leaf >= 0 else None,
             "probability": [
                 {"class": label, "probability": p} for label, p in self.probability.items()

@@ -8,7 +8,7 @@ from keeptree._compiled.boxes import ANY_NUMBER, find_cheapest, move_rows, price
 from keeptree.blocks import map_rows
 from keeptree.geometry.cells import find_cells
 
-_WHOLE = WeakKeyDictionary()  # tree -> boxes of cases without missing values
+_CELLS = WeakKeyDictionary()  # tree -> boxes of cases without missing values
 
 
 class Search:
@@ -83,7 +83,7 @@ class Search:
             if missing:
                 found = find_cells(self.tree, missing)
             else:
-                found = _WHOLE.get(self.tree) or _WHOLE.setdefault(self.tree, find_cells(self.tree))
+                found = _CELLS.get(self.tree) or _CELLS.setdefault(self.tree, find_cells(self.tree))
             self._boxes[missing] = found, self._price(found)
         return self._boxes[missing]
 

@@ -7,7 +7,6 @@ from keeptree.explanation import story_text as words
 from keeptree.text import clean, in_hundred, plural, shorten_title
 
 _MARKS = "○●■▲◆✚★"  # by slot: never colour alone
-_MOST_CLASSES = 6
 _SVG = '<svg viewBox="0 0 120 10" preserveAspectRatio=none role=presentation>'
 
 
@@ -49,23 +48,19 @@ def _opinion(data):
 
 
 def _probabilities(data):
-    ours = data["probability"]["model"]
-    own = data["probability"]["tree"]
-    shown = own if ours is None else ours
-    order = sorted(range(len(shown)), key=lambda k: -shown[k])
-    kept = order if len(order) <= _MOST_CLASSES else order[: _MOST_CLASSES - 1]
-    rows = []
-    for k in kept:
-        leaf = "" if ours is None else f"<td>{in_hundred(own[k])}</td>"
+    (classes, more), rows = words.probabilities(data), []
+    for k, ours, own in classes:
+        shown = own if ours is None else ours
+        leaf = "" if ours is None else f"<td>{in_hundred(own)}</td>"
         rows.append(
             f"<tr><th scope=row>{_mark(data, k)}{_text(clean(data['classes'][k]))}</th>"
-            f"<td>{_bar(shown[k], data['slots'][k])}</td><td>{in_hundred(shown[k])}</td>{leaf}</tr>"
+            f"<td>{_bar(shown, data['slots'][k])}</td><td>{in_hundred(shown)}</td>{leaf}</tr>"
         )
-    if len(order) > len(kept):
-        others = plural(len(order) - len(kept), "other class", "other classes")
+    if more:
+        others = plural(more, "other class", "other classes")
         rows.append(f"<tr><th scope=row>{others}</th></tr>")
     head = "<th>class</th><th></th><th>estimate</th>"
-    head += "" if ours is None else "<th>leaf alone</th>"
+    head += "" if classes[0][1] is None else "<th>leaf alone</th>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 

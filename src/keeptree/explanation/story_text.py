@@ -41,19 +41,15 @@ def second_opinion(data):
 
 
 def probabilities(data):
-    """Return (label, text of the estimate, text of the leaf) of the classes, largest first."""
+    """Return (position, estimate or None, share in the leaf) of the classes, largest first.
+
+    With many classes only the first; how many others there are comes with them.
+    """
     own, ours = data["probability"]["tree"], data["probability"]["model"]
     shown = own if ours is None else ours
     order = sorted(range(len(shown)), key=lambda k: -shown[k])
     kept = order if len(order) <= _MOST + 1 else order[:_MOST]
-    rows = [
-        (
-            clean(data["classes"][k]),
-            None if ours is None else in_hundred(ours[k]),
-            in_hundred(own[k]),
-        )
-        for k in kept
-    ]
+    rows = [(k, None if ours is None else ours[k], own[k]) for k in kept]
     return rows, len(order) - len(kept)
 
 
@@ -196,11 +192,11 @@ def _step_line(text, far, near):
 
 
 def _probability_lines(data):
-    rows, more = probabilities(data)
-    lines = [
-        f"{label}: {own}" if ours is None else f"{label}: {ours} (leaf: {own})"
-        for label, ours, own in rows
-    ]
+    (rows, more), lines = probabilities(data), []
+    for k, ours, own in rows:
+        leaf = in_hundred(own)
+        told = leaf if ours is None else f"{in_hundred(ours)} (leaf: {leaf})"
+        lines.append(f"{clean(data['classes'][k])}: {told}")
     return lines + ([plural(more, "other class", "other classes")] if more else [])
 
 

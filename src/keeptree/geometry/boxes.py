@@ -45,7 +45,7 @@ class Side(NamedTuple):
         return self.low <= self.high and self.low < np.inf and self.high > -np.inf
 
 
-WHOLE = Side()  # asks nothing
+ANYTHING = Side()
 
 
 class Cuts:
@@ -65,7 +65,7 @@ class Cuts:
 
     def side(self, box, node, child):
         """Side of the attribute that ``node`` tests in the box of a child; the same if no other."""
-        tree, side = self.tree, box.get(int(self.tree.feature[node]), WHOLE)
+        tree, side = self.tree, box.get(int(self.tree.feature[node]), ANYTHING)
         if tree.kind[node] != NUMERIC:
             return self._categories(side, node, child)
         t = float(tree.threshold[node])

@@ -7,7 +7,7 @@ import numpy as np
 from keeptree._compiled import boxes
 from keeptree._compiled.boundary import (
     SAW_NAN,
-    Nearest,
+    NearestRegions,
     run_program,
     run_single_program,
 )
@@ -17,7 +17,7 @@ from keeptree.geometry.rows import check_rows, classes_of, flat_rows
 # the regions of all of many classes are asked for, and where those of one are (by measurement).
 _MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
 
-_NOTHING = Nearest(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are asked for
+_NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are asked for
 
 _ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; more if needed
 
@@ -85,7 +85,7 @@ def move_rows(program, rows, region, out, fill=False):
 
 def _find(program, rows, own, wanted, found, fill):
     """Fill regions, distances, separators, and ``own`` where it is negative; see ``_run``."""
-    nearest = Nearest(own, wanted, found.region)
+    nearest = NearestRegions(own, wanted, found.region)
     seen = _run(program, rows, np.empty(0), nearest)
     boxes.project_rows(rows, program.priced, fill, *nearest, found.distance, found.separator)
     return seen

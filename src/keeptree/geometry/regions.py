@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.geometry.boxes import WHOLE, Boxes, Cuts, Side
+from keeptree.geometry.boxes import ANYTHING, Boxes, Cuts, Side
 from keeptree.tree import LEAF
 
 _UNREACHABLE, _MIXED = -1, -2
@@ -53,7 +53,7 @@ def find_regions(tree):
         if parent >= 0:
             f = int(tree.feature[parent])
             children[parent].append(node)
-            edge[node] = None if box is outer else Edge(f, outer.get(f, WHOLE), box[f])
+            edge[node] = None if box is outer else Edge(f, outer.get(f, ANYTHING), box[f])
         if label[node] == _MIXED:
             children[node] = []
         else:
