@@ -6,13 +6,22 @@ once, and either keeps the sum in a slot (the child is tested further) or takes 
 child's class. Nothing branches on a row's values, so the compiler vectorises over the rows.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy import float32, float64, int32, int64
+from numpy import float32, float64, int64
 
-from keeptree._compiled.declare import In, Out, entry, inlined, inner
+from keeptree._compiled.declare import Out, entry, inlined, inner
 from keeptree._compiled.intrinsics import multiply_add, prefetch
+from keeptree._compiled.load_block import load_carefully, load_columns, load_rows, tile_frame
+from keeptree._compiled.program import (
+    BOUNDED,
+    LEFT_REGION,
+    NOMINAL,
+    RIGHT_REGION,
+    DoubleProgram,
+    NearestRegions,
+    Rows,
+    SingleProgram,
+)
 
 BLOCK = 512  # rows; enough that what a step costs once per block hardly counts
 
@@ -20,185 +29,6 @@ TILE = 1024  # numbers that are read at once
 
 LINE = 8  # numbers of X in a cache line
 AHEAD = 8 * LINE  # numbers of the next block that each step asks for
-
-# Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
-BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
-
-SAW_NAN, SAW_INF = 1, 2  # bits of what a program returns
-
-LARGEST_SINGLE = 3.4028234663852886e38
-
-
-class Rows(NamedTuple):
-    """Some rows of a matrix: element (i, c) is ``flat[i * row_step + c * column_step]``."""
-
-    flat: In(float64, 1, "C")
-    row_step: int
-    column_step: int
-    start: int
-    stop: int
-
-
-class DoubleProgram(NamedTuple):
-    """A program in float64: the rows stay as they are, so that close numbers keep their digits.
-
-    ``columns`` has for each used column its number in the tree and its number of categories, 0 for
-    a numeric one; ``rest`` are the others. ``frame`` has the centre, factor and limit of each used
-    column; ``limit`` is the least of those. ``steps`` has for each the code, the used column, the
-    parent's slot, the slot or class of the left and the right child, the numbers of their regions
-    plus 1, and where the table of a nominal one begins in ``growth`` (it has one child). ``bounds``
-    has for each step the threshold, how far the upper and (negative) the lower bound move in, and
-    the scale. ``links`` has the steps of the children of each (of a nominal one: of its child and
-    the next of the same test), -1 for none; ``classes`` are those that have a region.
-    """
-
-    columns: In(int64, 2, "C")
-    rest: In(int64, 1, "C")
-    compare_single: bool  # whether the model compares in float32
-    frame: In(float64, 2, "C")
-    limit: float
-    steps: In(int64, 2, "C")
-    bounds: In(float64, 2, "C")
-    growth: In(float64, 1, "C")
-    links: In(int64, 2, "C")
-    classes: In(int64, 1, "C")
-    n_slots: int
-    n_classes: int
-
-
-class SingleProgram(NamedTuple):
-    """The same in float32: the rows are scaled and centred once, and a step has no scale."""
-
-    columns: In(int64, 2, "C")
-    rest: In(int64, 1, "C")
-    compare_single: bool
-    frame: In(float64, 2, "C")
-    limit: float32
-    steps: In(int64, 2, "C")
-    bounds: In(float32, 2, "C")
-    growth: In(float32, 1, "C")
-    links: In(int64, 2, "C")
-    classes: In(int64, 1, "C")
-    n_slots: int
-    n_classes: int
-
-
-class NearestRegions(NamedTuple):
-    """For each row its own class (found where negative), the class wanted, the nearest region."""
-
-    own: Out(int64, 1)
-    wanted: In(int64, 1, "C")
-    region: Out(int64, 1)
-
-
-@inner
-def _tile(columns, frame, tile):
-    """Centres and factors of whole rows, as many as ``tile`` has; unused columns get 0.
-
-    Times 0, a finite number is 0 and anything else NaN: the check of all columns is one.
-    """
-    center, factor = np.zeros_like(tile), np.zeros_like(tile)
-    for j in range(len(tile)):
-        for k in range(len(columns)):
-            center[j, columns[k, 0]] = frame[k, 0]
-            factor[j, columns[k, 0]] = frame[k, 1]
-    return center.reshape(-1), factor.reshape(-1)
-
-
-# numba lets an index be negative unless it is plainly the counter of a loop, and the compiler then
-# gives up on vector loads: hence the slices below.
-
-
-@inner
-def _scale(values, center, factor, single, limit, out):
-    """Centre and scale contiguous numbers, rounded as the model compares them.
-
-    Returns whether one is missing or beyond ``limit``: not a boolean, which the compiler would not
-    vectorise. A number is rounded to the precision of ``out`` once it is centred.
-    """
-    exceeds = int32(0)
-    if single:
-        for i in range(len(values)):
-            scaled = (np.float32(values[i]) - center[i]) * factor[i]
-            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
-            out[i] = scaled
-    else:
-        for i in range(len(values)):
-            scaled = out.dtype.type(values[i] - float64(center[i])) * factor[i]
-            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
-            out[i] = scaled
-    return exceeds
-
-
-@inner
-def _load_rows(rows, m, width, columns, center, factor, single, limit, tile, block):
-    """Copy m rows that lie one after the other into the columns of ``block``, scaled.
-
-    A tile of rows is scaled where it is read, in long loops over contiguous memory, and turned
-    around from the nearest cache. Returns whether a value is missing or beyond ``limit``.
-    """
-    exceeds = int32(0)
-    flat_tile = tile.reshape(-1)
-    for first in range(0, m, len(tile)):
-        here = min(len(tile), m - first)
-        part = flat_tile[: here * width]
-        values = rows[first * width : (first + here) * width]
-        exceeds |= _scale(values, center, factor, single, limit, part)
-        target = block[:, first : first + here]
-        for k in range(len(columns)):
-            c = columns[k, 0]
-            for j in range(here):
-                target[k, j] = tile[j, c]
-    return exceeds != 0
-
-
-@inner
-def _load_columns(flat, at, m, height, columns, rest, frame, single, limit, block):
-    """The same where columns lie one after the other, ``height`` numbers each."""
-    exceeds = int32(0)
-    center, factor, unused = np.zeros((3, m), dtype=block.dtype)
-    for k in range(len(rest)):  # as in ``_tile``
-        start = at + rest[k] * height
-        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, unused)
-    for k in range(len(columns)):
-        start = at + columns[k, 0] * height
-        center[:], factor[:] = frame[k, 0], frame[k, 1]
-        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, block[k])
-    return exceeds != 0
-
-
-@inner
-def _load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, single, block):
-    """Once more, for a block with a missing, infinite or huge value; the flags of what it saw.
-
-    A missing nominal value gets the code after the last, a missing number stays NaN, and anything
-    beyond its column's limit is clamped so that no square overflows.
-    """
-    seen = 0
-    for k in range(len(columns)):
-        start, n_codes = at + columns[k, 0] * column_step, columns[k, 1]
-        center, factor, limit = frame[k, 0], frame[k, 1], frame[k, 2]
-        for j in range(m):
-            value = flat[start + j * row_step]
-            if np.isnan(value):
-                seen |= SAW_NAN
-                block[k, j] = value if n_codes == 0 else float64(n_codes)
-                continue
-            if np.isinf(value):
-                seen |= SAW_INF
-            if single:
-                value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
-            scaled = block.dtype.type(value - center) * block.dtype.type(factor)
-            block[k, j] = min(max(scaled, -limit), limit)
-    for k in range(len(rest)):
-        start = at + rest[k] * column_step
-        for j in range(m):
-            value = flat[start + j * row_step]
-            if np.isnan(value):
-                seen |= SAW_NAN
-            elif np.isinf(value):
-                seen |= SAW_INF
-    return seen
 
 
 @inlined
@@ -457,22 +287,22 @@ def _run_program(
     best = np.empty((n_classes + 1, BLOCK), dtype=out.dtype)  # the last: sides that are empty
     width = len(columns) + len(rest)
     tile = np.empty((max(TILE // width, 1), width), dtype=out.dtype)
-    center, factor = _tile(columns, frame, tile)
+    center, factor = tile_frame(columns, frame, tile)
     stack, due = np.empty(len(links) + 1, dtype=np.int64), np.empty(len(links) + 1, dtype=out.dtype)
     seen = 0
     for first in range(start, stop, BLOCK):
         m, at = min(BLOCK, stop - first), first * row_step
         if column_step == 1:
             values = flat[at : at + m * width]
-            suspect = _load_rows(
+            suspect = load_rows(
                 values, m, width, columns, center, factor, single, limit, tile, block
             )
         else:
-            suspect = _load_columns(
+            suspect = load_columns(
                 flat, at, m, column_step, columns, rest, frame, single, limit, block
             )
         if suspect:
-            seen |= _load_carefully(
+            seen |= load_carefully(
                 flat, row_step, column_step, at, m, columns, rest, frame, single, block
             )
         if len(links):

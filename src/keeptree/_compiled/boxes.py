@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import float64, int64
 
-from keeptree._compiled.boundary import LARGEST_SINGLE, Rows
 from keeptree._compiled.declare import In, Out, entry, inlined, inner
+from keeptree._compiled.program import LARGEST_SINGLE, Rows
 
 LARGEST_MOVE = 1e150  # squares, added over any number of attributes, stay finite
 ANY_NUMBER = np.iinfo(np.int64).max  # of changes

@@ -1,6 +1,7 @@
 """Walk rows up a tree as ConfDTree does: leave alone, take alternative routes, or fine."""
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy import float64, int64, uint8
@@ -28,25 +29,42 @@ TIE = 1e-12  # equal probabilities that were added up in another order stay equa
 inlined = partial(inner, inline="always")
 
 
+class Program(NamedTuple):
+    """A tree with what ConfDTree knows of it; `keeptree.probability.confdtree_walk` makes it."""
+
+    steps: In(int64, 2, "C")  # by node: kind, feature, first child, categories, missing, takes part
+    links: In(int64, 1, "C")  # the children of all nodes, then the child of each category
+    shape: In(float64, 2, "C")  # by node: threshold, share in its parent
+    leaf_value: In(float64, 2, "C")
+    rules: In(float64, 3, "C")  # by node and class
+    characteristic: In(uint8, 2, "C")  # by category and class
+    fines: In(float64, 2, "C")  # by class: the fine, what it receives of others
+    declared: In(int64, 1, "C")  # the classes in the order in which ties are decided
+    to_all: bool  # whether the class that is fined receives a part of it
+    single: bool  # whether values are rounded to float32 before they are compared
+    levels: int
+
+
 @inlined
-def leading_class(p):
-    """Index of the largest probability, the lowest of ties."""
+def leading_class(p, declared):
+    """Index of the largest probability, the first declared of ties."""
     largest = p[0]
     for c in range(1, len(p)):
         largest = max(largest, p[c])
-    for c in range(len(p)):
+    for c in declared:
         if p[c] >= largest - TIE:
             return c
     return 0
 
 
 @inlined
-def judge_node(value, node, leader, steps, rules, characteristic, alternative, depth):
+def judge_node(value, node, leader, program, alternative, depth):
     """What the intervals of a node say of a value; marks the ``alternative`` classes.
 
     Of a category, bit 0 of ``characteristic`` says that it is usual in a class, bit 1 the same by
     the narrower measure of the other classes.
     """
+    steps, rules, characteristic = program.steps, program.rules, program.characteristic
     if np.isnan(rules[node, leader, LOW]):
         return NO_INTERVAL
     numeric = steps[node, KIND] == NUMERIC
@@ -69,42 +87,42 @@ def judge_node(value, node, leader, steps, rules, characteristic, alternative, d
 
 
 @inner
-def impose_fine(p, node, leader, rules, fines, to_all):
+def impose_fine(p, node, leader, program):
     """Move a part of the largest probability to the classes present; False if there are none."""
     total = 0.0
     for c in range(len(p)):
-        if rules[node, c, PRESENT] > 0 and (to_all or c != leader):
-            total += fines[RECEIVES, c]
-    amount = fines[FINE, leader] * p[leader]
+        if program.rules[node, c, PRESENT] > 0 and (program.to_all or c != leader):
+            total += program.fines[RECEIVES, c]
+    amount = program.fines[FINE, leader] * p[leader]
     if total == 0 or amount == 0:
         return False
     p[leader] -= amount
     for c in range(len(p)):
-        if rules[node, c, PRESENT] > 0 and (to_all or c != leader):
-            p[c] += amount * fines[RECEIVES, c] / total
+        if program.rules[node, c, PRESENT] > 0 and (program.to_all or c != leader):
+            p[c] += amount * program.fines[RECEIVES, c] / total
     return True
 
 
 @inner
-def child_weight(child, shared, shape, rules, alternative, depth):
+def child_weight(child, shared, program, alternative, depth):
     """Weight of a child: its share of a missing value, or the sum over alternative classes."""
     if shared:
-        return shape[child, SHARE]
+        return program.shape[child, SHARE]
     weight = 0.0
     for c in range(alternative.shape[1]):
         if alternative[depth, c]:
-            weight += rules[child, c, ROUTE_WEIGHT]
+            weight += program.rules[child, c, ROUTE_WEIGHT]
     return weight
 
 
 @inner
-def next_child(at, depth, path, steps, links, shape, rules, alternative):
+def next_child(at, depth, path, program, alternative):
     """Position of the next child, from ``at`` on, with some weight and not yet followed."""
     shared = path[STATE, depth] == SHARED
-    while at < steps[path[NODE, depth] + 1, CHILDREN]:
-        child = links[at]
+    while at < program.steps[path[NODE, depth] + 1, CHILDREN]:
+        child = program.links[at]
         known = not shared and child == path[TAKEN, depth]
-        if not known and child_weight(child, shared, shape, rules, alternative, depth) > 0:
+        if not known and child_weight(child, shared, program, alternative, depth) > 0:
             break
         at += 1
     return at
@@ -119,73 +137,70 @@ def add_prediction(p, weight, mixture, depth):
 
 
 @inner
-def go_down(X, i, node, depth, off, steps, links, shape, rules, single, path, mixture, alternative):
+def go_down(X, i, node, depth, off, program, path, mixture, alternative):
     """Follow row i from a node to a leaf; return the leaf, its depth and where the method is off.
 
     ``off`` is the depth of the first missing value: below it the method is not used.
     """
-    while steps[node, KIND] != 0:
-        value = X[i, steps[node, FEATURE]]
-        if single:
+    while program.steps[node, KIND] != 0:
+        value = X[i, program.steps[node, FEATURE]]
+        if program.single:
             value = float64(np.float32(value))
         path[NODE, depth], path[STATE, depth] = node, ONE
         if np.isnan(value):
             off = min(off, depth)
-            if steps[node, WHEN_MISSING] >= 0:
+            if program.steps[node, WHEN_MISSING] >= 0:
                 path[STATE, depth] = ONE_MISSING
-                node = steps[node, WHEN_MISSING]
+                node = program.steps[node, WHEN_MISSING]
             else:
                 path[STATE, depth] = SHARED
-                first = steps[node, CHILDREN]
-                at = next_child(first, depth, path, steps, links, shape, rules, alternative)
+                first = program.steps[node, CHILDREN]
+                at = next_child(first, depth, path, program, alternative)
                 path[FOLLOWING, depth] = at
                 mixture[depth, :] = 0.0
-                node = links[at]
-        elif steps[node, KIND] == NUMERIC:
-            above = 0 if value <= shape[node, THRESHOLD] else 1
-            node = links[steps[node, CHILDREN] + above]
+                node = program.links[at]
+        elif program.steps[node, KIND] == NUMERIC:
+            above = 0 if value <= program.shape[node, THRESHOLD] else 1
+            node = program.links[program.steps[node, CHILDREN] + above]
         else:
-            node = links[steps[node, CATEGORIES] + int64(value)]
+            node = program.links[program.steps[node, CATEGORIES] + int64(value)]
         path[TAKEN, depth] = node
         depth += 1
     return node, depth, off
 
 
 @inlined
-def check_node(
-    X, i, p, leader, depth, steps, links, shape, rules, characteristic, single, path, mixture,
-    alternative,
-):  # fmt: skip
+def check_node(X, i, p, leader, depth, program, path, mixture, alternative):
     """Check one decision of the row; begin the alternative routes if that is the verdict."""
     node = path[NODE, depth]
-    if steps[node, TAKES_PART] == 0:
+    if program.steps[node, TAKES_PART] == 0:
         return NO_PART
-    value = X[i, steps[node, FEATURE]]
-    if single:
+    value = X[i, program.steps[node, FEATURE]]
+    if program.single:
         value = float64(np.float32(value))
-    did = judge_node(value, node, leader, steps, rules, characteristic, alternative, depth)
+    did = judge_node(value, node, leader, program, alternative, depth)
     if did == REROUTED:
-        first = steps[node, CHILDREN]
-        at = next_child(first, depth, path, steps, links, shape, rules, alternative)
-        if at < steps[node + 1, CHILDREN]:
+        first = program.steps[node, CHILDREN]
+        at = next_child(first, depth, path, program, alternative)
+        if at < program.steps[node + 1, CHILDREN]:
             path[STATE, depth], path[FOLLOWING, depth] = ALTERNATIVES, at
             mixture[depth, :] = 0.0
-            own = child_weight(path[TAKEN, depth], False, shape, rules, alternative, depth)
+            own = child_weight(path[TAKEN, depth], False, program, alternative, depth)
             add_prediction(p, own, mixture, depth)
     return did
 
 
 @inner
-def follow_sibling(p, depth, steps, links, shape, rules, path, mixture, alternative):
+def follow_sibling(p, depth, program, path, mixture, alternative):
     """Add the prediction of the child just followed; return the next one, or -1 for none."""
     node, at = path[NODE, depth], path[FOLLOWING, depth]
     shared = path[STATE, depth] == SHARED
-    weight = child_weight(links[at], shared, shape, rules, alternative, depth)
+    weight = child_weight(program.links[at], shared, program, alternative, depth)
     add_prediction(p, weight, mixture, depth)
-    at = next_child(at + 1, depth, path, steps, links, shape, rules, alternative)
+    at = next_child(at + 1, depth, path, program, alternative)
     path[FOLLOWING, depth] = at
-    if at < steps[node + 1, CHILDREN]:
-        return links[at]
+    if at < program.steps[node + 1, CHILDREN]:
+        return program.links[at]
     for c in range(len(p)):
         p[c] = mixture[depth, c] / mixture[depth, len(p)]
     return -1
@@ -201,10 +216,7 @@ def write_record(record, node, did, leader, p):
 
 
 @inner
-def go_up(
-    X, i, p, leader, depth, off, steps, links, shape, rules, characteristic, fines, to_all, single,
-    path, mixture, alternative, record,
-):  # fmt: skip
+def go_up(X, i, p, leader, depth, off, program, path, mixture, alternative, record):
     """Check the decisions from a leaf towards the root, until another child must be followed.
 
     Returns that child (-1 at the root), its depth, where the method is off, the changes made.
@@ -217,22 +229,17 @@ def go_up(
         if state == ONE:
             did = OFF
             if off > depth:
-                did = check_node(
-                    X, i, p, leader, depth, steps, links, shape, rules, characteristic, single,
-                    path, mixture, alternative,
-                )  # fmt: skip
+                did = check_node(X, i, p, leader, depth, program, path, mixture, alternative)
             if path[STATE, depth] == ALTERNATIVES:
-                sibling = links[path[FOLLOWING, depth]]
+                sibling = program.links[path[FOLLOWING, depth]]
                 write_record(record, node, did, was, p)
-            elif did == FINED and impose_fine(p, node, leader, rules, fines, to_all):
+            elif did == FINED and impose_fine(p, node, leader, program):
                 changed += 1
-                leader = leading_class(p)
+                leader = leading_class(p, program.declared)
         elif state != ONE_MISSING:
-            sibling = follow_sibling(
-                p, depth, steps, links, shape, rules, path, mixture, alternative
-            )
+            sibling = follow_sibling(p, depth, program, path, mixture, alternative)
             if sibling < 0:
-                leader = leading_class(p)
+                leader = leading_class(p, program.declared)
             if state == ALTERNATIVES:
                 did = REROUTED
                 changed += sibling < 0
@@ -249,16 +256,7 @@ def go_up(
 @entry
 def walk_rows(
     X: In(float64, 2),
-    steps: In(int64, 2, "C"),
-    links: In(int64, 1, "C"),
-    shape: In(float64, 2, "C"),
-    leaf_value: In(float64, 2, "C"),
-    rules: In(float64, 3, "C"),
-    characteristic: In(uint8, 2, "C"),
-    fines: In(float64, 2, "C"),
-    to_all: bool,
-    single: bool,
-    levels: int,
+    program: Program,
     out: Out(float64, 2),
     tally: Out(int64, 2),
     record: Out(float64, 2),
@@ -266,11 +264,10 @@ def walk_rows(
     """Fill ``out`` with the corrected probabilities of each row (Katz et al. 2012, Alg. 2).
 
     ``tally[0]`` counts the nodes that changed a row and ``tally[1]`` the nodes it saw: each at most
-    once, since an alternative route reuses the prediction of the child followed first. ``links``
-    holds the children of all nodes, then the child of each category. ``single``: compare after
-    rounding to float32, as scikit-learn does. ``record``, of no or one row, see ``write_record``.
+    once, since an alternative route reuses the prediction of the child followed first. ``record``,
+    of no or one row, see ``write_record``.
     """
-    n_classes = out.shape[1]
+    n_classes, levels = out.shape[1], program.levels
     path = np.empty((4, levels), np.int64)
     mixture, alternative = (
         np.empty((levels, n_classes + 1)),
@@ -281,19 +278,15 @@ def walk_rows(
         node, depth, off, changed, seen = 0, 0, levels, 0, 0
         while node >= 0:
             above = depth
-            leaf, depth, off = go_down(
-                X, i, node, depth, off, steps, links, shape, rules, single, path, mixture,
-                alternative,
-            )  # fmt: skip
+            leaf, depth, off = go_down(X, i, node, depth, off, program, path, mixture, alternative)
             seen += depth - above + 1
             for c in range(n_classes):
-                p[c] = leaf_value[leaf, c]
-            leader = leading_class(p)
+                p[c] = program.leaf_value[leaf, c]
+            leader = leading_class(p, program.declared)
             write_record(record, leaf, AT_LEAF, leader, p)
             node, depth, off, more = go_up(
-                X, i, p, leader, depth, off, steps, links, shape, rules, characteristic, fines,
-                to_all, single, path, mixture, alternative, record,
-            )  # fmt: skip
+                X, i, p, leader, depth, off, program, path, mixture, alternative, record
+            )
             changed += more
         tally[0, i], tally[1, i] = changed, seen
         total = 0.0

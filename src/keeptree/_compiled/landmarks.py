@@ -5,6 +5,8 @@ rows of the block at once, and a row's sum is the same whatever block it is in. 
 float32: twice the lanes of float64, and the seven digits are more than a bandwidth deserves.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy import float32, float64, int64
 
@@ -14,6 +16,35 @@ from keeptree._compiled.intrinsics import multiply_add
 BLOCK = 256  # rows; their coordinates stay in the nearest cache
 FAR = 1e18  # a scaled coordinate; its square is a finite float32
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+
+
+class Space(NamedTuple):
+    """What makes coordinates of a row.
+
+    Coordinate k is the value in the column ``feature[k]`` minus ``frame[0, k]``, times
+    ``frame[1, k]``, bent at the thresholds ``bends[0]`` from ``bend_start[k]`` on (see ``_place``);
+    or for a nominal attribute ``table[table_start[k] + code]`` (a numeric one has no entries up to
+    ``table_start[k + 1]``).
+    """
+
+    feature: In(int64, 1)
+    frame: In(float64, 2)
+    bend_start: In(int64, 1)
+    bends: In(float64, 2, "C")
+    table_start: In(int64, 1)
+    table: In(float64, 1)
+
+
+class Landmarks(NamedTuple):
+    """Points with a mass, class c at ``class_start[c]:class_start[c + 1]``.
+
+    They are in the coordinates of a space and some more that are 0, a multiple of four in all.
+    """
+
+    landmarks: In(float32, 2, "C")
+    sharpness: In(float32, 1, "C")
+    mass: In(float32, 1, "C")
+    class_start: In(int64, 1, "C")
 
 
 @inlined
@@ -107,28 +138,9 @@ def _place(value, start, stop, center, factor, slope, bends, out):
 
 
 @entry
-def weigh_landmarks(
-    X: In(float64, 2),
-    feature: In(int64, 1),
-    frame: In(float64, 2),
-    bend_start: In(int64, 1),
-    bends: In(float64, 2, "C"),
-    table_start: In(int64, 1),
-    table: In(float64, 1),
-    landmarks: In(float32, 2, "C"),
-    sharpness: In(float32, 1, "C"),
-    mass: In(float32, 1, "C"),
-    class_start: In(int64, 1, "C"),
-    out: Out(float64, 2),
-):
-    """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell.
-
-    Coordinate k of a row is its value in the column ``feature[k]`` minus ``frame[0, k]``, times
-    ``frame[1, k]``, bent at the thresholds ``bends[0]`` from ``bend_start[k]`` on (see ``_place``);
-    or for a nominal attribute ``table[table_start[k] + code]`` (a numeric one has no entries up to
-    ``table_start[k + 1]``). Landmarks are in the same coordinates and some that are 0, a multiple
-    of four in all; class c is at ``class_start[c]:class_start[c + 1]``.
-    """
+def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(float64, 2)):
+    """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell."""
+    landmarks = cloud.landmarks
     n, width = X.shape[0], landmarks.shape[1]
     block, value, place = np.zeros((width, BLOCK), np.float32), np.zeros(BLOCK), np.zeros(BLOCK)
     squared, other = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
@@ -137,25 +149,27 @@ def weigh_landmarks(
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         unknown = some_unknown
-        for k in range(len(feature)):
+        for k in range(len(space.feature)):
             for j in range(m):
-                value[j] = X[start + j, feature[k]]
-            if table_start[k + 1] > table_start[k]:
+                value[j] = X[start + j, space.feature[k]]
+            if space.table_start[k + 1] > space.table_start[k]:
                 for j in range(m):
                     code = value[j]
-                    place[j] = table[table_start[k] + int64(code)] if code == code else code
+                    place[j] = (
+                        space.table[space.table_start[k] + int64(code)] if code == code else code
+                    )
             else:
-                first, last = bend_start[k], bend_start[k + 1]
-                center, factor, slope = frame[0, k], frame[1, k], frame[2, k]
-                _place(value, first, last, center, factor, slope, bends, place)
+                first, last = space.bend_start[k], space.bend_start[k + 1]
+                center, factor, slope = space.frame[0, k], space.frame[1, k], space.frame[2, k]
+                _place(value, first, last, center, factor, slope, space.bends, place)
             for j in range(m):
                 known = value[j] == value[j]
                 unknown |= not known
                 block[k, j] = place[j] if known else np.nan
         for c in range(out.shape[1]):
             total[:] = ZERO
-            end = class_start[c + 1]
-            for e in range(class_start[c], end, 2):
+            end = cloud.class_start[c + 1]
+            for e in range(cloud.class_start[c], end, 2):
                 f = min(e + 1, end - 1)  # the last of an odd number again, with no weight
                 if unknown or width == 0:
                     squared[:], other[:] = ZERO, ZERO
@@ -166,8 +180,8 @@ def weigh_landmarks(
                     _start_pair(block, 0, landmarks[e], landmarks[f], squared, other)
                     for k in range(4, width, 4):
                         _add_pair(block, k, landmarks[e], landmarks[f], squared, other)
-                weight, sharp = mass[e], sharpness[e]
-                weight_f, sharp_f = mass[f] if f > e else ZERO, sharpness[f]
+                weight, sharp = cloud.mass[e], cloud.sharpness[e]
+                weight_f, sharp_f = cloud.mass[f] if f > e else ZERO, cloud.sharpness[f]
                 for j in range(BLOCK):
                     sum_e = multiply_add(weight, _bell(sharp, squared[j]), total[j])
                     total[j] = multiply_add(weight_f, _bell(sharp_f, other[j]), sum_e)

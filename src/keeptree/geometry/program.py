@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree._compiled.boundary import (
+from keeptree._compiled.boxes import PricedBoxes
+from keeptree._compiled.program import (
     BOUNDED,
     LEFT_REGION,
     NOMINAL,
@@ -12,7 +13,6 @@ from keeptree._compiled.boundary import (
     DoubleProgram,
     SingleProgram,
 )
-from keeptree._compiled.boxes import PricedBoxes
 from keeptree.geometry.boxes import Boxes, category_prices
 from keeptree.geometry.regions import find_regions
 

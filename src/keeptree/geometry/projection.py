@@ -5,12 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree._compiled import boxes
-from keeptree._compiled.boundary import (
-    SAW_NAN,
-    NearestRegions,
-    run_program,
-    run_single_program,
-)
+from keeptree._compiled.boundary import run_program, run_single_program
+from keeptree._compiled.program import SAW_NAN, NearestRegions
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows
 
 # Steps from which on it is faster to search a program for each row than to run all of it: where

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree._compiled.boundary import SAW_INF, SAW_NAN, Rows
+from keeptree._compiled.program import SAW_INF, SAW_NAN, Rows
 from keeptree.data.labels import label_codes, plain
 
 

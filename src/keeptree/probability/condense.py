@@ -4,6 +4,7 @@ import heapq
 
 import numpy as np
 
+from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.copies import equal_rows
 
 _MOVES = 3  # of k-means, after the division
@@ -88,8 +89,6 @@ def _divide(points, n_cells):
 
 def _move(places, cell):
     """Each point moves to the cell with the nearest centre; a cell that is left by all vanishes."""
-    from keeptree._compiled.landmarks import nearest_landmark
-
     means, _ = centres(places, np.ones(len(places)), cell, cell.max() + 1)
     nearest = np.empty_like(cell)
     nearest_landmark(places, means.astype(np.float32), nearest)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keeptree._compiled.confdtree import Program, walk_rows
 from keeptree.probability.confdtree_statistics import characteristic_categories, route_weights
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 from keeptree.tree import ERROR, LEAF, Tree
@@ -23,23 +24,21 @@ class Walk:
         Weight of each node, as a child, for each class.
     characteristic : ndarray of shape (n_categories, n_classes)
         Which categories are usual in a class: bit 0 for the assigned class, bit 1 for the others.
-    program : tuple
-        What the compiled function reads, in its order.
+    program : Program
+        What the compiled function reads.
     """
 
     tree: Tree
     leaf_value: np.ndarray
     route_weight: np.ndarray
     characteristic: np.ndarray
-    program: tuple
+    program: Program
 
     def correct(self, X, out, record=None):
         """Fill ``out`` with the corrected probabilities; return each row's changes and visits."""
-        from keeptree._compiled.confdtree import walk_rows
-
         tally = np.empty((2, len(X)), dtype=np.int64)
         record = np.empty((0, 2)) if record is None else record
-        walk_rows(X, *self.program, out, tally, record)
+        walk_rows(X, self.program, out, tally, record)
         return tally
 
     def leaves(self, X):
@@ -98,9 +97,10 @@ def make_walk(tree, statistics, intervals, settings):
         np.stack([*bounds, route_weight, statistics.reached > 0], axis=-1),
         characteristic,
         np.stack([np.minimum(settings.fine * fine_scale, 1.0), class_weight]),
+        tree.declared.astype(np.int64),
     )
     scalars = (settings.fine_to == "all", tree.compare_dtype == "float32", tree.max_depth + 1)
-    program = *(np.ascontiguousarray(array) for array in arrays), *scalars
+    program = Program(*(np.ascontiguousarray(array) for array in arrays), *scalars)
     return Walk(tree, leaf_value, route_weight, characteristic, program)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keeptree._compiled.landmarks import Landmarks, weigh_landmarks
 from keeptree.probability.condense import centres, condense, padded
 from keeptree.probability.kernel_space import KernelSpace, embed
 from keeptree.savable import (
@@ -98,10 +99,8 @@ class KernelExpert:
         expect(weighs, "sharpness and pseudo_cases must be positive, mass not negative")
 
     def _sum(self, X, out):
-        from keeptree._compiled.landmarks import weigh_landmarks
-
-        cloud = self.landmarks, self.sharpness, self.mass, self.class_start
-        weigh_landmarks(X, *self.space.arrays, *cloud, out)
+        cloud = Landmarks(self.landmarks, self.sharpness, self.mass, self.class_start)
+        weigh_landmarks(X, self.space.arrays, cloud, out)
 
 
 def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keeptree._compiled.landmarks import Space
 from keeptree.geometry.metric import Metric
 from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 from keeptree.tree import LEAF
@@ -36,9 +37,10 @@ class KernelSpace:
 
     @property
     def arrays(self):
-        """What the compiled function reads, in its order."""
+        """What the compiled function reads."""
         frame = np.vstack([self.center, self.factor, self.slope])
-        return self.feature, frame, self.bend_start, self.bends, self.table_start, self.table
+        rest = (self.bend_start, self.bends, self.table_start, self.table)
+        return Space(self.feature, frame, *rest)
 
     def coordinates(self, X):
         """Coordinates of encoded rows; NaN where missing."""

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree._compiled.soft import add_margins, logits_to_shares
 from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
@@ -56,8 +57,6 @@ class MarginExpert:
 
     def logit(self, X, out=None):
         """Logits of encoded rows: shape (n, 1) for two classes, else (n, n_classes)."""
-        from keeptree._compiled.soft import add_margins
-
         out = np.empty((len(X), len(self.intercept))) if out is None else out
         out[:] = self.intercept
         steep = self.tests.steep(PARTS[1][0])
@@ -66,8 +65,6 @@ class MarginExpert:
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded rows."""
-        from keeptree._compiled.soft import logits_to_shares
-
         logits_to_shares(self.logit(X), out)
 
     def contributions(self, X):
@@ -136,8 +133,6 @@ def choose_margin(folds, penalties=PENALTIES):
 
 def _fold_losses(fold, penalties):
     """Log-loss on the rows held out, for each C."""
-    from keeptree._compiled.soft import logits_to_shares
-
     tests = _asked_tests(fold.train)
     problem = _logistic(tests, fold.train, max(penalties))
     held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))

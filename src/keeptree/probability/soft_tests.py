@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from keeptree._compiled.soft import Tests, average_leaves, share_nodes
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
@@ -35,8 +36,6 @@ class SoftTests:
 
     def average(self, X, slope, values, out):
         """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
-        from keeptree._compiled.soft import average_leaves
-
         average_leaves(X, self.arrays, self.steep(slope), values, out)
 
     def shares(self, X, slope, down):
@@ -45,8 +44,6 @@ class SoftTests:
         If ``down``, how much of the row reaches the node. Else how much of it the test above gives
         the node, whether that test is reached or not.
         """
-        from keeptree._compiled.soft import share_nodes
-
         shares = np.zeros((len(self.kind), len(X)))
         share_nodes(X, self.arrays, self.steep(slope), down, shares)
         return shares
@@ -61,8 +58,6 @@ class SoftTests:
     @property
     def arrays(self):
         """What the compiled functions read."""
-        from keeptree._compiled.soft import Tests
-
         return Tests(*(getattr(self, name) for name in Tests._fields))
 
     def steep(self, slope):

@@ -1,0 +1,117 @@
+"""Read blocks of rows for a tree program: centred, scaled, and turned into columns."""
+
+import numpy as np
+from numpy import float64, int32
+
+from keeptree._compiled.declare import inner
+from keeptree._compiled.program import LARGEST_SINGLE, SAW_INF, SAW_NAN
+
+
+@inner
+def tile_frame(columns, frame, tile):
+    """Centres and factors of whole rows, as many as ``tile`` has; unused columns get 0.
+
+    Times 0, a finite number is 0 and anything else NaN: the check of all columns is one.
+    """
+    center, factor = np.zeros_like(tile), np.zeros_like(tile)
+    for j in range(len(tile)):
+        for k in range(len(columns)):
+            center[j, columns[k, 0]] = frame[k, 0]
+            factor[j, columns[k, 0]] = frame[k, 1]
+    return center.reshape(-1), factor.reshape(-1)
+
+
+# numba lets an index be negative unless it is plainly the counter of a loop, and the compiler then
+# gives up on vector loads: hence the slices below.
+
+
+@inner
+def _scale(values, center, factor, single, limit, out):
+    """Centre and scale contiguous numbers, rounded as the model compares them.
+
+    Returns whether one is missing or beyond ``limit``: not a boolean, which the compiler would not
+    vectorise. A number is rounded to the precision of ``out`` once it is centred.
+    """
+    exceeds = int32(0)
+    if single:
+        for i in range(len(values)):
+            scaled = (np.float32(values[i]) - center[i]) * factor[i]
+            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
+            out[i] = scaled
+    else:
+        for i in range(len(values)):
+            scaled = out.dtype.type(values[i] - float64(center[i])) * factor[i]
+            exceeds = int32(exceeds | int32(not (abs(scaled) <= limit)))
+            out[i] = scaled
+    return exceeds
+
+
+@inner
+def load_rows(rows, m, width, columns, center, factor, single, limit, tile, block):
+    """Copy m rows that lie one after the other into the columns of ``block``, scaled.
+
+    A tile of rows is scaled where it is read, in long loops over contiguous memory, and turned
+    around from the nearest cache. Returns whether a value is missing or beyond ``limit``.
+    """
+    exceeds = int32(0)
+    flat_tile = tile.reshape(-1)
+    for first in range(0, m, len(tile)):
+        here = min(len(tile), m - first)
+        part = flat_tile[: here * width]
+        values = rows[first * width : (first + here) * width]
+        exceeds |= _scale(values, center, factor, single, limit, part)
+        target = block[:, first : first + here]
+        for k in range(len(columns)):
+            c = columns[k, 0]
+            for j in range(here):
+                target[k, j] = tile[j, c]
+    return exceeds != 0
+
+
+@inner
+def load_columns(flat, at, m, height, columns, rest, frame, single, limit, block):
+    """The same where columns lie one after the other, ``height`` numbers each."""
+    exceeds = int32(0)
+    center, factor, unused = np.zeros((3, m), dtype=block.dtype)
+    for k in range(len(rest)):  # as in ``tile_frame``
+        start = at + rest[k] * height
+        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, unused)
+    for k in range(len(columns)):
+        start = at + columns[k, 0] * height
+        center[:], factor[:] = frame[k, 0], frame[k, 1]
+        exceeds |= _scale(flat[start : start + m], center, factor, single, limit, block[k])
+    return exceeds != 0
+
+
+@inner
+def load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, single, block):
+    """Once more, for a block with a missing, infinite or huge value; the flags of what it saw.
+
+    A missing nominal value gets the code after the last, a missing number stays NaN, and anything
+    beyond its column's limit is clamped so that no square overflows.
+    """
+    seen = 0
+    for k in range(len(columns)):
+        start, n_codes = at + columns[k, 0] * column_step, columns[k, 1]
+        center, factor, limit = frame[k, 0], frame[k, 1], frame[k, 2]
+        for j in range(m):
+            value = flat[start + j * row_step]
+            if np.isnan(value):
+                seen |= SAW_NAN
+                block[k, j] = value if n_codes == 0 else float64(n_codes)
+                continue
+            if np.isinf(value):
+                seen |= SAW_INF
+            if single:
+                value = float64(np.float32(min(max(value, -LARGEST_SINGLE), LARGEST_SINGLE)))
+            scaled = block.dtype.type(value - center) * block.dtype.type(factor)
+            block[k, j] = min(max(scaled, -limit), limit)
+    for k in range(len(rest)):
+        start = at + rest[k] * column_step
+        for j in range(m):
+            value = flat[start + j * row_step]
+            if np.isnan(value):
+                seen |= SAW_NAN
+            elif np.isinf(value):
+                seen |= SAW_INF
+    return seen
