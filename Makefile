@@ -47,7 +47,7 @@ reproduction: $(VENV)/.papers
 	$(REPRODUCE) alvarez-2005
 	$(REPRODUCE) katz-2012 --samples 3
 	$(REPRODUCE)-plain alvarez-2007 --protocol plain
-	$(BIN)/python -m docs.reproduction build/papers build/papers-plain
+	$(BIN)/python -m docs.results build/papers build/papers-plain
 
 # Those of the README and the guide; needs Chromium.
 pictures: $(VENV)/.test

@@ -1,6 +1,6 @@
 """docs/reproduction.md takes the tables of the reports and keeps what was written by hand."""
 
-from docs.reproduction import PAGE, PAPERS, PLAIN, replace_sections
+from docs.results import PAGE, PAPERS, PLAIN, replace_sections
 
 PAGE_TEXT = f"""# Title
 

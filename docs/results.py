@@ -1,6 +1,6 @@
 """Put the reports of ``python -m reproduction`` into docs/reproduction.md.
 
-``make reproduction`` runs it: python -m docs.reproduction FOLDER [PLAIN], with the output folder of
+``make reproduction`` runs it: python -m docs.results FOLDER [PLAIN], with the output folder of
 the papers and that of alvarez-2007 with --protocol plain. A section of a report replaces that of
 the same heading on the page. Whatever follows **Reading.** in a section, and every other section,
 is written by hand.
