@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 
 from keeptree.data.table import as_matrix, comparable_names
 from keeptree.encoding import read_json, write_json
+from keeptree.text import plural
 from keeptree.tree import routing
 from keeptree.tree.arrays import complete, frozen, sort_classes
 from keeptree.tree.branch import find_branch
@@ -124,10 +125,8 @@ class Tree:
     def __repr__(self):
         classes = "regression" if self.classes is None else f"{len(self.classes)} classes"
         origin = f", from {self.source['model']}" if "model" in self.source else ""
-        leaves, columns = (
-            _plural(self.n_leaves, "leaf", "leaves"),
-            _plural(self.n_features, "feature"),
-        )
+        leaves = plural(self.n_leaves, "leaf", "leaves")
+        columns = plural(self.n_features, "feature")
         return f"Tree({leaves}, depth {self.max_depth}, {classes}, {columns}{origin})"
 
     @property
@@ -412,10 +411,6 @@ class Tree:
 
 def _rebuild(values):
     return Tree(**values)
-
-
-def _plural(number, one, many=None):
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def names_differ(names, expected):
