@@ -76,6 +76,63 @@ def test_no_file_imports_a_private_name_of_another(path):
     assert [name for name in private if name[-1] not in ("_compiled", "__version__")] == []
 
 
+# Private names of scikit-learn and numba that have no public counterpart: who may use them.
+FOREIGN = {
+    "_cache": {"_compiled/jit.py"},  # where numba looks for compiled code
+    "_parameter_constraints": {"savable.py", "probability"},  # how scikit-learn checks parameters
+}
+ITSELF = {"self", "cls", "super()"}
+NAMED_TUPLE = {"_fields", "_replace"}  # public in spite of their names
+
+
+def is_private(name):
+    return name.startswith("_") and not name.endswith("__") and name not in NAMED_TUPLE
+
+
+def own_private_names(module):
+    """Private names that a file defines: of functions, methods, fields and attributes of self."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield from [node.attr] if ast.unparse(node.value) == "self" else []
+
+
+def asked_private_names(module):
+    """Private names asked of something else than self: x._name, getattr(x, "_name"), f(_name=x)."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ITSELF:
+            yield node.attr
+        elif isinstance(node, ast.Call):
+            yield from (keyword.arg for keyword in node.keywords if keyword.arg)
+            if ast.unparse(node.func) in {"getattr", "hasattr", "setattr", "delattr"}:
+                yield getattr(node.args[1], "value", None)
+
+
+def foreign_private_names(source):
+    """Private names that a file asks of others and does not define itself."""
+    module = ast.parse(source)
+    asked = {name for name in asked_private_names(module) if isinstance(name, str)}
+    return {name for name in asked if is_private(name)} - set(own_private_names(module))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_no_file_asks_for_a_private_attribute_of_another(path):
+    place = path.relative_to(SOURCE).as_posix()
+    for name in foreign_private_names(path.read_text()):
+        allowed = FOREIGN.get(name, set())
+        assert place in allowed or path.parent.name in allowed, f"{place} asks for {name}"
+
+
+def test_private_attributes_are_found_however_they_are_asked_for():
+    asked = "x._a; getattr(x, '_b'); f(_c=1); g()._d; hasattr(self, '_e'); x._f = 1"
+    assert foreign_private_names(asked) == {"_a", "_b", "_c", "_d", "_e", "_f"}
+    assert not foreign_private_names("self._a; cls._b; super()._c; x._fields; x.__dict__; x.a")
+    assert not foreign_private_names("def _a(x): return x._a")
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_numba_lives_among_the_compiled_functions_only(path):
     if "_compiled" not in path.parts:

@@ -1,7 +1,7 @@
 """One nearest change: as data, and as a sentence."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -79,6 +79,9 @@ class NearestChange:
         Class -> probability of the changed case, by the model.
     alternatives : tuple of NearestChange
         Further ones if more than one was asked for, dearer and dearer.
+    why : callable or None
+        Returns why there is no allowed change: the reason, and the constraints that stand in the
+        way. It is called when the reason is asked for.
     """
 
     decided: object
@@ -91,7 +94,7 @@ class NearestChange:
     rounded: np.ndarray
     probability: dict
     alternatives: tuple = ()
-    _missed: Callable | None = field(default=None, repr=False)
+    why: Callable | None = field(default=None, repr=False)
 
     @property
     def found(self):
@@ -146,7 +149,7 @@ class NearestChange:
 
     @cached_property
     def _reason(self):
-        return ("", ()) if self._missed is None else self._missed()
+        return ("", ()) if self.why is None else self.why()
 
     def _tell_missed(self):
         reason, enough = self._reason
@@ -163,9 +166,6 @@ class NearestChange:
             return f"No allowed change {outcome}; more than one constraint stands in the way."
         ways = " or ".join(words.format(join(names, "or")) for words, names in hints.items())
         return f"No allowed change {outcome}; {ways}?"
-
-    def _with(self, alternatives):
-        return replace(self, alternatives=alternatives)
 
 
 def _json(value):

@@ -1,6 +1,7 @@
 """The smallest change of a case that alters the kept tree's decision, under constraints."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -243,7 +244,7 @@ class NearestChanges(Sequence):
             return self._describe(i, int(self._box[i]), float(self.cost[i]))
         ranked = self._search.ranked(row, own, wanted, self._n)
         first, *others = (self._describe(i, box, cost) for box, cost, _ in ranked)
-        return first._with(tuple(others))
+        return replace(first, alternatives=tuple(others))
 
     def _describe(self, i, box, cost):
         search, tree, row = self._search, self._search.tree, self._X[i]
@@ -277,7 +278,7 @@ class NearestChanges(Sequence):
             point=after,
             rounded=rounded,
             probability={plain(c): float(v) for c, v in zip(classes, p, strict=True)},
-            _missed=None if np.isfinite(cost) else lambda: self._why(i),
+            why=None if np.isfinite(cost) else lambda: self._why(i),
         )
 
     def _cost_of(self, f, before, after):
