@@ -596,6 +596,19 @@ def test_a_missing_value_without_a_rule_is_refused_by_row():
             call(X)
 
 
+def test_a_boundary_learns_from_codes_of_the_tree_classes(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
+    labels = np.array(["yes", "no"])[y]
+    boundary, samples = Boundary(DecisionTreeClassifier(max_depth=2).fit(X, labels)), []
+    monkeypatch.setattr(boundary, "fit_sample", samples.append)
+    boundary.fit(X, labels.tolist())
+    np.testing.assert_array_equal(samples[0].y, 1 - y)
+    boundary.fit(X)
+    assert samples[1].y is None
+    with pytest.raises(ValueError, match="does not know the labels"):
+        boundary.fit(X, y)
+
+
 def test_a_pipeline_is_refused_because_its_tree_tests_transformed_columns():
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
     model = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X * 100, y)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from keeptree.blocks import map_rows
+from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
 from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.program import Program, compile_program
@@ -176,7 +177,8 @@ class Boundary(Savable, BaseEstimator):
         if y is not None and len(y) != len(rows):
             raise ValueError(f"y has {len(y)} labels, but X has {len(rows)} rows.")
         weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        return self.fit_sample(Sample(tree, rows, y, weight))
+        codes = None if y is None else label_codes(y, tree.classes)
+        return self.fit_sample(Sample(tree, rows, codes, weight))
 
     def fit_sample(self, sample):
         """``fit`` for a caller that has a :class:`~keeptree.data.sample.Sample` already."""
