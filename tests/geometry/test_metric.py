@@ -29,6 +29,17 @@ def test_the_standard_scale_is_the_weighted_deviation_of_what_is_there():
     np.testing.assert_allclose(metric.center_[:3], np.nanmean(repeated[:, :3], axis=0))
 
 
+def test_weights_may_be_a_column_of_a_table_or_a_list():
+    X, weights = rows(), np.column_stack([np.arange(60) % 3.0, np.ones(60)])
+    y = np.arange(60) % 2
+    for nominal in ("overlap", "value-difference"):
+        metric = Metric(nominal=nominal).fit(X, TREE, y, weights[:, 0].copy())
+        for weight in (weights[:, 0], weights[:, 0].tolist(), weights[:, 0].astype(np.int32)):
+            same = Metric(nominal=nominal).fit(X, TREE, y, weight)
+            np.testing.assert_array_equal(same.factor_, metric.factor_)
+            np.testing.assert_array_equal(same.category_costs_[3], metric.category_costs_[3])
+
+
 def test_the_minmax_scale_is_the_range_of_rows_that_count():
     X, weight = rows(), np.ones(60)
     X[5], weight[5] = 1e9, 0.0

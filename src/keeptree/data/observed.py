@@ -49,15 +49,16 @@ class Observed:
                 expect_array(mask, "seen", np.bool_, (len(labels or ()),))
 
 
-def observe(X, tree, sample_weight=None):
-    """Observed columns of an encoded matrix."""
+def observe(X, tree, sample_weight=None, columns=None):
+    """Observed columns of an encoded matrix; ``columns`` is what ``column_spread`` would return."""
     seen = [None] * tree.n_features
     for f in np.unique(tree.feature[tree.kind == NOMINAL]).tolist():
         known = ~np.isnan(X[:, f])
         if sample_weight is not None:
             known &= np.asarray(sample_weight) > 0
         seen[f] = np.bincount(X[known, f].astype(np.int64), minlength=len(tree.categories[f])) > 0
-    return Observed(*column_spread(X, sample_weight), tuple(seen), _whole_columns(X, tree))
+    columns = column_spread(X, sample_weight) if columns is None else columns
+    return Observed(*columns, tuple(seen), _whole_columns(X, tree))
 
 
 def _whole_columns(X, tree):
@@ -79,7 +80,8 @@ def column_spread(X, sample_weight=None):
     """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
     from keeptree._compiled.columns import add_range, add_squares, add_sum
 
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = np.ones(len(X)) if sample_weight is None else sample_weight
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
     low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
     known, mean, squares = np.zeros((3, X.shape[1]))
 

@@ -24,6 +24,8 @@ class Sample:
         Positions in ``tree.classes``.
     weight : ndarray of shape (n,), optional
         Weights, not negative; default 1.
+    columns : tuple of ndarray, optional
+        Least, largest, mean and standard deviation of the columns, if they are known already.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class Sample:
     X: np.ndarray
     y: np.ndarray | None = None
     weight: np.ndarray | None = None
+    columns: tuple | None = None
 
     def __post_init__(self):
         if self.weight is None:
@@ -52,7 +55,7 @@ class Sample:
     @cached_property
     def observed(self):
         """The range, mean and spread of the columns, and the categories seen."""
-        return observe(self.X, self.tree, self.weight)
+        return observe(self.X, self.tree, self.weight, self.columns)
 
     @cached_property
     def copies(self):

@@ -242,7 +242,7 @@ def _own_matrix(matrix, n, name):
 def _value_difference(codes, y, sample_weight, n):
     """Distance of the class proportions of categories; an unseen one has those of the sample."""
     labels, classes = np.unique(np.asarray(y), return_inverse=True)
-    weight = np.ones(len(classes)) if sample_weight is None else sample_weight
+    weight = np.ones(len(classes)) if sample_weight is None else np.asarray(sample_weight)
     kept = ~np.isnan(codes)
     table = np.zeros((n, len(labels)))
     np.add.at(table, (codes[kept].astype(np.int64), classes[kept]), weight[kept])
