@@ -21,19 +21,13 @@ class Method:
     title : str
         What tables and pages show.
     about : str
-        One sentence on where its answers come from.
+        Where its answers come from; the guide's table of methods has it.
     kind : str
         Public class, a name in ``keeptree``.
     parameters : dict
         Those that differ from the defaults of the class.
     unasked : frozenset of str
         Where it is measured without being asked for: ``"compare"``, ``"report"``, ``"demo"``.
-    ranks_only : bool
-        Whether it has scores but no probabilities.
-    what_if : bool
-        Whether the page can score a moved case.
-    explains : bool
-        Whether it has ``contributions``.
     """
 
     name: str
@@ -42,9 +36,6 @@ class Method:
     kind: str
     parameters: dict = field(default_factory=dict)
     unasked: frozenset = frozenset()
-    ranks_only: bool = False
-    what_if: bool = False
-    explains: bool = False
 
 
 _SMOOTHED, _KERNEL, _RANK = (
@@ -65,7 +56,6 @@ METHODS = {
             _SMOOTHED,
             {"smoothing": "raw"},
             _COMPARE,
-            what_if=True,
         ),
         Method(
             "laplace",
@@ -74,7 +64,6 @@ METHODS = {
             _SMOOTHED,
             {"smoothing": "laplace"},
             _COMPARE | _REPORT,
-            what_if=True,
         ),
         Method(
             "m-estimate",
@@ -82,7 +71,6 @@ METHODS = {
             "class proportions with cases at the prior added",
             _SMOOTHED,
             {"smoothing": "m-estimate"},
-            what_if=True,
         ),
         Method(
             "shrinkage",
@@ -91,7 +79,6 @@ METHODS = {
             _SMOOTHED,
             {"smoothing": "shrinkage"},
             _COMPARE,
-            what_if=True,
         ),
         Method(
             "shrinkage-cv",
@@ -100,14 +87,12 @@ METHODS = {
             _SMOOTHED,
             {"smoothing": "shrinkage", "strength": "cv"},
             _DEMO,
-            what_if=True,
         ),
         Method(
             "rank",
             "geometric ranking, global",
             "a ranking by the distance to the decision boundary",
             _RANK,
-            ranks_only=True,
         ),
         Method(
             "local-rank",
@@ -116,7 +101,6 @@ METHODS = {
             _RANK,
             {"scope": "local"},
             _DEMO,
-            ranks_only=True,
         ),
         Method(
             "separator-kernel",
@@ -146,7 +130,6 @@ METHODS = {
             "near a threshold a case belongs to both sides",
             "SoftTreeClassifier",
             unasked=_COMPARE | _DEMO,
-            what_if=True,
         ),
         Method(
             "margin",
@@ -154,8 +137,6 @@ METHODS = {
             "a logistic model of how clearly a case passes each test",
             "MarginTreeClassifier",
             unasked=_COMPARE | _DEMO,
-            what_if=True,
-            explains=True,
         ),
         Method(
             "kept",
@@ -163,8 +144,6 @@ METHODS = {
             "the recommended method: three experts combined into one probability",
             "KeptTreeClassifier",
             unasked=_COMPARE,
-            what_if=True,
-            explains=True,
         ),
     )
 }
