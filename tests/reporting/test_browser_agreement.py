@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.reporting.collect import boundary_of
+from keeptree.explanation.subject import boundary_of
 from keeptree.reporting.render import render
 from tests.reporting.browser import plain_model
 

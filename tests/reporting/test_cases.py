@@ -29,6 +29,11 @@ def test_the_nearest_twentieth_is_near_and_a_second_opinion_is_another_class():
     assert np.flatnonzero(held.opinion).tolist() == [3]
 
 
+def test_a_tie_is_no_second_opinion():
+    held = replace(held_out(np.arange(2.0), np.array([0, 1])), ours=np.full((2, 2), 0.5))
+    assert not held.opinion.any()
+
+
 def test_cases_as_near_as_each_other_are_near_together_and_share_a_rank():
     distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
     assert np.flatnonzero(held_out(distance).near).tolist() == [1, 2, 3]

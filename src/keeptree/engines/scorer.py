@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree.data.labels import label_codes, plain
-from keeptree.explanation.subject import resolve
-from keeptree.geometry.boundary import Boundary
+from keeptree.explanation.subject import boundary_of
 from keeptree.importers import unwrap
-from keeptree.probability.answers import answers_of
+from keeptree.importers.steps import run_steps
+from keeptree.probability.answers import answers_of, is_second_opinion
 
 
 class Scorer:
@@ -54,7 +54,7 @@ class Scorer:
                 "types of its columns are unknown; read the file and call predict_proba."
             )
         self._model = inner
-        self._boundary = _boundary(inner) if distance else None
+        self._boundary = boundary_of(inner) if distance else None
         self.reader = model if self._steps else inner
         self.has_second_opinion = hasattr(inner, "predict_proba")
         self.names = ["prediction", *_score_names(inner)]
@@ -74,9 +74,7 @@ class Scorer:
         columns : dict of str to ndarray of shape (n_samples,)
             In the order of ``names``.
         """
-        for step in self._steps:
-            X = step.transform(X)
-        answers = answers_of(self._model, X)
+        answers = answers_of(self._model, run_steps(X, self._steps))
         columns = [answers.prediction]
         if answers.scores is not None:
             columns += [*answers.scores.reshape(len(answers.prediction), -1).T]
@@ -98,26 +96,12 @@ def _score_names(model):
 
 
 def _second_opinion(model, answers):
-    """Whether some class is more probable than the one the tree decides for."""
+    """Whether the model differs from the tree, which decides in place of ``decide``."""
     p, classes, decided = answers.scores, model.classes_, answers.prediction
     if answers.rows is not None and getattr(model, "decide", "tree") == "probability":
         decided = classes[model.tree_.decide(answers.rows)]
     differs = classes[p.argmax(axis=1)] != decided
-    rows = np.flatnonzero(differs)
-    if len(rows):  # a tie is no second opinion
-        own = p[rows, label_codes(decided[rows], classes)]
-        differs[rows] = own < p[rows].max(axis=1)
+    rows = np.flatnonzero(differs)  # few: labels of all rows would take long to encode
+    if len(rows):
+        differs[rows] = is_second_opinion(p[rows], label_codes(decided[rows], classes))
     return differs
-
-
-def _boundary(model):
-    """The boundary of the model's tree, in its own metric or the standard one."""
-    boundary = getattr(model, "boundary_", None)
-    if boundary is not None:
-        return boundary
-    if not hasattr(model, "observed_"):
-        raise ValueError(
-            f"A {type(model).__name__} does not know the scale of its columns, so that no distance "
-            "can be measured; fit a KeepTree classifier around its tree."
-        )
-    return Boundary.of_metric(model.tree_, resolve(model).metric)

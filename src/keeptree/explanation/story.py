@@ -11,6 +11,7 @@ from keeptree.explanation.path import collect_path, distance_unit
 from keeptree.explanation.story_html import story_html
 from keeptree.explanation.story_text import story_markdown, story_text
 from keeptree.explanation.subject import read_cases, resolve
+from keeptree.probability.answers import is_second_opinion
 from keeptree.text import clean
 from keeptree.tree import LEAF
 
@@ -194,7 +195,7 @@ def _leaves(tree, encoded):
 
 def _second_opinion(tree, label, ours):
     """The class the model finds more probable than the one the tree decides."""
-    if ours is None or max(ours) <= ours[label]:
+    if ours is None or not is_second_opinion(np.array([ours]), np.array([label]))[0]:
         return None
     other = int(np.argmax(ours))
     return {

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from keeptree.data.observed import Observed, observe
+from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
+from keeptree.importers.steps import read_rows
 from keeptree.tree import Tree
 
 
@@ -39,10 +42,8 @@ class Subject:
 
     def encode(self, X):
         """Rows as the tree reads them, behind the transformers of a pipeline."""
-        for transformer in self.transformers:
-            X = transformer.transform(X)
-        X = np.asarray(X.todense()) if hasattr(X, "todense") else X
-        encoded = self.tree.encode(X)
+        X = X.toarray() if issparse(X) else X
+        encoded = read_rows(X, self.tree, self.transformers)
         check_finite(encoded, self.tree)
         return encoded
 
@@ -74,6 +75,24 @@ def resolve(model, X=None, metric=None):
         observed = observe(bare.encode(X), tree)
     metric = _resolve_metric(inner, tree, observed, metric)
     return Subject(inner, tree, transformers, metric, observed)
+
+
+def boundary_of(model):
+    """Return the boundary that distances are measured to: the model's own, or that of its tree.
+
+    The tree's is in the standard metric, by the columns of the training sample; a model that does
+    not know these is a ValueError.
+    """
+    own = getattr(model, "boundary_", None)
+    if own is not None:
+        return own
+    if not hasattr(model, "observed_"):
+        raise ValueError(
+            f"A {type(model).__name__} does not know the scale of its columns, so that no distance "
+            "can be measured; fit a KeepTree classifier around its tree."
+        )
+    subject = resolve(model)
+    return Boundary.of_metric(subject.tree, subject.metric)
 
 
 def read_cases(tree, x, names=None):

@@ -55,6 +55,28 @@ def answers_of(model, X):
     return Answers(model.predict_encoded(rows), scores, rows)
 
 
+def is_second_opinion(p, decision):
+    """Whether some class is more probable than the one decided for; a tie is no second opinion.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, n_classes)
+        Probabilities.
+    decision : ndarray of shape (n,)
+        Position of the class that the tree decides for.
+
+    Returns
+    -------
+    differs : ndarray of bool of shape (n,)
+
+    Examples
+    --------
+    >>> is_second_opinion(np.array([[0.4, 0.6], [0.5, 0.5]]), np.array([0, 1]))
+    array([ True, False])
+    """
+    return p[np.arange(len(p)), decision] < p.max(axis=1)
+
+
 def _scores(model, X):
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)

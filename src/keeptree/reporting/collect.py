@@ -9,8 +9,7 @@ import numpy as np
 
 from keeptree.data.labels import label_codes
 from keeptree.evaluation.significance import accuracy_interval
-from keeptree.geometry.boundary import Boundary
-from keeptree.geometry.metric import Metric
+from keeptree.explanation.subject import boundary_of
 from keeptree.importers import keep
 from keeptree.probability.estimator import is_kept
 from keeptree.reporting.attributes import collect_attributes
@@ -85,14 +84,6 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
     data["summary"] = summarise(data)
     data["about"] = {clean(key): clean(value) for key, value in about.items()}
     return data
-
-
-def boundary_of(model):
-    """Return the boundary distances are measured to: the model's own, or one by its sample."""
-    if hasattr(model, "boundary_"):
-        return model.boundary_
-    tree = model.tree_
-    return Boundary.of_metric(tree, Metric().fit_spread(model.observed_.columns, tree))
 
 
 def _tell_cases(held, model, attributes, rows):

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from keeptree.data.labels import label_codes
+from keeptree.probability.answers import is_second_opinion
 from keeptree.text import clean
 from keeptree.tree import Tree
 
@@ -70,8 +71,8 @@ class HeldOut:
 
     @cached_property
     def opinion(self):
-        """Whether a case has a second opinion: its most probable class is not the decision."""
-        return self.ours.argmax(axis=1) != self.decision
+        """Whether a case has a second opinion: some class is more probable than the decision."""
+        return is_second_opinion(self.ours, self.decision)
 
     @property
     def wrong(self):
