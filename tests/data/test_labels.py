@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import keeptree as kt
-from keeptree.data.labels import label_codes, named_label, plain
+from keeptree.data.labels import label_codes, named_label, plain, recode
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,15 @@ def test_a_code_is_the_position_among_the_classes(labels, classes):
     codes = label_codes(labels, classes)
     assert codes.tolist() == [1, 0, 1]
     assert codes.dtype == np.int64
+
+
+def test_codes_are_mapped_and_only_labels_that_occur_must_be_known():
+    labels, classes = np.array(["unused", "b", "a"]), np.array(["a", "b", "c"])
+    codes = recode(np.array([2, 1, 2]), labels, classes)
+    assert codes.tolist() == [0, 1, 0]
+    assert codes.dtype == np.int64
+    with pytest.raises(ValueError, match=r"does not know the labels \['unused'\]"):
+        recode(np.array([0, 1]), labels, classes)
 
 
 @pytest.mark.parametrize(

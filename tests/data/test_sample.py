@@ -1,19 +1,21 @@
-"""A sample is encoded once, measured once, and its parts agree with the whole."""
+"""A sample is converted and encoded once, measured once, and its parts agree with the whole."""
 
 from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import validation
 
 import keeptree as kt
-from keeptree.data import observed, sample
+from keeptree.data import observed, sample, table
 from keeptree.data.sample import Sample
-from keeptree.probability import estimator
 from keeptree.tree import tree
 
 MODELS = [
@@ -30,7 +32,11 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(mo
 
 @pytest.fixture
 def count(monkeypatch):
-    """Calls of the functions that encode a table, measure columns and find copies."""
+    """Calls of the functions that encode a table, measure columns and find copies.
+
+    ``check_array``, which scikit-learn's ``validate_data`` calls too, counts only if it converts a
+    table.
+    """
     calls = Counter()
 
     def counted(module, name):
@@ -42,7 +48,15 @@ def count(monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    counted(estimator, "as_matrix")
+    check_array = validation.check_array
+
+    def convert(array, *arguments, **options):
+        checked = check_array(array, *arguments, **options)
+        calls["converted"] += checked is not array and np.ndim(checked) == 2
+        return checked
+
+    monkeypatch.setattr(validation, "check_array", convert)
+    monkeypatch.setattr(table, "check_array", convert)
     counted(tree, "as_matrix")
     counted(observed, "column_spread")
     counted(sample, "find_copies")
@@ -73,6 +87,40 @@ def test_a_table_is_encoded_once_by_fit_and_once_by_each_answer(model, draw, cou
             assert count.pop("as_matrix") == 1, method
     model.score(X, y)
     assert count.pop("as_matrix") == 1
+
+
+@every_model
+@pytest.mark.parametrize("form", [np.float32, pd.DataFrame], ids=["float32", "frame"])
+def test_a_table_is_converted_once_by_fit_around_a_kept_tree(model, form, count):
+    X, y = numeric()
+    kept = kt.keep(DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y))
+    model = clone(model).set_params(estimator=kept)
+    table = form(X)
+    count.clear()
+    model.fit(table, y)
+    assert count["converted"] == 1
+    np.testing.assert_array_equal(model.observed_.low, np.float64(table).min(axis=0))
+
+
+def test_a_forest_converts_a_table_and_measures_its_columns_once_for_all_trees(count):
+    X, y = numeric()
+    X = X.astype(np.float32)
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y)
+    count.clear()
+    model = kt.ConfDTreeForestClassifier(forest).fit(X, y)
+    assert count["converted"] == count["column_spread"] == 1
+    assert count["as_matrix"] == 0
+    for method in ("predict", "predict_proba"):
+        count.clear()
+        getattr(model, method)(X)
+        assert count["converted"] == 1
+        assert count["as_matrix"] == 0
+    for found in model.trees_:
+        alone = observed.observe(X.astype(np.float64), found.tree_)
+        assert [part.tolist() for part in found.observed_.columns] == [
+            part.tolist() for part in alone.columns
+        ]
+        np.testing.assert_array_equal(found.observed_.whole, alone.whole)
 
 
 @every_model

@@ -13,6 +13,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree import blocks
+from keeptree.probability import base
 from keeptree.probability.confdtree_settings import OPTIONS
 from keeptree.probability.smoothing import smoothed_nodes
 from tests.fixtures import weka
@@ -294,6 +296,18 @@ def test_affected_are_the_cases_that_moved_by_a_tenth():
     assert model.affected([CASE[0], [4.0, 4.5]]).tolist() == [True, False]
     assert not fitted(z_other=0.5, fine=0.09).affected(CASE).any()
     assert fitted(z_other=0.5, fine=0.09).affected(CASE, change=0.09).all()
+
+
+def test_affected_scores_blocks_of_rows_in_one_pool_of_threads(monkeypatch):
+    model, pools = fitted(), []
+
+    def map_rows(*arguments, **options):
+        pools.append(arguments)
+        return blocks.map_rows(*arguments, **options)
+
+    monkeypatch.setattr(base, "map_rows", map_rows)
+    model.affected(CASE)
+    assert len(pools) == 1
 
 
 # --- Directions the paper leaves open --------------------------------------------------------

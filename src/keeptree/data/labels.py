@@ -121,6 +121,20 @@ def label_codes(labels, classes):
     return np.array([position[value] for value in values], dtype=np.int64)[inverse]
 
 
+def recode(codes, labels, classes):
+    """Codes of ``classes`` for codes of ``labels``; those that no code stands for may be unknown.
+
+    Examples
+    --------
+    >>> recode(np.array([0, 2]), np.array(["a", "b", "c"]), ["c", "a"])
+    array([1, 0])
+    """
+    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
+    position = np.empty(len(labels), dtype=np.int64)
+    position[used] = label_codes(labels[used], classes)
+    return position[codes]
+
+
 def _number(text):
     try:
         return float(text)

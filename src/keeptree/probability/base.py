@@ -16,19 +16,19 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.blocks import map_rows
-from keeptree.data.labels import label_codes
+from keeptree.data.labels import label_codes, recode
 from keeptree.data.observed import Observed
 from keeptree.data.sample import Sample
 from keeptree.data.table import take_rows
 from keeptree.data.target import read_target
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
+from keeptree.importers.steps import read_rows
 from keeptree.probability.estimator import (
     allows_missing,
     check_columns,
     fit_learner,
     is_kept,
-    read_rows,
     reads_any_column,
     unfitted_learner,
 )
@@ -73,13 +73,13 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
     def _prepare(self, X, y, sample_weight):
         """Check the sample, resolve the tree and return the sample as the tree reads it."""
         self._validate_params()
-        labels = self._read_target(X, y)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        if not 0 < weight.sum() < np.inf:
-            raise ValueError("The sample weights must have a positive, finite sum.")
+        table = self._check_sample(X, y)
+        classes, codes = read_target(y)
+        check_consistent_length(X, codes)
+        weight = read_weight(sample_weight, X)
         self._resolve(X, y, sample_weight)
-        rows = self._check_finite(self._read(X))
-        sample = Sample(self.tree_, rows, label_codes(labels, self.tree_.classes), weight)
+        rows = self._check_finite(self._read(X if self.preprocessing_ else table))
+        sample = Sample(self.tree_, rows, recode(codes, classes, self.tree_.classes), weight)
         self.observed_ = sample.observed
         return sample
 
@@ -152,20 +152,16 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         self.preprocessing_ = []
         self.classes_ = self.tree_.classes
 
-    def _read_target(self, X, y):
-        """Check X and y as scikit-learn does and return the labels of y as an array."""
+    def _check_sample(self, X, y):
+        """Check X and y as scikit-learn does; return X, converted if all of it is numbers."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         if reads_any_column(self.estimator):
-            validate_data(self, X, skip_check_array=True)
-        else:
-            finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-            validate_data(self, X, dtype=np.float64, ensure_all_finite=finite)
-        classes, codes = read_target(y)
-        check_consistent_length(X, codes)
-        return classes[codes]
+            return validate_data(self, X, skip_check_array=True)
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        return validate_data(self, X, dtype=np.float64, ensure_all_finite=finite)
 
     def _resolve(self, X, y, sample_weight):
         """Set ``tree_``, ``classes_`` and the transformers before the tree."""
@@ -303,6 +299,14 @@ class ProbabilityModel(KeptTreeModel):
         p = np.empty((len(rows), len(self.classes_)))
         self._probability(rows, p)
         out[:] = p.argmax(axis=1)
+
+
+def read_weight(sample_weight, X):
+    """Weights of the rows of X, 1 by default; a ValueError unless their sum is positive."""
+    weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if not 0 < weight.sum() < np.inf:
+        raise ValueError("The sample weights must have a positive, finite sum.")
+    return weight
 
 
 def binary_or_all(scores):

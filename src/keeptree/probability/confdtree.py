@@ -176,6 +176,17 @@ class ConfDTreeClassifier(ProbabilityModel):
         self.decide = decide
         self.n_jobs = n_jobs
 
+    def fit_sample(self, sample):
+        """Keep the tree of a :class:`~keeptree.data.sample.Sample` and learn from its rows.
+
+        ``fit`` for a caller that has read and checked the rows already.
+        """
+        self._validate_params()
+        self.tree_, self.classes_, self.preprocessing_ = sample.tree, sample.tree.classes, []
+        self.observed_, self.n_features_in_ = sample.observed, sample.tree.n_features
+        self._learn(sample)
+        return self
+
     def affected(self, X, change=0.1):
         """Return which rows the method changed: some probability moved by ``change`` or more.
 
@@ -239,6 +250,8 @@ class ConfDTreeClassifier(ProbabilityModel):
         self.walk_.probability(self._check_finite(X), out)
 
     def _affected(self, X, change, out):
-        moved = np.abs(self.predict_proba_encoded(X) - self.walk_.leaves(X)).max(axis=1)
+        p = np.empty((len(X), len(self.classes_)))
+        self._probability(X, p)
+        moved = np.abs(p - self.walk_.leaves(X)).max(axis=1)
         # A tenth of 1 is a little less than 0.1 in floating point.
         out[:] = moved >= change - 1e-9

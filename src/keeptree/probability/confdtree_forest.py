@@ -1,6 +1,7 @@
 """ConfDTree inside a random forest: each tree corrected, then averaged (Katz et al. 2012, V)."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -8,10 +9,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from keeptree.data.labels import label_codes
+from keeptree.data.sample import Sample
 from keeptree.importers import keep
+from keeptree.probability.base import read_weight
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.estimator import is_kept
 from keeptree.savable import Savable, expect, expect_array, expect_names
@@ -89,7 +92,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite())
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weight = read_weight(sample_weight, X)
         self.forest_ = self.estimator
         if not is_kept(self.estimator):
             forest = self._learner()
@@ -97,13 +100,16 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         self.classes_ = self.forest_.classes_
         # What each node of each tree says, to the bit: a forest decides by their mean.
         self.votes_ = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
-        codes = label_codes(y, self.classes_)
+        trees = [keep(tree) for tree in self.forest_.estimators_]
+        whole = Sample(trees[0], X, label_codes(y, self.classes_), weight)
+        # All trees read the same columns, so that these are measured once.
+        samples = [replace(whole, tree=tree, columns=whole.observed.columns) for tree in trees]
         correction = ConfDTreeClassifier() if self.correction is None else self.correction
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "No test of the tree can be checked")
             self.trees_ = [
-                clone(correction).set_params(estimator=keep(tree)).fit(X, codes, weight)
-                for tree in self.forest_.estimators_
+                clone(correction).set_params(estimator=sample.tree).fit_sample(sample)
+                for sample in samples
             ]
         if not any(tree.intervals_.takes_part.any() for tree in self.trees_):
             warnings.warn(
@@ -126,7 +132,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         p : ndarray of shape (n_samples, n_classes)
         """
         X = self._check(X)
-        return sum(tree.predict_proba(X) for tree in self.trees_) / len(self.trees_)
+        return sum(tree.predict_proba_encoded(X) for tree in self.trees_) / len(self.trees_)
 
     def predict(self, X):
         """Return the forest's decision, or with ``decide="probability"`` the most probable class.

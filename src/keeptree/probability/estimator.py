@@ -1,12 +1,11 @@
 """The estimator a classifier is given: a tree to keep, or a learner that grows one."""
 
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.data.table import as_matrix, comparable_names
+from keeptree.data.table import comparable_names
 from keeptree.learners.c45 import C45Classifier
 from keeptree.tree import ERROR, LEAF, Tree, names_differ
 
@@ -41,21 +40,6 @@ def fit_learner(learner, X, y, sample_weight):
     steps = getattr(_inside(learner), "steps", None)
     name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
     return learner.fit(X, y, **{name: sample_weight})
-
-
-def read_rows(X, tree, transformers):
-    """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
-    for transformer in transformers:
-        X = transformer.transform(X)
-    if transformers and issparse(X):
-        X = X.toarray()  # OneHotEncoder's default; the user's own X was not sparse
-    matrix = as_matrix(X, tree.categories)
-    if matrix.shape[1] != tree.n_features:
-        raise ValueError(
-            f"X has {matrix.shape[1]} features, but the tree is expecting "
-            f"{tree.n_features} features as input."
-        )
-    return matrix
 
 
 def reads_any_column(estimator):

@@ -17,8 +17,9 @@ from sklearn.utils import _safe_indexing, indexable
 from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
 from keeptree.importers import keep, unwrap
+from keeptree.importers.steps import read_rows
 from keeptree.probability.base import ProbabilityModel
-from keeptree.probability.estimator import fit_learner, read_rows, unfitted_learner
+from keeptree.probability.estimator import fit_learner, unfitted_learner
 
 FOLDS = 5
 _LEAST_WEIGHT = 0.1  # mean weight of a row that passes without a word
