@@ -1,4 +1,4 @@
-"""The kernels, both of them, against the plain reference on tables that provoke rare rules."""
+"""Both ways to grow a tree against the plain reference on tables that provoke rare rules."""
 
 import numpy as np
 import pandas as pd
