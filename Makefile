@@ -15,7 +15,7 @@ test: $(VENV)/.test
 
 # A wheel with machine code: needs a C compiler. What uses it needs neither that nor numba.
 wheel: $(BIN)/python
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	KEEPTREE_NATIVE=1 $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 # The tests against the wheel, in an environment without numba.
 test-wheel: wheel
