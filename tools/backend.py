@@ -4,6 +4,7 @@ A wheel needs numba and a C compiler to be built, an editable installation needs
 why the requirements of a wheel are said here and not in pyproject.toml.
 """
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -29,10 +30,13 @@ def get_requires_for_build_wheel(config_settings=None):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Build the machine code unless it is up to date, then the wheel.
 
-    Without a C compiler the wheel is a pure one: it works where ``keeptree[jit]`` is installed.
+    Where that is impossible, without a C compiler for instance, the wheel is a pure one that
+    depends on numba; ``KEEPTREE_NATIVE=1`` makes it an error.
     """
     try:
         build_native.build_all()
-    except (ImportError, RuntimeError) as error:
-        warnings.warn(f"{error} The wheel needs numba: install keeptree[jit].", stacklevel=2)
+    except (ImportError, OSError, RuntimeError) as error:
+        if os.environ.get("KEEPTREE_NATIVE") == "1":
+            raise
+        warnings.warn(f"{error} The wheel has no machine code and needs numba.", stacklevel=2)
     return hatchling.build_wheel(wheel_directory, config_settings, metadata_directory)

@@ -21,19 +21,24 @@ from pathlib import Path
 
 REQUIRES = ["numba==0.68.*", "setuptools"]  # what a build needs beside the package's own
 FOLDER = Path(__file__).parents[1] / "src" / "keeptree" / "_compiled"
-_TARGETS = {"x86_64_v3": "x86-64-v3", "x86_64": "x86-64"}  # level -> LLVM's processor
+# Level -> LLVM's name of the processor, and features to add; the loops are long enough for vectors
+# of 512 bits, which LLVM avoids unless it is told that they are welcome.
+_TARGETS = {
+    "x86_64_v4": ("x86-64-v4", "-prefer-256-bit"),
+    "x86_64_v3": ("x86-64-v3", ""),
+    "x86_64": ("x86-64", ""),
+}
 
 
 def build(levels):
     """Build the extension modules of some levels, one process each, and write the manifest."""
     native = _import_native()
     remove()
-    environment = {**os.environ, "KEEPTREE_NATIVE": "0", "NUMBA_CPU_FEATURES": ""}
-    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    path = os.pathsep.join(part for part in sys.path if part)
     running = [
         subprocess.Popen(
             [sys.executable, __file__, "--level", level],
-            env={**environment, "NUMBA_CPU_NAME": _TARGETS.get(level, "generic")},
+            env={**os.environ, **_target(level), "KEEPTREE_NATIVE": "0", "PYTHONPATH": path},
         )
         for level in levels
     ]
@@ -51,7 +56,8 @@ def build_all():
         manifest = json.loads((FOLDER / native.MANIFEST).read_text())
     except (OSError, ValueError):
         manifest = {}
-    if manifest != _manifest(native, all_levels()):
+    built = len(list(FOLDER.glob("native_*.*"))) == len(all_levels())
+    if not built or manifest != _manifest(native, all_levels()):
         build(all_levels())
 
 
@@ -59,6 +65,12 @@ def remove():
     """Remove what a former build left."""
     for path in (*FOLDER.glob("native_*.so"), *FOLDER.glob("native_*.pyd"), FOLDER / "native.json"):
         path.unlink(missing_ok=True)
+
+
+def _target(level):
+    """What numba reads in its environment: the processor of a level and its features."""
+    processor, features = _TARGETS.get(level, ("generic", ""))
+    return {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
 
 
 def all_levels():
@@ -70,6 +82,7 @@ def all_levels():
 def build_level(level):
     """Compile every entry for one level, in a process whose target processor is that level's."""
     import numba.pycc.compiler
+    from numba.core.codegen import AOTCPUCodegen
     from numba.core.errors import NumbaPendingDeprecationWarning
 
     warnings.simplefilter("ignore", NumbaPendingDeprecationWarning)
@@ -78,11 +91,13 @@ def build_level(level):
     from keeptree._compiled import declare
     from keeptree._compiled.jit import numba_type
 
+    target = _target(level)
     numba.pycc.compiler.compile_extra = _compile_as_njit
+    AOTCPUCodegen._customize_tm_features = lambda codegen: target["NUMBA_CPU_FEATURES"]
     for path in sorted(FOLDER.glob("*.py")):
         importlib.import_module(f"keeptree._compiled.{path.stem}".removesuffix(".__init__"))
     module = CC(f"native_{level}", source_module=declare)
-    module.target_cpu = _TARGETS.get(level, "generic")
+    module.target_cpu = target["NUMBA_CPU_NAME"]
     for entry in declare.ENTRIES.values():
         signature = tuple(numba_type(kind) for kind in entry.arguments.values())
         module.export(entry.name, signature)(entry.function)

@@ -9,8 +9,10 @@ class NativeWheel(BuildHookInterface):
     """Hatchling asks it before it builds a wheel."""
 
     def initialize(self, version, build_data):
-        """Set the tag if there is machine code; an editable installation has a general one."""
+        """Set the tag if there is machine code, else ask for numba, which compiles it."""
         manifest = Path(self.root, "src", "keeptree", "_compiled", "native.json")
         if version == "standard" and manifest.exists():
             build_data["pure_python"] = False
             build_data["infer_tag"] = True
+        elif version == "standard":
+            build_data["dependencies"].append("numba>=0.60")

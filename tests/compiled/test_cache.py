@@ -30,7 +30,7 @@ double.__module__ = "keeptree._compiled.route"  # the file whose changes count
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache_module, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache_module, "cache_folders", lambda: [tmp_path])
     return tmp_path
 
 
@@ -66,41 +66,56 @@ def test_a_file_with_something_else_is_compiled_again(folder):
         check_works()
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(monkeypatch, tmp_path):
-    monkeypatch.setattr(cache_module, "cache_folder", lambda: tmp_path / "absent")
+def test_no_writable_folder_is_no_error(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(cache_module, "cache_folders", lambda: [tmp_path / "file" / "below"])
     check_works()
-    assert not (tmp_path / "absent").exists()
+    monkeypatch.setattr(cache_module, "cache_folders", list)
+    check_works()
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_the_folder_falls_back_to_the_user_s_and_to_a_temporary_one(monkeypatch, tmp_path):
-    find = cache_module.cache_folder.__wrapped__
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    monkeypatch.setattr(cache_module, "HERE", blocked)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
-    assert find() == tmp_path / "user" / "keeptree"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    monkeypatch.setattr(cache_module.tempfile, "gettempdir", lambda: str(tmp_path))
-    assert find().parent == tmp_path
+def test_the_next_folder_is_used_where_the_first_cannot_be_written(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    folders = [tmp_path / "file" / "below", tmp_path / "second"]
+    monkeypatch.setattr(cache_module, "cache_folders", lambda: folders)
+    check_works()
+    assert len(list((tmp_path / "second").glob("test_double.*"))) == 1
+
+
+def test_the_folders_are_those_of_the_sources_the_user_and_temporary_files(monkeypatch, tmp_path):
+    find = cache_module.cache_folders.__wrapped__
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first, second, third = find()
+    assert (first.name, second) == ("__pycache__", tmp_path / "keeptree")
+    assert third.name.startswith("keeptree-")
+    monkeypatch.setenv("XDG_CACHE_HOME", "~/relative")  # what expanduser leaves where HOME is unset
+    assert len(find()) == 2
+
+    def no_temporary_folder():
+        raise FileNotFoundError
+
+    monkeypatch.setattr(cache_module.tempfile, "gettempdir", no_temporary_folder)
+    assert find() == [cache_module.HERE / "__pycache__"]
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
 def test_a_folder_that_others_can_write_is_not_used(monkeypatch, tmp_path):
-    find = cache_module.cache_folder.__wrapped__
-    monkeypatch.setattr(cache_module, "HERE", tmp_path / "file")
-    (tmp_path / "file").write_text("")
-    shared = tmp_path / "user" / "keeptree"
-    shared.mkdir(parents=True)
+    shared, link = tmp_path / "shared", tmp_path / "link"
+    shared.mkdir()
     shared.chmod(0o777)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
-    assert find() != shared
+    link.symlink_to(tmp_path)
+    monkeypatch.setattr(cache_module, "cache_folders", lambda: [shared, link])
+    check_works()
+    assert not list(shared.iterdir())
+    assert not list(tmp_path.glob("test_double.*"))
 
 
 def test_four_processes_can_start_on_an_empty_cache(tmp_path):
     code = (
         "import os, pathlib\n"
         "from keeptree._compiled import cache\n"
-        "cache.cache_folder = lambda: pathlib.Path(os.environ['FOLDER'])\n"
+        "cache.cache_folders = lambda: [pathlib.Path(os.environ['FOLDER'])]\n"
         "from tests.compiled.test_cache import check_works\n"
         "check_works()\n"
         "print('works')\n"

@@ -9,9 +9,8 @@ from keeptree._compiled import native
 
 
 def test_the_fastest_level_of_the_processor_comes_first():
-    levels = native.processor_levels()
-    assert len(levels) >= 1
-    assert levels in (["x86_64_v3", "x86_64"], ["x86_64"], [levels[0]])
+    levels, known = native.processor_levels(), ["x86_64_v4", "x86_64_v3", "x86_64"]
+    assert levels == known[-len(levels) :] or levels == [native.platform.machine().lower()]
 
 
 def test_a_changed_source_makes_the_machine_code_outdated(monkeypatch, tmp_path):

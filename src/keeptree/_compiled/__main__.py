@@ -3,6 +3,7 @@
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 
 from keeptree._compiled.native import load_native
 
@@ -15,11 +16,12 @@ def main():
     from keeptree._compiled.progress import announce_all, find_entries
 
     start, names = time.monotonic(), list(find_entries())
-    with ProcessPoolExecutor(os.cpu_count()) as pool, announce_all(names) as move:
-        work = {pool.submit(_compile, name): name for name in names}
-        for done, future in enumerate(as_completed(work), start=1):
-            future.result()
-            move(done, name=work[future])
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        work = {name: pool.submit(_compile, name) for name in names}
+        with announce_all(names) as move:
+            for done, future in enumerate(as_completed(work.values()), start=1):
+                future.result()
+                move(done, name=next((n for n in names if not work[n].done()), "none"))
     print(f"{len(names)} functions are compiled, after {time.monotonic() - start:.0f} s.")
 
 

@@ -8,8 +8,10 @@ which holds a digest of its content: a file that is truncated or was damaged cou
 
 import os
 import pickle
+import stat
 import sys
 import tempfile
+import time
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -21,10 +23,11 @@ from numba.core.serialize import dumps
 from keeptree._compiled.native import HERE, source_digest
 
 _SUFFIX = f".{sys.implementation.cache_tag}.machinecode"
+_KEPT = 30 * 24 * 3600  # seconds that a file is kept at least
 
 
 class FileCache(NullCache):
-    """The cache of one entry, in numba's interface; ``attach`` gives it to a dispatcher."""
+    """The cache of one entry, in numba's interface."""
 
     def __init__(self, entry):
         self.name = entry.name
@@ -33,81 +36,94 @@ class FileCache(NullCache):
     def load_overload(self, sig, target_context):
         """Return the compiled function, or None if there is no sound file of it."""
         target_context.refresh()
-        try:
-            data = self._path(sig, target_context).read_bytes()
-            if sha256(data[32:]).digest() == data[:32]:
-                return CompileResultCacheImpl.rebuild(None, target_context, pickle.loads(data[32:]))
-        except Exception:  # whatever is wrong with a cached file, the function can be compiled
-            pass
+        for path in self._paths(sig, target_context):
+            try:
+                data = path.read_bytes()
+                if sha256(data[32:]).digest() == data[:32]:
+                    payload = pickle.loads(data[32:])
+                    return CompileResultCacheImpl.rebuild(None, target_context, payload)
+            except Exception:  # whatever is wrong with a file, the function can be compiled
+                continue
         return None
 
     def save_overload(self, sig, data):
         """Write a compiled function; where that is impossible the next process compiles again."""
+        if data.library.has_dynamic_globals or data.lifted:
+            return  # it refers to what only this process has
         payload = dumps(CompileResultCacheImpl.reduce(None, data))
-        try:
-            path = self._path(sig, data.target_context)
-            _remove_older(path, self.name)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(sha256(payload).digest() + payload)
-            os.replace(file.name, path)
-        except OSError:
-            pass
+        for path in self._paths(sig, data.target_context):
+            try:
+                _write(path, sha256(payload).digest() + payload)
+                _remove_old(path.parent)
+            except OSError:
+                continue
+            return
 
     def is_filled(self, sig, target_context):
         """Whether there is a file of the function, sound or not."""
-        return self._path(sig, target_context).exists()
+        return any(path.exists() for path in self._paths(sig, target_context))
 
-    def _path(self, sig, target_context):
-        fits = (
-            source_digest(),
-            numba.__version__,
-            str(sig),
-            target_context.codegen().magic_tuple(),
-        )
-        key = sha256(repr(fits).encode()).hexdigest()[:24]
-        return cache_folder() / f"{self.name}.{key}{_SUFFIX}"
+    def _paths(self, sig, target_context):
+        """Where the function may be, the first place first."""
+        machine = target_context.codegen().magic_tuple()
+        fits = repr((self.sources, numba.__version__, str(sig), machine))
+        name = f"{self.name}.{sha256(fits.encode()).hexdigest()[:24]}{_SUFFIX}"
+        return [folder / name for folder in cache_folders() if _is_trusted(folder)]
 
 
 @cache
-def cache_folder():
-    """Return the first folder that can be written: beside the sources, the user's, a temporary one.
+def cache_folders():
+    """Return the folder beside the sources, the user's and a temporary one, as far as they exist.
 
-    A folder that other users can write is never used: reading a cached file runs what is in it.
+    Files are read from all of them and written to the first that can be written, if there is one.
     """
+    folders = [HERE / "__pycache__"]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    folders = (
-        HERE / "__pycache__",
-        Path(home) / "keeptree",
-        Path(tempfile.gettempdir()) / f"keeptree-{user}",
-    )
-    for folder in folders:
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _is_private(folder):
-                tempfile.TemporaryFile(dir=folder).close()
-                return folder
-        except OSError:
-            continue
-    return Path(tempfile.mkdtemp(prefix="keeptree-"))
+    if os.path.isabs(home):
+        folders.append(Path(home) / "keeptree")
+    try:
+        user = os.getuid() if hasattr(os, "getuid") else "user"
+        folders.append(Path(tempfile.gettempdir()) / f"keeptree-{user}")
+    except OSError:
+        pass  # there is no temporary folder either
+    return folders
 
 
-def count_cached():
-    """Return how many functions have a file."""
-    return len({path.name.partition(".")[0] for path in cache_folder().glob(f"*{_SUFFIX}")})
+def _is_trusted(folder):
+    """Whether no other user can put files into a folder: reading a cached file runs what it holds.
 
-
-def _is_private(folder):
-    """Whether no other user can write a folder."""
-    if not hasattr(os, "getuid"):
+    The folder beside the sources is as trustworthy as the sources. Another one that does not exist
+    yet is made for this user alone.
+    """
+    if folder.parent == HERE or not hasattr(os, "getuid"):
         return True
-    status = folder.stat()
-    return status.st_uid in (os.getuid(), 0) and not status.st_mode & 0o022
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+    )
 
 
-def _remove_older(path, name):
-    """Remove files of the same function from former sources."""
-    if path.parent.parent == HERE:
-        for old in path.parent.glob(f"{name}.*{_SUFFIX}"):
-            if old != path:
-                old.unlink(missing_ok=True)
+def _write(path, data):
+    """Write a file that is complete or not there."""
+    path.parent.mkdir(exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
+
+
+def _remove_old(folder):
+    """Remove files that no process has written for a month: of sources that are gone."""
+    oldest = time.time() - _KEPT
+    for path in folder.glob(f"*{_SUFFIX}"):
+        if path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ Where there is machine code built ahead of time nothing here imports numba, and 
 stays the Python function that it is.
 """
 
+from contextlib import nullcontext
 from functools import partial
 
 from keeptree._compiled.door import make_door
@@ -67,6 +68,8 @@ def _machine_code(declared):
     native = load_native()
     if native is not None:
         return getattr(native, declared.name)
-    from keeptree._compiled.jit import compile_entry
+    from keeptree._compiled.jit import compile_entry, is_cached
+    from keeptree._compiled.progress import announce
 
-    return compile_entry(declared)
+    with nullcontext() if is_cached(declared) else announce(declared.name):
+        return compile_entry(declared)

@@ -32,7 +32,7 @@ def make_door(entry, load):
         Returns the machine code; called when the function is first called.
     """
     arguments = ", ".join(entry.arguments)
-    names = {"ndarray": np.ndarray, "index": index, "call": _first_call(entry, load)}
+    names = {"ndarray": np.ndarray, "index": index, "call": _first_call(load)}
     lines = [f"def {entry.function.__name__}({arguments}):"]
     for argument, kind in entry.arguments.items():
         lines += _check(argument, f"{entry.function.__name__}: {argument}", kind, names)
@@ -44,7 +44,7 @@ def make_door(entry, load):
     return door
 
 
-def _first_call(entry, load):
+def _first_call(load):
     """Stand in for the machine code until it is called for the first time."""
     lock = Lock()
 
@@ -74,11 +74,9 @@ def _check_tuple(name, label, kind, fields, names):
     names[kind.__name__] = kind
     message = f"{label} must be a {kind.__name__}."
     lines = [f"    if type({name}) is not {kind.__name__}: raise TypeError({message!r})"]
-    parts = [f"{name}_{field}" for field in fields]
+    parts = [f"{name}__{field}" for field in fields]
     lines.append(f"    {', '.join(parts)}, = {name}")
     for part, (field, inside) in zip(parts, fields.items(), strict=True):
-        if inside in _SCALARS:
-            continue  # a field cannot be replaced here, and numba converts numbers
         lines += _check(part, f"{label}.{field}", inside, names)
     return lines
 
@@ -90,10 +88,10 @@ def _check_array(name, label, kind, names):
     names[slow] = lambda value: _check_slowly(value, label, kind)
     wrong = f"type({name}) is not ndarray or {name}.dtype is not {dtype.name}_"
     wrong += f" or {name}.ndim != {kind.ndim}"
-    if kind.layout == "C":
-        wrong += f" or not {name}.flags.c_contiguous"
     if kind.writes:
-        wrong += f" or not {name}.flags.writeable"
+        wrong += f" or not {name}.flags.carray"  # contiguous, aligned and writeable
+    elif kind.layout == "C":
+        wrong += f" or not {name}.flags.c_contiguous"
     return [f"    if {wrong}: {slow}({name})"]
 
 
@@ -104,7 +102,7 @@ def _check_slowly(value, label, kind):
         and value.dtype == kind.dtype
         and value.ndim == kind.ndim
         and (kind.layout == "A" or value.flags.c_contiguous)
-        and (not kind.writes or value.flags.writeable)
+        and (not kind.writes or value.flags.carray)
     )
     if not right:
         came = type(value).__name__

@@ -4,8 +4,6 @@ No fastmath: a NaN must stay a NaN. No ``parallel=True``: numba's threads abort 
 calls, so row blocks are spread over Python threads instead (``keeptree.blocks``).
 """
 
-from contextlib import nullcontext
-
 import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
@@ -14,12 +12,15 @@ from keeptree.output import MissingExtraError
 try:
     from llvmlite import ir
     from numba import from_dtype, njit, types
+    from numba.core.registry import cpu_target
     from numba.extending import intrinsic
-except ImportError as error:
+except ModuleNotFoundError as error:
     raise MissingExtraError(
         "This installation of KeepTree has no machine code for this processor and Python version, "
         "and numba, which would compile it, is not installed: pip install 'keeptree[jit]'."
     ) from error
+
+from keeptree._compiled.cache import FileCache
 
 _SCALARS = {int: types.int64, float: types.float64, bool: types.boolean, np.float32: types.float32}
 _DISPATCHERS = {}  # name -> dispatcher: its machine code lives as long as it does
@@ -43,16 +44,21 @@ def compile_inner(function, **options):
 
 def compile_entry(entry):
     """Return the machine code of an entry, from the cache or compiled now."""
-    from keeptree._compiled.cache import FileCache
-    from keeptree._compiled.progress import announce
-
-    signature = tuple(numba_type(kind) for kind in entry.arguments.values())
     dispatcher = _DISPATCHERS[entry.name] = njit(nogil=True)(entry.function)
-    cache = dispatcher._cache = FileCache(entry)  # numba has no public way to do this
-    cached = cache.is_filled(signature, dispatcher.targetctx)
-    with nullcontext() if cached else announce(entry.name):
-        dispatcher.compile(signature)
+    dispatcher._cache = FileCache(entry)  # numba has no public way to another cache
+    signature = signature_of(entry)
+    dispatcher.compile(signature)
     return dispatcher.overloads[signature].entry_point
+
+
+def is_cached(entry):
+    """Whether the machine code of an entry need not be compiled."""
+    return FileCache(entry).is_filled(signature_of(entry), cpu_target.target_context)
+
+
+def signature_of(entry):
+    """Return numba's types of the arguments of an entry."""
+    return tuple(numba_type(kind) for kind in entry.arguments.values())
 
 
 @intrinsic

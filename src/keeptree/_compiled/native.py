@@ -13,6 +13,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 MANIFEST = "native.json"  # written by tools/build_native.py: the digest of the sources
 _NOT_BUILT = ("__main__", "cache", "native", "progress")  # they do not change the machine code
+# What the levels of x86-64 above the first need, in NumPy's words.
+_V3 = ("AVX2", "FMA3", "F16C", "BMI", "BMI2", "LZCNT", "MOVBE")
+_NEEDS = {
+    "x86_64_v4": (*_V3, "AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL"),
+    "x86_64_v3": _V3,
+}
+_UNTOLD = {"BMI", "BMI2", "LZCNT", "MOVBE"}  # older versions of NumPy do not report these
 _IMPORT = re.compile(r"from keeptree\._compiled\.(\w+) import")
 
 
@@ -26,15 +33,23 @@ def load_native():
     if os.environ.get("KEEPTREE_NATIVE") == "0" or not _is_current():
         return None
     for level in processor_levels():
-        name = f"native_{level}"
         for suffix in EXTENSION_SUFFIXES:
-            path = HERE / f"{name}{suffix}"
+            path = HERE / f"native_{level}{suffix}"
             if path.is_file():
-                loader = ExtensionFileLoader(name, str(path))
-                module = module_from_spec(spec_from_loader(name, loader))
-                loader.exec_module(module)
-                return module
+                try:
+                    return _load(path)
+                except ImportError:
+                    continue  # of another Python or C library
     return None
+
+
+def _load(path):
+    """Import an extension module by its file."""
+    name = path.name.partition(".")[0]
+    loader = ExtensionFileLoader(name, str(path))
+    module = module_from_spec(spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def processor_levels():
@@ -42,10 +57,15 @@ def processor_levels():
     machine = platform.machine().lower()
     if machine not in ("x86_64", "amd64"):
         return [machine]
-    from numpy._core._multiarray_umath import __cpu_features__ as features
+    try:
+        from numpy._core._multiarray_umath import __cpu_features__ as features
+    except ImportError:
+        features = {}
 
-    v3 = all(features.get(name) for name in ("AVX2", "FMA3", "F16C"))
-    return ["x86_64_v3", "x86_64"] if v3 else ["x86_64"]
+    def has(name):
+        return features.get(name, bool(features) and name in _UNTOLD)
+
+    return [*(level for level, needs in _NEEDS.items() if all(map(has, needs))), "x86_64"]
 
 
 @cache

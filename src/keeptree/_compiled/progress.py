@@ -1,10 +1,9 @@
 """Tell who works in a checkout what is being compiled, and how far it is."""
 
-from contextlib import contextmanager
 from importlib import import_module
 
 from keeptree._compiled import declare
-from keeptree._compiled.cache import count_cached
+from keeptree._compiled.jit import is_cached
 from keeptree._compiled.native import HERE
 from keeptree.terminal import progress_bar
 
@@ -23,18 +22,15 @@ def find_entries():
     return {name: declare.ENTRIES[name] for name in names}
 
 
-@contextmanager
 def announce(name):
     """Show a bar on a terminal while the function ``name`` is compiled."""
-    total = len(find_entries())
-    with progress_bar(
-        "Compiling on first use", total, _TEXT, done=count_cached(), transient=True, name=name
-    ):
-        yield
+    entries = find_entries().values()
+    ready = sum(map(is_cached, entries))
+    return progress_bar(
+        "Compiling on first use", len(entries), _TEXT, done=ready, transient=True, name=name
+    )
 
 
-@contextmanager
 def announce_all(names):
     """Show a bar on a terminal while many functions are compiled; yields how to move it."""
-    with progress_bar("Compiling", len(names), _TEXT, name=next(iter(names))) as move:
-        yield move
+    return progress_bar("Compiling", len(names), _TEXT, name=next(iter(names)))

@@ -95,7 +95,7 @@ def boundary_of(model):
     return Boundary.of_metric(subject.tree, subject.metric)
 
 
-def read_cases(tree, x, names=None):
+def read_given(tree, x, names=None):
     """(Table, whether it was one row) of what the user gave: a row, a dict or a table."""
     if isinstance(x, Mapping):
         names = names or tree.feature_names
@@ -109,7 +109,7 @@ def read_cases(tree, x, names=None):
         if names is not None and [str(name) for name in x.index] == list(names):
             return [x.tolist()], True
         if names is not None and all(isinstance(name, str) for name in x.index):
-            return read_cases(tree, x.to_dict(), names)
+            return read_given(tree, x.to_dict(), names)
         return [x.tolist()], True
     if hasattr(x, "columns"):
         return x, False
