@@ -41,13 +41,13 @@ quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 
 # make reproduction DATA=folder-with-the-papers-files: hours; what is finished is kept in build.
-REPRODUCE = $(BIN)/python -m reproduction $(if $(DATA),--data-dir $(DATA)) --out build/papers
-reproduction: $(VENV)/.papers
+REPRODUCE = $(BIN)/python -m reproduction $(if $(DATA),--data-dir $(DATA)) --out build/reproduction
+reproduction: $(VENV)/.reproduction
 	$(REPRODUCE) alvarez-2007
 	$(REPRODUCE) alvarez-2005
 	$(REPRODUCE) katz-2012 --samples 3
 	$(REPRODUCE)-plain alvarez-2007 --protocol plain
-	$(BIN)/python -m docs.results build/papers build/papers-plain
+	$(BIN)/python -m docs.results build/reproduction build/reproduction-plain
 
 # Those of the README and the guide; needs Chromium.
 pictures: $(VENV)/.test
@@ -66,7 +66,7 @@ $(VENV)/.test: EXTRAS := test
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
-$(VENV)/.papers: EXTRAS := jit,papers
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality $(VENV)/.papers: pyproject.toml | $(BIN)/python
+$(VENV)/.reproduction: EXTRAS := jit,reproduction
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@

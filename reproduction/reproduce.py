@@ -94,7 +94,7 @@ def reproduce(
     datasets=None,
     data_dir=None,
     protocol=None,
-    out="build/papers",
+    out="build/reproduction",
     n_jobs=None,
     progress=True,
 ):

@@ -19,3 +19,15 @@ HOSTILE = [
 def hostile(request):
     """Text that a data set may hold and a page must survive."""
     return request.param
+
+
+@pytest.fixture
+def closed_figures():
+    """Draw without a window, and close what was drawn."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")

@@ -1,18 +1,10 @@
 """The displays share their axes, colours and frame."""
 
-import matplotlib as mpl
 import pytest
 
 from keeptree.plotting import SERIES, new_axes, new_panels, plain_frame, unit_square
 
-
-@pytest.fixture(autouse=True)
-def close():
-    mpl.use("Agg")
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("closed_figures")
 
 
 def test_panels_stand_in_rows_and_what_is_left_over_is_hidden():

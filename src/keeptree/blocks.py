@@ -1,4 +1,4 @@
-"""Spread work on rows over threads: the kernels release the GIL, and each block owns its slice."""
+"""Spread work on rows over threads: compiled functions release the GIL; a block owns its slice."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+import keeptree as kt
+
 
 def draw(n=400, seed=0):
     """Loans: numbers with gaps, categories that look like numbers, a truth value."""
@@ -20,6 +22,19 @@ def draw(n=400, seed=0):
     frame["risk"] = np.where(score > 0.5, "high", "low")
     frame.loc[rng.random(n) < 0.1, "income"] = np.nan
     return frame
+
+
+def write_files(folder):
+    """Write loans.csv, loans.parquet, and train.csv, which lacks the identifier."""
+    frame = draw()
+    frame.to_csv(folder / "loans.csv", index=False)
+    frame.to_parquet(folder / "loans.parquet")
+    frame.drop(columns="id").to_csv(folder / "train.csv", index=False)
+    return folder
+
+
+def fit_model(folder):
+    return kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"])
 
 
 def read(path):

@@ -17,23 +17,18 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data import cases
-from tests.data.loans import draw, read
+from tests.data.loans import draw, fit_model, read, write_files
 from tests.test_cli import SOURCE
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
-    frame = draw()
-    frame.to_csv(folder / "loans.csv", index=False)
-    frame.to_parquet(folder / "loans.parquet")
-    frame.drop(columns="id").to_csv(folder / "train.csv", index=False)
-    return folder
+    return write_files(tmp_path_factory.mktemp("files"))
 
 
 @pytest.fixture(scope="module")
 def model(folder):
-    return kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"])
+    return fit_model(folder)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -1,6 +1,5 @@
 """The pictures show what was measured, for two classes and for several."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -17,17 +16,9 @@ from keeptree.evaluation import (
     learning_curve,
 )
 
+pytestmark = pytest.mark.usefixtures("closed_figures")
 MODELS = {"tree": DecisionTreeClassifier(random_state=0), "Bayes": GaussianNB(), "svm": LinearSVC()}
 METRICS = ["auc", "brier", "accuracy", "recall", "roc", "reliability"]
-
-
-@pytest.fixture(autouse=True)
-def close():
-    mpl.use("Agg")
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 @pytest.fixture(scope="module", params=[load_breast_cancer, load_iris])

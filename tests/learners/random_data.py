@@ -1,6 +1,7 @@
 """Small random tables that provoke J48's rare rules: ties, close values, many categories, gaps."""
 
 import numpy as np
+import pandas as pd
 
 
 def random_table(seed, n_rows=(10, 120)):
@@ -26,3 +27,12 @@ def random_table(seed, n_rows=(10, 120)):
 def as_labels(n_categories):
     """Declared categories of each column: the codes themselves."""
     return tuple(tuple(range(k)) if k else None for k in n_categories)
+
+
+def code_frame(X, n_categories):
+    """A data frame of the numbers and codes, the codes as categories."""
+    columns = {}
+    for j, k in enumerate(n_categories):
+        codes = np.nan_to_num(X[:, j], nan=-1).astype(int)
+        columns[f"a{j}"] = pd.Categorical.from_codes(codes, range(k)) if k else X[:, j]
+    return pd.DataFrame(columns)

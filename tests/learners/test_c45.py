@@ -221,7 +221,7 @@ def test_subsets_of_categories_by_breiman_s_ordering():
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_a_chain_of_ten_thousand_nodes(value):
-    """Classes that alternate: only the lowest row can be cut off. Both kernels, no recursion.
+    """Classes that alternate: only the lowest row can be cut off. Both ways to grow, no recursion.
 
     The declared classes are many so that J48 lets one row be a side.
     """

@@ -1,4 +1,4 @@
-"""The kernels, both of them, against the plain reference on tables that provoke rare rules."""
+"""Both ways to grow a tree against the plain reference on tables that provoke rare rules."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from keeptree.learners.folds import pruning_fold
 from keeptree.learners.grow import grow, grow_mixed
 from keeptree.learners.grow_options import GrowOptions
 from keeptree.learners.shape import shape_to_tree
-from tests.learners.random_data import random_table
+from tests.learners.random_data import code_frame, random_table
 from tests.reference.c45 import Options, Reference, weka_folds
 
 SETTINGS = [
@@ -21,14 +21,6 @@ SETTINGS = [
     ({"snap_thresholds": "tolerant"}, {"snap": "tolerant"}),
     ({"snap_thresholds": False, "mdl_correction": False}, {"snap": "none", "mdl": False}),
 ]
-
-
-def as_frame(X, n_categories):
-    columns = {}
-    for j, k in enumerate(n_categories):
-        codes = np.nan_to_num(X[:, j], nan=-1).astype(int)
-        columns[f"a{j}"] = pd.Categorical.from_codes(codes, range(k)) if k else X[:, j]
-    return pd.DataFrame(columns)
 
 
 def flat(node):
@@ -61,11 +53,11 @@ def test_trees_are_the_reference_s(seed, weighted):
     for ours, theirs in SETTINGS:
         if theirs.get("pruning") == "reduced-error":
             theirs = {**theirs, "snap": "tolerant"}
-        model = C45Classifier(**ours).fit(as_frame(X, n_categories), target, sample_weight=weight)
+        model = C45Classifier(**ours).fit(code_frame(X, n_categories), target, sample_weight=weight)
         truth = Reference(n_categories, n_classes, Options(**theirs)).fit(X, y, weight)
         assert_same(model.tree_, truth.root)
         if theirs.get("snap") != "tolerant":  # 3.6 sends values 1e-6 above a threshold to the left
-            frame = as_frame(unseen, n_categories)
+            frame = code_frame(unseen, n_categories)
             np.testing.assert_allclose(
                 model.predict_proba(frame), truth.predict_proba(unseen), atol=2e-6
             )

@@ -9,7 +9,7 @@ from keeptree import Tree, prune
 from keeptree.learners import C45Classifier
 from keeptree.learners.folds import pruning_fold
 from keeptree.learners.shape import shape_to_tree, tree_to_shape
-from tests.learners.random_data import random_table
+from tests.learners.random_data import code_frame, random_table
 
 
 def same(a, b):
@@ -19,21 +19,13 @@ def same(a, b):
     return a == b
 
 
-def frame(X, n_categories):
-    columns = {}
-    for j, k in enumerate(n_categories):
-        codes = np.nan_to_num(X[:, j], nan=-1).astype(int)
-        columns[f"a{j}"] = pd.Categorical.from_codes(codes, range(k)) if k else X[:, j]
-    return pd.DataFrame(columns)
-
-
 GROWN = {"pruning": "none", "collapse": False, "min_samples_leaf": 1}
 
 
 @pytest.fixture(params=range(12))
 def table(request):
     X, y, n_categories, n_classes = random_table(request.param, (60, 150))
-    return frame(X, n_categories), pd.Categorical.from_codes(y, range(n_classes))
+    return code_frame(X, n_categories), pd.Categorical.from_codes(y, range(n_classes))
 
 
 @pytest.mark.parametrize("raising", [True, False])

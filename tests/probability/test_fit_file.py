@@ -4,22 +4,17 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from tests.data.loans import draw
+from tests.data.loans import draw, fit_model, write_files
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
-    frame = draw()
-    frame.to_csv(folder / "loans.csv", index=False)
-    frame.to_parquet(folder / "loans.parquet")
-    frame.drop(columns="id").to_csv(folder / "train.csv", index=False)
-    return folder
+    return write_files(tmp_path_factory.mktemp("files"))
 
 
 @pytest.fixture(scope="module")
 def model(folder):
-    return kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"])
+    return fit_model(folder)
 
 
 def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
@@ -28,7 +23,7 @@ def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
 
 
 def test_a_given_tree_is_kept_and_finds_its_columns(folder):
-    tree = kt.fit_file(folder / "train.csv", "risk", method="smoothed", nominal=["area"]).tree_
+    tree = fit_model(folder).tree_
     again = kt.fit_file(folder / "loans.csv", "risk", tree=tree, method="kernel", nominal=["area"])
     assert again.tree_ is tree
     draw()[["age", "risk"]].to_csv(folder / "narrow.csv", index=False)

@@ -12,7 +12,7 @@ from keeptree.data.sample import Sample
 from keeptree.probability.condense import condense
 from keeptree.probability.kernel_expert import (
     MOST_LANDMARKS,
-    Settings,
+    KernelSettings,
     fit_kernel,
     leave_one_out,
 )
@@ -20,7 +20,7 @@ from keeptree.probability.kernel_space import embed, importances
 from tests.reference import landmarks as reference
 from tests.strategies import random_rows, random_tree, trees
 
-CHOSEN = Settings(0.3, 0.5, 0.1)
+CHOSEN = KernelSettings(0.3, 0.5, 0.1)
 
 
 def probabilities(expert, X):

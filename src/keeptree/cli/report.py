@@ -35,7 +35,7 @@ def _run(options):
     require_files(options.data)
     require_extra("jinja2", *(() if options.json else ("rich",)), extra="report")
     out = output_path(options.out, options.data, options.tree, options.model)
-    say("Fitting and measuring; the first time takes a little longer ...")
+    say("Measuring the model ..." if options.model else "Fitting and measuring a model ...")
     from keeptree.reporting.from_data import report_file
 
     data = report_file(

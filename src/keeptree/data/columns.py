@@ -64,18 +64,18 @@ def check_no_text(column):
             )
 
 
-def encode_labels(column, labels):
+def encode_nominal(column, labels):
     """Codes of a nominal column: the position of each value in ``labels``, NaN where unknown.
 
     Examples
     --------
-    >>> encode_labels(["red", "blue", None, "pink"], ("blue", "red"))
+    >>> encode_nominal(["red", "blue", None, "pink"], ("blue", "red"))
     array([ 1.,  0., nan, nan])
     """
     if dtype_kind(column) == "CategoricalDtype":
         # One look-up per category; -1, pandas' code of a missing value, takes the last: NaN.
         categories = column.dtype.categories.rename(getattr(column, "name", None))
-        return np.append(encode_labels(categories, labels), np.nan)[column.array.codes]
+        return np.append(encode_nominal(categories, labels), np.nan)[column.array.codes]
     position = {label: float(code) for code, label in enumerate(labels)}
     codes = np.array([position.get(plain(value), np.nan) for value in column])
     if np.isnan(codes).any():
@@ -127,7 +127,7 @@ def read_nominal(column):
         labels = tuple(sorted(found))
     except TypeError:
         labels = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
-    return labels, encode_labels(values, labels)
+    return labels, encode_nominal(values, labels)
 
 
 def _check_kinds(column, codes, labels):

@@ -83,10 +83,10 @@ def column_spread(X, sample_weight=None):
     low, high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
     known, mean, squares = np.zeros((3, X.shape[1]))
 
-    def add(kernel, *columns):
+    def add(function, *columns):
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
-            kernel(np.ascontiguousarray(X[rows]), weight[rows], *columns)
+            function(np.ascontiguousarray(X[rows]), weight[rows], *columns)
 
     add(add_range, known, low, high)
     unknown = known == 0

@@ -9,7 +9,7 @@ from keeptree.data.columns import (
     as_numbers,
     check_no_text,
     dtype_kind,
-    encode_labels,
+    encode_nominal,
     read_nominal,
 )
 
@@ -72,7 +72,7 @@ def as_matrix(X, categories=None):
         raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
     for j, (column, labels) in enumerate(zip(columns, categories, strict=True)):
         if labels is not None:
-            matrix[:, j] = encode_labels(column, labels)
+            matrix[:, j] = encode_nominal(column, labels)
         else:
             matrix[:, j] = as_numbers(column)
     return matrix

@@ -9,7 +9,7 @@ from keeptree.data.labels import plain
 from keeptree.explanation.change import Move, NearestChange
 from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.search import Search, missing_of
-from keeptree.explanation.subject import read_cases, resolve
+from keeptree.explanation.subject import read_given, resolve
 from keeptree.explanation.wording import round_outwards
 from keeptree.geometry.rows import wanted_classes
 from keeptree.tree import LEAF
@@ -111,7 +111,7 @@ def nearest_change(
             "The tree inside the pipeline tests transformed columns, in which changes are "
             "measured; give kt.keep(pipeline), the transformed row and the transformed X."
         )
-    rows, single = read_cases(subject.tree, x, subject.tree.feature_names)
+    rows, single = read_given(subject.tree, x, subject.tree.feature_names)
     changes = find_changes(
         subject,
         subject.encode(rows),

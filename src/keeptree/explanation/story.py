@@ -10,7 +10,7 @@ from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path, distance_unit
 from keeptree.explanation.story_html import story_html
 from keeptree.explanation.story_text import story_markdown, story_text
-from keeptree.explanation.subject import read_cases, resolve
+from keeptree.explanation.subject import read_given, resolve
 from keeptree.text import clean
 from keeptree.tree import LEAF
 
@@ -61,7 +61,7 @@ def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
     """
     subject = resolve(model, X, metric)
     names = getattr(model, "feature_names_in_", subject.tree.feature_names)
-    rows, single = read_cases(subject.tree, x, None if names is None else tuple(names))
+    rows, single = read_given(subject.tree, x, None if names is None else tuple(names))
     if subject.transformers and single and names is not None:
         rows = _named(rows, names)
     encoded = subject.encode(rows)

@@ -76,7 +76,7 @@ def resolve(model, X=None, metric=None):
     return Subject(inner, tree, transformers, metric, observed)
 
 
-def read_cases(tree, x, names=None):
+def read_given(tree, x, names=None):
     """(Table, whether it was one row) of what the user gave: a row, a dict or a table."""
     if isinstance(x, Mapping):
         names = names or tree.feature_names
@@ -90,7 +90,7 @@ def read_cases(tree, x, names=None):
         if names is not None and [str(name) for name in x.index] == list(names):
             return [x.tolist()], True
         if names is not None and all(isinstance(name, str) for name in x.index):
-            return read_cases(tree, x.to_dict(), names)
+            return read_given(tree, x.to_dict(), names)
         return [x.tolist()], True
     if hasattr(x, "columns"):
         return x, False

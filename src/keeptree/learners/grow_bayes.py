@@ -224,7 +224,7 @@ def pack_models(models, kept, n_categories):
     )
 
 
-def sort_classes(models, declared):
+def sort_model_classes(models, declared):
     """Models grown with classes in declared order, for a tree, whose classes are sorted."""
     order = np.argsort(declared)
     cells, prior = np.take(models.cells, order, axis=1), np.take(models.prior, order, axis=1)

@@ -14,7 +14,7 @@ from keeptree.learners.grow_bayes import (
     BayesTreeGrower,
     check_models,
     pack_models,
-    sort_classes,
+    sort_model_classes,
 )
 from keeptree.learners.shape import list_kept
 
@@ -124,7 +124,7 @@ class NBTreeClassifier(ClassTreeLearner):
 
     def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
         super().fit(X, y, sample_weight)
-        self._models = sort_classes(self._models, self.tree_.declared)
+        self._models = sort_model_classes(self._models, self.tree_.declared)
         return self
 
     def predict_encoded(self, rows):

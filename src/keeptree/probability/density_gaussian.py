@@ -75,7 +75,7 @@ class KernelTables:
         -------
         ndarray of float64 in [0, 1]
         """
-        curve, h = check_rows(curve, h, len(self.axis))
+        curve, h = check_curves(curve, h, len(self.axis))
         out = np.empty(len(h))
         gaussian.lookup_rows(curve, h, self._arrays, out)
         return out
@@ -107,7 +107,7 @@ class KernelTables:
         return gaussian.Tables(self.axis, self.cell, self.piece, self.coefficient)
 
 
-def check_rows(curve, h, n_curves):
+def check_curves(curve, h, n_curves):
     """Curves and distances of rows as the compiled functions read them."""
     h = np.ascontiguousarray(h, float)
     curve = np.ascontiguousarray(curve, np.int64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree._compiled import window
-from keeptree.probability.density_gaussian import check_rows
+from keeptree.probability.density_gaussian import check_curves
 from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 
 # Kernels of finite reach: c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
@@ -63,7 +63,7 @@ class WindowTables:
 
     def lookup(self, curve, h):
         """Class share at each h on the curve its row names; see `KernelTables.lookup`."""
-        curve, h = check_rows(curve, h, len(self.reach))
+        curve, h = check_curves(curve, h, len(self.reach))
         out = np.empty(len(h))
         tables = window.Tables(*(getattr(self, name) for name in window.Tables._fields))
         window.weigh_window_rows(curve, h, tables, out)

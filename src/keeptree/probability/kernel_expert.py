@@ -35,7 +35,7 @@ _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _MOST_LEFT_OUT = 2048  # cases that judge a bandwidth
 
 
-class Settings(NamedTuple):
+class KernelSettings(NamedTuple):
     """What leave-one-out log-loss chooses.
 
     The bandwidth as a share of the spread of the sample, the power of an attribute's importance
@@ -72,7 +72,7 @@ class KernelExpert:
     @property
     def settings(self):
         """Width, power and pseudo-cases, for the same expert on another sample."""
-        return Settings(self.width, self.power, self.pseudo_cases)
+        return KernelSettings(self.width, self.power, self.pseudo_cases)
 
     def probability(self, X, out):
         """Fill ``out`` with the class probabilities of the rows of an encoded matrix."""
@@ -110,7 +110,7 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     ----------
     sample : Sample
         The attributes its tree tests are compared, each by its importance to a power.
-    settings : Settings, optional
+    settings : KernelSettings, optional
         Default: those of the least leave-one-out log-loss.
     most : int
         Number of landmarks that is not exceeded.
@@ -217,10 +217,10 @@ def _choose(cloud, judges):
 def _best(cloud, pairs, judges):
     losses = {}
     for width, power in pairs:
-        expert = cloud.expert(Settings(width, power, 0.0))
+        expert = cloud.expert(KernelSettings(width, power, 0.0))
         sums = leave_one_out(expert, judges.X, judges.y, judges.left_out, judges.member)
         for cases in _PSEUDO_CASES:
-            losses[Settings(width, power, cases)] = _loss(sums, cases * expert.prior, judges)
+            losses[KernelSettings(width, power, cases)] = _loss(sums, cases * expert.prior, judges)
     return min(losses, key=losses.get)
 
 

@@ -9,7 +9,11 @@ from keeptree.evaluation.ranking import auc, weighted_area
 from keeptree.evaluation.reliability import quantile_bins
 
 # Metric -> name, whether larger is better; all are shown with three decimals.
-METRICS = {"auc": ("AUC", True), "brier": ("Brier score", False), "log_loss": ("Log-loss", False)}
+SHOWN_METRICS = {
+    "auc": ("AUC", True),
+    "brier": ("Brier score", False),
+    "log_loss": ("Log-loss", False),
+}
 
 _RESAMPLES, _FEWEST = 2000, 200
 _WORK = 40_000_000  # cases times classes times resamples; beyond it resamples are fewer
@@ -80,7 +84,7 @@ def compare_metrics(ours, leaves, truth, positive):
     rows = {"ours": values[0], "leaves": values[1], "difference": values[0] - values[1]}
     metrics = {
         key: {name: _interval(found[at, 0], found[at, 1:]) for name, found in rows.items()}
-        for at, key in enumerate(METRICS)
+        for at, key in enumerate(SHOWN_METRICS)
     }
     return {"resamples": resamples, "metrics": metrics}
 
@@ -88,7 +92,7 @@ def compare_metrics(ours, leaves, truth, positive):
 def single_metrics(p, truth, positive):
     """Return each metric of one method; the AUC is None where only one class is present."""
     values = _weighted_metrics(p, truth, positive)(np.ones((1, len(p))))[:, 0].tolist()
-    return {key: None if np.isnan(v) else v for key, v in zip(METRICS, values, strict=True)}
+    return {key: None if np.isnan(v) else v for key, v in zip(SHOWN_METRICS, values, strict=True)}
 
 
 def roc_points(score, positive):

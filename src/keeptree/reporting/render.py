@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from keeptree.reporting import charts, plot
 from keeptree.reporting.outline import fold, open_nodes, outline_bar, outline_items, path_to
-from keeptree.reporting.quality import METRICS
+from keeptree.reporting.quality import SHOWN_METRICS
 from keeptree.reporting.summary import signed, verdict
 from keeptree.reporting.svg import class_sample
 from keeptree.reporting.tree_chart import tree_drawing
@@ -130,7 +130,7 @@ def _environment():
     )
     environment.globals.update(
         charts=charts,
-        metrics=METRICS,
+        metrics=SHOWN_METRICS,
         class_sample=class_sample,
         line_sample=plot.line_sample,
         mark_sample=plot.mark_sample,

@@ -1,6 +1,6 @@
 """The dict of :mod:`keeptree.reporting.collect` for the terminal: a table, or figures as JSON."""
 
-from keeptree.reporting.quality import METRICS
+from keeptree.reporting.quality import SHOWN_METRICS
 from keeptree.reporting.summary import signed
 from keeptree.terminal import make_table, open_console
 from keeptree.text import plural
@@ -64,7 +64,7 @@ def print_report(data, console=None):
 
 def _table(metrics):
     rows = []
-    for key, (name, larger) in METRICS.items():
+    for key, (name, larger) in SHOWN_METRICS.items():
         row, way = metrics[key], "higher" if larger else "lower"
         cells = ["-"] * 4
         if row["difference"]["value"] is not None:
