@@ -7,7 +7,7 @@ from keeptree._compiled.jit import is_cached
 from keeptree._compiled.native import HERE
 from keeptree.terminal import progress_bar
 
-_TEXT = "{task.completed} of {task.total} functions ready, now {task.fields[name]}"
+_TEXT = "{task.completed}/{task.total} {task.fields[name]}"
 
 
 def find_entries():
