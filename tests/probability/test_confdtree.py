@@ -368,6 +368,8 @@ def test_a_forest_is_the_mean_of_its_corrected_trees(iris):
     )
     grown = kt.ConfDTreeForestClassifier(RandomForestClassifier(3, random_state=0)).fit(X, labels)
     assert len(grown.trees_) == 3
+    with pytest.raises(ValueError, match="X has 3 columns, but the tree expects 4"):
+        kt.ConfDTreeForestClassifier(forest).fit(X[:, :3], labels)
 
 
 # --- Bad input -------------------------------------------------------------------------------

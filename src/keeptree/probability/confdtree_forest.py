@@ -101,7 +101,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         # What each node of each tree says, to the bit: a forest decides by their mean.
         self.votes_ = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
         trees = [keep(tree) for tree in self.forest_.estimators_]
-        whole = Sample(trees[0], X, label_codes(y, self.classes_), weight)
+        whole = Sample(trees[0], trees[0].encode(X), label_codes(y, self.classes_), weight)
         # All trees read the same columns, so that these are measured once.
         samples = [replace(whole, tree=tree, columns=whole.observed.columns) for tree in trees]
         correction = ConfDTreeClassifier() if self.correction is None else self.correction

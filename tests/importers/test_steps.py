@@ -1,0 +1,30 @@
+"""Rows pass the steps of a pipeline and reach the tree as it reads them."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, issparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.importers import unwrap
+from keeptree.importers.steps import read_rows, run_steps
+
+X = np.array([["a", "x"], ["b", "x"], ["c", "y"]] * 5, dtype=object)
+PIPE = make_pipeline(OneHotEncoder(), DecisionTreeClassifier()).fit(X, [0, 1, 0] * 5)
+
+
+def test_what_the_steps_make_sparse_is_made_dense_only_to_be_encoded():
+    steps = unwrap(PIPE)[1]
+    assert issparse(run_steps(X, steps))
+    rows = read_rows(X, kt.keep(PIPE), steps)
+    np.testing.assert_array_equal(rows, PIPE[:-1].transform(X).toarray())
+
+
+def test_without_steps_rows_are_as_the_tree_encodes_them_and_sparse_ones_are_refused():
+    tree, rows = kt.keep(PIPE), np.zeros((2, 5))
+    assert run_steps(X, []) is X
+    assert read_rows(rows, tree) is rows
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        read_rows(csr_matrix(rows), tree)
