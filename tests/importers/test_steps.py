@@ -26,5 +26,5 @@ def test_without_steps_rows_are_as_the_tree_encodes_them_and_sparse_ones_are_ref
     tree, rows = kt.keep(PIPE), np.zeros((2, 5))
     assert run_steps(X, []) is X
     assert read_rows(rows, tree) is rows
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         read_rows(csr_matrix(rows), tree)
