@@ -37,6 +37,7 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "KEEPTREE_NATIVE")}
 # Every installation has these: they are not what KeepTree adds.
 COMMON = ("numpy", "scipy", "sklearn", "scikit_learn", "pip", "setuptools", "pkg_resources")
+COMMON += ("joblib", "threadpoolctl", "narwhals", "cloudpickle")  # scikit-learn brings them
 
 
 def main():

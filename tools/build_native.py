@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -104,7 +105,10 @@ def build_level(level):
     with tempfile.TemporaryDirectory() as folder:
         module.output_dir = folder  # complete or not at all
         module.compile()
-        os.replace(Path(folder) / module.output_file, FOLDER / module.output_file)
+        built = Path(folder) / module.output_file
+        if shutil.which("strip"):
+            subprocess.run(["strip", "--strip-unneeded", built], check=True)
+        shutil.move(built, FOLDER / module.output_file)
 
 
 def _compile_as_njit(typing_context, target_context, function, args, return_type, flags, **rest):

@@ -72,3 +72,9 @@ def test_with_machine_code_numba_is_not_imported():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_all_functions_can_be_compiled_by_one_command():
+    command = [sys.executable, "-m", "keeptree._compiled"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "up to date" in done.stdout or "functions are compiled" in done.stdout

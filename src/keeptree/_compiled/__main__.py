@@ -13,23 +13,16 @@ def main():
     if load_native() is not None:
         print("The machine code built ahead of time is up to date.")
         return
-    from keeptree._compiled.progress import announce_all, find_entries
+    from keeptree._compiled.progress import announce_all, compile_named, find_entries
 
     start, names = time.monotonic(), list(find_entries())
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        work = {name: pool.submit(_compile, name) for name in names}
+        work = {name: pool.submit(compile_named, name) for name in names}
         with announce_all(names) as move:
             for done, future in enumerate(as_completed(work.values()), start=1):
                 future.result()
                 move(done, name=next((n for n in names if not work[n].done()), "none"))
     print(f"{len(names)} functions are compiled, after {time.monotonic() - start:.0f} s.")
-
-
-def _compile(name):
-    from keeptree._compiled.jit import compile_entry
-    from keeptree._compiled.progress import find_entries
-
-    compile_entry(find_entries()[name])
 
 
 if __name__ == "__main__":

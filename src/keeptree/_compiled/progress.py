@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from keeptree._compiled import declare
-from keeptree._compiled.jit import is_cached
+from keeptree._compiled.jit import compile_entry, is_cached
 from keeptree._compiled.native import HERE
 from keeptree.terminal import progress_bar
 
@@ -34,3 +34,8 @@ def announce(name):
 def announce_all(names):
     """Show a bar on a terminal while many functions are compiled; yields how to move it."""
     return progress_bar("Compiling", len(names), _TEXT, name=next(iter(names)))
+
+
+def compile_named(name):
+    """Compile the entry ``name``, in a process that has imported nothing yet."""
+    compile_entry(find_entries()[name])
