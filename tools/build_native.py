@@ -35,11 +35,10 @@ def build(levels):
     """Build the extension modules of some levels, one process each, and write the manifest."""
     native = _import_native()
     remove()
-    path = os.pathsep.join(part for part in sys.path if part)
     running = [
         subprocess.Popen(
             [sys.executable, __file__, "--level", level],
-            env={**os.environ, **_target(level), "KEEPTREE_NATIVE": "0", "PYTHONPATH": path},
+            env={**os.environ, **_target(level), "KEEPTREE_NATIVE": "0"},
         )
         for level in levels
     ]
@@ -82,6 +81,7 @@ def all_levels():
 
 def build_level(level):
     """Compile every entry for one level, in a process whose target processor is that level's."""
+    _import_native()  # first in sys.path: pip's build environment drops what PYTHONPATH says
     import numba.pycc.compiler
     from numba.core.codegen import AOTCPUCodegen
     from numba.core.errors import NumbaPendingDeprecationWarning

@@ -11,7 +11,7 @@ from keeptree._compiled.native import load_native
 def main():
     """Compile what is not in the cache yet, and print what was done."""
     if load_native() is not None:
-        print("The machine code built ahead of time is up to date.")
+        print("The machine code is up to date.")
         return
     from keeptree._compiled.progress import announce_all, compile_named, find_entries
 
@@ -22,7 +22,7 @@ def main():
             for done, future in enumerate(as_completed(work.values()), start=1):
                 future.result()
                 move(done, name=next((n for n in names if not work[n].done()), "none"))
-    print(f"{len(names)} functions are compiled, after {time.monotonic() - start:.0f} s.")
+    print(f"Compiled {len(names)} functions in {time.monotonic() - start:.0f} s.")
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def _write(path, data):
 
 
 def _remove_old(folder):
-    """Remove files that no process has written for a month: of sources that are gone."""
+    """Remove files older than a month: their sources have changed since, or are compiled again."""
     oldest = time.time() - _KEPT
     for path in folder.glob(f"*{_SUFFIX}"):
         if path.stat().st_mtime < oldest:

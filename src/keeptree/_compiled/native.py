@@ -25,9 +25,9 @@ _IMPORT = re.compile(r"from keeptree\._compiled\.(\w+) import")
 
 @cache
 def load_native():
-    """Return the extension module for this processor, or None if there is none to be used.
+    """Return the extension module for this processor, or None if none fits.
 
-    There is none in a checkout that was not built, after a source file was changed, and where the
+    None fits in a checkout without a build, after a source file has changed, and where the
     environment variable ``KEEPTREE_NATIVE`` is 0.
     """
     if os.environ.get("KEEPTREE_NATIVE") == "0" or not _is_current():
@@ -39,7 +39,7 @@ def load_native():
                 try:
                     return _load(path)
                 except ImportError:
-                    continue  # of another Python or C library
+                    continue  # built for another Python or C library
     return None
 
 

@@ -1,6 +1,9 @@
-"""Tell who works in a checkout what is being compiled, and how far it is."""
+"""Show what is being compiled in a checkout, and how far it is."""
 
+import sys
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 
 from keeptree._compiled import declare
 from keeptree._compiled.jit import compile_entry, is_cached
@@ -23,12 +26,19 @@ def find_entries():
 
 
 def announce(name):
-    """Show a bar on a terminal while the function ``name`` is compiled."""
+    """Show a bar on a terminal while the function ``name`` is compiled; elsewhere one line."""
+    if not sys.stderr.isatty() or find_spec("rich") is None:
+        _announce_once()
     entries = find_entries().values()
     ready = sum(map(is_cached, entries))
     return progress_bar(
         "Compiling on first use", len(entries), _TEXT, done=ready, transient=True, name=name
     )
+
+
+@cache
+def _announce_once():
+    print("KeepTree compiles its functions on first use; please wait ...", file=sys.stderr)
 
 
 def announce_all(names):
