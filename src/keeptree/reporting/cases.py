@@ -50,13 +50,15 @@ def collect_cases(held, columns, changes=None):
     ]
 
 
-def tell_changes(model, rows):
+def tell_changes(model, fixed, rows):
     """Return the nearest change of encoded rows as text, as ``keeptree.nearest_change`` finds it.
 
     Parameters
     ----------
     model : fitted KeepTree classifier
         Whose tree decides.
+    fixed : collection of int
+        Columns that cannot change.
     rows : ndarray
         Encoded rows.
 
@@ -64,7 +66,7 @@ def tell_changes(model, rows):
     -------
     told : list of str
     """
-    found = find_changes(resolve(model), rows, n_jobs=model.n_jobs)
+    found = find_changes(resolve(model), rows, n_jobs=model.n_jobs, fixed=sorted(fixed))
     return [join([str(move) for move in change.changes] or ["–"]) for change in found]
 
 

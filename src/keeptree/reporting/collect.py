@@ -9,6 +9,7 @@ import numpy as np
 
 from keeptree.data.labels import label_codes
 from keeptree.evaluation.significance import accuracy_interval
+from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.subject import boundary_of
 from keeptree.importers import keep
 from keeptree.probability.estimator import is_kept
@@ -26,7 +27,19 @@ from keeptree.text import clean
 SCHEMA = 2  # of the dict: a change that breaks its readers raises it
 
 
-def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, others=None):
+def collect(
+    model,
+    X=None,
+    y=None,
+    *,
+    title,
+    about,
+    positive=None,
+    fixed=(),
+    rows=True,
+    others=None,
+    grown=False,
+):
     """Measure a model on held-out cases and gather everything a page needs.
 
     Parameters
@@ -39,8 +52,10 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
         Of the page.
     about : dict of str to str
         Where the data come from, how they were split.
-    positive, rows, others
+    positive, fixed, rows, others
         As in :func:`keeptree.report`.
+    grown : bool, default=False
+        Whether the tree was grown for this report, rather than given.
 
     Returns
     -------
@@ -49,6 +64,7 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
     """
     tree, others = model.tree_, {} if others is None else others
     check_same_tree(others, tree)
+    fixed = read_constraints(tree, None, fixed=fixed).fixed
     boundary = boundary_of(model)
     held = None if X is None else hold_out_cases(model, boundary, X, y)
     attributes = collect_attributes(tree, model.observed_, None if held is None else held.rows)
@@ -58,8 +74,9 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
         "model": type(model).__name__,
         "classes": collect_classes(tree),
         "positive": _positive(tree, positive),
-        "tree": {**collect_tree(tree), "unchanged": _is_unchanged(model)},
+        "tree": {**collect_tree(tree), "unchanged": _is_unchanged(model), "grown": grown},
         "attributes": attributes,
+        "locked": [at for at, item in enumerate(attributes) if item["column"] in fixed],
         "n_others": tree.n_features - len(attributes),
         "whatif": collect_whatif(model, boundary, attributes, rows),
         "rows": rows,
@@ -76,7 +93,7 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
         "no_model": tell_missing_model(model, rows),
     }
     if held is not None:
-        data |= _tell_cases(held, model, attributes, rows)
+        data |= _tell_cases(held, model, attributes, rows, fixed)
     if held is not None and held.truth is not None:
         data |= _measure(held, data, others)
         kernel = find_kernel((model, *others.values()), boundary)
@@ -86,9 +103,9 @@ def collect(model, X=None, y=None, *, title, about, positive=None, rows=True, ot
     return data
 
 
-def _tell_cases(held, model, attributes, rows):
+def _tell_cases(held, model, attributes, rows, fixed):
     """What is known without the true classes."""
-    changes = partial(tell_changes, model) if rows else None
+    changes = partial(tell_changes, model, fixed) if rows else None
     cases = collect_cases(held, [attribute["column"] for attribute in attributes], changes)
     opinions = (at for at, case in enumerate(cases) if case["opinion"])
     finite = held.distance[np.isfinite(held.distance)]

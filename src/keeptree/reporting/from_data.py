@@ -11,7 +11,7 @@ from keeptree.data.training import read_training
 from keeptree.probability.estimator import fit_learner, is_kept, unfitted_learner
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.reporting.methods import make_methods
-from keeptree.reporting.report import report
+from keeptree.reporting.report import report, write_report
 from keeptree.text import plural
 
 
@@ -25,7 +25,9 @@ def report_data(
     random_state=0,
     title=None,
     rows=True,
+    target=None,
     positive=None,
+    fixed=(),
     about=None,
     methods="report",
 ):
@@ -46,7 +48,7 @@ def report_data(
         Share of the cases that is held out, stratified by class where that is possible.
     random_state : int, default=0
         Of the split.
-    title, rows, positive, about
+    title, rows, target, positive, fixed, about
         As in :func:`keeptree.report`.
     methods : {"report", "demo"}, default="report"
         Which methods to measure beside the recommended one.
@@ -78,8 +80,10 @@ def report_data(
     notes = {**(about or {}), "Split": split}
     if not given:
         notes["Tree"] = f"{type(tree).__name__}, grown on the cases to fit and not changed since."
-    options = {"positive": positive, "about": notes, "others": others}
-    return report(model, X_test, y_test, out, title, rows, **options)
+    told = {"target": target, "positive": positive, "fixed": fixed, "about": notes}
+    return write_report(
+        model, X_test, y_test, out, title, rows, **told, others=others, grown=not given
+    )
 
 
 def report_file(
@@ -91,6 +95,7 @@ def report_file(
     out="report.html",
     title=None,
     rows=True,
+    fixed=(),
     nominal=(),
     drop=(),
 ):
@@ -108,7 +113,7 @@ def report_file(
         :class:`~keeptree.C45Classifier`.
     model : fitted classifier, optional
         Report on this one instead of fitting one.
-    out, title, rows
+    out, title, rows, fixed
         As in :func:`~keeptree.report`.
     nominal : sequence of str
         Columns that hold categories though they look like numbers.
@@ -125,12 +130,12 @@ def report_file(
     else:
         X, y = read_training(data, target, nominal, drop, tree)
     file = Path(data).name
-    title = title or f"One kept tree, honest probabilities: {file}"
     about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}
     X = _number_rows(X, file)
+    told = {"target": target, "fixed": fixed, "about": about}
     if model is not None:
-        return report(model, X, y, out, title, rows, about=about)
-    return report_data(X, y, tree=tree, out=out, title=title, rows=rows, about=about)
+        return report(model, X, y, out, title, rows, **told)
+    return report_data(X, y, tree=tree, out=out, title=title, rows=rows, **told)
 
 
 def hold_out(X, y, test_size, random_state):
@@ -138,8 +143,8 @@ def hold_out(X, y, test_size, random_state):
 
     The only case of a class is never held out: nothing would know its class.
     """
-    y = np.asarray(y)
-    _, code, members = np.unique(y, return_inverse=True, return_counts=True)
+    y = y if hasattr(y, "dtype") else np.asarray(y)  # a categorical one declares an order
+    _, code, members = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
     alone = members[code] == 1
     if alone.all():
         alone[:] = False
@@ -152,8 +157,17 @@ def hold_out(X, y, test_size, random_state):
         stratify=code[rows] if stratified else None,
     )
     train = np.append(train, np.flatnonzero(alone))
-    parts = [_safe_indexing(values, part) for values in (X, y) for part in (train, test)]
-    return parts, stratified
+    return [
+        _safe_indexing(X, train),
+        _safe_indexing(X, test),
+        _take(y, train),
+        _take(y, test),
+    ], stratified
+
+
+def _take(y, rows):
+    """Some of the labels, of the same type: the order of classes that it declares is kept."""
+    return y.iloc[rows] if hasattr(y, "iloc") else y[rows]
 
 
 def _number_rows(X, file):

@@ -84,7 +84,17 @@ def page_script():
 
 def page_data(data):
     """Return the part of the dict that the script reads."""
-    keys = ("classes", "positive", "attributes", "whatif", "cases", "selected", "rows", "n_test")
+    keys = (
+        "classes",
+        "positive",
+        "attributes",
+        "whatif",
+        "cases",
+        "selected",
+        "locked",
+        "rows",
+        "n_test",
+    )
     bins = data["quality"]["by_class"] if data["quality"] else []
     return {
         **{key: data[key] for key in (*keys, "distances", "no_model")},

@@ -24,7 +24,9 @@ def report(
     title=None,
     rows=True,
     *,
+    target=None,
     positive=None,
+    fixed=(),
     about=None,
     others=None,
 ):
@@ -46,12 +48,17 @@ def report(
     out : str or Path, default="report.html"
         The file to write; its folder must exist.
     title : str, optional
-        Of the page.
+        Of the page; default the ``target`` and the question how far to trust the tree.
     rows : bool, default=True
         Whether the file may hold the values of single cases. If not, values are moved from the
         typical case, and models that need training cases show no probability of a moved case.
+    target : str, optional
+        What the tree decides, such as "diagnosis"; default the name of ``y``, if it has one.
     positive : label, optional
         With two classes, the one whose probability is shown; default the rarer.
+    fixed : sequence of column names or positions
+        Attributes that cannot change, such as age: they start locked on the page, and no nearest
+        change touches them.
     about : dict of str to str, optional
         More about the data and the split, for the end of the page.
     others : dict of str to fitted KeepTree classifier, optional
@@ -79,6 +86,14 @@ def report(
     >>> data["n_test"], data["tree"]["n_leaves"], page.exists()
     (143, 9, True)
     """
+    notes = {"target": target, "positive": positive, "fixed": fixed, "about": about}
+    return write_report(model, X, y, out, title, rows, others=others, **notes)
+
+
+def write_report(
+    model, X, y, out, title, rows, *, target, positive, fixed, about, others, grown=False
+):
+    """Write a report as :func:`report` does; ``grown`` says that the tree was grown for it."""
     require_extra("jinja2", extra="report")
     _check_model(model)
     _check_cases(X, y)
@@ -86,18 +101,33 @@ def report(
     from keeptree.reporting.collect import collect
     from keeptree.reporting.render import render
 
+    target = getattr(y, "name", None) if target is None else target
     data = collect(
         model,
         X,
         y,
-        title=title or "One kept tree, honest probabilities",
+        title=title or tell_title(target),
         about=_about(model, X, y, about or {}),
         positive=positive,
+        fixed=fixed,
         rows=rows,
         others=others,
+        grown=grown,
     )
     write_text(page, render(data))
     return {**data, "page": str(page)}
+
+
+def tell_title(subject=None):
+    """Return the title of a page about a subject: the target, or a data set.
+
+    Examples
+    --------
+    >>> tell_title("diagnosis"), tell_title()
+    ('diagnosis: how far to trust this tree', 'How far to trust this tree')
+    """
+    question = "how far to trust this tree"
+    return question.capitalize() if subject is None else f"{subject}: {question}"
 
 
 def _check_model(model):

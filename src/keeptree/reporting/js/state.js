@@ -2,7 +2,7 @@
 
 /** The state before anything was moved. */
 export function startState(data) {
-  return selectCase(data, data.selected);
+  return selectCase(data, data.selected, new Set(data.locked));
 }
 
 /** A case as it is; null for the typical one. */
