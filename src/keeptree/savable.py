@@ -118,6 +118,14 @@ def expect_number(value, name):
     expect(number and 0 <= value < np.inf, f"{name} must be a number, not negative")
 
 
+def expect_class_names(model):
+    """Check the display names of a model's classes; a file of an older version has none."""
+    names = getattr(model, "class_names_", None)
+    if names is not None:
+        fits = isinstance(names, tuple) and len(names) == len(model.classes_)
+        expect(fits and all(isinstance(name, str) for name in names), "class_names_ is damaged")
+
+
 def expect_names(model):
     """Check the column names of a model, if it has any."""
     names = getattr(model, "feature_names_in_", None)

@@ -18,7 +18,7 @@ from keeptree.tree import Tree
 from keeptree.tree.document import FORMAT as TREE_FORMAT
 
 FORMAT, VERSION = "keeptree.Model", 3
-_OPTIONAL = {"feature_names_in_"}  # fitted attributes that a model need not have
+_OPTIONAL = {"feature_names_in_", "class_names_"}  # fitted attributes that a model need not have
 
 
 def save(model, path):

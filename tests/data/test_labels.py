@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import keeptree as kt
-from keeptree.data.labels import label_codes, named_label, plain, recode
+from keeptree.data.labels import label_codes, name_classes, named_label, plain, recode
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,27 @@ def test_text_among_numbers_is_named_by_column_and_index(nominal):
     for predict in (model.predict, model.tree_.predict):
         with pytest.raises(ValueError, match=sentence):
             predict(X)
+
+
+def test_a_number_is_told_with_the_name_of_its_target():
+    assert name_classes(np.array([0, 1]), "Survived") == ("Survived = 0", "Survived = 1")
+    assert name_classes(np.array([False, True]), "ill") == ("ill = False", "ill = True")
+    assert name_classes(["0", "1"], "Survived") == ("Survived = 0", "Survived = 1")
+    assert name_classes(["no", "yes"], "Survived") == ("no", "yes")
+    assert name_classes([0, 1]) == ("0", "1")
+    assert name_classes([0, 1], "Survived", {"1": "survived"}) == ("Survived = 0", "survived")
+
+
+def test_everything_a_person_reads_names_the_class_alike(tmp_path):
+    X = pd.DataFrame({"age": np.arange(60.0)})
+    y = pd.Series(np.where(X["age"] > 30, 1, 0), name="Survived")
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    assert "The tree decides Survived = 0." in kt.explain(model, X.iloc[0]).text
+    assert "Survived = 0" in kt.explain(model, X.iloc[0]).html
+    assert str(kt.nearest_change(model, X.iloc[0])).startswith("Becomes Survived = 1 if age rises")
+    kt.save(model, tmp_path / "model.json")
+    loaded = kt.load(tmp_path / "model.json")
+    assert kt.explain(loaded, X.iloc[0]).text == kt.explain(model, X.iloc[0]).text
+    data = kt.report(model, X, y, tmp_path / "report.html")
+    assert [item["label"] for item in data["classes"]] == ["Survived = 0", "Survived = 1"]
+    assert kt.explain(model.estimator.fit(X, y), X.iloc[0]).to_dict()["names"][1] == "Survived = 1"

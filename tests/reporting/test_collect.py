@@ -346,7 +346,7 @@ def test_the_summary_has_three_sentences_with_the_measured_figures(demo_data):
 def test_commonest_classes_keep_the_colours_and_the_rest_share_grey():
     X, y = load_digits(return_X_y=True)
     tree = keep(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y))
-    slots = sorted(item["slot"] for item in collect_classes(tree))
+    slots = sorted(item["slot"] for item in collect_classes(tree, tree.classes))
     assert slots == [0, 0, 0, 0, 0, 1, 2, 3, 4, 5]
 
 

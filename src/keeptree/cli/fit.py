@@ -42,6 +42,7 @@ def _run(options):
     out = output_path(options.out, options.data, options.tree, default="model.json")
     tree = _tree(options)
     say("Fitting a model ...")
+    from keeptree.data.labels import class_names
     from keeptree.probability.fit_file import fit_file
     from keeptree.saving import save
 
@@ -63,7 +64,7 @@ def _run(options):
     print(
         f"{summary['kind']} {kept} a tree of {leaves}, depth {summary['depth']}, on "
         f"{plural(summary['columns'], 'column')}, for the classes "
-        f"{', '.join(summary['classes'][:10])}."
+        f"{', '.join(class_names(model, model.classes_)[:10])}."
     )
     print(f"Saved as {out}.")
 

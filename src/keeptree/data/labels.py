@@ -85,6 +85,69 @@ def named_label(text, classes):
     return next((label for label in labels if str(label) == text), next(alike, text))
 
 
+def target_name(y):
+    """The name of a target's column; None if it has none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> target_name(pd.Series([0, 1], name="Survived")), target_name([0, 1])
+    ('Survived', None)
+    """
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name.strip() else None
+
+
+def name_classes(classes, target=None, names=None):
+    """What people call the classes of a target, wherever they read one.
+
+    Parameters
+    ----------
+    classes : sequence
+        Distinct labels.
+    target : str, optional
+        Name of the target's column: tells what a number stands for.
+    names : dict of str to str, optional
+        Names that somebody chose, by the label as text.
+
+    Returns
+    -------
+    names : tuple of str
+
+    Examples
+    --------
+    >>> name_classes(np.array([0, 1]), "Survived")
+    ('Survived = 0', 'Survived = 1')
+    >>> name_classes(np.array([0, 1]), "Survived", {"1": "survived"})
+    ('Survived = 0', 'survived')
+    >>> name_classes(["ham", "spam"], "kind")
+    ('ham', 'spam')
+    """
+    told = []
+    for label in map(plain, classes):
+        text = str(label)
+        if names and text in names:
+            told.append(names[text])
+        elif target and (label_kind(label) == "numbers" or _number(text) is not None):
+            told.append(f"{target} = {text}")
+        else:
+            told.append(text)
+    return tuple(told)
+
+
+def class_names(model, classes):
+    """The names that a fitted model has for its classes; those of the labels alone if it has none.
+
+    Parameters
+    ----------
+    model : fitted model or Tree
+        The names are its ``class_names_``.
+    classes : sequence
+        Its labels.
+    """
+    return getattr(model, "class_names_", None) or name_classes(classes)
+
+
 def label_codes(labels, classes):
     """Codes of labels: the position of each in ``classes``.
 

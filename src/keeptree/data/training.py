@@ -32,8 +32,8 @@ def read_training(path, target, nominal=(), drop=(), tree=None):
     -------
     X : pandas.DataFrame
         The attributes.
-    y : ndarray or pandas.Categorical
-        The classes; a categorical target keeps its declared labels.
+    y : pandas.Series
+        The classes, named; a categorical target keeps its declared labels.
     """
     if target in drop:
         raise ValueError(f"The target {target!r} cannot be dropped; drop other columns only.")
@@ -43,7 +43,6 @@ def read_training(path, target, nominal=(), drop=(), tree=None):
         raise ValueError(
             f"The target {target!r} has only one value; at least two classes are needed."
         )
-    y = y.array if y.dtype == "category" else y.to_numpy()
     X = _columns_of(tree, X, path)
     warn_suspect_columns(X, y)
     return X, y

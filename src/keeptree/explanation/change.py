@@ -79,6 +79,8 @@ class NearestChange:
         Class -> probability of the changed case, by the model.
     alternatives : tuple of NearestChange
         Further ones if more than one was asked for, dearer and dearer.
+    names : dict
+        Class -> what people call it; a class without one is told by its label.
     why : callable or None
         Returns why there is no allowed change: the reason, and the constraints that stand in the
         way. It is called when the reason is asked for.
@@ -94,6 +96,7 @@ class NearestChange:
     rounded: np.ndarray
     probability: dict
     alternatives: tuple = ()
+    names: dict = field(default_factory=dict, repr=False)
     why: Callable | None = field(default=None, repr=False)
 
     @property
@@ -112,16 +115,16 @@ class NearestChange:
         if not self.found:
             return self._tell_missed()
         if not self.changes:
-            return f"The tree decides {clean(self.decided)} already."
+            return f"The tree decides {self._name(self.decided)} already."
         moves = join([str(move) for move in self.changes])
-        return f"Becomes {clean(self.predicted)} if {moves}, nothing else changed."
+        return f"Becomes {self._name(self.predicted)} if {moves}, nothing else changed."
 
     @property
     def text(self):
         """The sentence, the probability after the change, and the alternatives."""
         lines = [self.sentence]
         if self.changes:
-            lines[0] += f" {tell_estimate(self.predicted, self.probability)}"
+            lines[0] += f" {tell_estimate(self.predicted, self.probability, self.names)}"
         lines += [f"Or it {lower_first(other.sentence)}" for other in self.alternatives]
         return "\n".join(lines)
 
@@ -147,17 +150,21 @@ class NearestChange:
             "alternatives": [other.to_dict() for other in self.alternatives],
         }
 
+    def _name(self, label):
+        return clean(self.names.get(label, label))
+
     @cached_property
     def _reason(self):
         return ("", ()) if self.why is None else self.why()
 
     def _tell_missed(self):
         reason, enough = self._reason
-        always = f"The tree always decides {clean(self.decided)}, whatever changes."
+        always = f"The tree always decides {self._name(self.decided)}, whatever changes."
         if reason == "tree":
-            never = f"The tree never decides {clean(self.target)}, whatever changes."
+            never = f"The tree never decides {self._name(self.target)}, whatever changes."
             return always if self.target is None else never
-        outcome = "alters the decision" if self.target is None else f"makes it {clean(self.target)}"
+        wanted = None if self.target is None else f"makes it {self._name(self.target)}"
+        outcome = wanted or "alters the decision"
         hints = {}
         for kind, name, _, count in enough[:3]:
             words = plural(count, "change") if kind == "max_changes" else clean(name)

@@ -278,6 +278,7 @@ class NearestChanges(Sequence):
             point=after,
             rounded=rounded,
             probability={plain(c): float(v) for c, v in zip(classes, p, strict=True)},
+            names=dict(zip(map(plain, classes), search.subject.class_names, strict=True)),
             why=None if np.isfinite(cost) else lambda: self._why(i),
         )
 

@@ -91,7 +91,8 @@ class Story:
         Returns
         -------
         data : dict
-            ``decision``: class and position of what the tree decides. ``classes``: the labels.
+            ``decision``: class and position of what the tree decides. ``classes``: the labels, and
+            ``names``: what people call them.
             ``probability``: one number per class of the ``tree`` (the proportions of its leaf)
             and of the ``model`` (None if it is the tree alone). ``second_opinion``: None, or the
             class the model finds more probable. ``path``: see
@@ -159,6 +160,7 @@ def _collect(subject, encoded, near, constraints):
         "version": __version__,
         "model": type(subject.inner).__name__,
         "classes": [plain(value) for value in tree.classes.tolist()],
+        "names": list(subject.class_names),
         "slots": class_slots(tree.counts[0]),
         "decision": {"class": plain(tree.classes.tolist()[label]), "index": label},
         "always": bool((tree.label[tree.kind == LEAF] == label).all()),

@@ -37,7 +37,7 @@ def _head(data):
     always = "always decides" if data["always"] else "decides"
     return (
         f'<p class="kt-head">The tree {always} {_mark(data, index)}'
-        f"<strong>{_text(clean(data['decision']['class']))}</strong></p>"
+        f"<strong>{_text(words.decided_name(data))}</strong></p>"
         f'<p class="kt-lead">{_text(words.estimate(data))}</p>'
     )
 
@@ -53,7 +53,7 @@ def _probabilities(data):
         shown = own if ours is None else ours
         leaf = "" if ours is None else f"<td>{in_hundred(own)}</td>"
         rows.append(
-            f"<tr><th scope=row>{_mark(data, k)}{_text(clean(data['classes'][k]))}</th>"
+            f"<tr><th scope=row>{_mark(data, k)}{_text(clean(data['names'][k]))}</th>"
             f"<td>{_bar(shown, data['slots'][k])}</td><td>{in_hundred(shown)}</td>{leaf}</tr>"
         )
     if more:

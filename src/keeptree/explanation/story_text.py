@@ -10,9 +10,14 @@ _LEAST_PUSH = 0.005  # what is less is told as 0.00
 CAVEAT = "This describes the tree, not the person: nothing says that a change can be made or helps."
 
 
+def decided_name(data):
+    """Return what people call the class that the tree decides."""
+    return clean(data["names"][data["decision"]["index"]])
+
+
 def headline(data):
     """Return the first sentences: the decision, the estimates, a second opinion."""
-    label = clean(data["decision"]["class"])
+    label = decided_name(data)
     verb = "always decides" if data["always"] else "decides"
     return f"The tree {verb} {label}."
 
@@ -20,7 +25,7 @@ def headline(data):
 def estimate(data):
     """Return how probable the decided class is, by the model and by the leaf."""
     index = data["decision"]["index"]
-    label = clean(data["decision"]["class"])
+    label = decided_name(data)
     own = in_hundred(data["probability"]["tree"][index])
     ours = data["probability"]["model"]
     if ours is None:
@@ -33,10 +38,10 @@ def second_opinion(data):
     opinion = data["second_opinion"]
     if opinion is None:
         return None
+    other, probability = data["names"][opinion["index"]], in_hundred(opinion["probability"])
     return (
-        f"Second opinion: the tree says {clean(data['decision']['class'])}; we estimate "
-        f"{clean(opinion['class'])} {in_hundred(opinion['probability'])}. The tree's decision "
-        "stands; please look again."
+        f"Second opinion: the tree says {decided_name(data)}; we estimate {clean(other)} "
+        f"{probability}. The tree's decision stands; please look again."
     )
 
 
@@ -68,13 +73,13 @@ def leaves(data):
     for leaf in data["leaves"][:_MOST]:
         counts = sorted(enumerate(leaf["counts"]), key=lambda entry: -entry[1])
         named = [
-            f"{count_text(count)} {clean(data['classes'][k])}" for k, count in counts if count > 0
+            f"{count_text(count)} {clean(data['names'][k])}" for k, count in counts if count > 0
         ]
         others = f" and {plural(len(named) - _MOST, 'other class', 'other classes')}"
         held = join(named) if len(named) <= _MOST else ", ".join(named[:_MOST]) + others
         share = f", for {leaf['share']:.0%} of the case" if several else ""
         lines.append(
-            f"Leaf {leaf['node']}{share}: {clean(data['classes'][leaf['class']])}; "
+            f"Leaf {leaf['node']}{share}: {clean(data['names'][leaf['class']])}; "
             f"{_cases(leaf['cases'])}{': ' + held if named else ''}."
         )
     if len(data["leaves"]) > _MOST:
@@ -97,7 +102,8 @@ def change(data):
     lines = [found["sentence"]]
     if found["changes"]:
         there = {entry["class"]: entry["probability"] for entry in found["probability"]}
-        lines.append(tell_estimate(found["predicted"], there))
+        names = dict(zip(data["classes"], data["names"], strict=True))
+        lines.append(tell_estimate(found["predicted"], there, names))
     lines += [f"Or it {lower_first(other['sentence'])}" for other in found["alternatives"]]
     return lines
 
@@ -110,7 +116,7 @@ def contributions(data):
     parts = data["contributions"]
     if parts is None:
         return None
-    label = clean(data["decision"]["class"])
+    label = decided_name(data)
     tests = [part for part in parts if part["kind"] == "test"]
     shown = [part for part in parts if part["kind"] != "test"] + tests[:_MOST]
     shown = [part for part in shown if abs(part["value"]) >= _LEAST_PUSH]
@@ -196,7 +202,7 @@ def _probability_lines(data):
     for k, ours, own in rows:
         leaf = in_hundred(own)
         told = leaf if ours is None else f"{in_hundred(ours)} (leaf: {leaf})"
-        lines.append(f"{clean(data['classes'][k])}: {told}")
+        lines.append(f"{clean(data['names'][k])}: {told}")
     return lines + ([plural(more, "other class", "other classes")] if more else [])
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
+from keeptree.data.labels import class_names
 from keeptree.data.observed import Observed, observe
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric, read_metric
@@ -52,6 +53,11 @@ class Subject:
         if self.has_own_probability:
             return self.inner.predict_proba_encoded(encoded)
         return self.tree.mix_proportions(encoded)
+
+    @property
+    def class_names(self):
+        """What people call the classes, in the order of ``tree.classes``."""
+        return class_names(self.inner, self.tree.classes)
 
     @property
     def has_own_probability(self):

@@ -153,7 +153,7 @@ def tell_change(name, before, after, nominal):
     return f"{name} {'falls' if after < before else 'rises'} from {tell_move(before, after)}"
 
 
-def tell_estimate(label, probability):
+def tell_estimate(label, probability, names=None):
     """What is estimated after a change: said to be little where another class is likelier.
 
     Parameters
@@ -162,6 +162,8 @@ def tell_estimate(label, probability):
         What the tree would then decide.
     probability : dict
         Class -> probability after the change.
+    names : dict, optional
+        Class -> what people call it.
 
     Examples
     --------
@@ -170,13 +172,13 @@ def tell_estimate(label, probability):
     >>> tell_estimate("died", {"died": 0.68, "lived": 0.32})
     'The estimate for died would then be 68 in 100.'
     """
-    p = probability[label]
+    p, name = probability[label], clean((names or {}).get(label, label))
     if p < max(probability.values()):
         return (
-            f"The tree would then say {clean(label)}; our estimate for it would still be only "
+            f"The tree would then say {name}; our estimate for it would still be only "
             f"{in_hundred(p)}."
         )
-    return f"The estimate for {clean(label)} would then be {in_hundred(p)}."
+    return f"The estimate for {name} would then be {in_hundred(p)}."
 
 
 def _decimals(number, room):

@@ -11,11 +11,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from keeptree.data.labels import sorting_order
+from keeptree.data.labels import name_classes, sorting_order, target_name
 from keeptree.data.table import column_names, has_nominal, read_table
 from keeptree.data.target import read_target
 from keeptree.learners.shape import shape_to_tree
-from keeptree.savable import Savable, expect, expect_names
+from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import Tree
 
 # Constraint of the parameter that every learner has.
@@ -158,6 +158,8 @@ class ClassTreeLearner(ClassifierMixin, TreeLearner):
     A subclass supplies ``scores_encoded(rows)``, the class probabilities of encoded rows.
     """
 
+    saved_fields = ("class_names_",)
+
     def predict_proba(self, X):
         """Return the class probabilities of each row.
 
@@ -176,11 +178,13 @@ class ClassTreeLearner(ClassifierMixin, TreeLearner):
     def _read_target(self, y):
         classes, codes = read_target(y)
         self.classes_ = classes[sorting_order(classes)]
+        self.class_names_ = name_classes(self.classes_, target_name(y))
         return classes, codes
 
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()
         self.classes_ = self.tree_.classes
+        expect_class_names(self)
 
 
 def drop_absent(X, y, sample_weight):

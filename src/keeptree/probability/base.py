@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.blocks import map_rows
-from keeptree.data.labels import label_codes, recode
+from keeptree.data.labels import label_codes, name_classes, recode, target_name
 from keeptree.data.observed import Observed
 from keeptree.data.sample import Sample
 from keeptree.data.table import take_rows
@@ -32,7 +32,7 @@ from keeptree.probability.estimator import (
     reads_any_column,
     unfitted_learner,
 )
-from keeptree.savable import Savable, expect, expect_names
+from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import Tree
 
 
@@ -44,7 +44,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
     ``_scores(rows, out)``, which fills in a score for each class.
     """
 
-    saved_fields = ("tree_", "observed_", "n_features_in_", "feature_names_in_")
+    saved_fields = ("tree_", "observed_", "n_features_in_", "feature_names_in_", "class_names_")
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
         "n_jobs": [Integral, None],
@@ -78,6 +78,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         check_consistent_length(X, codes)
         weight = read_weight(sample_weight, X)
         self._resolve(X, y, sample_weight)
+        self.class_names_ = name_classes(self.classes_, target_name(y))
         rows = self._check_finite(self._read(X if self.preprocessing_ else table))
         sample = Sample(self.tree_, rows, recode(codes, classes, self.tree_.classes), weight)
         self.observed_ = sample.observed
@@ -151,6 +152,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         expect_names(self)
         self.preprocessing_ = []
         self.classes_ = self.tree_.classes
+        expect_class_names(self)
 
     def _check_sample(self, X, y):
         """Check X and y as scikit-learn does; return X, converted if all of it is numbers."""

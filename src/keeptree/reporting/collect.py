@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from keeptree.data.labels import label_codes
+from keeptree.data.labels import class_names, label_codes
 from keeptree.evaluation.significance import accuracy_interval
 from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.subject import boundary_of
@@ -72,7 +72,7 @@ def collect(
         "schema": SCHEMA,
         "title": clean(title),
         "model": type(model).__name__,
-        "classes": collect_classes(tree),
+        "classes": collect_classes(tree, class_names(model, tree.classes)),
         "positive": _positive(tree, positive),
         "tree": {**collect_tree(tree), "unchanged": _is_unchanged(model), "grown": grown},
         "attributes": attributes,
