@@ -13,7 +13,17 @@ SOURCE = Path(keeptree.__file__).parent
 
 # A file may import from its own layer and from those before it.
 LAYERS = [
-    {"_compiled", "blocks", "choice", "output", "plotting", "savable", "terminal", "text"},
+    {
+        "_compiled",
+        "blocks",
+        "choice",
+        "output",
+        "plotting",
+        "progress",
+        "savable",
+        "terminal",
+        "text",
+    },
     {"data", "encoding", "tree"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving"},

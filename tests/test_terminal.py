@@ -1,37 +1,12 @@
-"""Bars and tables are for people: nothing is drawn where nobody would see it."""
+"""Tables for people: names to the left, figures to the right."""
 
 import io
 
 import pytest
 
-from keeptree.terminal import make_table, progress_bar
+from keeptree.terminal import make_table
 
 console = pytest.importorskip("rich.console")
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def move_to_the_end(stream, monkeypatch, **options):
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    with progress_bar("Scoring", 2, "{task.fields[rows]:,} rows", rows=0, **options) as move:
-        move(1, rows=1000)
-        move(2, rows=2000)
-    return stream.getvalue()
-
-
-def test_a_bar_tells_a_person_how_far_it_is(monkeypatch):
-    shown = move_to_the_end(Terminal(), monkeypatch)
-    assert "Scoring" in shown
-    assert "2,000 rows" in shown
-
-
-def test_no_bar_is_drawn_in_a_file_or_where_it_is_not_wanted(monkeypatch):
-    assert move_to_the_end(io.StringIO(), monkeypatch) == ""
-    assert move_to_the_end(Terminal(), monkeypatch, wanted=False) == ""
 
 
 def test_a_table_has_names_to_the_left_and_figures_to_the_right():

@@ -21,7 +21,7 @@ def main():
         with announce_all(names) as move:
             for done, future in enumerate(as_completed(work.values()), start=1):
                 future.result()
-                move(done, name=next((n for n in names if not work[n].done()), "none"))
+                move(done, next((n for n in names if not work[n].done()), ""))
     print(f"Compiled {len(names)} functions in {time.monotonic() - start:.0f} s.")
 
 

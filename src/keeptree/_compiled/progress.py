@@ -1,6 +1,7 @@
 """Show what is being compiled in a checkout, and how far it is."""
 
 import sys
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -8,9 +9,7 @@ from importlib.util import find_spec
 from keeptree._compiled import declare
 from keeptree._compiled.jit import compile_entry, is_cached
 from keeptree._compiled.native import HERE
-from keeptree.terminal import progress_bar
-
-_TEXT = "{task.completed}/{task.total} {task.fields[name]}"
+from keeptree.progress import step, watch
 
 
 def find_entries():
@@ -25,15 +24,15 @@ def find_entries():
     return {name: declare.ENTRIES[name] for name in names}
 
 
+@contextmanager
 def announce(name):
-    """Show a bar on a terminal while the function ``name`` is compiled; elsewhere one line."""
+    """Show that the function ``name`` is compiled: a bar on a terminal, elsewhere one line."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         _announce_once()
     entries = find_entries().values()
     ready = sum(map(is_cached, entries))
-    return progress_bar(
-        "Compiling on first use", len(entries), _TEXT, done=ready, transient=True, name=name
-    )
+    with watch(), step("Compiling on first use", len(entries), done=ready, detail=name):
+        yield
 
 
 @cache
@@ -41,9 +40,11 @@ def _announce_once():
     print("KeepTree compiles its functions on first use; please wait ...", file=sys.stderr)
 
 
+@contextmanager
 def announce_all(names):
-    """Show a bar on a terminal while many functions are compiled; yields how to move it."""
-    return progress_bar("Compiling", len(names), _TEXT, name=next(iter(names)))
+    """Show how many of the functions are compiled; yields how to say so."""
+    with watch(), step("Compiling", len(names), detail=names[0]) as move:
+        yield move
 
 
 def compile_named(name):

@@ -62,7 +62,7 @@ def compare(
     random_state : int
         Seed of a named protocol.
     progress : bool
-        Show a progress bar in a terminal.
+        Show how far it is on the standard error: a bar on a terminal, elsewhere a few lines.
 
     Returns
     -------

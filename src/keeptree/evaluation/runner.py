@@ -14,10 +14,10 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from keeptree.output import check_writable, write_text
-from keeptree.terminal import progress_bar
+from keeptree.progress import step, watch
 
 
-def run(tasks, work, results=None, *, n_jobs=None, progress=True, description=""):
+def run(tasks, work, results=None, *, n_jobs=None, progress=True, description="Running"):
     """Do the tasks that are not done yet, in parallel, and keep each one as soon as it is done.
 
     Parameters
@@ -35,9 +35,9 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description=""
     n_jobs : int, optional
         Number of processes, one thread each; default one for each core.
     progress : bool
-        Show a progress bar if the standard error is a terminal and rich is installed.
+        Show how far it is on the standard error: a bar on a terminal, elsewhere a few lines.
     description : str
-        What the progress bar says.
+        What is said to be done.
 
     Returns
     -------
@@ -60,14 +60,13 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description=""
     wanted = dict(zip(keys, tasks, strict=True))
     todo = [task for key, task in wanted.items() if key not in records]
     before = len(wanted) - len(todo)
-    text = "{task.completed}/{task.total}"
-    with progress_bar(description, len(wanted), text, done=before, wanted=progress) as move:
+    with watch(wanted=progress), step(description, len(wanted), done=before) as move:
         for done, line in enumerate(_lines(todo, work, n_jobs, path), start=before + 1):
             if path is not None:
                 _append(path, line)
             record = json.loads(line)
             records[_key(record["task"])] = record
-            move(done)
+            move(done, f"{done} of {len(wanted)}")
     return [records[key] for key in keys]
 
 

@@ -1,0 +1,186 @@
+"""What a long call is doing: the steps it announces, shown on the standard error while it runs.
+
+Library code announces what it does with :func:`step`, which costs next to nothing. Whoever wants to
+see it wraps the call in :func:`watch`, as every command does: a terminal shows a bar, a pipe or a
+log file gets a few plain lines. The standard output is never touched.
+"""
+
+import sys
+import time
+from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
+from threading import Event, Thread
+
+_STEPS = []  # what this process is doing now, outermost first
+_WATCHED = Event()
+_FIRST, _GROWTH, _LONGEST = 2.0, 1.6, 60.0  # seconds before the first line, and between lines
+_BAR_AFTER = 0.4  # seconds: what is faster needs no bar
+
+
+@contextmanager
+def step(text, total=None, *, done=0, detail=""):
+    """Announce a step of a long call.
+
+    Parameters
+    ----------
+    text : str
+        What is being done: ``"growing the tree"``.
+    total : float, optional
+        Value at the end; without it nobody knows how far the step is.
+    done : float
+        Value at the start.
+    detail : str
+        How far it is, in words; default the percentage, if there is a total.
+
+    Yields
+    ------
+    move : callable
+        ``move(done, detail="")`` says how far it is.
+
+    Examples
+    --------
+    >>> with step("refitting the tree on folds", total=5) as move:
+    ...     for fold in range(5):
+    ...         move(fold + 1)
+    """
+    entry = _Step(text, total, done, detail)
+    _STEPS.append(entry)
+    try:
+        yield entry.move
+    finally:
+        _STEPS.remove(entry)
+
+
+@contextmanager
+def watch(text=None, wanted=True):
+    """Show the steps that are announced inside, on the standard error.
+
+    On a terminal with rich installed that is a bar, which disappears at the end; elsewhere a line
+    after two seconds, and further ones at growing intervals. Inside another ``watch`` nothing is
+    added.
+
+    Parameters
+    ----------
+    text : str, optional
+        The whole of what is done; the steps follow it.
+    wanted : bool, default=True
+        Whether to show anything.
+    """
+    if not wanted or _WATCHED.is_set():
+        with step(text) if text else nullcontext():
+            yield
+        return
+    over = Event()
+    on_terminal = sys.stderr.isatty() and find_spec("rich") is not None
+    show = _show_bar if on_terminal else _show_lines
+    shown = Thread(target=show, args=(over,), daemon=True)
+    _WATCHED.set()
+    shown.start()
+    try:
+        with step(text) if text else nullcontext():
+            yield
+    finally:
+        over.set()
+        shown.join()
+        _WATCHED.clear()
+
+
+class Lines:
+    """Sparse lines about the steps: after two seconds, then less and less often.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns the time in seconds.
+    write : callable
+        Takes a line.
+    """
+
+    def __init__(self, clock, write):
+        self._clock, self._write = clock, write
+        self._start, self._gap = clock(), _FIRST
+        self._next = self._start + self._gap
+
+    def tick(self):
+        """Write a line if it is due; return the seconds until the next one is."""
+        now = self._clock()
+        if now >= self._next:
+            line = _tell_steps()
+            if line:
+                self._write(f"{line} ({now - self._start:.0f} s)")
+            self._gap = min(self._gap * _GROWTH, _LONGEST)
+            self._next = now + self._gap
+        return self._next - now
+
+
+class _Step:
+    def __init__(self, text, total, done, detail):
+        self.text, self.total, self.done, self.detail = text, total, done, detail
+
+    def move(self, done, detail=""):
+        self.done, self.detail = done, detail
+
+    @property
+    def share(self):
+        """How much is done, between 0 and 1; None if nobody knows."""
+        return min(self.done / self.total, 1.0) if self.total else None
+
+
+def _tell_steps():
+    """What is being done, in one line: the whole, the step inside, how far that is."""
+    steps = list(_STEPS)
+    if not steps:
+        return ""
+    whole, inside = steps[0], steps[-1]
+    line = whole.text if inside is whole else f"{whole.text}: {_lower_first(inside.text)}"
+    share = inside.share
+    far = inside.detail or ("" if share is None else f"{100 * share:.0f} %")
+    return f"{line}, {far}" if far else line
+
+
+def _lower_first(text):
+    return text[:1].lower() + text[1:]
+
+
+def _show_lines(over):
+    lines = Lines(time.monotonic, lambda line: print(line, file=sys.stderr, flush=True))
+    while not over.wait(lines.tick()):
+        pass
+
+
+def _show_bar(over):
+    if over.wait(_BAR_AFTER):
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    bar = _Bar()
+    console = Console(stderr=True)
+    # A table printed meanwhile would run through the bar: commands print when it is gone.
+    with Live(get_renderable=bar.render, console=console, transient=True, redirect_stdout=False):
+        over.wait()
+
+
+class _Bar:
+    """The steps as one line of a terminal: a spinner, what is done, how far, for how long."""
+
+    def __init__(self):
+        from rich.spinner import Spinner
+
+        self.spinner, self.start = Spinner("dots"), time.monotonic()
+
+    def render(self):
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        steps = list(_STEPS)
+        share = steps[-1].share if steps else None
+        seconds = time.monotonic() - self.start
+        row = Table.grid(padding=(0, 1))
+        cells = [self.spinner, Text(_tell_steps(), no_wrap=True, overflow="ellipsis")]
+        if share is not None:
+            cells.append(ProgressBar(total=1.0, completed=share, width=30))
+        cells.append(Text(f"{int(seconds) // 60}:{int(seconds) % 60:02d}", style="dim"))
+        row.add_row(*cells)
+        return row

@@ -1,0 +1,145 @@
+"""Nothing long is silent: a bar on a terminal, a few lines elsewhere, and never a word too many."""
+
+import io
+import threading
+from itertools import pairwise
+
+import pytest
+
+from keeptree import progress
+from keeptree.progress import Lines, step, watch
+
+
+class Clock:
+    """Time that passes only when it is told to."""
+
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def run_for(seconds, lines, clock):
+    """Let time pass, ticking whenever the lines ask for it."""
+    end = clock.now + seconds
+    while clock.now + (wait := lines.tick()) <= end:
+        clock.now += wait
+    clock.now = end
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def written(clock):
+    return []
+
+
+@pytest.fixture
+def lines(clock, written):
+    return Lines(clock, lambda line: written.append((round(clock.now - 100, 1), line)))
+
+
+def test_what_takes_less_than_two_seconds_says_nothing(lines, clock, written):
+    with step("Growing the tree"):
+        run_for(1.9, lines, clock)
+    assert written == []
+
+
+def test_the_first_line_comes_after_two_seconds_and_the_others_less_and_less_often(
+    lines, clock, written
+):
+    with step("Growing the tree"):
+        run_for(600, lines, clock)
+    times = [time for time, _ in written]
+    assert times[0] == 2.0
+    gaps = [round(b - a, 1) for a, b in pairwise(times)]
+    assert gaps == sorted(gaps)
+    assert gaps[0] < 5
+    assert gaps[-1] == 60.0
+    assert len(times) < 20
+
+
+def test_a_line_names_the_whole_the_step_inside_how_far_it_is_and_the_time(lines, clock, written):
+    with step("Fitting a model"):
+        run_for(2, lines, clock)
+        with step("Refitting the tree on folds", total=5) as move:
+            move(2)
+            run_for(4, lines, clock)
+        with step("Writing", total=9) as move:
+            move(3, "3 of 9")
+            run_for(6, lines, clock)
+    assert [line for _, line in written] == [
+        "Fitting a model (2 s)",
+        "Fitting a model: refitting the tree on folds, 40 % (5 s)",
+        "Fitting a model: writing, 3 of 9 (10 s)",
+    ]
+
+
+def test_a_step_that_fails_is_over(lines, clock, written):
+    with pytest.raises(KeyError), step("Failing"):
+        raise KeyError
+    run_for(10, lines, clock)
+    assert written == []
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """Lines and bars at once: the time they wait for is tested above."""
+    monkeypatch.setattr(progress, "_FIRST", 0.0)
+    monkeypatch.setattr(progress, "_BAR_AFTER", 0.0)
+
+
+def show_until(stream, text, monkeypatch):
+    """Watch a step until its text was shown; return everything that was."""
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    with watch("Scoring"), step("reading", total=2) as move:
+        move(1, "1,000 rows")
+        for _ in range(2000):
+            if text in stream.getvalue():
+                break
+            threading.Event().wait(0.005)
+    return stream.getvalue()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_pipe_gets_a_plain_line(monkeypatch, capsys):
+    shown = show_until(io.StringIO(), "1,000", monkeypatch)
+    assert shown.splitlines()[0] == "Scoring: reading, 1,000 rows (0 s)"
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_terminal_gets_a_bar_that_disappears(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    shown = show_until(Terminal(), "1,000", monkeypatch)
+    assert "Scoring: reading, 1,000 rows" in shown
+    assert "━" in shown
+    assert shown.endswith("\x1b[2K") or "\x1b[2K" in shown.rpartition("1,000")[2]
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("hurried")
+def test_nobody_is_told_who_does_not_want_to_be(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    with watch("Scoring", wanted=False):
+        threading.Event().wait(0.05)
+    assert stream.getvalue() == ""
+
+
+def test_a_watch_inside_another_adds_no_second_display():
+    before = threading.active_count()
+    with watch("Outer"):
+        outer = threading.active_count()
+        with watch("Inner"):
+            assert threading.active_count() == outer
+    assert threading.active_count() == before
