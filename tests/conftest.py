@@ -31,3 +31,12 @@ def closed_figures():
     import matplotlib.pyplot as plt
 
     plt.close("all")
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch):
+    """A busy machine makes no test talk: lines about progress are tested with a clock of their own.
+
+    test_progress.py sets its own times.
+    """
+    monkeypatch.setattr("keeptree.progress._FIRST", 3600.0)

@@ -301,7 +301,7 @@ def test_a_report_numbers_its_cases_as_explain_numbers_rows(saved, folder):
     page = folder / "pat.html"
     for model in (None, kt.load(saved)):
         data = report_file("pat.csv", "risk", model=model, nominal=["area"], out=page)
-        assert data["title"].endswith(": pat.csv")
+        assert data["title"].startswith("risk: ")
         assert data["about"]["Data"] == "pat.csv, target risk, 60 rows."
         assert ("kept as it is" in data["about"]["Tree"]) == (model is not None)
         assert "named by its row of pat.csv; the first after the header is 1" in page.read_text()

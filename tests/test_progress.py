@@ -9,6 +9,8 @@ import pytest
 from keeptree import progress
 from keeptree.progress import Lines, step, watch
 
+FIRST = progress._FIRST  # as it is: the tests of all other files have another
+
 
 class Clock:
     """Time that passes only when it is told to."""
@@ -43,7 +45,8 @@ def written(clock):
 
 
 @pytest.fixture
-def lines(clock, written):
+def lines(clock, written, monkeypatch):
+    monkeypatch.setattr(progress, "_FIRST", FIRST)
     return Lines(clock, lambda line: written.append((round(clock.now - 100, 1), line)))
 
 

@@ -1,7 +1,6 @@
 """What an entry of the command line is made of."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +28,6 @@ class Command:
     help: str
     arguments: Callable
     run: Callable
-
-
-def say(text):
-    """Print a message on the standard error if it is a terminal."""
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr)
 
 
 def add_data(parser):

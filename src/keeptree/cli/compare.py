@@ -3,8 +3,9 @@
 import json
 from argparse import ArgumentTypeError
 
-from keeptree.cli.command import Command, add_data, add_json, print_json, require_files, say
+from keeptree.cli.command import Command, add_data, add_json, print_json, require_files
 from keeptree.output import require_extra
+from keeptree.progress import watch
 
 
 def _arguments(parser):
@@ -55,24 +56,24 @@ def _run(options):
     from keeptree.evaluation.comparison import DEFAULT_METRICS
     from keeptree.evaluation.from_file import compare_file
 
-    say("Comparing; what is finished is kept, so that an interrupted run continues ...")
-    comparison, files = compare_file(
-        options.data,
-        options.target,
-        options.out,
-        models=options.models,
-        metrics=options.metrics or DEFAULT_METRICS,
-        costs=options.costs,
-        learning=options.learning_curve,
-        nominal=options.nominal,
-        drop=options.drop,
-        protocol=options.protocol,
-        n_splits=options.splits,
-        baseline=options.baseline,
-        positive=options.positive,
-        n_jobs=options.jobs,
-        random_state=options.seed,
-    )
+    with watch("Comparing models"):
+        comparison, files = compare_file(
+            options.data,
+            options.target,
+            options.out,
+            models=options.models,
+            metrics=options.metrics or DEFAULT_METRICS,
+            costs=options.costs,
+            learning=options.learning_curve,
+            nominal=options.nominal,
+            drop=options.drop,
+            protocol=options.protocol,
+            n_splits=options.splits,
+            baseline=options.baseline,
+            positive=options.positive,
+            n_jobs=options.jobs,
+            random_state=options.seed,
+        )
     if options.json:
         print_json(comparison.to_dict(), indent=None)
         return

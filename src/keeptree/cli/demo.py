@@ -1,8 +1,9 @@
 """``keeptree demo``: the tool on data that ships with scikit-learn."""
 
-from keeptree.cli.command import Command, add_json, say
+from keeptree.cli.command import Command, add_json
 from keeptree.cli.report import print_result
 from keeptree.output import require_extra
+from keeptree.progress import watch
 
 
 def _arguments(parser):
@@ -20,8 +21,9 @@ def _run(options):
 
     if not options.json:
         require_extra("rich", extra="report")
-        say("Growing a tree and measuring its probabilities ...")
-    print_result(demo(options.out), options.json)
+    with watch("Growing a tree and measuring its probabilities"):
+        data = demo(options.out)
+    print_result(data, options.json)
 
 
 COMMAND = Command(

@@ -1,5 +1,6 @@
 """``keeptree explain``: the story of one row of a data file."""
 
+from keeptree.cli.changes import add_changes, read_changes
 from keeptree.cli.command import (
     Command,
     add_json,
@@ -9,16 +10,22 @@ from keeptree.cli.command import (
     print_json,
     require_files,
 )
+from keeptree.progress import step, watch
 
 
 def _arguments(parser):
     add_model(parser)
     parser.add_argument(
-        "--row", type=int, required=True, help="its number; the first after the header is 1"
+        "--row",
+        metavar="N",
+        type=int,
+        required=True,
+        help="its number; the first after the header is 1",
     )
     how = parser.add_mutually_exclusive_group()
     add_json(how, "the story")
     how.add_argument("--markdown", action="store_true", help="print it as Markdown")
+    add_changes(parser)
 
 
 def _run(options):
@@ -27,8 +34,13 @@ def _run(options):
     from keeptree.data.cases import read_row
     from keeptree.explanation.story import explain
 
-    model = load_model(options.model)
-    story = explain(model, read_row(model, options.data, options.row))
+    with watch("Explaining a row"):
+        with step("Reading the model"):
+            model = load_model(options.model)
+        changes = read_changes(options, model)
+        with step("Reading the data"):
+            row = read_row(model, options.data, options.row)
+        story = explain(model, row, **changes)
     if options.json:
         print_json(story.to_dict())
     else:

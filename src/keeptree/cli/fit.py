@@ -4,14 +4,16 @@ from keeptree.cli.command import (
     Command,
     add_data,
     add_json,
-    load_tree,
     output_path,
     print_json,
     require_files,
-    say,
 )
+from keeptree.cli.growing import add_growing, choose_tree
 from keeptree.probability.methods import ALIASES, METHODS
+from keeptree.progress import step, watch
 from keeptree.text import plural
+
+SCHEMA = 1  # of the JSON: a change that breaks its readers raises it
 
 
 def _arguments(parser):
@@ -22,40 +24,37 @@ def _arguments(parser):
     parser.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
     parser.add_argument(
         "--method",
+        metavar="NAME",
         type=lambda name: ALIASES.get(name, name),
         choices=METHODS,
         default="kept",
-        help="where the probabilities come from (default: %(default)s, which we recommend)",
+        help=f"where the probabilities come from: {', '.join(METHODS)} (default: %(default)s, "
+        "which we recommend)",
     )
-    parser.add_argument(
-        "--learner", choices=["c45", "cart"], help="what grows the tree (default: c45)"
-    )
-    parser.add_argument("--max-depth", type=int, help="largest number of tests on a path")
-    parser.add_argument("--max-leaves", type=int, help="largest number of leaves (cart)")
-    parser.add_argument("--min-samples-leaf", type=int, help="least number of cases in a leaf")
-    parser.add_argument("--confidence-factor", type=float, help="of c45: less prunes more (0.25)")
     add_json(parser, "what was fitted")
+    add_growing(parser)
 
 
 def _run(options):
     require_files(options.data)
     out = output_path(options.out, options.data, options.tree, default="model.json")
-    tree = _tree(options)
-    say("Fitting a model ...")
-    from keeptree.data.labels import class_names
-    from keeptree.probability.fit_file import fit_file
-    from keeptree.saving import save
+    with watch("Fitting a model"):
+        tree = choose_tree(options)
+        from keeptree.data.labels import class_names
+        from keeptree.probability.fit_file import fit_file
+        from keeptree.saving import save
 
-    model = fit_file(
-        options.data,
-        options.target,
-        tree=tree,
-        method=options.method,
-        nominal=options.nominal,
-        drop=options.drop,
-    )
-    save(model, out)
-    summary = _summary(model, out)
+        model = fit_file(
+            options.data,
+            options.target,
+            tree=tree,
+            method=options.method,
+            nominal=options.nominal,
+            drop=options.drop,
+        )
+        with step("Saving the model"):
+            save(model, out)
+    summary = _summary(model, options, out)
     if options.json:
         print_json(summary)
         return
@@ -69,37 +68,11 @@ def _run(options):
     print(f"Saved as {out}.")
 
 
-def _tree(options):
-    """A tree to keep, or an unfitted learner with the options that were given."""
-    growing = {
-        "max_depth": options.max_depth,
-        "max_leaf_nodes": options.max_leaves,
-        "min_samples_leaf": options.min_samples_leaf,
-        "confidence_factor": options.confidence_factor,
-    }
-    given = {name: value for name, value in growing.items() if value is not None}
-    if options.tree:
-        if given or options.learner:
-            raise ValueError("--tree keeps a tree as it is; leave out the options that grow one.")
-        return load_tree(options.tree)
-    if options.learner == "cart":
-        from sklearn.tree import DecisionTreeClassifier as Learner
-
-        given["random_state"] = 0
-    else:
-        from keeptree.learners.c45 import C45Classifier as Learner
-    try:
-        return Learner(**given)
-    except TypeError:
-        name = {"max_leaf_nodes": "--max-leaves", "confidence_factor": "--confidence-factor"}
-        wrong = next(name[key] for key in given if key in name)
-        learner = options.learner or "c45"
-        raise ValueError(f"The learner {learner} does not know {wrong}; leave it out.") from None
-
-
-def _summary(model, out):
+def _summary(model, options, out):
     tree = model.tree_
     return {
+        "schema": SCHEMA,
+        "method": options.method,
         "kind": type(model).__name__,
         "leaves": tree.n_leaves,
         "depth": tree.max_depth,

@@ -8,6 +8,7 @@ from keeptree.cli.command import (
     print_json,
     require_files,
 )
+from keeptree.progress import step, watch
 
 
 def _arguments(parser):
@@ -55,9 +56,12 @@ def _run(options):
         subtree_raising=not options.no_raising,
         collapse=not options.no_collapse,
     )
-    X, y = read_training(options.data, options.target, options.nominal, options.drop)
-    tree = learner.fit(X, y).tree_
-    tree.save(out)
+    with watch("Growing a tree"):
+        with step("Reading the data"):
+            X, y = read_training(options.data, options.target, options.nominal, options.drop)
+        tree = learner.fit(X, y).tree_
+        with step("Saving the tree"):
+            tree.save(out)
     if options.json:
         print_json(tree.to_dict(), indent=None)
         return

@@ -10,7 +10,7 @@ from keeptree.cli.command import (
     print_json,
     require_files,
 )
-from keeptree.terminal import progress_bar
+from keeptree.progress import step, watch
 
 
 def _arguments(parser):
@@ -42,16 +42,15 @@ def _run(options):
     check_distinct(options.out, options.data, options.model)
     from keeptree.engines.local import predict_file
 
-    model = load_model(options.model)
-    text = "{task.percentage:>3.0f} %  {task.fields[rows]:,} rows"
-    with progress_bar("Scoring", 1.0, text, transient=True, rows=0) as move:
+    with watch("Scoring"):
+        with step("Reading the model"):
+            model = load_model(options.model)
         summary = predict_file(
             model,
             options.data,
             options.out,
             keep=options.keep,
             distance=options.distance,
-            progress=lambda done, rows: move(done, rows=rows),
         )
     if options.out == "-":
         return

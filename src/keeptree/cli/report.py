@@ -5,51 +5,75 @@ from keeptree.cli.command import (
     add_data,
     add_json,
     load_model,
-    load_tree,
     output_path,
     print_json,
     require_files,
-    say,
 )
+from keeptree.cli.growing import add_growing, check_not_growing, choose_tree
 from keeptree.output import require_extra
+from keeptree.progress import watch
 
 
 def _arguments(parser):
     add_data(parser)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one (C4.5)")
+    which.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
     which.add_argument(
         "--model", metavar="FILE", help="report on this model; DATA are cases it has not seen"
     )
     parser.add_argument(
         "--out", metavar="FILE", default="report.html", help="the page (default: %(default)s)"
     )
-    parser.add_argument("--title", help="of the page")
+    parser.add_argument("--title", metavar="TEXT", help="of the page")
+    parser.add_argument(
+        "--positive",
+        metavar="LABEL",
+        help="of two classes, the one whose probability is shown (default: the rarer)",
+    )
+    parser.add_argument(
+        "--lock",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column that no nearest change may touch, locked on the page from the start; may "
+        "be repeated",
+    )
     parser.add_argument(
         "--no-rows", action="store_true", help="put no values of single cases into the page"
     )
     add_json(parser, "the figures")
+    add_growing(parser)
 
 
 def _run(options):
     require_files(options.data)
     require_extra("jinja2", *(() if options.json else ("rich",)), extra="report")
     out = output_path(options.out, options.data, options.tree, options.model)
-    say("Measuring the model ..." if options.model else "Fitting and measuring a model ...")
-    from keeptree.reporting.from_data import report_file
+    with watch("Measuring a model" if options.model else "Fitting and measuring a model"):
+        model = _model(options)
+        from keeptree.reporting.from_data import report_file
 
-    data = report_file(
-        options.data,
-        options.target,
-        tree=load_tree(options.tree),
-        model=load_model(options.model) if options.model else None,
-        out=out,
-        title=options.title,
-        rows=not options.no_rows,
-        nominal=options.nominal,
-        drop=options.drop,
-    )
+        data = report_file(
+            options.data,
+            options.target,
+            tree=None if options.model else choose_tree(options),
+            model=model,
+            out=out,
+            title=options.title,
+            rows=not options.no_rows,
+            positive=options.positive,
+            fixed=options.lock,
+            nominal=options.nominal,
+            drop=options.drop,
+        )
     print_result(data, options.json)
+
+
+def _model(options):
+    if not options.model:
+        return None
+    check_not_growing(options, "--model has its tree already")
+    return load_model(options.model)
 
 
 def print_result(data, as_json):

@@ -4,6 +4,8 @@ from numbers import Number
 
 import numpy as np
 
+from keeptree.choice import one_of
+
 
 def plain(label):
     """A hashable Python value: NumPy scalars compare equal to the labels read from JSON.
@@ -83,6 +85,22 @@ def named_label(text, classes):
     number = _number(text)
     alike = (label for label in labels if type(label) in (int, float) and label == number)
     return next((label for label in labels if str(label) == text), next(alike, text))
+
+
+def find_class(text, labels):
+    """The class that a text names, as :func:`named_label` reads it; a ValueError if there is none.
+
+    Examples
+    --------
+    >>> find_class("1", [0, 1, 0])
+    1
+    >>> find_class("hihg", ["low", "high"])
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no class 'hihg'; did you mean 'high'?
+    """
+    classes = list(dict.fromkeys(map(plain, labels)))
+    return one_of(classes, named_label(text, classes), "class", most=10)
 
 
 def target_name(y):

@@ -11,6 +11,7 @@ from keeptree.data.cases import read_blocks
 from keeptree.data.labels import plain
 from keeptree.engines.scorer import Scorer
 from keeptree.output import check_writable, replacing, require_extra
+from keeptree.progress import step
 
 KINDS = (".csv", ".parquet")
 
@@ -68,12 +69,13 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
             "rename it."
         )
     rows = second_opinions = 0
-    with _writer(out) as write:
+    with _writer(out) as write, step(f"Scoring {Path(data).name}", 1.0) as move:
         for block in read_blocks(data, scorer.reader, keep):
             columns = _score(scorer, block, data)
             write({**block.kept, **columns})
             rows += len(block.frame)
             second_opinions += int(np.count_nonzero(columns.get("second_opinion", 0)))
+            move(block.done, f"{block.done:.0%} of the file, {rows:,} rows")
             if progress is not None:
                 progress(block.done, rows)
     return {

@@ -112,7 +112,7 @@ def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
     """Run an experiment, or what is missing of it in the file ``results``; return its Outcome."""
     records = run(
         experiment.tasks(), experiment.work(), results, n_jobs=n_jobs, progress=progress,
-        description="Comparing",
+        description="Fitting and measuring",
     )  # fmt: skip
     rows, failures, answers, warned = [], [], {}, Counter()
     for record in records:

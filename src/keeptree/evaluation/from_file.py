@@ -2,10 +2,11 @@
 
 import json
 import warnings
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from keeptree.data.labels import named_label
+from keeptree.data.labels import find_class
 from keeptree.data.training import read_training
 from keeptree.evaluation.comparison import DEFAULT_METRICS, compare
 from keeptree.evaluation.displays import (
@@ -20,6 +21,7 @@ from keeptree.evaluation.models import make_models
 from keeptree.evaluation.preparation import read_classes
 from keeptree.evaluation.tables import finite
 from keeptree.output import write_text
+from keeptree.progress import step
 from keeptree.text import clean, plural
 
 
@@ -71,24 +73,25 @@ def compare_file(
     files : list of Path
         What was written.
     """
-    X, y = read_training(path, target, nominal, drop)
+    with step("Reading the data"):
+        X, y = read_training(path, target, nominal, drop)
     labels = read_classes(y)[1]
     models = make_models(models, X)
     measured = {**find_metrics(metrics)}
     if costs is not None:
         _check_costs(costs, labels)
         measured["cost"] = cost_metric(costs)
-    out = _folder(out)
     drawn = find_metrics(["confusion", "reliability", "roc"])
-    options["results"] = out / "results.jsonl"
     if positive is not None:
-        options["positive"] = named_label(positive, labels)
-    comparison = compare(models, X, y, metrics={**measured, **drawn}, **options)
-    curve = None
-    if learning is not None:
-        options.pop("baseline", None)
-        curve = learning_curve(models, X, y, sizes=learning, metrics=measured, **options)
-    return comparison, _write(out, f"{Path(path).name}: {target}", comparison, curve)
+        options["positive"] = find_class(positive, labels)
+    with _folder(out) as folder:
+        options["results"] = folder / "results.jsonl"
+        comparison = compare(models, X, y, metrics={**measured, **drawn}, **options)
+        curve = None
+        if learning is not None:
+            options.pop("baseline", None)
+            curve = learning_curve(models, X, y, sizes=learning, metrics=measured, **options)
+        return comparison, _write(folder, f"{Path(path).name}: {target}", comparison, curve)
 
 
 def _check_costs(costs, labels):
@@ -100,14 +103,23 @@ def _check_costs(costs, labels):
         )
 
 
+@contextmanager
 def _folder(path):
+    """Yield a folder that is there; what was made of it goes again if nothing came into it."""
     path = Path(path).expanduser().absolute()
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file; give the name of a folder to write to.")
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
-    return path
+    try:
+        yield path
+    finally:
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
 
+@step("Writing tables and pictures")
 def _write(out, title, comparison, curve):
     pictures = {}
     if find_spec("matplotlib"):

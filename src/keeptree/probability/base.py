@@ -32,6 +32,7 @@ from keeptree.probability.estimator import (
     reads_any_column,
     unfitted_learner,
 )
+from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import Tree
 
@@ -171,7 +172,8 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         if is_kept(model):
             check_columns(X, model)
         else:
-            model = fit_learner(unfitted_learner(model), X, y, sample_weight)
+            with step("Growing the tree"):
+                model = fit_learner(unfitted_learner(model), X, y, sample_weight)
         self.tree_ = keep(model)
         if self.tree_.classes is None:
             raise ValueError(

@@ -1,6 +1,6 @@
 """The estimator a classifier is given: a tree to keep, or a learner that grows one."""
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -67,6 +67,26 @@ def check_columns(X, model):
     if names is None or expected is None or tuple(expected) == names:
         return
     raise ValueError(names_differ(names, tuple(expected)))
+
+
+def check_learner(learner, X):
+    """Raise a ValueError that names a nominal column of X if the learner takes numbers only.
+
+    Parameters
+    ----------
+    learner : estimator, Tree or None
+        What grows the tree; one that is kept needs no check.
+    X : pandas.DataFrame
+        The attributes, nominal ones categorical.
+    """
+    nominal = [name for name in X.columns if X[name].dtype == "category"]
+    if not nominal or not isinstance(learner, BaseEstimator):
+        return
+    if not get_tags(learner).input_tags.categorical:
+        raise ValueError(
+            f"{type(learner).__name__} takes numbers only, but {nominal[0]!r} is nominal; leave "
+            "such columns out, or let C4.5 grow the tree (--learner c45)."
+        )
 
 
 def _inside(model):

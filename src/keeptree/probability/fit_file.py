@@ -1,10 +1,9 @@
 """Fit a model to a data file: what ``keeptree fit`` does."""
 
-from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
-
 from keeptree.data.training import read_training
+from keeptree.probability.estimator import check_learner
 from keeptree.probability.methods import make_method
+from keeptree.progress import step
 
 
 def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
@@ -42,18 +41,7 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
     Tree(2 leaves, depth 1, 2 classes, 2 features, from C45Classifier)
     """
     model = make_method(method, tree)
-    X, y = read_training(data, target, nominal, drop, tree)
-    _check_learner(tree, X)
+    with step("Reading the data"):
+        X, y = read_training(data, target, nominal, drop, tree)
+    check_learner(tree, X)
     return model.fit(X, y)
-
-
-def _check_learner(learner, X):
-    """Raise a ValueError that names a nominal column if the learner takes numbers only."""
-    nominal = [name for name in X.columns if X[name].dtype == "category"]
-    if not nominal or not isinstance(learner, BaseEstimator):
-        return
-    if not get_tags(learner).input_tags.categorical:
-        raise ValueError(
-            f"{type(learner).__name__} takes numbers only, but {nominal[0]!r} is nominal; leave "
-            "such columns out, or let C4.5 grow the tree (--learner c45)."
-        )

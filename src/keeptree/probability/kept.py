@@ -14,6 +14,7 @@ from keeptree.probability.pool import (
 )
 from keeptree.probability.refits import RefittedModel
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
+from keeptree.progress import step
 from keeptree.savable import expect
 from keeptree.tree import LEAF
 
@@ -219,6 +220,7 @@ def _ask(experts, X, n_classes):
     return opinions
 
 
+@step("Weighing the experts on folds")
 def _unseen(folds, chosen):
     """Opinions on the cases of all folds, with their classes and weights."""
     parts = []

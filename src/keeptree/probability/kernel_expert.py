@@ -13,6 +13,7 @@ import numpy as np
 from keeptree._compiled.landmarks import Landmarks, weigh_landmarks
 from keeptree.probability.condense import centres, condense, padded
 from keeptree.probability.kernel_space import KernelSpace, embed
+from keeptree.progress import step
 from keeptree.savable import (
     expect,
     expect_array,
@@ -103,6 +104,7 @@ class KernelExpert:
         weigh_landmarks(X, self.space.arrays, cloud, out)
 
 
+@step("Learning from similar cases")
 def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     """Choose landmarks, metric and bandwidth from a training sample.
 

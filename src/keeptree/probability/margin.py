@@ -11,6 +11,7 @@ from keeptree._compiled.soft import add_margins, logits_to_shares
 from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
+from keeptree.progress import step
 from keeptree.savable import expect, expect_array, expect_number, saved_part
 from keeptree.tree import LEAF
 
@@ -121,6 +122,7 @@ def fit_margin(sample, C=_DEFAULT_C):
     return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept)
 
 
+@step("Choosing the strength of the margins")
 def choose_margin(folds, penalties=PENALTIES):
     """The C with the least out-of-fold log-loss; the default without folds."""
     if len(penalties) == 1:

@@ -20,6 +20,7 @@ from keeptree.importers import keep, unwrap
 from keeptree.importers.steps import read_rows
 from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.estimator import fit_learner, unfitted_learner
+from keeptree.progress import step
 
 FOLDS = 5
 _LEAST_WEIGHT = 0.1  # mean weight of a row that passes without a word
@@ -94,11 +95,17 @@ def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, m
         return None
     shown = present[stratified_part(labels[present], most)]
     grown_on = X, y, sample.weight if weighted else None
+    splits = _splits(cv, X, sample, present, shown, first)
     work = (
         delayed(_refit)(learner, sample, grown_on, grow, np.intersect1d(grow, shown), hold)
-        for grow, hold in _splits(cv, X, sample, present, shown, first)
+        for grow, hold in splits
     )
-    return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(work))
+    folds = []
+    with step("Refitting the tree on folds", len(splits)) as move:
+        for fold in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(work):
+            folds.append(fold)
+            move(len(folds))
+    return tuple(folds)
 
 
 def _splits(cv, X, sample, present, shown, first):

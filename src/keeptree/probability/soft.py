@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.smoothing import leaf_average
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
+from keeptree.progress import step
 from keeptree.savable import expect, expect_number, expect_probabilities, saved_part
 
 STRENGTHS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)  # tried by strength="cv"
@@ -74,6 +75,7 @@ def soft_grid(sample, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES):
     return p
 
 
+@step("Choosing how soft the tests are")
 def choose_soft(folds, strengths=STRENGTHS, shrinkages=SHRINKAGES):
     """The pair (strength, shrinkage) with the least out-of-fold log-loss; defaults without folds.
 

@@ -5,6 +5,7 @@ import numpy as np
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.subject import resolve
 from keeptree.explanation.wording import join
+from keeptree.progress import step
 
 _MOST_HELD, _MOST_VALUES = 300, 30_000  # cases, and their values: half for each reason to look
 
@@ -50,6 +51,7 @@ def collect_cases(held, columns, changes=None):
     ]
 
 
+@step("Finding the nearest changes")
 def tell_changes(model, fixed, rows):
     """Return the nearest change of encoded rows as text, as ``keeptree.nearest_change`` finds it.
 

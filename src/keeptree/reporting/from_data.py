@@ -7,9 +7,17 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from keeptree.data.cases import read_cases
+from keeptree.data.files import find_column
+from keeptree.data.labels import find_class
 from keeptree.data.training import read_training
-from keeptree.probability.estimator import fit_learner, is_kept, unfitted_learner
+from keeptree.probability.estimator import (
+    check_learner,
+    fit_learner,
+    is_kept,
+    unfitted_learner,
+)
 from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.progress import step
 from keeptree.reporting.methods import make_methods
 from keeptree.reporting.report import report, write_report
 from keeptree.text import plural
@@ -61,11 +69,13 @@ def report_data(
     (X_train, X_test, y_train, y_test), stratified = hold_out(X, y, test_size, random_state)
     given = is_kept(tree)
     # Grown here once, so that every method keeps the very same tree.
-    tree = tree if given else fit_learner(unfitted_learner(tree), X_train, y_train, None)
+    with step("Growing the tree"):
+        tree = tree if given else fit_learner(unfitted_learner(tree), X_train, y_train, None)
     model = KeptTreeClassifier(tree).fit(X_train, y_train)
     others = make_methods(methods, tree)
-    for other in others.values():
-        other.fit(X_train, y_train)
+    for name, other in others.items():
+        with step(f"Fitting {name}"):
+            other.fit(X_train, y_train)
     split = (
         f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
         f"{', stratified by class' if stratified else ''}, seed {random_state}. Every "
@@ -95,6 +105,7 @@ def report_file(
     out="report.html",
     title=None,
     rows=True,
+    positive=None,
     fixed=(),
     nominal=(),
     drop=(),
@@ -115,6 +126,9 @@ def report_file(
         Report on this one instead of fitting one.
     out, title, rows, fixed
         As in :func:`~keeptree.report`.
+    positive : str, optional
+        With two classes, the one whose probability is shown, as the file has it: "1" for the
+        number 1. Default the rarer.
     nominal : sequence of str
         Columns that hold categories though they look like numbers.
     drop : sequence of str
@@ -125,14 +139,20 @@ def report_file(
     data : dict
         As :func:`~keeptree.report` returns it.
     """
-    if model is not None:
-        X, y = read_cases(model, data, target)
-    else:
-        X, y = read_training(data, target, nominal, drop, tree)
+    with step("Reading the data"):
+        if model is not None:
+            X, y = read_cases(model, data, target)
+        else:
+            X, y = read_training(data, target, nominal, drop, tree)
+            check_learner(tree, X)
+    for name in fixed:
+        find_column(name, X.columns)  # before a model is fitted
+    if positive is not None:
+        positive = find_class(positive, y if model is None else model.classes_)
     file = Path(data).name
     about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}
     X = _number_rows(X, file)
-    told = {"target": target, "fixed": fixed, "about": about}
+    told = {"target": target, "positive": positive, "fixed": fixed, "about": about}
     if model is not None:
         return report(model, X, y, out, title, rows, **told)
     return report_data(X, y, tree=tree, out=out, title=title, rows=rows, **told)

@@ -7,6 +7,7 @@ import numpy as np
 
 from keeptree.data.labels import label_codes
 from keeptree.probability.answers import is_second_opinion
+from keeptree.progress import step
 from keeptree.text import clean
 from keeptree.tree import Tree
 
@@ -96,6 +97,7 @@ class HeldOut:
         return f"A case is named by its {clean(index.name)}."
 
 
+@step("Scoring the held-out cases")
 def hold_out_cases(model, boundary, X, y=None):
     """Return the cases as :class:`HeldOut`, encoded once.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from keeptree.probability.base import KeptTreeModel
 from keeptree.probability.methods import METHODS, make_method, methods_of
+from keeptree.progress import step
 from keeptree.reporting.quality import roc_points, single_metrics
 from keeptree.reporting.tree_data import fingerprint
 from keeptree.text import clean
@@ -42,6 +43,7 @@ def check_same_tree(others, tree):
             )
 
 
+@step("Measuring the other methods")
 def measure_methods(held, name, others, positive):
     """Measure every method on the same cases.
 

@@ -7,6 +7,7 @@ from sklearn.metrics import roc_curve
 
 from keeptree.evaluation.ranking import auc, weighted_area
 from keeptree.evaluation.reliability import quantile_bins
+from keeptree.progress import step
 
 # Metric -> name, whether larger is better; all are shown with three decimals.
 SHOWN_METRICS = {
@@ -21,6 +22,7 @@ _BLOCK = 2_000_000  # weights held at a time
 _ROC_POINTS = 300
 
 
+@step("Measuring the quality on resamples")
 def collect_quality(held, positive):
     """Return the metrics of ours and the leaves, and the curves of each class that occurs.
 

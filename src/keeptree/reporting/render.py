@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from keeptree.progress import step
 from keeptree.reporting import charts, plot
 from keeptree.reporting.outline import fold, open_nodes, outline_bar, outline_items, path_to
 from keeptree.reporting.quality import SHOWN_METRICS
@@ -40,6 +41,7 @@ SCRIPTS = (
 _LABEL_WIDTH, _LABEL_SIZE = 640, 16  # where a label of the outline is cut
 
 
+@step("Writing the page")
 def render(data):
     """Return the page as HTML text: no request to the network, one script of its own.
 

@@ -10,11 +10,13 @@ from keeptree.probability.margin import PARTS, MarginExpert, MarginTreeClassifie
 from keeptree.probability.pool import SHARE, SOFTNESS
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.probability.soft import SoftExpert, SoftTreeClassifier, slope_of
+from keeptree.progress import step
 from keeptree.tree import LEAF, NOMINAL
 
 MOST_NUMBERS = 300_000  # of training rows in a file: about 1.6 MB
 
 
+@step("Preparing the what-if panel")
 def collect_whatif(model, boundary, attributes, rows=True):
     """Return the tree, the metric and the probability model as the scripts of the page read them.
 

@@ -1,0 +1,125 @@
+"""What a nearest change may do, as typed on the command line."""
+
+from argparse import ArgumentTypeError
+
+
+def add_changes(parser):
+    """Add the options of the nearest change, as :func:`keeptree.nearest_change` has them."""
+    group = parser.add_argument_group("the nearest change")
+    group.add_argument("--to", metavar="CLASS", help="the class wanted; default: any other")
+    group.add_argument(
+        "--n", metavar="N", type=_whole, default=1, help="how many changes to tell (default: 1)"
+    )
+    group.add_argument(
+        "--fixed",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column that keeps its value; may be repeated",
+    )
+    group.add_argument(
+        "--bounds",
+        metavar="COLUMN=LOW:HIGH",
+        action="append",
+        default=[],
+        help="the least and the largest value a column may change to, either may be left out; of "
+        "categories COLUMN=A,B,...; may be repeated",
+    )
+    for name, way in (("--increase-only", "fall"), ("--decrease-only", "rise")):
+        group.add_argument(
+            name,
+            metavar="COLUMN",
+            action="append",
+            default=[],
+            help=f"a column that may not {way}; may be repeated",
+        )
+    group.add_argument(
+        "--cost",
+        metavar="COLUMN=FACTOR",
+        action="append",
+        default=[],
+        help="count a change of this column so many times; may be repeated",
+    )
+    group.add_argument(
+        "--step",
+        metavar="COLUMN=STEP",
+        action="append",
+        default=[],
+        help="a changed value must be a multiple of the step; may be repeated",
+    )
+    group.add_argument(
+        "--max-changes", metavar="N", type=_whole, help="largest number of columns that change"
+    )
+
+
+def read_changes(options, model):
+    """Return the options as arguments of :func:`keeptree.nearest_change`."""
+    from keeptree.data.labels import find_class
+
+    tree = model.tree_
+    return {
+        "target": None if options.to is None else find_class(options.to, tree.classes),
+        "n": options.n,
+        "fixed": [_column(name, tree) for name in options.fixed],
+        "bounds": dict(_read_bounds(text, tree) for text in options.bounds),
+        "increase_only": [_column(name, tree) for name in options.increase_only],
+        "decrease_only": [_column(name, tree) for name in options.decrease_only],
+        "costs": dict(_read_number(text, tree, "--cost") for text in options.cost),
+        "steps": dict(_read_number(text, tree, "--step") for text in options.step),
+        "max_changes": options.max_changes,
+    }
+
+
+def _column(name, tree):
+    """Name of a column; of a tree that knows no names its position."""
+    return int(name) if tree.feature_names is None and name.isdigit() else name
+
+
+def _read_bounds(text, tree):
+    """Column and bounds of ``age=18:65``, ``age=18:`` or ``colour=red,blue``."""
+    from keeptree.data.labels import named_label
+    from keeptree.geometry.metric import column_number
+
+    column, given = _split(text, tree, "--bounds")
+    labels = tree.categories[column_number(tree, column, "--bounds")]
+    if labels is not None:
+        return column, [named_label(part.strip(), labels) for part in given.split(",")]
+    low, colon, high = given.partition(":")
+    try:
+        limits = [float(end) if end.strip() else None for end in (low, high)]
+    except ValueError:
+        colon = ""
+    if not colon:
+        raise ValueError(
+            f"--bounds {text} is not understood; give {column}=LOW:HIGH, or {column}=LOW: for an "
+            "open end."
+        )
+    return column, tuple(limits)
+
+
+def _read_number(text, tree, option):
+    """Column and number of ``age=5``."""
+    column, given = _split(text, tree, option)
+    try:
+        return column, float(given)
+    except ValueError:
+        raise ValueError(f"{option} {text} is not understood; give {column}=NUMBER.") from None
+
+
+def _split(text, tree, option):
+    """Column and value of ``COLUMN=VALUE``; a column may have an equals sign in its name."""
+    fitting = [name for name in tree.feature_names or () if text.startswith(f"{name}=")]
+    name = max(fitting, key=len, default=text.partition("=")[0])
+    if text == name:
+        raise ValueError(f"{option} {text} is not understood; give COLUMN=VALUE.")
+    return _column(name, tree), text[len(name) + 1 :]
+
+
+def _whole(text):
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return number
