@@ -21,6 +21,7 @@ LAYERS = [
         "plotting",
         "progress",
         "savable",
+        "temporary",
         "terminal",
         "text",
     },

@@ -1,11 +1,15 @@
 """Writing files: checked before the work, complete or not at all; extras named when missing."""
 
+import errno
 import os
-import secrets
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+
+from keeptree.temporary import is_temporary, temporary_file
+
+# Errors that come from writing, whichever library writes.
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EROFS, getattr(errno, "EDQUOT", -1)}
 
 
 class MissingExtraError(ImportError):
@@ -37,10 +41,11 @@ def check_writable(path):
     Parameters
     ----------
     path : str or Path
-        A file that may exist already.
+        A file that may exist already, or a symbolic link to one.
     """
     path = Path(path).expanduser().absolute()
-    folder = path.parent
+    target = _follow(path)
+    folder = target.parent
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
     if path.exists() and not path.is_file():
@@ -50,8 +55,11 @@ def check_writable(path):
         raise FileNotFoundError(
             f"The folder {folder} {wrong}; create it or choose another place for the file."
         )
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(f"{path} is read-only; choose another place for the file.")
     try:
-        NamedTemporaryFile(dir=folder).close()
+        with temporary_file(folder):
+            pass
     except OSError as error:
         raise _cannot_write(path, error) from error
     return path
@@ -61,29 +69,78 @@ def check_writable(path):
 def replacing(path):
     """Yield the path of a temporary file beside ``path`` that takes its place once it is complete.
 
-    An error inside leaves the old file as it is, and nothing else.
+    The new file is on the disk before the old one goes, has its permissions and, where the system
+    allows it, its owner. A symbolic link stays, and what it points to is replaced. An error inside
+    leaves the old file as it is, and nothing else.
     """
     path = check_writable(path)
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
+    target = _follow(path)
+    old = target.stat() if target.exists() else None
+    mode = 0o666 if old is None else 0o600
+    with _explaining(path), temporary_file(target.parent, mode) as (temporary, file):
+        if old is not None:
+            _take_over(target, old, temporary)
         yield temporary
-        try:
-            os.replace(temporary, path)
-        except OSError as error:
-            raise _cannot_write(path, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        os.fsync(file.fileno())
+        file.close()
+        os.replace(temporary, target)
+        _sync_folder(target.parent)
 
 
 def write_text(path, text):
     """Write a file so that it is replaced only once the new one is complete."""
     with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def _explaining(path):
+    """Turn what the system says of the temporary file into a sentence about ``path``."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM and not is_temporary(error.filename):
+            raise  # of another file, which is read
+        raise _cannot_write(path, error) from error
+
+
+def _follow(path):
+    """Where a file really is."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(f"{path} is a symbolic link that leads in a circle; choose another place.")
+    return target
+
+
+def _take_over(target, old, temporary):
+    """Give the new file the owner, the permissions and the extended attributes of the old one."""
+    mode = old.st_mode & 0o777
+    new = temporary.stat()
+    if hasattr(os, "chown") and (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(PermissionError):
+            os.chown(temporary, -1, old.st_gid)
+        with suppress(PermissionError):
+            os.chown(temporary, old.st_uid, -1)
+        if temporary.stat().st_gid != old.st_gid:
+            mode &= 0o707 | (mode & 0o007) << 3  # another group gets what everybody has
+    with suppress(OSError, AttributeError):  # access lists and labels, where there are any
+        for name in os.listxattr(target):
+            os.setxattr(temporary, name, os.getxattr(target, name))
+    temporary.chmod(mode)
+
+
+def _sync_folder(folder):
+    """Wait until the new name of a file is on the disk, where the system can tell."""
+    with suppress(OSError):  # some network file systems cannot
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise _cannot_write(path, error) from error
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _cannot_write(path, error):
-    reason = (error.strerror or str(error)).lower()
-    return type(error)(f"{path} cannot be written ({reason}); choose another place for the file.")
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return type(error)(
+        f"{path} cannot be written ({reason.lower()}); choose another place for the file."
+    )

@@ -20,7 +20,7 @@ from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
 from keeptree.evaluation.preparation import read_classes
 from keeptree.evaluation.tables import finite
-from keeptree.output import write_text
+from keeptree.output import replacing, write_text
 from keeptree.progress import step
 from keeptree.text import clean, plural
 
@@ -141,7 +141,8 @@ def _write(out, title, comparison, curve):
     written = [out / "comparison.md", out / "comparison.json"]
     for name, figure in pictures.items():
         written.append(out / f"{name}.png")
-        figure.savefig(written[-1], dpi=150)
+        with replacing(written[-1]) as temporary:
+            figure.savefig(temporary, format="png", dpi=150)
     return written
 
 

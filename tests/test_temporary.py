@@ -1,0 +1,138 @@
+"""Temporary files do not outlive their process: signals, kills and forks of real processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from keeptree.temporary import is_temporary, remove_leftovers, temporary_file
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+def start(folder, code):
+    """A Python process that runs the code and has printed "ready"."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+WRITING = """
+    import sys, time
+    from keeptree.output import replacing
+
+    with replacing(sys.argv[1] + "/page.html") as temporary:
+        temporary.write_text("half")
+        print("ready", flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_the_process_and_leaves_the_old_file_alone(name, tmp_path):
+    (tmp_path / "page.html").write_text("old")
+    process = start(tmp_path, WRITING)
+    assert len(list(tmp_path.iterdir())) == 2
+    process.send_signal(getattr(signal, name))
+    # As the signal alone would have ended it: what started it can tell.
+    assert process.wait(30) == -getattr(signal, name)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert (tmp_path / "page.html").read_text() == "old"
+
+
+def test_what_a_kill_leaves_is_removed_by_the_next_run(tmp_path):
+    (tmp_path / "page.html").write_text("old")
+    (tmp_path / ".keeptree-not-ours.tmp").write_text("of somebody else")
+    process = start(tmp_path, WRITING)
+    process.kill()
+    process.wait(30)
+    assert len(list(tmp_path.iterdir())) == 3
+    assert (tmp_path / "page.html").read_text() == "old"
+    with temporary_file(tmp_path):
+        pass
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == [".keeptree-not-ours.tmp", "page.html"]
+
+
+def test_the_files_of_a_running_process_and_of_another_machine_stay(tmp_path):
+    process = start(tmp_path, WRITING)
+    try:
+        (running,) = [path for path in tmp_path.iterdir() if is_temporary(path)]
+        place = running.name.split("-")[1]
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait(30)
+        elsewhere = tmp_path / f".keeptree-{'0' * 8}-{ended.pid}-{'0' * 16}.tmp"
+        here = tmp_path / f".keeptree-{place}-{ended.pid}-{'0' * 16}.tmp"
+        for path in (elsewhere, here):
+            path.write_text("")
+        remove_leftovers(tmp_path)
+        assert running.exists()
+        assert elsewhere.exists()
+        assert not here.exists()
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_a_handler_of_the_program_is_left_in_place(tmp_path):
+    code = """
+        import signal, sys, time
+        from keeptree.output import replacing
+
+        def stop(*_):
+            raise SystemExit(7)
+
+        signal.signal(signal.SIGTERM, stop)
+        with replacing(sys.argv[1] + "/page.html") as temporary:
+            print("ready", flush=True)
+            time.sleep(60)
+    """
+    process = start(tmp_path, code)
+    process.terminate()
+    assert process.wait(30) == 7
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_forked_child_leaves_the_files_of_its_parent_alone(tmp_path):
+    code = """
+        import os, signal, sys, time
+        from keeptree.output import replacing
+
+        with replacing(sys.argv[1] + "/page.html") as temporary:
+            temporary.write_text("new")
+            alive, tell = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.write(tell, b"x")
+                time.sleep(60)
+                os._exit(1)
+            os.read(alive, 1)  # a signal before Python has finished the fork would be lost
+            os.kill(child, signal.SIGTERM)
+            os.waitpid(child, 0)
+        print("ready", flush=True)
+    """
+    assert start(tmp_path, code).wait(30) == 0
+    assert (tmp_path / "page.html").read_text() == "new"
+
+
+def test_handlers_are_in_place_only_while_a_file_is_open(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    with temporary_file(tmp_path), temporary_file(tmp_path):
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_temporary_file_takes_no_name_that_exists(tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_hex", lambda n: "0" * 2 * n)
+    with temporary_file(tmp_path) as (path, _):
+        with pytest.raises(FileExistsError), temporary_file(tmp_path):
+            pass
+        assert path.exists()
