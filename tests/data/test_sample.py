@@ -164,3 +164,11 @@ def test_parts_of_a_sample_keep_rows_classes_and_weights_together():
     np.testing.assert_array_equal(whole.distinct(2), np.unique(X[weight > 0, 2]))
     assert (whole.take(slice(9)).weight == weight[:9]).all()
     assert (Sample(kept, X, y).weight == 1).all()
+
+
+def test_a_sample_remembers_how_often_values_were_missing():
+    X = np.array([[1.0, np.nan], [2.0, np.nan], [np.nan, 3.0], [4.0, np.nan]])
+    tree = kt.C45Classifier().fit(X, [0, 1, 0, 1]).tree_
+    assert Sample(tree, X, [0, 1, 0, 1]).observed.missing.tolist() == [0.25, 0.75]
+    weight = np.array([1.0, 2.0, 0.0, 1.0])
+    assert Sample(tree, X, [0, 1, 0, 1], weight).observed.missing.tolist() == [0.0, 1.0]

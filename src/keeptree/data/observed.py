@@ -24,6 +24,9 @@ class Observed:
     whole : ndarray of shape (n_features,)
         Whether the tree tests the column as a number and all its known values are whole: counts,
         years, yes and no.
+    missing : ndarray of shape (n_features,) or None
+        Share of the rows without a value in each column, rows of weight 0 apart; None in a model
+        that an older version saved.
     """
 
     low: np.ndarray
@@ -32,6 +35,7 @@ class Observed:
     deviation: np.ndarray
     seen: tuple
     whole: np.ndarray
+    missing: np.ndarray | None = None
 
     @property
     def columns(self):
@@ -47,6 +51,10 @@ class Observed:
         for mask, labels in zip(self.seen, tree.categories, strict=True):
             if mask is not None:
                 expect_array(mask, "seen", np.bool_, (len(labels or ()),))
+        if self.missing is not None:
+            expect_array(self.missing, "missing", np.float64, (tree.n_features,))
+            shares = ((self.missing >= 0) & (self.missing <= 1)).all()
+            expect(shares, "missing must be shares between 0 and 1")
 
 
 def observe(X, tree, sample_weight=None, columns=None):
@@ -58,7 +66,20 @@ def observe(X, tree, sample_weight=None, columns=None):
             known &= np.asarray(sample_weight) > 0
         seen[f] = np.bincount(X[known, f].astype(np.int64), minlength=len(tree.categories[f])) > 0
     columns = column_spread(X, sample_weight) if columns is None else columns
-    return Observed(*columns, tuple(seen), _whole_columns(X, tree))
+    missing = _missing_shares(X, sample_weight)
+    return Observed(*columns, tuple(seen), _whole_columns(X, tree), missing)
+
+
+def _missing_shares(X, sample_weight):
+    """Share of the rows of positive weight that have no value, of each column."""
+    missing, rows = np.zeros(X.shape[1], dtype=np.int64), 0
+    for start in range(0, len(X), ROWS):
+        block = X[start : start + ROWS]
+        if sample_weight is not None:
+            block = block[np.asarray(sample_weight[start : start + ROWS]) > 0]
+        missing += np.isnan(block).sum(axis=0)
+        rows += len(block)
+    return missing / max(rows, 1)
 
 
 def _whole_columns(X, tree):
