@@ -80,7 +80,8 @@ def test_predict_on_the_standard_output_is_csv_and_nothing_else(saved, folder):
     done = keeptree("predict", str(saved), "loans.csv", "--out", "-", cwd=folder)
     assert len(done.stdout.splitlines()) == 401
     assert done.stdout.startswith('"prediction","probability_high"')
-    assert done.stderr == ""
+    assert done.stderr.startswith("Nothing new: ")
+    assert done.stderr.count("\n") == 1
 
 
 def write(name, text, encoding="utf-8"):

@@ -29,6 +29,7 @@ _HOME = {
     "prune": "learners.prune",
     "report": "reporting.report",
     "save": "saving",
+    "unfamiliar": "explanation.unfamiliar",
 }
 
 __all__ = sorted(_HOME)

@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentTypeError
 
 from keeptree.cli.command import Command, add_data, add_json, print_json, require_files
+from keeptree.cli.naming import add_labels, read_labels
 from keeptree.output import require_extra
 from keeptree.progress import watch
 
@@ -27,6 +28,7 @@ def _arguments(parser):
     parser.add_argument("--metrics", metavar="A,B,...", type=_names, help="which ones, by name")
     parser.add_argument("--baseline", metavar="MODEL", help="the one the others are compared with")
     parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
+    add_labels(parser)
     parser.add_argument(
         "--costs",
         metavar="MATRIX",
@@ -67,6 +69,7 @@ def _run(options):
             learning=options.learning_curve,
             nominal=options.nominal,
             drop=options.drop,
+            labels=read_labels(options),
             protocol=options.protocol,
             n_splits=options.splits,
             baseline=options.baseline,

@@ -10,6 +10,7 @@ from keeptree.cli.command import (
     print_json,
     require_files,
 )
+from keeptree.cli.naming import add_labels, read_labels
 from keeptree.progress import step, watch
 
 
@@ -22,6 +23,7 @@ def _arguments(parser):
         required=True,
         help="its number; the first after the header is 1",
     )
+    add_labels(parser)
     how = parser.add_mutually_exclusive_group()
     add_json(how, "the story")
     how.add_argument("--markdown", action="store_true", help="print it as Markdown")
@@ -32,11 +34,13 @@ def _run(options):
     require_files(options.data)
     check_order(options.model, options.data)
     from keeptree.data.cases import read_row
+    from keeptree.data.labels import rename_classes
     from keeptree.explanation.story import explain
 
     with watch("Explaining a row"):
         with step("Reading the model"):
             model = load_model(options.model)
+        rename_classes(model, read_labels(options))
         changes = read_changes(options, model)
         with step("Reading the data"):
             row = read_row(model, options.data, options.row)

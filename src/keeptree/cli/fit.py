@@ -9,6 +9,7 @@ from keeptree.cli.command import (
     require_files,
 )
 from keeptree.cli.growing import add_growing, choose_tree
+from keeptree.cli.naming import add_labels, read_labels
 from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.progress import step, watch
 from keeptree.text import plural
@@ -31,6 +32,7 @@ def _arguments(parser):
         help=f"where the probabilities come from: {', '.join(METHODS)} (default: %(default)s, "
         "which we recommend)",
     )
+    add_labels(parser)
     add_json(parser, "what was fitted")
     add_growing(parser)
 
@@ -40,7 +42,6 @@ def _run(options):
     out = output_path(options.out, options.data, options.tree, default="model.json")
     with watch("Fitting a model"):
         tree = choose_tree(options)
-        from keeptree.data.labels import class_names
         from keeptree.probability.fit_file import fit_file
         from keeptree.saving import save
 
@@ -51,6 +52,7 @@ def _run(options):
             method=options.method,
             nominal=options.nominal,
             drop=options.drop,
+            labels=read_labels(options),
         )
         with step("Saving the model"):
             save(model, out)
@@ -63,12 +65,14 @@ def _run(options):
     print(
         f"{summary['kind']} {kept} a tree of {leaves}, depth {summary['depth']}, on "
         f"{plural(summary['columns'], 'column')}, for the classes "
-        f"{', '.join(class_names(model, model.classes_)[:10])}."
+        f"{', '.join(summary['class_names'][:10])}."
     )
     print(f"Saved as {out}.")
 
 
 def _summary(model, options, out):
+    from keeptree.data.labels import class_names
+
     tree = model.tree_
     return {
         "schema": SCHEMA,
@@ -78,6 +82,7 @@ def _summary(model, options, out):
         "depth": tree.max_depth,
         "columns": tree.n_features,
         "classes": [str(label) for label in model.classes_],
+        "class_names": list(class_names(model, model.classes_)),
         "out": str(out),
     }
 

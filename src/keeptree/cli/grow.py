@@ -8,6 +8,7 @@ from keeptree.cli.command import (
     print_json,
     require_files,
 )
+from keeptree.cli.naming import add_labels, read_labels
 from keeptree.progress import step, watch
 
 
@@ -35,12 +36,14 @@ def _arguments(parser):
     parser.add_argument("--binary-splits", action="store_true", help="Weka's -B")
     parser.add_argument("--no-raising", action="store_true", help="Weka's -S")
     parser.add_argument("--no-collapse", action="store_true", help="Weka's -O")
+    add_labels(parser)
     add_json(parser, "the tree")
 
 
 def _run(options):
     require_files(options.data)
     out = output_path(options.out, options.data, default="tree.json")
+    from keeptree.data.labels import label_names
     from keeptree.data.training import read_training
     from keeptree.learners.c45 import C45Classifier
     from keeptree.learners.j48_text import j48_text
@@ -59,14 +62,21 @@ def _run(options):
     with watch("Growing a tree"):
         with step("Reading the data"):
             X, y = read_training(options.data, options.target, options.nominal, options.drop)
+        label_names(y.unique(), read_labels(options))  # before a tree is grown
         tree = learner.fit(X, y).tree_
         with step("Saving the tree"):
             tree.save(out)
     if options.json:
         print_json(tree.to_dict(), indent=None)
         return
-    unpruned = options.pruning == "none"
-    print(j48_text(tree, unpruned=unpruned, binary_splits=options.binary_splits))
+    print(
+        j48_text(
+            tree,
+            unpruned=options.pruning == "none",
+            binary_splits=options.binary_splits,
+            names=label_names(tree.classes, read_labels(options)),
+        )
+    )
     print(f"Saved as {out}.")
 
 

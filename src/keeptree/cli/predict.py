@@ -1,5 +1,7 @@
 """``keeptree predict``: the answers of a saved model for a data file of any size."""
 
+import sys
+
 from keeptree.cli.command import (
     Command,
     add_json,
@@ -10,6 +12,7 @@ from keeptree.cli.command import (
     print_json,
     require_files,
 )
+from keeptree.cli.naming import add_labels, read_labels
 from keeptree.progress import step, watch
 
 
@@ -31,6 +34,17 @@ def _arguments(parser):
     parser.add_argument(
         "--distance", action="store_true", help="add the distance to the decision boundary"
     )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse data with anything new since fitting: write nothing, exit with code 2",
+    )
+    parser.add_argument(
+        "--excel-safe",
+        action="store_true",
+        help="write text that a spreadsheet would run as a formula with an apostrophe before it",
+    )
+    add_labels(parser)
     add_json(parser, "a summary")
 
 
@@ -51,17 +65,27 @@ def _run(options):
             options.out,
             keep=options.keep,
             distance=options.distance,
+            labels=read_labels(options) or None,
+            strict=options.strict,
+            excel_safe=options.excel_safe,
         )
-    if options.out == "-":
-        return
     if options.json:
         print_json(summary)
         return
-    print(f"{summary['rows']:,} rows scored.")
-    if summary["second_opinions"] is not None:
-        found = f"{summary['second_opinions']:,} with a second opinion"
-        print(f"{found}: another class is more probable than the tree's.")
-    print(f"Saved as {summary['out']}.")
+    # Beside the answers the standard output has no room for a word about them.
+    _tell(summary, sys.stderr if options.out == "-" else sys.stdout)
+
+
+def _tell(summary, stream):
+    if stream is sys.stdout:
+        print(f"{summary['rows']:,} rows scored.")
+        if summary["second_opinions"] is not None:
+            found = f"{summary['second_opinions']:,} with a second opinion"
+            print(f"{found}: another class is more probable than the tree's.")
+        print(f"Saved as {summary['out']}.")
+    new = summary["unfamiliar"]
+    unknown = "What is new cannot be told: the model remembers nothing of its training sample."
+    print(unknown if new is None else new["sentence"], file=stream)
 
 
 COMMAND = Command(

@@ -10,6 +10,7 @@ from keeptree.cli.command import (
     require_files,
 )
 from keeptree.cli.growing import add_growing, check_not_growing, choose_tree
+from keeptree.cli.naming import add_labels, read_labels
 from keeptree.output import require_extra
 from keeptree.progress import watch
 
@@ -30,6 +31,7 @@ def _arguments(parser):
         metavar="LABEL",
         help="of two classes, the one whose probability is shown (default: the rarer)",
     )
+    add_labels(parser)
     parser.add_argument(
         "--lock",
         metavar="COLUMN",
@@ -63,6 +65,7 @@ def _run(options):
             rows=not options.no_rows,
             positive=options.positive,
             fixed=options.lock,
+            labels=read_labels(options),
             nominal=options.nominal,
             drop=options.drop,
         )

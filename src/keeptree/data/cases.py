@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from keeptree.data.cells import cells_as_labels, cells_as_numbers
+from keeptree.data.cells import cells_as_labels, cells_as_numbers, unseen_cells
 from keeptree.data.files import file_columns, find_column, read_batches
 
 CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
@@ -22,12 +22,16 @@ class Block:
         Number of the first row, from 0.
     done : float
         How much of the file was read, between 0 and 1.
+    unseen : dict
+        Categories that the model does not know and that the frame has not: position of the column
+        -> numbers of the rows in the frame, and the categories.
     """
 
     frame: object
     kept: dict
     start: int
     done: float
+    unseen: dict
 
 
 def read_blocks(path, model, keep=()):
@@ -57,9 +61,10 @@ def read_blocks(path, model, keep=()):
     start = 0
     for batch, done in read_batches(path, wanted, rows):
         frame = _frame(batch, columns, start)
+        unseen = _find_unseen(batch, frame, columns)
         if not hasattr(model, "feature_names_in_"):
             frame.columns = range(len(columns))  # scikit-learn warns of names the model lacks
-        yield Block(frame, {name: batch.column(name) for name in keep}, start, done)
+        yield Block(frame, {name: batch.column(name) for name in keep}, start, done, unseen)
         start += batch.num_rows
 
 
@@ -147,6 +152,17 @@ def _wanted(path, names, model, keep):
             f"needs; it has {', '.join(map(repr, names[:10]))}."
         )
     return dict(zip(expected, categories, strict=True))
+
+
+def _find_unseen(batch, frame, columns):
+    """The cells that are no label the model knows."""
+    found = {}
+    for position, (name, labels) in enumerate(columns.items()):
+        if labels is not None:
+            places, values = unseen_cells(batch.column(name), frame[name].array)
+            if len(places):
+                found[position] = places, values
+    return found
 
 
 def _frame(batch, columns, start):

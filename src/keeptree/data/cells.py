@@ -133,6 +133,36 @@ def cells_as_labels(column, labels, name=""):
     return pd.Categorical.from_codes(codes[values.codes], categories=pd.Index(list(labels)))
 
 
+def unseen_cells(column, values):
+    """The cells of a column that :func:`cells_as_labels` did not know.
+
+    Parameters
+    ----------
+    column : pyarrow.Array or pyarrow.ChunkedArray
+        What it was given.
+    values : pandas.Categorical
+        What it returned.
+
+    Returns
+    -------
+    places : ndarray of int
+        Their positions.
+    cells : list
+        What they hold.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> column = pa.array(["red", None, "pink"])
+    >>> unseen_cells(column, cells_as_labels(column, ["red", "blue"]))
+    (array([2]), ['pink'])
+    """
+    missing = np.flatnonzero(values.codes < 0)
+    known = column.is_valid().to_numpy(zero_copy_only=False)[missing] if len(missing) else []
+    places = missing[np.asarray(known, dtype=bool)]
+    return places, column.take(places).to_pylist()
+
+
 def _look(label):
     """What a label looks like: a number, if it can be read as one."""
     text = str(label)

@@ -153,6 +153,39 @@ def name_classes(classes, target=None, names=None):
     return tuple(told)
 
 
+def label_names(classes, labels, names=None):
+    """The names of classes, some of them replaced.
+
+    Parameters
+    ----------
+    classes : sequence
+        Distinct labels.
+    labels : dict
+        Class, or text that names it, -> name to use from now on. One that is no class is a
+        ValueError, and so are two classes of one name.
+    names : sequence of str, optional
+        Names so far; default the labels as text.
+
+    Returns
+    -------
+    names : tuple of str
+
+    Examples
+    --------
+    >>> label_names(np.array([0, 1]), {"1": "survived"}, ("Survived = 0", "Survived = 1"))
+    ('Survived = 0', 'survived')
+    """
+    classes = [plain(label) for label in classes]
+    names = list(name_classes(classes) if names is None else names)
+    for label, name in labels.items():
+        found = label if label in classes else find_class(str(label), classes)
+        names[classes.index(found)] = str(name)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"Two classes would be called {twice!r}; give each its own name.")
+    return tuple(names)
+
+
 def class_names(model, classes):
     """The names that a fitted model has for its classes; those of the labels alone if it has none.
 
@@ -164,6 +197,21 @@ def class_names(model, classes):
         Its labels.
     """
     return getattr(model, "class_names_", None) or name_classes(classes)
+
+
+def rename_classes(model, labels):
+    """Give classes of a fitted model other names for people: its ``class_names_``.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        One of ours; a model that is saved keeps the names.
+    labels : dict
+        As :func:`label_names` takes them.
+    """
+    if labels:
+        names = class_names(model, model.classes_)
+        model.class_names_ = label_names(model.classes_, labels, names)
 
 
 def label_codes(labels, classes):

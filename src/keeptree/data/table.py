@@ -38,6 +38,12 @@ def take_rows(X, start, stop):
     return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
 
 
+def column_values(X, position, rows):
+    """Some values of a column as they are, by the numbers of the column and of the rows."""
+    column = _columns(X)[position]
+    return [column.iloc[row] if hasattr(column, "iloc") else column[row] for row in rows.tolist()]
+
+
 def as_matrix(X, categories=None):
     """Return X as a float64 matrix: missing values are NaN, nominal columns hold category codes.
 

@@ -1,22 +1,37 @@
 """The local engine: score a data file of any size, block by block, on this machine."""
 
 import re
+import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 
 from keeptree.data.cases import read_blocks
 from keeptree.data.labels import plain
+from keeptree.engines.formulas import escape_formulas, escape_name
 from keeptree.engines.scorer import Scorer
 from keeptree.output import check_writable, replacing, require_extra
 from keeptree.progress import step
 
 KINDS = (".csv", ".parquet")
+SCHEMA = 1  # of the summary: a change that breaks its readers raises it
 
 
-def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
+def predict_file(
+    model,
+    data,
+    out,
+    *,
+    keep=(),
+    distance=False,
+    labels=None,
+    strict=False,
+    excel_safe=False,
+    progress=None,
+):
     """Score a CSV, Parquet or ARFF file and write the answers to a CSV or Parquet file.
 
     Memory does not grow with the number of rows. The file ``out`` is there once it is complete.
@@ -36,13 +51,23 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
         Columns of the data to write beside the answers, such as an identifier.
     distance : bool, default=False
         Whether to add ``distance``, that of the tree's decision boundary.
+    labels : dict, optional
+        Class -> name to write instead of it, in the predictions and in the names of the columns.
+    strict : bool, default=False
+        Whether anything new (see :func:`~keeptree.unfamiliar`) is a ValueError: then nothing is
+        written.
+    excel_safe : bool, default=False
+        Whether text in a CSV file that a spreadsheet would run as a formula (it starts with ``=``,
+        ``+``, ``-`` or ``@`` and is no number) is written with an apostrophe before it.
     progress : callable, optional
         Called with the share of the file that was read and the number of rows.
 
     Returns
     -------
     summary : dict
-        ``rows``, ``second_opinions`` (None for a model without), ``columns`` and ``out``.
+        ``rows``, ``second_opinions`` (None for a model without), ``columns``, ``out``, and
+        ``unfamiliar``: what :meth:`Unfamiliar.to_dict` returns, None for a model that is not one
+        of ours.
 
     Examples
     --------
@@ -55,13 +80,15 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
     >>> summary = kt.predict_file(model, folder / "new.csv", folder / "scored.csv")
     >>> summary["rows"], summary["columns"][:2]
     (150, ['prediction', 'probability_0'])
+    >>> summary["unfamiliar"]["sentence"]
+    'Nothing new: categories, ranges and missing values are as in fitting.'
     """
     require_extra("pandas", "pyarrow", extra="files")
-    _check_out(out, data)
+    _check_out(out, data, excel_safe)
     if isinstance(keep, str):
         raise ValueError(f"keep={keep!r} is not a list of columns; give [{keep!r}].")
     keep = list(dict.fromkeys(keep))
-    scorer = Scorer(model, distance)
+    scorer = Scorer(model, distance, labels)
     clash = [name for name in keep if name in scorer.names]
     if clash:
         raise ValueError(
@@ -69,27 +96,46 @@ def predict_file(model, data, out, *, keep=(), distance=False, progress=None):
             "rename it."
         )
     rows = second_opinions = 0
-    with _writer(out) as write, step(f"Scoring {Path(data).name}", 1.0) as move:
+    with (
+        _writer(out, strict, excel_safe) as write,
+        step(f"Scoring {Path(data).name}", 1.0) as move,
+    ):
         for block in read_blocks(data, scorer.reader, keep):
             columns = _score(scorer, block, data)
             write({**block.kept, **columns})
             rows += len(block.frame)
             second_opinions += int(np.count_nonzero(columns.get("second_opinion", 0)))
-            move(block.done, f"{block.done:.0%} of the file, {rows:,} rows")
+            move(block.done, f"{100 * block.done:.0f} % of the file, {rows:,} rows")
             if progress is not None:
                 progress(block.done, rows)
+        new = scorer.unfamiliar()
+        if strict:
+            _refuse_new(new, model, data)
     return {
+        "schema": SCHEMA,
         "rows": rows,
         "second_opinions": second_opinions if scorer.has_second_opinion else None,
         "columns": [*keep, *scorer.names],
+        "unfamiliar": None if new is None else new.to_dict(),
         "out": str(out),
     }
+
+
+def _refuse_new(new, model, data):
+    """Raise a ValueError if something is new, or if nobody can say."""
+    if new is None:
+        raise ValueError(
+            f"A {type(model).__name__} remembers nothing of its training sample, so that nobody "
+            "can say what is new; leave out strict, or fit a KeepTree classifier."
+        )
+    if new:
+        raise ValueError(f"{data} is refused, and nothing was written. {new}")
 
 
 def _score(scorer, block, data):
     """Answers for a block; a complaint about its rows says where in the file they are."""
     try:
-        return scorer.score(block.frame)
+        return scorer.score(block.frame, block.unseen)
     except ValueError as error:
         found = re.fullmatch(r"Row (\d+) (.*)", str(error))
         if found:
@@ -97,10 +143,12 @@ def _score(scorer, block, data):
         raise ValueError(f"{data}: {error}") from None
 
 
-def _check_out(out, data):
+def _check_out(out, data, excel_safe):
     if str(out) == "-":
         return
     out = Path(out)
+    if excel_safe and out.suffix.lower() == ".parquet":
+        raise ValueError(f"{out} is Parquet, which runs no formulas; leave out excel_safe.")
     if out.suffix.lower() not in KINDS:
         raise ValueError(f"{out} is neither CSV nor Parquet; give it the ending .csv or .parquet.")
     check_writable(out)
@@ -111,27 +159,37 @@ def _check_out(out, data):
 
 
 @contextmanager
-def _writer(out):
+def _writer(out, strict, excel_safe):
     """A function that appends columns to ``out``, which takes its place once it is complete."""
-    if str(out) == "-":
-        with _Table(sys.stdout.buffer, ".csv") as table:
+    if str(out) != "-":
+        kind = Path(out).suffix.lower()
+        with replacing(out) as temporary, _Table(temporary, kind, excel_safe) as table:
             yield table.write
-        return
-    with replacing(out) as temporary, _Table(temporary, Path(out).suffix.lower()) as table:
-        yield table.write
+    elif not strict:
+        with _Table(sys.stdout.buffer, ".csv", excel_safe) as table:
+            yield table.write
+    else:  # what may be refused at the end is kept back until then
+        with TemporaryFile() as held:
+            with _Table(held, ".csv", excel_safe) as table:
+                yield table.write
+            held.seek(0)
+            shutil.copyfileobj(held, sys.stdout.buffer)
 
 
 class _Table:
     """A CSV or Parquet file that is written block by block."""
 
-    def __init__(self, place, kind):
-        self.place, self.kind, self.file = place, kind, None
+    def __init__(self, place, kind, excel_safe):
+        self.place, self.kind, self.excel_safe, self.file = place, kind, excel_safe, None
 
     def write(self, columns):
         """Append rows."""
         import pyarrow as pa
 
-        table = pa.table({name: _as_arrow(column) for name, column in columns.items()})
+        arrays = {name: _as_arrow(column) for name, column in columns.items()}
+        if self.excel_safe:
+            arrays = {escape_name(name): escape_formulas(arrays[name]) for name in arrays}
+        table = pa.table(arrays)
         if self.file is None:
             self.file = self._open(table.schema)
         self.file.write_table(table)

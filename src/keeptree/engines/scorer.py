@@ -3,11 +3,13 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from keeptree.data.labels import label_codes, plain
+from keeptree.data.labels import label_codes, label_names, plain
 from keeptree.explanation.subject import boundary_of
+from keeptree.explanation.unfamiliar import UnfamiliarCount, find_unseen
 from keeptree.importers import unwrap
 from keeptree.importers.steps import run_steps
 from keeptree.probability.answers import answers_of, is_second_opinion
+from keeptree.tree import Tree
 
 
 class Scorer:
@@ -20,6 +22,8 @@ class Scorer:
         ``FrozenEstimator`` around one.
     distance : bool, default=False
         Whether to add the distance to the tree's decision boundary.
+    labels : dict, optional
+        Class -> name to answer with instead of it.
 
     Attributes
     ----------
@@ -43,7 +47,7 @@ class Scorer:
      'probability_2': [0.01...], 'second_opinion': [False]}
     """
 
-    def __init__(self, model, distance=False):
+    def __init__(self, model, distance=False, labels=None):
         check_is_fitted(model)
         inner, steps = unwrap(model)
         own_steps = getattr(inner, "preprocessing_", ())
@@ -55,27 +59,42 @@ class Scorer:
             )
         self._model = inner
         self._boundary = boundary_of(inner) if distance else None
+        self._new = UnfamiliarCount(inner) if _is_ours(inner) and not own_steps else None
         self.reader = model if self._steps else inner
         self.has_second_opinion = hasattr(inner, "predict_proba")
-        self.names = ["prediction", *_score_names(inner)]
+        classes = getattr(inner, "classes_", ())
+        self._names = None if labels is None else np.array(label_names(classes, labels), object)
+        self.names = [
+            "prediction",
+            *_score_names(inner, classes if labels is None else self._names),
+        ]
         self.names += ["second_opinion"] if self.has_second_opinion else []
         self.names += ["distance"] if distance else []
 
-    def score(self, X):
+    def score(self, X, unseen=None):
         """Return the answers for a block of rows.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Rows as the model's ``predict`` takes them.
+        unseen : dict, optional
+            Column number -> positions and categories that the model does not know, if X does not
+            have them any longer.
 
         Returns
         -------
         columns : dict of str to ndarray of shape (n_samples,)
             In the order of ``names``.
         """
-        answers = answers_of(self._model, run_steps(X, self._steps))
-        columns = [answers.prediction]
+        table = run_steps(X, self._steps)
+        answers = answers_of(self._model, table)
+        if self._new is not None:
+            rows = answers.rows
+            if unseen is None or self._steps:
+                unseen = find_unseen(table, rows, self._new.tree)
+            self._new.add(rows, unseen)
+        columns = [self._name(answers.prediction)]
         if answers.scores is not None:
             columns += [*answers.scores.reshape(len(answers.prediction), -1).T]
         if self.has_second_opinion:
@@ -84,15 +103,35 @@ class Scorer:
             columns.append(self._boundary.distance_encoded(answers.rows))
         return dict(zip(self.names, columns, strict=True))
 
+    def _name(self, prediction):
+        if self._names is None:
+            return prediction
+        return self._names[label_codes(prediction, self._model.classes_)]
 
-def _score_names(model):
+    def unfamiliar(self):
+        """Return what the rows scored so far had that the training sample had not.
+
+        Returns
+        -------
+        new : Unfamiliar or None
+            None for a model that is not one of ours, which remembers nothing.
+        """
+        return None if self._new is None else self._new.result()
+
+
+def _is_ours(model):
+    """Whether a model keeps one of our trees and hands out the rows as that reads them."""
+    return isinstance(getattr(model, "tree_", None), Tree) and hasattr(model, "predict_encoded")
+
+
+def _score_names(model, names):
     if hasattr(model, "predict_proba"):
-        return [f"probability_{plain(label)}" for label in model.classes_]
+        return [f"probability_{plain(name)}" for name in names]
     if not hasattr(model, "decision_function"):
         return []
-    if len(model.classes_) == 2:
+    if len(names) == 2:
         return ["score"]
-    return [f"score_{plain(label)}" for label in model.classes_]
+    return [f"score_{plain(name)}" for name in names]
 
 
 def _second_opinion(model, answers):

@@ -3,10 +3,11 @@
 import json
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from keeptree.data.labels import find_class
+from keeptree.data.labels import find_class, label_names, name_classes, plain
 from keeptree.data.training import read_training
 from keeptree.evaluation.comparison import DEFAULT_METRICS, compare
 from keeptree.evaluation.displays import (
@@ -37,6 +38,7 @@ def compare_file(
     nominal=(),
     drop=(),
     positive=None,
+    labels=None,
     **options,
 ):
     """Compare models on a CSV, ARFF or Parquet file.
@@ -64,6 +66,8 @@ def compare_file(
         Columns to leave out, such as an identifier.
     positive : str, optional
         The positive one of two classes, as the file has it: "1" for the number 1.
+    labels : dict of str to str, optional
+        Class as the file has it -> what the pictures call it.
     **options
         Of :func:`~keeptree.evaluation.compare`.
 
@@ -75,15 +79,16 @@ def compare_file(
     """
     with step("Reading the data"):
         X, y = read_training(path, target, nominal, drop)
-    labels = read_classes(y)[1]
+    classes = read_classes(y)[1]
+    names = label_names(classes, labels or {}, name_classes(classes, target))
     models = make_models(models, X)
     measured = {**find_metrics(metrics)}
     if costs is not None:
-        _check_costs(costs, labels)
+        _check_costs(costs, classes)
         measured["cost"] = cost_metric(costs)
     drawn = find_metrics(["confusion", "reliability", "roc"])
     if positive is not None:
-        options["positive"] = find_class(positive, labels)
+        options["positive"] = find_class(positive, classes)
     with _folder(out) as folder:
         options["results"] = folder / "results.jsonl"
         comparison = compare(models, X, y, metrics={**measured, **drawn}, **options)
@@ -91,7 +96,8 @@ def compare_file(
         if learning is not None:
             options.pop("baseline", None)
             curve = learning_curve(models, X, y, sizes=learning, metrics=measured, **options)
-        return comparison, _write(folder, f"{Path(path).name}: {target}", comparison, curve)
+        named = dict(zip(map(plain, classes), names, strict=True))
+        return comparison, _write(folder, f"{Path(path).name}: {target}", comparison, curve, named)
 
 
 def _check_costs(costs, labels):
@@ -120,10 +126,10 @@ def _folder(path):
 
 
 @step("Writing tables and pictures")
-def _write(out, title, comparison, curve):
-    pictures = {}
+def _write(out, title, comparison, curve, names):
+    pictures, shown = {}, [names[label] for label in comparison.labels]
     if find_spec("matplotlib"):
-        pictures = _pictures(comparison, curve)
+        pictures = _pictures(replace(comparison, labels=shown), curve)
     else:
         warnings.warn(
             "The pictures are left out because matplotlib is not installed; run: "
@@ -131,7 +137,7 @@ def _write(out, title, comparison, curve):
             stacklevel=3,
         )
     text = [f"# {clean(title)}", "", comparison.to_markdown()]
-    figures = {"title": title, **comparison.to_dict()}
+    figures = {"title": title, "class_names": shown, **comparison.to_dict()}
     if curve is not None:
         text += ["## Learning curves: means ± standard errors", "", curve.to_markdown()]
         figures["learning"] = finite(curve.points())

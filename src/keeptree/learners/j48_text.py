@@ -7,7 +7,7 @@ from functools import partial
 from keeptree.tree.text import outline
 
 
-def j48_text(tree, *, unpruned=False, binary_splits=False):
+def j48_text(tree, *, unpruned=False, binary_splits=False, names=None):
     """Return what J48 prints for a tree.
 
     Parameters
@@ -19,6 +19,8 @@ def j48_text(tree, *, unpruned=False, binary_splits=False):
     binary_splits : bool, default=False
         Whether nominal tests are one category against the rest (Weka's ``-B``, which also prints
         thresholds in another way).
+    names : sequence of str, optional
+        What to call the classes; default their labels.
 
     Returns
     -------
@@ -43,12 +45,13 @@ def j48_text(tree, *, unpruned=False, binary_splits=False):
     Size of the tree : 	5
     <BLANKLINE>
     """
+    names = tree.classes if names is None else names
     lines = outline(
         tree,
         partial(_branch_text, tree, binary_splits=binary_splits),
-        partial(_leaf_text, tree),
+        partial(_leaf_text, tree, names),
     )
-    body = "\n" + lines if lines else f": {_leaf_text(tree, 0)}"
+    body = "\n" + lines if lines else f": {_leaf_text(tree, names, 0)}"
     title = f"J48 {'un' if unpruned else ''}pruned tree\n------------------"
     size = f"Number of Leaves  : \t{tree.n_leaves}\n\nSize of the tree : \t{tree.n_nodes}\n"
     return f"{title}\n{body}\n\n{size}"
@@ -64,11 +67,11 @@ def _branch_text(tree, branch, binary_splits):
     return f"{branch.name} {'=' if branch == first else '!='} {first.labels[0]}"
 
 
-def _leaf_text(tree, node):
+def _leaf_text(tree, names, node):
     weight, label = tree.weight[node], tree.label[node]
     errors = weight - tree.counts[node, label]
     tail = f"/{_java_double(_two_decimals(errors))}" if errors > 1e-6 else ""
-    return f"{tree.classes[label]} ({_java_double(_two_decimals(weight))}{tail})"
+    return f"{names[label]} ({_java_double(_two_decimals(weight))}{tail})"
 
 
 def _two_decimals(value):

@@ -1,12 +1,13 @@
 """Fit a model to a data file: what ``keeptree fit`` does."""
 
+from keeptree.data.labels import label_names, rename_classes
 from keeptree.data.training import read_training
 from keeptree.probability.estimator import check_learner
 from keeptree.probability.methods import make_method
 from keeptree.progress import step
 
 
-def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
+def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=(), labels=None):
     r"""Fit a classifier to a CSV, ARFF or Parquet file.
 
     Parameters
@@ -25,6 +26,9 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
         Columns that hold categories though they look like numbers.
     drop : sequence of str
         Columns to leave out, such as an identifier.
+    labels : dict of str to str, optional
+        Class as the file has it -> what to call it wherever a person reads it; the decisions stay
+        the classes of the file. The model remembers it as ``class_names_``.
 
     Returns
     -------
@@ -44,4 +48,7 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=()):
     with step("Reading the data"):
         X, y = read_training(data, target, nominal, drop, tree)
     check_learner(tree, X)
-    return model.fit(X, y)
+    if labels:
+        label_names(y.unique(), labels)  # before a model is fitted
+    rename_classes(model.fit(X, y), labels)
+    return model

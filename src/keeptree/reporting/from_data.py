@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 
 from keeptree.data.cases import read_cases
 from keeptree.data.files import find_column
-from keeptree.data.labels import find_class
+from keeptree.data.labels import find_class, label_names, rename_classes
 from keeptree.data.training import read_training
 from keeptree.probability.estimator import (
     check_learner,
@@ -36,6 +36,7 @@ def report_data(
     target=None,
     positive=None,
     fixed=(),
+    labels=None,
     about=None,
     methods="report",
 ):
@@ -58,6 +59,8 @@ def report_data(
         Of the split.
     title, rows, target, positive, fixed, about
         As in :func:`keeptree.report`.
+    labels : dict, optional
+        Class -> what the page calls it.
     methods : {"report", "demo"}, default="report"
         Which methods to measure beside the recommended one.
 
@@ -72,6 +75,7 @@ def report_data(
     with step("Growing the tree"):
         tree = tree if given else fit_learner(unfitted_learner(tree), X_train, y_train, None)
     model = KeptTreeClassifier(tree).fit(X_train, y_train)
+    rename_classes(model, labels)
     others = make_methods(methods, tree)
     for name, other in others.items():
         with step(f"Fitting {name}"):
@@ -107,6 +111,7 @@ def report_file(
     rows=True,
     positive=None,
     fixed=(),
+    labels=None,
     nominal=(),
     drop=(),
 ):
@@ -129,6 +134,8 @@ def report_file(
     positive : str, optional
         With two classes, the one whose probability is shown, as the file has it: "1" for the
         number 1. Default the rarer.
+    labels : dict of str to str, optional
+        Class as the file has it -> what the page calls it.
     nominal : sequence of str
         Columns that hold categories though they look like numbers.
     drop : sequence of str
@@ -147,15 +154,19 @@ def report_file(
             check_learner(tree, X)
     for name in fixed:
         find_column(name, X.columns)  # before a model is fitted
+    classes = y.unique() if model is None else model.classes_
     if positive is not None:
-        positive = find_class(positive, y if model is None else model.classes_)
+        positive = find_class(positive, classes)
+    if labels:
+        label_names(classes, labels)
     file = Path(data).name
     about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}
     X = _number_rows(X, file)
     told = {"target": target, "positive": positive, "fixed": fixed, "about": about}
     if model is not None:
+        rename_classes(model, labels)
         return report(model, X, y, out, title, rows, **told)
-    return report_data(X, y, tree=tree, out=out, title=title, rows=rows, **told)
+    return report_data(X, y, tree=tree, out=out, title=title, rows=rows, labels=labels, **told)
 
 
 def hold_out(X, y, test_size, random_state):

@@ -1,0 +1,28 @@
+"""Names of the classes for people, as typed on the command line."""
+
+from argparse import ArgumentTypeError
+
+
+def add_labels(parser):
+    """Add the option that gives classes a name of their own."""
+    parser.add_argument(
+        "--label",
+        metavar="CLASS=NAME",
+        type=_pair,
+        action="append",
+        default=[],
+        help='what to call a class, such as 1="survived"; may be repeated',
+    )
+
+
+def read_labels(options):
+    """Return the names that were given, by the class as it was typed."""
+    return dict(options.label)
+
+
+def _pair(text):
+    # At the last equals sign: a class may be called <=50K.
+    label, equals, name = text.rpartition("=")
+    if not (equals and label and name.strip()):
+        raise ArgumentTypeError(f"{text!r} is not understood; give CLASS=NAME")
+    return label, name.strip()

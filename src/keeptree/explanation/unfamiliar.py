@@ -1,0 +1,387 @@
+"""What new rows have that the training sample had not: categories, ranges, missing values."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from keeptree.data.labels import is_missing, plain
+from keeptree.data.table import column_values
+from keeptree.explanation.wording import join
+from keeptree.importers import keep, unwrap
+from keeptree.importers.steps import read_rows, run_steps
+from keeptree.text import clean, plain_number, plural
+from keeptree.tree import LEAF, Tree
+from keeptree.tree.routing import descend
+
+SCHEMA = 1  # of the dict: a change that breaks its readers raises it
+_MOST_LABELS = 1000  # categories counted one by one, of each column
+_SHOWN = 3  # columns and categories named in the sentence
+_CHANCE = 3.0  # standard errors by which a share may exceed that of the training sample
+
+
+def unfamiliar(model, X):
+    """Return what rows have that the training sample of a model had not.
+
+    Parameters
+    ----------
+    model : fitted model or Tree
+        A classifier of this package remembers ranges, categories and how often values were
+        missing; a tree alone knows its categories only, and the answer says so.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows as the model's ``predict`` takes them.
+
+    Returns
+    -------
+    new : Unfamiliar
+        Prints as one sentence, is true if anything is new, and has the counts of each column.
+
+    Notes
+    -----
+    A category that was not seen is treated as a missing value. It *touches a decision* if the path
+    of the row tests it: then the tree's rule for missing values decided, and not the category.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import keeptree as kt
+    >>> X = pd.DataFrame({"area": list("aabb") * 10, "age": range(20, 60)})
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, X["area"] == "a")
+    >>> new = kt.unfamiliar(model, pd.DataFrame({"area": ["a", "c"], "age": [18, 30]}))
+    >>> print(new)
+    New since fitting: area has an unseen category (c) in 1 row, which touches 1 decision; age lies
+    outside 20 to 59 in 1 row.
+    >>> new.column("area").decisions
+    1
+    """
+    count = UnfamiliarCount(model)
+    table = run_steps(X, [] if isinstance(model, Tree) else unwrap(model)[1])
+    rows = read_rows(table, count.tree)
+    count.add(rows, find_unseen(table, rows, count.tree))
+    return count.result()
+
+
+@dataclass(frozen=True)
+class UnfamiliarColumn:
+    """What is new in one column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    categories : dict
+        Unseen category -> number of rows, the commonest first; at most a thousand of them.
+    unseen : int
+        Rows with an unseen category.
+    decisions : int
+        Rows whose path through the tree tests it.
+    low, high : float or None
+        Range in the training sample; None if it is not known.
+    below, above : int
+        Rows below and above it.
+    missing : int
+        Rows without a value.
+    missing_before : float or None
+        Share of the training sample without a value; None if it is not known.
+    more_missing : bool
+        Whether more values are missing than the training sample lets expect.
+    """
+
+    name: str
+    categories: dict = field(default_factory=dict)
+    unseen: int = 0
+    decisions: int = 0
+    low: float | None = None
+    high: float | None = None
+    below: int = 0
+    above: int = 0
+    missing: int = 0
+    missing_before: float | None = None
+    more_missing: bool = False
+
+    @property
+    def outside(self):
+        """Rows outside the range of the training sample."""
+        return self.below + self.above
+
+    def __bool__(self):
+        return bool(self.unseen or self.outside or self.more_missing)
+
+
+@dataclass(frozen=True)
+class Unfamiliar:
+    """What is new in some rows; see :func:`unfamiliar`.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows.
+    columns : tuple of UnfamiliarColumn
+        All columns of the model, in its order.
+    decisions : int
+        Rows whose path through the tree tests an unseen category of any column.
+    unknown : tuple of str
+        What could not be checked: ``"ranges"``, ``"missing values"``.
+    """
+
+    rows: int
+    columns: tuple
+    decisions: int
+    unknown: tuple = ()
+
+    def __bool__(self):
+        return any(self.columns)
+
+    def __str__(self):
+        return self.sentence
+
+    def column(self, name):
+        """Return what is new in the column ``name``."""
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def sentence(self):
+        """One sentence on what is new, and on what could not be checked."""
+        told = [
+            *_tell(self._new("unseen"), self._tell_unseen),
+            *_tell(self._new("outside"), _tell_outside),
+            *_tell(self._new("more_missing", "missing"), self._tell_missing),
+        ]
+        if told:
+            line = f"New since fitting: {'; '.join(told)}."
+        elif len(self.unknown) == 2:
+            line = "No new category."
+        else:
+            line = "Nothing new: categories, ranges and missing values are as in fitting."
+            if self.unknown:
+                line = "Nothing new: categories and ranges are as in fitting."
+        if self.unknown:
+            line += f" The model does not remember the {join(list(self.unknown))} of its sample."
+        return line
+
+    def to_dict(self):
+        """Return plain values that JSON can hold: the columns in which something is new."""
+        return {
+            "schema": SCHEMA,
+            "rows": self.rows,
+            "decisions": self.decisions,
+            "unknown": list(self.unknown),
+            "columns": [
+                {
+                    **vars(column),
+                    "categories": [
+                        {"category": label, "rows": rows}
+                        for label, rows in column.categories.items()
+                    ],
+                }
+                for column in self.columns
+                if column
+            ],
+            "sentence": self.sentence,
+        }
+
+    def _new(self, what, size=None):
+        """Columns with this kind of news, most rows first."""
+        found = [column for column in self.columns if getattr(column, what)]
+        return sorted(found, key=lambda column: -getattr(column, size or what))
+
+    def _tell_unseen(self, column):
+        names = [clean(label) for label in list(column.categories)[:_SHOWN]]
+        rest = len(column.categories) - len(names)
+        shown = ", ".join(names) + (f" and {rest:,} others" if rest else "")
+        kinds = "an unseen category" if len(column.categories) == 1 else "unseen categories"
+        touch = "touches" if column.unseen == 1 else "touch"
+        return (
+            f"{clean(column.name)} has {kinds} ({shown}) in {plural(column.unseen, 'row')}, which "
+            f"{touch} {plural(column.decisions, 'decision')}"
+        )
+
+    def _tell_missing(self, column):
+        now, before = column.missing / self.rows, column.missing_before
+        return (
+            f"{clean(column.name)} is missing in {_percent(now)} of the rows "
+            f"({_percent(before)} in fitting)"
+        )
+
+
+class UnfamiliarCount:
+    """Counts what is new, block by block.
+
+    Parameters
+    ----------
+    model : fitted model or Tree
+        Whose training sample is compared with.
+
+    Attributes
+    ----------
+    tree : Tree
+        The kept tree, by whose columns and categories rows are encoded.
+    """
+
+    def __init__(self, model):
+        self.tree = keep(model)
+        inner = model if isinstance(model, Tree) else unwrap(model)[0]
+        self._observed = getattr(inner, "observed_", None)
+        width = self.tree.n_features
+        self._tested = set(self.tree.feature[self.tree.kind != LEAF].tolist())
+        self._rows = self._touched = 0
+        self._labels = [Counter() for _ in range(width)]
+        self._unseen, self._decisions, self._missing, self._below, self._above = np.zeros(
+            (5, width), dtype=np.int64
+        )
+
+    def add(self, rows, unseen):
+        """Count a block.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, n_features)
+            Encoded.
+        unseen : dict
+            Column number -> positions of the rows with a category that the tree does not know, and
+            these categories, as :func:`find_unseen` returns them.
+        """
+        self._rows += len(rows)
+        missing = np.isnan(rows)
+        self._missing += missing.sum(axis=0)
+        marks = {f: (places, labels) for f, (places, labels) in unseen.items() if len(places)}
+        for f, (places, _) in marks.items():
+            self._missing[f] -= len(places)
+        self._add_ranges(rows)
+        for f, found in self._declared_only(rows).items():
+            known = marks.get(f, (np.empty(0, dtype=np.int64), []))
+            marks[f] = np.append(known[0], found[0]), [*known[1], *found[1]]
+        for f, (places, labels) in marks.items():
+            self._unseen[f] += len(places)
+            _count(self._labels[f], labels)
+        self._add_decisions(rows, marks)
+
+    def result(self):
+        """Return what was counted so far."""
+        observed, tree = self._observed, self.tree
+        shares = None if observed is None else observed.missing
+        unknown = ("ranges",) if observed is None else ()
+        unknown += ("missing values",) if shares is None else ()
+        columns = []
+        for f in range(tree.n_features):
+            ranged = observed is not None and tree.categories[f] is None
+            before = None if shares is None else float(shares[f])
+            missing = int(self._missing[f])
+            columns.append(
+                UnfamiliarColumn(
+                    name=tree.feature_name(f),
+                    categories=dict(self._labels[f].most_common()),
+                    unseen=int(self._unseen[f]),
+                    decisions=int(self._decisions[f]),
+                    low=float(observed.low[f]) if ranged else None,
+                    high=float(observed.high[f]) if ranged else None,
+                    below=int(self._below[f]),
+                    above=int(self._above[f]),
+                    missing=missing,
+                    missing_before=before,
+                    more_missing=before is not None and _exceeds(missing, self._rows, before),
+                )
+            )
+        return Unfamiliar(self._rows, tuple(columns), self._touched, unknown)
+
+    def _add_ranges(self, rows):
+        if self._observed is None:
+            return
+        numeric = np.array([labels is None for labels in self.tree.categories])
+        if self._observed.missing is not None:
+            numeric &= self._observed.missing < 1  # else there was no value and is no range
+        self._below += numeric * (rows < self._observed.low).sum(axis=0)
+        self._above += numeric * (rows > self._observed.high).sum(axis=0)
+
+    def _declared_only(self, rows):
+        """Categories that a data type declares, and that no training case had."""
+        found = {}
+        seen = () if self._observed is None else self._observed.seen
+        for f, mask in enumerate(seen):
+            if mask is None or mask.all():
+                continue
+            codes = np.where(np.isnan(rows[:, f]), -1, rows[:, f]).astype(np.int64)
+            places = np.flatnonzero((codes >= 0) & ~mask[codes])
+            labels = self.tree.categories[f]
+            found[f] = places, [labels[code] for code in codes[places].tolist()]
+        return {f: marked for f, marked in found.items() if len(marked[0])}
+
+    def _add_decisions(self, rows, marks):
+        """Count the rows whose path tests an unseen category."""
+        marks = {f: places for f, (places, _) in marks.items() if f in self._tested}
+        if not marks:
+            return
+        unseen = np.zeros((len(rows), self.tree.n_features), dtype=bool)
+        for f, places in marks.items():
+            unseen[places, f] = True
+        row = np.flatnonzero(unseen.any(axis=1))
+        node, share = np.zeros(len(row), dtype=np.int64), np.ones(len(row))
+        touched = np.zeros_like(unseen)
+        while len(row):
+            inner = self.tree.kind[node] != LEAF
+            row, node, share = row[inner], node[inner], share[inner]
+            tested = self.tree.feature[node]
+            touched[row, tested] |= unseen[row, tested]
+            row, node, share = descend(self.tree, rows, row, node, share)
+        self._decisions += touched.sum(axis=0)
+        self._touched += int(touched.any(axis=1).sum())
+
+
+def find_unseen(X, rows, tree):
+    """Find the categories of a table that a tree does not know.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n, n_features)
+        The table.
+    rows : ndarray of shape (n, n_features)
+        The same as the tree reads it: NaN where a value is missing or not known.
+    tree : Tree
+        Its categories.
+
+    Returns
+    -------
+    unseen : dict
+        Column number -> positions of the rows, and their categories.
+    """
+    found = {}
+    for f, labels in enumerate(tree.categories):
+        places = np.flatnonzero(np.isnan(rows[:, f])) if labels is not None else ()
+        if len(places):
+            values = [plain(value) for value in column_values(X, f, places)]
+            known = np.array([not is_missing(value) for value in values])
+            if known.any():
+                found[f] = places[known], [value for value in values if not is_missing(value)]
+    return found
+
+
+def _count(counter, labels):
+    """Count labels; a column of identifiers must not fill the memory."""
+    for label, rows in Counter(labels).items():
+        if label in counter or len(counter) < _MOST_LABELS:
+            counter[label] += rows
+
+
+def _exceeds(missing, rows, before):
+    """Whether values are missing more often than chance explains."""
+    expected = rows * before
+    return missing > expected + _CHANCE * np.sqrt(expected * (1 - before))
+
+
+def _tell(columns, tell):
+    told = [tell(column) for column in columns[:_SHOWN]]
+    rest = len(columns) - len(told)
+    return [*told[:-1], f"{told[-1]} (and {plural(rest, 'other column')})"] if rest else told
+
+
+def _tell_outside(column):
+    return (
+        f"{clean(column.name)} lies outside {plain_number(column.low, 6)} to "
+        f"{plain_number(column.high, 6)} in {plural(column.outside, 'row')}"
+    )
+
+
+def _percent(share):
+    if 0 < share < 0.005:
+        return "under 1 %"
+    return f"{100 * share:.0f} %"
