@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
 
 import keeptree as kt
+from tests.strategies import trees
 
 NAN = np.nan
 
@@ -612,3 +614,14 @@ def test_a_chain_of_ten_thousand_tests_breaks_nothing(tmp_path):
     assert len(tree.to_text().splitlines()) == 2 * n
     tree.save(tmp_path / "chain.json")
     assert kt.Tree.load(tmp_path / "chain.json").n_leaves == n + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees(max_leaves=25))
+def test_the_preorder_is_that_of_a_walk(tree):
+    order, stack = [], [0]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(tree.children(node)[::-1].tolist())
+    assert tree.preorder.tolist() == order

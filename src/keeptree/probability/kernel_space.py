@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from keeptree._compiled.landmarks import Space
 from keeptree.geometry.metric import Metric
@@ -13,6 +14,9 @@ from keeptree.tree import LEAF
 _CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
 _LEAST_IMPORTANCE = 1e-4
 _FAR = 1e18  # as in keeptree._compiled.landmarks
+_MOST_BENDS = 64  # of an axis; of more, those that cannot be told apart are merged
+_NARROW = 1 / 16  # widths of a bend within which two are one
+_BLOCK = 1 << 18  # numbers in memory at once
 
 
 @saved_part
@@ -114,9 +118,7 @@ def embed(sample, columns):
             shares = _category_shares(X[:, f], sample, prior, len(tree.categories[f]))
             axes += [_Axis(f, 0.0, 1.0, 0.0, _NO_BENDS, column) for column in shares.T]
         else:
-            tests = np.flatnonzero(tree.feature == f)
-            size = np.sqrt(np.maximum(decrease[tests], 1e-12 * tree.weight[0] + 1e-300))
-            bends = np.stack([tree.threshold[tests], size / size.sum()])
+            bends = _bends(tree, np.flatnonzero(tree.feature == f), decrease, metric.factor_[f])
             axes.append(_numeric_axis(f, X[:, f], weight, metric, bends))
     space = KernelSpace(
         feature=np.array([axis.feature for axis in axes], dtype=np.int64),
@@ -145,13 +147,36 @@ class _Axis(NamedTuple):
 _NO_BENDS = np.empty((2, 0))
 
 
+def _bends(tree, tests, decrease, factor):
+    """Thresholds of an attribute's tests, and their sizes: a large tree's merged to a few hundred.
+
+    Those in the same narrow cell become one at their mean, as large as all of them.
+    """
+    threshold = tree.threshold[tests]
+    size = np.sqrt(np.maximum(decrease[tests], 1e-12 * tree.weight[0] + 1e-300))
+    if len(tests) > _MOST_BENDS:
+        cell = np.floor(np.clip(threshold * (factor / _NARROW), -_FAR, _FAR))
+        cell = np.unique(cell, return_inverse=True)[1]
+        first = np.unique(cell, return_index=True)[1]
+        total = np.bincount(cell, size)
+        # From the first threshold of the cell: a sum of large ones could overflow.
+        threshold = (
+            threshold[first]
+            + np.bincount(cell, size * (threshold - threshold[first][cell])) / total
+        )
+        size = total
+    return np.stack([threshold, size / size.sum()])
+
+
 def _numeric_axis(f, values, weight, metric, bends):
     """A column as a straight line plus, in equal parts, bends at the thresholds of the tree.
 
     Where the tree tests, the axis is stretched: there a difference says most.
     """
     center, factor = metric.center_[f], metric.factor_[f]
-    bent = (bends[1] * bend((values[:, None] - bends[0]) * factor)).sum(axis=1)
+    bent = np.empty(len(values))
+    for rows in gen_batches(len(values), max(_BLOCK // bends.shape[1], 1)):
+        bent[rows] = (bends[1] * bend((values[rows, None] - bends[0]) * factor)).sum(axis=1)
     line = np.clip((values - center) * factor, -_FAR, _FAR)
     known = ~np.isnan(values)
     part = 1.0 / _spread(bent[known], weight[known])

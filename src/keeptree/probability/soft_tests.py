@@ -7,6 +7,7 @@ import numpy as np
 from keeptree._compiled.soft import Tests, average_leaves, share_nodes
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
+from keeptree.tree.routing import ranges
 
 
 @saved_part
@@ -122,19 +123,21 @@ def _arrange_tests(tree, spread, inner):
     feature = np.where(kind == LEAF, -1, tree.feature)[node]
     columns, column = np.unique(feature, return_inverse=True)
     column = column - np.count_nonzero(columns < 0)
-    children = [place[tree.children(i)] if kind[i] != LEAF else place[:0] for i in node]
-    tables = [_category_table(tree, i).ravel() if kind[i] == NOMINAL else [] for i in node]
+    width = np.where(kind[node] == LEAF, 0, np.diff(tree.child_start)[node])
+    tables = [_category_table(tree, i).ravel() for i in node[kind[node] == NOMINAL]]
+    table_width = np.zeros(len(node), dtype=np.int64)
+    table_width[kind[node] == NOMINAL] = [len(table) for table in tables]
     return SoftTests(
         columns=columns[columns >= 0].astype(np.int64),
         slot=slot,
         kind=kind[node],
         column=column.astype(np.int32),
         threshold=tree.threshold[node],
-        child_start=_starts(children),
-        child=np.concatenate(children).astype(np.int32),
+        child_start=_starts(width),
+        child=place[tree.child[ranges(tree.child_start[node], width)]],
         missing=_missing_shares(tree)[node],
-        table_start=_starts(tables),
-        table=np.concatenate(tables).astype(np.float64),
+        table_start=_starts(table_width),
+        table=np.concatenate([np.empty(0), *tables]),
         single=tree.compare_dtype == "float32",
         spread=np.where(kind[node] == NUMERIC, spread[feature], 0.0),
         node=node,
@@ -165,21 +168,28 @@ def _postorder(tree, kind):
 
     The j-th child of a node writes j places after the node itself, which is free again by then.
     """
+    width = np.diff(tree.child_start)
+    rank = np.zeros(tree.n_nodes, dtype=np.int32)  # among the children of its parent
+    rank[tree.child] = ranges(np.zeros_like(width), width)
     slot = np.zeros(tree.n_nodes, dtype=np.int32)
-    order, stack = [], [0]
-    while stack:  # parents before children, last child first: the reverse of what is wanted
-        node = stack.pop()
-        order.append(node)
-        if kind[node] != LEAF:
-            children = tree.children(node)
-            slot[children] = slot[node] + np.arange(len(children))
-            stack.extend(children.tolist())
-    node = np.array(order[::-1], dtype=np.int32)
+    reached = np.ones(tree.n_nodes, dtype=bool)
+    for nodes in tree.levels[1:]:
+        above = tree.parent[nodes]
+        slot[nodes] = slot[above] + rank[nodes]
+        reached[nodes] = reached[above] & (kind[above] != LEAF)
+    size = reached.astype(np.int64)
+    for nodes in tree.levels[:0:-1]:
+        np.add.at(size, tree.parent[nodes], size[nodes])
+    first = tree.preorder[reached[tree.preorder]]
+    # In preorder a node stands after those above it, in postorder after those below it.
+    place = np.arange(len(first)) - tree.depth[first] + size[first] - 1
+    node = np.empty_like(first)
+    node[place] = first
     return node, slot[node]
 
 
-def _starts(parts):
-    return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int32)
+def _starts(widths):
+    return np.append(0, np.cumsum(widths)).astype(np.int32)
 
 
 def _missing_shares(tree):

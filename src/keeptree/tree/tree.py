@@ -171,12 +171,16 @@ class Tree:
     @cached_property
     def preorder(self):
         """All nodes, each before its children, children in order."""
-        order, stack = [], [0]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            stack.extend(self.children(node)[::-1].tolist())
-        return frozen(np.array(order, dtype=np.int32))
+        size = np.ones(self.n_nodes, dtype=np.int64)
+        for nodes in self.levels[:0:-1]:
+            np.add.at(size, self.parent[nodes], size[nodes])
+        before = np.cumsum(size[self.child]) - size[self.child]  # by the children before it
+        offset = np.zeros(self.n_nodes, dtype=np.int64)
+        offset[self.child] = before - before[self.child_start[self.parent[self.child]]]
+        place = np.zeros(self.n_nodes, dtype=np.int64)
+        for nodes in self.levels[1:]:
+            place[nodes] = place[self.parent[nodes]] + 1 + offset[nodes]
+        return frozen(np.argsort(place).astype(np.int32))
 
     @cached_property
     def weight(self):
