@@ -27,7 +27,7 @@ LAYERS = [
     },
     {"data", "encoding", "tree"},
     {"importers", "learners", "geometry"},
-    {"probability", "explanation", "saving"},
+    {"probability", "explanation", "saving", "signing"},
     {"evaluation"},
     {"reporting", "engines"},
     {"cli", "__main__"},

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree import saving
+from keeptree.encoding import sealed
 from keeptree.probability.methods import METHODS, make_method
 
 METRIC = kt.Metric("minmax", costs={"a": 2.0}, scales={1: 0.5})
@@ -52,8 +52,8 @@ def draw(numbers_only=False, n=300):
     return frame, pd.Categorical.from_codes(y, ["low", "high", "top"])
 
 
-def fitted(name):
-    X, y = draw(name in NUMBERS_ONLY)
+def fitted(name, n=300):
+    X, y = draw(name in NUMBERS_ONLY, n)
     model = clone(MODELS[name])
     target = y.codes.astype(float) if is_regressor(model) else np.asarray(y)
     return model.fit(X, target if name in NUMBERS_ONLY or is_regressor(model) else y), X
@@ -184,7 +184,7 @@ def changed(document, **entries):
     """The document with other entries and a digest that fits: what somebody hostile writes."""
     document = {**copy.deepcopy(document), **entries}
     document.pop("digest", None)
-    return {**document, "digest": saving._digest(document)}
+    return sealed(document)
 
 
 DAMAGE = {
@@ -195,8 +195,11 @@ DAMAGE = {
     "deep": (lambda d: "[" * 100_000, "is not a KeepTree file|damaged"),
     "a list": (lambda d: "[1]", "not a model that kt.save"),
     "other JSON": (lambda d: '{"format": "other"}', "not a model that kt.save"),
-    "newer": (lambda d: json.dumps(changed(d, version=4)), "newer KeepTree; upgrade"),
-    "older": (lambda d: json.dumps(changed(d, version=2)), "older KeepTree; fit and save"),
+    "newer": (lambda d: json.dumps(changed(d, version=5)), "reads versions up to 4; upgrade"),
+    "older": (
+        lambda d: json.dumps(changed(d, version=2)),
+        "of no release; fit and save",
+    ),
     "no version": (lambda d: json.dumps(changed(d, version="1")), "version is '1'"),
     "a class of somebody else": (
         lambda d: json.dumps(changed(d, model={"model": "os.system", "parameters": {}})),

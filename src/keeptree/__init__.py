@@ -29,7 +29,9 @@ _HOME = {
     "prune": "learners.prune",
     "report": "reporting.report",
     "save": "saving",
+    "sign_file": "signing",
     "unfamiliar": "explanation.unfamiliar",
+    "verify_file": "signing",
 }
 
 __all__ = sorted(_HOME)

@@ -1,5 +1,6 @@
 """Values as JSON: numbers, text, labels, arrays and what they make up. Reading trusts nothing."""
 
+import hashlib
 import json
 import math
 import re
@@ -28,9 +29,46 @@ def write_json(document, path):
 def read_json(path):
     """Read a JSON file; one that is not JSON is a ValueError that names it."""
     try:
-        return json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        text = Path(path).expanduser().read_text(encoding="utf-8")
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a KeepTree file: {_not_json(error)}.") from error
+
+
+def _refuse_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def check_version(version, newest, what=""):
+    """Raise a ValueError unless ``version`` is one that this KeepTree reads."""
+    if type(version) is not int or version < 1:
+        raise ValueError(f"{what}its version is {version!r:.50}, not {newest}: damaged.")
+    if version > newest:
+        raise ValueError(
+            f"{what}its version is {version}, and this KeepTree reads versions up to {newest}; "
+            "upgrade KeepTree to read it."
+        )
+
+
+def digest_of(document):
+    """Fingerprint of JSON content, whatever its layout: one changed digit of a number shows."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sealed(document):
+    """Return a document with its digest, so that a reader can tell whether it was changed."""
+    return {**document, "digest": digest_of(document)}
+
+
+def check_seal(document):
+    """Return a document without its digest; a ValueError if that does not fit."""
+    content = {name: value for name, value in document.items() if name != "digest"}
+    if document.get("digest") != digest_of(content):
+        raise ValueError(
+            "it was changed after it was saved (its digest does not fit); write it again."
+        )
+    return content
 
 
 def _not_json(error):

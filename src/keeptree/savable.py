@@ -33,6 +33,23 @@ class Savable:
         if hasattr(self, "_parameter_constraints"):
             self._validate_params()
 
+    @classmethod
+    def upgrade(cls, parameters, fitted, version):
+        """Return what a file of an older version holds as this version names it.
+
+        Parameters
+        ----------
+        parameters, fitted : dict
+            Parameters of the constructor and fitted attributes, by name.
+        version : int
+            Version of the file.
+
+        Returns
+        -------
+        parameters, fitted : dict
+        """
+        return parameters, fitted
+
     def check_loaded(self):
         """Check the fitted attributes that were read from a file and derive the others."""
 

@@ -4,20 +4,30 @@ What a class saves it declares itself, see :mod:`keeptree.savable`; how values a
 :mod:`keeptree.encoding`.
 """
 
-import hashlib
-import json
+import warnings
 from importlib import import_module
 from inspect import signature
 
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
-from keeptree.encoding import decode, encode, read_json, write_json
+from keeptree.encoding import (
+    check_seal,
+    check_version,
+    decode,
+    encode,
+    read_json,
+    sealed,
+    write_json,
+)
 from keeptree.savable import Savable
+from keeptree.text import clean
 from keeptree.tree import Tree
 from keeptree.tree.document import FORMAT as TREE_FORMAT
+from keeptree.tree.document import unsealed
 
-FORMAT, VERSION = "keeptree.Model", 3
+FORMAT, VERSION = "keeptree.Model", 4
+_OLDEST = 3  # earlier ones were never released
 _OPTIONAL = {"feature_names_in_", "class_names_"}  # fitted attributes that a model need not have
 
 
@@ -48,7 +58,7 @@ def save(model, path):
     >>> bool((kt.load(path).predict_proba(X) == model.predict_proba(X)).all())
     True
     """
-    write_json(model.to_dict() if isinstance(model, Tree) else _model_to_dict(model), path)
+    write_json(sealed(to_document(model)), path)
 
 
 def load(path):
@@ -67,13 +77,24 @@ def load(path):
     """
     document = read_json(path)
     try:
-        if isinstance(document, dict) and document.get("format") == TREE_FORMAT:
-            return Tree.from_dict(document)
-        return _dict_to_model(document)
+        is_tree = isinstance(document, dict) and document.get("format") == TREE_FORMAT
+        model = Tree.from_dict(unsealed(document)) if is_tree else _dict_to_model(document)
+        _warn_foreign_signatures(tree_of(model), path)
+        return model
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise ValueError(f"{path} cannot be read: {_reason(error)}") from error
     except (OverflowError, RecursionError, ZeroDivisionError) as error:
         raise ValueError(f"{path} is damaged; write it again with kt.save.") from error
+
+
+def to_document(model):
+    """Return a tree or a fitted model as :func:`save` writes it, without the digest."""
+    return model.to_dict() if isinstance(model, Tree) else _model_to_dict(model)
+
+
+def tree_of(model):
+    """Return the Tree that a model keeps; None if it has several."""
+    return model if isinstance(model, Tree) else getattr(model, "tree_", None)
 
 
 def _reason(error):
@@ -81,6 +102,19 @@ def _reason(error):
     if isinstance(error, ValueError):
         return str(error)
     return f"it is damaged ({type(error).__name__}: {error}); write it again with kt.save."
+
+
+def _warn_foreign_signatures(tree, path):
+    """Warn of signatures of another tree: this one was changed after they were made."""
+    if tree is None or not tree.signatures:
+        return
+    names = [signature.by for signature in tree.signatures if signature.digest != tree.digest]
+    if names:
+        warnings.warn(
+            f"{path}: what {', '.join(map(clean, names))} signed is another tree; keeptree verify "
+            "has the details.",
+            stacklevel=3,
+        )
 
 
 def _model_to_dict(model):
@@ -91,7 +125,7 @@ def _model_to_dict(model):
         )
     check_is_fitted(model)
     trees = []
-    document = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "kind": type(model).__name__,
@@ -99,42 +133,27 @@ def _model_to_dict(model):
         "model": _Encoder(trees)(model),
         "trees": [tree.to_dict() for tree in trees],
     }
-    return {**document, "digest": _digest(document)}
 
 
 def _dict_to_model(document):
-    _check_document(document)
-    model = _Decoder([Tree.from_dict(data) for data in document["trees"]])(document["model"])
-    if not isinstance(model, Savable) or type(model).__name__ != document["kind"]:
-        raise ValueError(f"it does not hold a {document['kind']!r:.50}.")
+    content = _check_document(document)
+    trees = [Tree.from_dict(data) for data in content["trees"]]
+    model = _Decoder(trees, content["version"])(content["model"])
+    if not isinstance(model, Savable) or type(model).__name__ != content["kind"]:
+        raise ValueError(f"it does not hold a {content['kind']!r:.50}.")
     check_is_fitted(model)
     return model
 
 
 def _check_document(document):
+    """Return the content of a file that is a model, of a version we read, and unchanged."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError("it is JSON, but not a model that kt.save or keeptree fit wrote.")
     version = document.get("version")
-    if type(version) is not int or version < 1:
-        raise ValueError(f"its version is {version!r:.50}, not {VERSION}: damaged.")
-    if version != VERSION:
-        advice = (
-            "it was written by a newer KeepTree; upgrade to read it"
-            if version > VERSION
-            else "it was written by an older KeepTree; fit and save the model again"
-        )
-        raise ValueError(f"its version is {version}, not {VERSION}: {advice}.")
-    digest = document.pop("digest", None)
-    if digest != _digest(document):
-        raise ValueError(
-            "it was changed after it was saved (its digest does not fit); write it again."
-        )
-
-
-def _digest(document):
-    """Fingerprint of the content, whatever its layout: one changed digit of a number shows."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    check_version(version, VERSION)
+    if version < _OLDEST:
+        raise ValueError(f"its version is {version}, of no release; fit and save the model again.")
+    return check_seal(document)
 
 
 def _is_savable(value):
@@ -184,10 +203,10 @@ class _Encoder:
 
 
 class _Decoder:
-    """Decodes what an encoder wrote, given the Trees."""
+    """Decodes what an encoder wrote, given the Trees and the version of the file."""
 
-    def __init__(self, trees):
-        self.trees = trees
+    def __init__(self, trees, version):
+        self.trees, self.version = trees, version
 
     def __call__(self, data):
         return decode(data, {"tree": self.decode_tree, "model": self.decode_model})
@@ -202,7 +221,12 @@ class _Decoder:
         kind = _find_class(data["model"])
         if kind is None:
             raise ValueError(f"{data['model']!r:.50} is not a model that this version knows.")
+        if set(data) != {"model", "parameters", "fitted"}:
+            raise ValueError(f"it has a {kind.__name__} with missing or unexpected entries.")
         given = {name: self(value) for name, value in data["parameters"].items()}
+        fitted = {name: self(value) for name, value in data["fitted"].items()}
+        if self.version < VERSION:
+            given, fitted = kind.upgrade(given, fitted, self.version)
         unknown = sorted(set(given) - set(signature(kind).parameters))
         if unknown:
             raise ValueError(
@@ -211,19 +235,20 @@ class _Decoder:
             )
         model = kind(**given)
         model.check_parameters()
-        if data["fitted"]:  # else it is a parameter that is an estimator, such as a metric
-            self.set_fitted(model, data["fitted"])
+        if fitted:  # else it is a parameter that is an estimator, such as a metric
+            _set_fitted(model, fitted)
         return model
 
-    def set_fitted(self, model, fitted):
-        kind = type(model)
-        names = kind.all_saved_fields()
-        wrong = set(names) ^ set(fitted)
-        if wrong - (_OPTIONAL & set(names)):
-            raise ValueError(
-                f"{kind.__name__} has missing or unexpected fitted attributes: {sorted(wrong)}."
-            )
-        for name in names:
-            if name in fitted:
-                setattr(model, name, self(fitted[name]))
-        model.check_loaded()
+
+def _set_fitted(model, fitted):
+    kind = type(model)
+    names = kind.all_saved_fields()
+    wrong = set(names) ^ set(fitted)
+    if wrong - (_OPTIONAL & set(names)):
+        raise ValueError(
+            f"{kind.__name__} has missing or unexpected fitted attributes: {sorted(wrong)}."
+        )
+    for name in names:
+        if name in fitted:
+            setattr(model, name, fitted[name])
+    model.check_loaded()

@@ -339,6 +339,7 @@ def test_json_is_strict_and_round_trips_all_kinds_of_trees(tmp_path, make):
     document = json.loads(
         (tmp_path / "tree.json").read_text(), parse_constant=lambda name: pytest.fail(name)
     )
+    assert document.pop("digest")
     assert document == tree.to_dict()
     assert kt.Tree.from_dict(document).to_text() == tree.to_text()
 
@@ -464,7 +465,8 @@ HOSTILE = [
     "null",
     "3",
     '{"format": "keeptree.Tree"}',
-    '{"format": "keeptree.Tree", "version": 2}',
+    '{"format": "keeptree.Tree", "version": 2, "digest": 1}',
+    '{"format": "keeptree.Tree", "version": 3}',
     '{"format": "other", "version": 1}',
     "[" * 100_000,
     '{"format": "keeptree.Tree", "version": 1, "kind": ' + "9" * 5000 + "}",
@@ -474,7 +476,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_file_that_is_no_tree_is_a_value_error(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(ValueError, match=r"Not a tree|not a KeepTree file"):
+    with pytest.raises(ValueError, match=r"Not a tree|not a KeepTree file|digest does not fit"):
         kt.Tree.load(tmp_path / "x.json")
 
 
@@ -483,7 +485,7 @@ VERSIONS = [True, 1.0, "1", None, [1]]
 
 @pytest.mark.parametrize("version", VERSIONS, ids=repr)
 def test_a_version_that_is_not_the_whole_number_is_a_value_error(version):
-    with pytest.raises(ValueError, match="Not a tree: version"):
+    with pytest.raises(ValueError, match="Not a tree: its version is"):
         kt.Tree.from_dict({**stump().to_dict(), "version": version})
 
 

@@ -45,6 +45,7 @@ def _run(options):
     out = output_path(options.out, options.data, default="tree.json")
     from keeptree.data.labels import label_names
     from keeptree.data.training import read_training
+    from keeptree.encoding import sealed
     from keeptree.learners.c45 import C45Classifier
     from keeptree.learners.j48_text import j48_text
 
@@ -67,7 +68,7 @@ def _run(options):
         with step("Saving the tree"):
             tree.save(out)
     if options.json:
-        print_json(tree.to_dict(), indent=None)
+        print_json(sealed(tree.to_dict()), indent=None)
         return
     print(
         j48_text(

@@ -1,8 +1,5 @@
 """The kept tree as data for a page: its classes, its nodes as text, a fingerprint."""
 
-import hashlib
-import json
-
 import numpy as np
 
 from keeptree.explanation.colours import class_slots
@@ -50,13 +47,22 @@ def collect_tree(tree):
         "n_leaves": tree.n_leaves,
         "max_depth": tree.max_depth,
         "fingerprint": fingerprint(tree),
+        "signatures": [
+            {
+                "by": clean(signature.by),
+                "day": signature.day,
+                "note": clean(signature.note) if signature.note else "",
+                "of": signature.digest[:12],
+                "this_tree": signature.digest == tree.digest,
+            }
+            for signature in tree.signatures
+        ],
     }
 
 
 def fingerprint(tree):
-    """Return 12 hexadecimal digits that change when anything in the tree does."""
-    text = json.dumps(tree.to_dict(), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    """Return the first 12 digits of the tree's digest, which say enough to a reader."""
+    return tree.digest[:12]
 
 
 def _leaves_below(tree):

@@ -6,6 +6,7 @@ from types import MappingProxyType
 import numpy as np
 
 from keeptree.data.labels import sorting_order
+from keeptree.tree.signature import read_signatures
 
 _MOST_FEATURES = 10_000_000  # a damaged file must not ask for all the memory
 _REQUIRED = ("kind", "feature", "threshold", "child_start", "child", "missing", "counts")
@@ -52,6 +53,7 @@ def complete(values):
             done["feature_names"] = tuple(str(name) for name in values["feature_names"])
         done["categories"] = _categories(values["categories"], done["n_features"])
         done["source"] = MappingProxyType(dict(values["source"]))
+        done["signatures"] = read_signatures(values["signatures"])
     except (TypeError, OverflowError, AttributeError) as error:
         raise ValueError(f"Not a tree: {error}.") from error
     return {name: frozen(v) if isinstance(v, np.ndarray) else v for name, v in done.items()}

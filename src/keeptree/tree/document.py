@@ -5,19 +5,46 @@ from dataclasses import MISSING
 import numpy as np
 
 from keeptree.data.labels import plain
-from keeptree.encoding import check_scalars, decode_labels, encode_labels, is_scalar
+from keeptree.encoding import (
+    check_scalars,
+    check_seal,
+    check_version,
+    decode_labels,
+    encode_labels,
+    is_scalar,
+)
 
-FORMAT, VERSION = "keeptree.Tree", 1
+FORMAT, VERSION = "keeptree.Tree", 2
+_UNSEALED = 1  # the last version whose files have no digest
+_NOT_THE_TREE = ("format", "version", "source", "signatures", "digest")
 
 
 def fields_to_dict(values):
     """Return the fields of a Tree as plain values: lists, numbers, text, None for NaN."""
+    left_out = {"declared": _is_sorted, "signatures": lambda signatures: not signatures}
     encoded = {
         name: _ENCODERS.get(name, _to_plain)(value)
         for name, value in values.items()
-        if name != "declared" or not _is_sorted(value)
+        if name not in left_out or not left_out[name](value)
     }
     return {"format": FORMAT, "version": VERSION, **encoded}
+
+
+def identity(data):
+    """Return what of a tree's dictionary makes it this tree: nothing that later versions add.
+
+    A field that is not set is left out, so that a new one does not change the digest of a tree
+    that does not use it.
+    """
+    return {name: v for name, v in data.items() if v is not None and name not in _NOT_THE_TREE}
+
+
+def unsealed(document):
+    """Return the dictionary of a file whose digest fits; files of version 1 may have none."""
+    _check_kind(document)
+    if "digest" not in document and document["version"] == _UNSEALED:
+        return document
+    return check_seal(document)
 
 
 def dict_to_fields(data, declared):
@@ -30,13 +57,11 @@ def dict_to_fields(data, declared):
     declared : sequence of dataclasses.Field
         The fields of a Tree; those without a default must be there.
     """
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(f"Not a tree: expected a dictionary with format {FORMAT!r}.")
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
-        newer = type(version) is int and version > VERSION
-        advice = "; it was written by a newer KeepTree, upgrade to read it" if newer else ""
-        raise ValueError(f"Not a tree: version {version!r} is not {VERSION}{advice}.")
+    _check_kind(data)
+    data = check_seal(data) if "digest" in data else data
+    known = {"format", "version", *(f.name for f in declared)}
+    if unknown := sorted(set(data) - known):
+        raise ValueError(f"Not a tree: it has a field {unknown[0]!r:.50}, which trees do not have.")
     values = {f.name: data[f.name] for f in declared if data.get(f.name) is not None}
     required = (f.name for f in declared if f.default is f.default_factory is MISSING)
     if absent := [name for name in required if name not in values]:
@@ -45,6 +70,12 @@ def dict_to_fields(data, declared):
         return {name: _DECODERS.get(name, _as_it_is)(value) for name, value in values.items()}
     except (TypeError, KeyError, AttributeError, OverflowError) as error:
         raise ValueError(f"Not a tree: {error}.") from error
+
+
+def _check_kind(data):
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"Not a tree: expected a dictionary with format {FORMAT!r}.")
+    check_version(data.get("version"), VERSION, "Not a tree: ")
 
 
 def _is_sorted(declared):
@@ -71,6 +102,7 @@ _ENCODERS = {
     "classes": lambda classes: None if classes is None else encode_labels(classes),
     "categories": _encode_categories,
     "source": dict,
+    "signatures": lambda signatures: [signature.to_dict() for signature in signatures],
 }
 
 

@@ -1,20 +1,21 @@
 """Tree: a decision tree as flat arrays."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from keeptree.data.table import as_matrix, comparable_names
-from keeptree.encoding import read_json, write_json
+from keeptree.encoding import digest_of, read_json, sealed, write_json
 from keeptree.text import plural
 from keeptree.tree import routing
 from keeptree.tree.arrays import complete, frozen, sort_classes
 from keeptree.tree.branch import find_branch
 from keeptree.tree.check import check_tree
-from keeptree.tree.document import dict_to_fields, fields_to_dict
+from keeptree.tree.document import dict_to_fields, fields_to_dict, identity, unsealed
 from keeptree.tree.kinds import LEAF, SHARE
+from keeptree.tree.signature import sign_digest
 from keeptree.tree.text import tree_to_text
 
 
@@ -64,6 +65,8 @@ class Tree:
         Values are rounded to this before they are compared with a threshold.
     source : dict of str to str
         Where the tree came from.
+    signatures : sequence of Signature, optional
+        Who vouched for the tree; add one with :meth:`sign`.
 
     Examples
     --------
@@ -102,6 +105,7 @@ class Tree:
     categories: tuple | None = None
     compare_dtype: str = "float64"
     source: dict = field(default_factory=dict)
+    signatures: tuple = ()
 
     def __post_init__(self):
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -394,6 +398,38 @@ class Tree:
         """
         return tree_to_text(self, precision)
 
+    @cached_property
+    def digest(self):
+        """64 hexadecimal digits that change when anything in the tree does.
+
+        Neither ``source`` nor ``signatures`` count: the same tree kept by another version of a
+        library, or signed once more, is the same tree.
+        """
+        return digest_of(identity(self.to_dict()))
+
+    def sign(self, by, note="", at=None):
+        """Return the same tree with one more signature: a record, which proves nothing.
+
+        Parameters
+        ----------
+        by : str
+            Who signs.
+        note : str
+            One line of whatever they want to say.
+        at : datetime, optional
+            When, with a time zone; default now.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> import keeptree as kt
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = kt.keep(kt.C45Classifier().fit(X, y)).sign("Ada Lovelace", "Approved for use.")
+        >>> [(signature.by, signature.digest == tree.digest) for signature in tree.signatures]
+        [('Ada Lovelace', True)]
+        """
+        return replace(self, signatures=(*self.signatures, sign_digest(self.digest, by, note, at)))
+
     def to_dict(self):
         """Return the tree as plain Python values that JSON can hold."""
         return fields_to_dict({f.name: getattr(self, f.name) for f in fields(self)})
@@ -405,12 +441,12 @@ class Tree:
 
     def save(self, path):
         """Write the tree to a JSON file; the file is replaced only once it is complete."""
-        write_json(self.to_dict(), path)
+        write_json(sealed(self.to_dict()), path)
 
     @classmethod
     def load(cls, path):
         """Read a tree from a JSON file; anything damaged is a ValueError."""
-        return cls.from_dict(read_json(path))
+        return cls.from_dict(unsealed(read_json(path)))
 
 
 def _rebuild(values):

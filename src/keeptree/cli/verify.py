@@ -1,0 +1,67 @@
+"""``keeptree verify``: whether a file is as it was saved, and who signed its tree."""
+
+from keeptree.cli.command import Command, add_json, print_json
+from keeptree.text import clean
+
+_SHORTEST = 12  # digits of a digest that tell trees apart
+
+
+def _arguments(parser):
+    parser.add_argument("file", metavar="FILE", help="a tree or a model")
+    parser.add_argument("--signed", action="store_true", help="fail unless somebody signed it")
+    parser.add_argument(
+        "--digest", metavar="HEX", help="fail unless the digest of the tree starts with this"
+    )
+    add_json(parser, "what is known about the file")
+
+
+def _run(options):
+    from keeptree.signing import verify_file
+
+    found = verify_file(options.file)
+    if options.json:
+        print_json(found.to_dict())
+    else:
+        print("\n".join(_tell(found)))
+    _check(found, options)
+
+
+def _tell(found):
+    """Lines about a file that could be read."""
+    state = "unchanged since it was saved" if found.sealed else "complete, but without a digest"
+    yield f"{found.path}: a {found.kind} in format {found.version}, {state}."
+    if found.digest is None:
+        yield "It holds several trees; trees are signed one by one."
+        return
+    yield f"Digest of the tree: {found.digest}"
+    for signature in found.signatures:
+        note = f": {clean(signature.note)}" if signature.note else ""
+        foreign = signature.digest != found.digest
+        which = f" (another tree, {signature.digest[:12]})" if foreign else ""
+        yield f"Signed by {clean(signature.by)} on {signature.day}{which}{note}"
+    if not found.signatures:
+        yield f"Not signed; keeptree sign {found.path} --by NAME does that."
+    else:
+        yield "A signature is a record: compare the digest with one you trust."
+
+
+def _check(found, options):
+    wanted = options.digest
+    if wanted is not None:
+        if len(wanted) < _SHORTEST:
+            raise ValueError(f"--digest {wanted} is too short; give at least {_SHORTEST} digits.")
+        if not (found.digest or "").startswith(wanted.lower()):
+            raise ValueError(f"{found.path} does not hold the tree {wanted}.")
+    if found.foreign:
+        names = ", ".join(clean(signature.by) for signature in found.foreign)
+        raise ValueError(
+            f"What {names} signed is another tree: {found.path} was changed after that, or the "
+            "signature was copied."
+        )
+    if options.signed and not found.signed:
+        raise ValueError(f"Nobody has signed the tree of {found.path}.")
+
+
+COMMAND = Command(
+    "verify", "check that a file is as it was saved, and who signed its tree", _arguments, _run
+)

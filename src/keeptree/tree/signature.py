@@ -1,0 +1,91 @@
+"""Signatures: who vouched for a tree, when, and for which tree exactly."""
+
+import re
+import unicodedata
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+_LONGEST = {"by": 200, "note": 2000}
+_DIGEST = re.compile("[0-9a-f]{64}")
+_NOT_TEXT = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, line ends
+_FIELDS = {"by", "at", "note", "digest"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """A record that somebody vouched for a tree. It proves nothing: anybody can write one.
+
+    Parameters
+    ----------
+    by : str
+        Who signed.
+    at : str
+        When, as ISO 8601 with its offset from UTC: ``2026-11-16T20:15:00+00:00``.
+    note : str
+        Whatever they wanted to say; may be empty.
+    digest : str
+        :attr:`Tree.digest <keeptree.Tree.digest>` of what was signed.
+    """
+
+    by: str
+    at: str
+    note: str
+    digest: str
+
+    def __post_init__(self):
+        for name, longest in _LONGEST.items():
+            _check_text(name, getattr(self, name), longest)
+        if not self.by:
+            raise ValueError("A signature needs the name of who signs; by is empty.")
+        try:
+            known = datetime.fromisoformat(self.at).tzinfo is not None
+        except (TypeError, ValueError):
+            known = False
+        if not known:
+            raise ValueError(
+                f"A signature's time must be ISO 8601 with an offset from UTC, got {self.at!r:.50}."
+            )
+        if not (isinstance(self.digest, str) and _DIGEST.fullmatch(self.digest)):
+            raise ValueError("A signature's digest must be 64 hexadecimal digits.")
+
+    @property
+    def day(self):
+        """Date of the signature, in its own time zone."""
+        return self.at[:10]
+
+    def to_dict(self):
+        """Return the signature as plain values."""
+        return asdict(self)
+
+
+def sign_digest(digest, by, note="", at=None):
+    """Return a new signature of a digest; ``at`` is a datetime with a time zone, default now."""
+    at = datetime.now(UTC) if at is None else at
+    if not (isinstance(at, datetime) and at.tzinfo is not None):
+        raise ValueError(f"at must be a datetime with a time zone, got {at!r:.50}.")
+    by, note = (text.strip() if isinstance(text, str) else text for text in (by, note))
+    return Signature(by=by, at=at.isoformat(timespec="seconds"), note=note, digest=digest)
+
+
+def read_signatures(values):
+    """Return the signatures of a file, or of signatures, as a tuple; else raise a ValueError."""
+    return tuple(map(_read_signature, values))
+
+
+def _read_signature(value):
+    if isinstance(value, Signature):
+        return value
+    if not (isinstance(value, dict) and set(value) == _FIELDS):
+        raise ValueError("A signature must have exactly by, at, note and digest.")
+    return Signature(**value)
+
+
+def _check_text(name, text, longest):
+    if not isinstance(text, str):
+        raise ValueError(f"A signature's {name} must be text, got {text!r:.50}.")
+    if len(text) > longest:
+        raise ValueError(
+            f"A signature's {name} has {len(text)} characters; at most {longest} are kept."
+        )
+    if any(unicodedata.category(character) in _NOT_TEXT for character in text):
+        raise ValueError(f"A signature's {name} must be one line without control characters.")

@@ -1,0 +1,46 @@
+"""Store a file of every kind in the present format: python -m tools.stored_files.
+
+Run once for a new version of the format, when it is released; tests/test_compatibility.py reads
+them ever after. A file that exists is left as it is.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import keeptree as kt
+from keeptree.saving import VERSION
+from keeptree.tree.document import VERSION as TREE_VERSION
+from tests import test_compatibility, test_saving
+
+# The other smoothings and kernels are saved by the same code.
+LEFT_OUT = {"separator-kernel", "laplace", "m-estimate", "local-rank"}
+
+
+def main():
+    """Write the folders of the present versions that are not there yet."""
+    models, trees = (
+        test_compatibility.FOLDER / name for name in (f"model-{VERSION}", f"tree-{TREE_VERSION}")
+    )
+    for name in (name for name in test_saving.MODELS if name not in LEFT_OUT):
+        model = test_saving.fitted(name, n=80)[0]
+        stem = name.replace(", ", "-")
+        cases = test_compatibility.cases(stem)
+        if not (models / f"{stem}.json").exists():
+            store(model, test_compatibility.ask(model, cases), models / f"{stem}.json")
+        if name in ("c45", "regressor") and not (trees / f"{stem}.json").exists():
+            tree = model.tree_.sign("Ada Lovelace", "Approved for use.")
+            store(tree, test_compatibility.ask(tree, cases), trees / f"{stem}.json")
+
+
+def store(model, answers, path):
+    """Save a model or a tree, and its answers beside it."""
+    path.parent.mkdir(exist_ok=True)
+    kt.save(model, path)
+    plain = {name: np.asarray(values).tolist() for name, values in answers.items()}
+    Path(path).with_suffix(".answers.json").write_text(json.dumps(plain))
+
+
+if __name__ == "__main__":
+    main()
