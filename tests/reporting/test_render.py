@@ -1,17 +1,20 @@
 """The page shows the figures of the dict, loads nothing and runs only its own script."""
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
 from copy import deepcopy
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from markupsafe import escape
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
+import keeptree as kt
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.collect import collect
 from keeptree.reporting.render import page_script, render, to_script
@@ -296,3 +299,18 @@ def test_held_out_cases_of_one_class_are_said_to_be_so(demo_data):
     assert "190 held-out cases, 71 of them <bdi>malignant</bdi>." in render(demo_data)
     quality = {**demo_data["quality"], "by_class": []}
     assert "190 held-out cases, all of one class." in render({**demo_data, "quality": quality})
+
+
+def test_the_page_shows_who_signed_the_tree_and_which_one(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    tree = kt.C45Classifier().fit(X, X[:, 0] > 0).tree_.sign("<b>Ada", "Fit for use.")
+    page = tmp_path / "page.html"
+    kt.report(kt.SmoothedTreeClassifier(tree).fit(X, X[:, 0] > 0), out=page)
+    text = page.read_text()
+    assert "Signed by &lt;b&gt;Ada</dt>" in text
+    assert ": Fit for use.</dd>" in text
+    assert "of another tree" not in text
+    other = dataclasses.replace(tree, threshold=tree.threshold + 1)
+    kt.report(kt.SmoothedTreeClassifier(other).fit(X, X[:, 0] > 0), out=page)
+    assert f"This signature is of another tree, <code>{tree.digest[:12]}</code>" in page.read_text()
