@@ -119,7 +119,7 @@ def test_a_forest_converts_a_table_and_measures_its_columns_once_for_all_trees(c
         assert [part.tolist() for part in found.observed_.columns] == [
             part.tolist() for part in alone.columns
         ]
-        np.testing.assert_array_equal(found.observed_.whole, alone.whole)
+        np.testing.assert_array_equal(found.observed_.step, alone.step)
 
 
 @every_model

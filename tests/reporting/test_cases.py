@@ -34,16 +34,25 @@ def test_a_tie_is_no_second_opinion():
     assert not held.opinion.any()
 
 
-def test_cases_as_near_as_each_other_are_near_together_and_share_a_rank():
+def test_of_equally_near_cases_a_twentieth_is_near_those_we_are_least_sure_of():
+    held = held_out(np.ones(60))
+    held.ours[:, 0] = np.linspace(0.9, 0.6, 60)
+    assert np.flatnonzero(held.near).tolist() == [57, 58, 59]
+    assert held_out(np.ones(60)).near.sum() == 3
+
+
+def test_a_case_without_a_distance_is_never_near():
     distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
-    assert np.flatnonzero(held_out(distance).near).tolist() == [1, 2, 3]
-    closest = np.where(np.arange(20) == 5, 0.5, distance)
-    assert np.flatnonzero(held_out(closest).near).tolist() == [5]
+    assert np.flatnonzero(held_out(distance).near).tolist() == [1]
+    assert not held_out(np.full(20, np.inf)).near.any()
+
+
+def test_equally_near_cases_share_a_rank():
+    distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
     cases = collect_cases(held_out(distance), [0])
     assert len(cases) == 20
     share = {case["id"]: case["percentile"] for case in cases}
     assert [share[str(i)] for i in range(5)] == [0.2, 0.0, 0.0, 0.0, 0.15]
-    assert not held_out(np.full(20, np.inf)).near.any()
 
 
 def test_names_come_from_the_index_of_a_frame_or_are_row_numbers():

@@ -1,12 +1,17 @@
 """What a training sample held: the range, mean and spread of each column, the categories seen."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from keeptree.blocks import ROWS
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import NOMINAL, NUMERIC
+
+_FINE = 0.01  # of the standard deviation: a smaller step hardly changes a distance
+_FIRST_ROWS = 256
+_LARGEST = 2.0**40  # beyond that every number is whole, and one more makes no difference
 
 
 @saved_part
@@ -21,9 +26,10 @@ class Observed:
     seen : tuple
         For each nominal attribute the tree tests whether each of its categories occurs, None for
         the others.
-    whole : ndarray of shape (n_features,)
-        Whether the tree tests the column as a number and all its known values are whole: counts,
-        years, yes and no.
+    step : ndarray of shape (n_features,)
+        Of a column that the tree tests as a number the step whose multiples all known values are:
+        1 for whole numbers (counts, years, yes and no), 0.1 for one decimal, and so on; 0 if the
+        values are too fine for a step to matter.
     missing : ndarray of shape (n_features,) or None
         Share of the rows without a value in each column, rows of weight 0 apart; None in a model
         that an older version saved.
@@ -34,7 +40,7 @@ class Observed:
     mean: np.ndarray
     deviation: np.ndarray
     seen: tuple
-    whole: np.ndarray
+    step: np.ndarray
     missing: np.ndarray | None = None
 
     @property
@@ -46,7 +52,8 @@ class Observed:
         """Raise if it was read from a file and does not fit the tree."""
         for name in ("low", "high", "mean", "deviation"):
             expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
-        expect_array(self.whole, "whole", np.bool_, (tree.n_features,))
+        expect_array(self.step, "step", np.float64, (tree.n_features,))
+        expect((self.step >= 0).all(), "a column has a negative step")
         expect(isinstance(self.seen, tuple) and len(self.seen) == tree.n_features, "seen is short")
         for mask, labels in zip(self.seen, tree.categories, strict=True):
             if mask is not None:
@@ -66,8 +73,10 @@ def observe(X, tree, sample_weight=None, columns=None):
             known &= np.asarray(sample_weight) > 0
         seen[f] = np.bincount(X[known, f].astype(np.int64), minlength=len(tree.categories[f])) > 0
     columns = column_spread(X, sample_weight) if columns is None else columns
-    missing = _missing_shares(X, sample_weight)
-    return Observed(*columns, tuple(seen), _whole_columns(X, tree), missing)
+    step = np.zeros(tree.n_features)
+    for f in np.unique(tree.feature[tree.kind == NUMERIC]).tolist():
+        step[f] = _find_step(X[:, f], columns[3][f])
+    return Observed(*columns, tuple(seen), step, _missing_shares(X, sample_weight))
 
 
 def _missing_shares(X, sample_weight):
@@ -82,19 +91,31 @@ def _missing_shares(X, sample_weight):
     return missing / max(rows, 1)
 
 
-def _whole_columns(X, tree):
-    """Which of the columns tested as numbers hold whole numbers only; missing values may be."""
-    whole = np.zeros(tree.n_features, dtype=bool)
-    columns = np.unique(tree.feature[tree.kind == NUMERIC])
-    for start in range(0, len(X), ROWS):  # most columns are out after the first rows
-        if not len(columns):
-            break
-        values = X[start : start + ROWS, columns]
-        # Beyond that every number is whole, and one more makes no difference.
-        counted = (values == np.rint(values)) & (abs(values) < 2**40)
-        columns = columns[(counted | np.isnan(values)).all(axis=0)]
-    whole[columns] = True
-    return whole
+def _find_step(values, deviation):
+    """The largest of 1, 0.1, 0.01, ... whose multiples all known values are; 0 if there is none.
+
+    Below 1, a step that is small beside the standard deviation counts as none: as good as any
+    number, and numbers can then be told in fewer digits.
+    """
+    decimals, last = 0, _most_decimals(deviation)
+    # Most columns are out after the first rows.
+    for start, stop in pairwise([0, *range(_FIRST_ROWS, len(values), ROWS), len(values)]):
+        part = values[start:stop]
+        part = part[~np.isnan(part)]
+        if not (abs(part) < _LARGEST).all():
+            return 0.0
+        while not np.array_equal(np.rint(part * 10.0**decimals) / 10.0**decimals, part):
+            decimals += 1
+            if decimals > last:
+                return 0.0
+    return 1 / 10.0**decimals
+
+
+def _most_decimals(deviation):
+    """Decimals of the smallest step that matters."""
+    if not deviation > 0:
+        return 0
+    return int(np.clip(np.floor(-np.log10(_FINE * deviation)), 0, 15))
 
 
 def column_spread(X, sample_weight=None):

@@ -8,6 +8,7 @@ import numpy as np
 
 from keeptree._compiled import boxes
 from keeptree.data.labels import plain
+from keeptree.geometry.grid import inverse_step
 from keeptree.geometry.metric import column_number
 
 
@@ -23,7 +24,7 @@ class Constraints:
     steps: Mapping = field(default_factory=dict)  # column -> step, or sorted values
     max_changes: int | None = None
     within: frozenset = frozenset()  # columns that stay inside the observed range
-    whole: frozenset = frozenset()  # columns that stay whole if they have no steps of their own
+    grid: Mapping = field(default_factory=dict)  # column -> step, if ``steps`` has none for it
 
     def loosened(self):
         """Yield (kind, column or None, constraints without it) for each single constraint."""
@@ -51,9 +52,7 @@ class Constraints:
             rule[boxes.FALL] = f not in self.fixed and f not in self.increase_only
             step = self.step(f)
             if isinstance(step, float):
-                inverse = round(1 / step) if step <= 1 else 0
-                rule[boxes.STEP] = step
-                rule[boxes.INVERSE] = inverse if abs(step * inverse - 1) < 1e-9 else 0
+                rule[boxes.STEP], rule[boxes.INVERSE] = step, inverse_step(step)
             elif step is not None:
                 rule[boxes.FIRST], rule[boxes.LAST] = len(values), len(values) + len(step)
                 values.extend(step)
@@ -69,7 +68,7 @@ class Constraints:
 
     def step(self, f):
         """Step or list of values of a column; None if it may have any."""
-        return self.steps.get(f, 1.0 if f in self.whole else None)
+        return self.steps.get(f, self.grid.get(f))
 
     def limits(self, f, observed):
         """Least and largest value that a numeric column may change to."""
@@ -133,9 +132,14 @@ def read_constraints(
         steps=_read_entries(tree, steps, "steps", _read_steps),
         max_changes=max_changes,
         within=frozenset(() if observed is None else range(tree.n_features)),
-        whole=frozenset(() if observed is None else np.flatnonzero(observed.whole).tolist()),
+        grid={} if observed is None else observed_grid(observed),
         **columns,
     )
+
+
+def observed_grid(observed):
+    """Column -> step of the columns that have one in a sample."""
+    return {f: float(observed.step[f]) for f in np.flatnonzero(observed.step).tolist()}
 
 
 def _listed(keys, name):

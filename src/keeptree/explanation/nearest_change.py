@@ -70,7 +70,8 @@ def nearest_change(
         in another leaf, and none goes past another.
     within_data : bool, default=True
         Whether a changed value stays inside the range of the training sample (a category: is one
-        that occurs there), and a column of whole numbers stays whole unless ``steps`` names it.
+        that occurs there), and on its grid unless ``steps`` names the column: whole numbers stay
+        whole, a column with one decimal keeps one decimal.
     X : array-like or data frame, optional
         A sample that tells the range and scale of the attributes. Needed if the model is a tree
         alone; a fitted classifier of this package remembers its own.
@@ -88,7 +89,8 @@ def nearest_change(
     -----
     Constraints limit what changes: a value that may stay as it is may also lie outside its bounds.
     A missing value stays missing. The cost is Euclidean: the square root of the sum of the squared
-    costs of the attributes, those that :meth:`keeptree.Boundary.distance` adds up.
+    costs of the attributes, those that :meth:`keeptree.Boundary.distance` with
+    ``grid="observed"`` adds up.
 
     Examples
     --------

@@ -4,6 +4,7 @@ import numpy as np
 
 from keeptree.data.labels import plain
 from keeptree.explanation.wording import tell_branch, tell_side
+from keeptree.geometry.boxes import Cuts
 from keeptree.text import clean
 from keeptree.tree import SHARE
 
@@ -33,17 +34,17 @@ def collect_path(subject, row, leaf, near):
     -------
     steps : list of dict
         ``node``, ``attribute``, ``value`` (None: not known), ``test``, ``threshold``, ``margin``
-        (value minus threshold, in the attribute's own unit), ``distance`` (in the metric; None
-        where it is not known), ``near``, ``share`` (of the case that goes on; 1 unless a missing
-        value is shared) and ``text``.
+        (value minus threshold, in the attribute's own unit), ``distance`` (in the metric, to the
+        nearest possible value on the other side; None where it is not known), ``near``, ``share``
+        (of the case that goes on; 1 unless a missing value is shared) and ``text``.
     """
-    tree = subject.tree
-    steps = []
+    tree, observed = subject.tree, subject.observed
+    cuts, steps = Cuts(tree, None if observed is None else observed.step), []
     for child in tree.path(leaf)[1:]:
         branch = tree.branch(child)
         node, f, numeric = branch.node, branch.feature, branch.is_numeric
         missing = bool(np.isnan(row[f]))
-        distance = None if missing else _distance(subject, branch, row[f])
+        distance = None if missing else _distance(subject, branch, row[f], cuts)
         value = None if missing else float(row[f]) if numeric else tree.categories[f][int(row[f])]
         share = float(tree.shares[child]) if missing and tree.missing[node] == SHARE else 1.0
         step = {
@@ -61,15 +62,17 @@ def collect_path(subject, row, leaf, near):
     return steps
 
 
-def _distance(subject, branch, value):
+def _distance(subject, branch, value, cuts):
     """What it costs in the metric to take the other side of a test."""
     tree, metric = subject.tree, subject.metric
     if metric is None:
         return None
     f = branch.feature
     if branch.is_numeric:
-        compared = float(np.float32(value)) if tree.compare_dtype == "float32" else float(value)
-        return float(abs(compared - branch.threshold) * metric.factor_[f])
+        across = (cuts.lower if branch.sign == "<=" else cuts.upper)[branch.node]
+        if across == branch.threshold and tree.compare_dtype == "float32":
+            value = float(np.float32(value))
+        return float(abs(value - across) * metric.factor_[f])
     others = tree.category_children(branch.node) != branch.child
     if not others.any():
         return None

@@ -5,6 +5,7 @@ import numpy as np
 from keeptree import __version__
 from keeptree.data.labels import plain
 from keeptree.explanation.colours import class_slots
+from keeptree.explanation.constraints import observed_grid
 from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path, distance_unit
@@ -220,10 +221,11 @@ def _values(tree, row):
 
 
 def _distance(subject, encoded):
-    """Distance to the decision boundary in the metric; None if it is not known or there is none."""
+    """Distance to the nearest possible case that is decided otherwise; None if it has none."""
     if subject.metric is None:
         return None
-    cost = float(find_changes(subject, encoded, within_data=False).cost[0])
+    steps = {} if subject.observed is None else observed_grid(subject.observed)
+    cost = float(find_changes(subject, encoded, within_data=False, steps=steps).cost[0])
     return cost if np.isfinite(cost) else None
 
 

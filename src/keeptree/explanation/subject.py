@@ -84,13 +84,13 @@ def resolve(model, X=None, metric=None):
 
 
 def boundary_of(model):
-    """Return the boundary that distances are measured to: the model's own, or that of its tree.
+    """Return the boundary that people are told distances to: those to the nearest possible case.
 
-    The tree's is in the standard metric, by the columns of the training sample; a model that does
-    not know these is a ValueError.
+    It is in the metric of the model's own boundary, if it has one, else in the standard metric, and
+    on the grid of the training sample. A model that does not know that sample is a ValueError.
     """
     own = getattr(model, "boundary_", None)
-    if own is not None:
+    if own is not None and own.grid_ is not None:
         return own
     if not hasattr(model, "observed_"):
         raise ValueError(
@@ -98,7 +98,7 @@ def boundary_of(model):
             "can be measured; fit a KeepTree classifier around its tree."
         )
     subject = resolve(model)
-    return Boundary.of_metric(subject.tree, subject.metric)
+    return Boundary.of_metric(subject.tree, subject.metric, subject.observed)
 
 
 def read_given(tree, x, names=None):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from keeptree.blocks import map_rows
 from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
+from keeptree.geometry.grid import check_steps, read_grid
 from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.program import Program, compile_program
 from keeptree.geometry.projection import Found, fill_signed, find_nearest, move_rows
@@ -32,9 +33,10 @@ class Nearest:
         In the space of ``tree.encode``: nominal attributes hold the position of their category.
         The kept tree really decides differently there: coordinates that need not move keep their
         value, one that must not exceed a threshold gets the largest number the model does not put
-        above it, one that must exceed it the next number above. NaN if there is no such region.
+        above it, one that must exceed it the next number above (on a grid: the nearest multiple of
+        the column's step). NaN if there is no such region.
     distance : ndarray of shape (n,)
-        Distance to the closure of the region; infinite if there is none.
+        Distance to the closure of the region (on a grid: to the point); infinite if there is none.
     leaf : ndarray of shape (n,)
         Leaf of the tree the point falls in; -1 if there is none.
     separator : ndarray of shape (n,)
@@ -96,6 +98,11 @@ class Boundary(Savable, BaseEstimator):
     between them. Distances to half-open regions are those to their closure, measured on the values
     the model compares (rounded to float32 for a scikit-learn tree).
 
+    That is the papers' definition: a case that lies on a threshold has distance 0, even if its next
+    value is a whole year away. With a ``grid`` the distance is that to the nearest possible case
+    with another decision, as in :func:`~keeptree.nearest_change`: of columns with steps, only their
+    multiples are possible.
+
     Parameters
     ----------
     tree : Tree or model
@@ -105,6 +112,10 @@ class Boundary(Savable, BaseEstimator):
         How far apart two cases are.
     n_jobs : int, optional
         Number of threads, as in scikit-learn. The result does not depend on it.
+    grid : None, "observed" or dict, default=None
+        Which numbers are possible: all; multiples of the steps in the training sample (whole
+        numbers stay whole, one decimal stays one decimal); or a dict from columns, by name or
+        position, to steps.
 
     Attributes
     ----------
@@ -112,6 +123,8 @@ class Boundary(Savable, BaseEstimator):
         The kept tree.
     metric_ : Metric
         The fitted metric.
+    grid_ : ndarray of shape (n_features,) or None
+        Step of each column, 0 for any number.
     region_classes_ : ndarray
         Positions in ``tree_.classes`` of the classes that have a region.
     n_features_in_ : int
@@ -134,14 +147,23 @@ class Boundary(Savable, BaseEstimator):
            [-0.125,  0.125]])
     >>> boundary.nearest(X[3:]).point
     array([[2.5]])
+
+    In whole numbers the nearest case on the other side of 2.5 is 3 or 2:
+
+    >>> whole = Boundary(stump, metric="minmax", grid="observed").fit(X)
+    >>> whole.distance(X)
+    array([0.5 , 0.25, 0.25, 0.75])
+    >>> whole.nearest(X[3:]).point
+    array([[2.]])
     """
 
-    saved_fields = ("tree_", "metric_")
+    saved_fields = ("tree_", "metric_", "grid_")
 
-    def __init__(self, tree, metric="standard", n_jobs=None):
+    def __init__(self, tree, metric="standard", n_jobs=None, grid=None):
         self.tree = tree
         self.metric = metric
         self.n_jobs = n_jobs
+        self.grid = grid
 
     def fit(self, X, y=None, sample_weight=None):
         """Measure the scale of the attributes on a training sample.
@@ -186,19 +208,21 @@ class Boundary(Savable, BaseEstimator):
         self.tree_ = sample.tree
         columns = sample.observed.columns
         self.metric_ = metric.fit_spread(columns, sample.tree, sample.X, sample.y, sample.weight)
+        self.grid_ = read_grid(self.grid, sample.tree, sample.observed)
         self._compile()
         return self
 
     @classmethod
-    def of_metric(cls, tree, metric):
-        """The boundary of a tree under a metric that is fitted already."""
-        boundary = cls(tree, metric)
+    def of_metric(cls, tree, metric, observed=None):
+        """The boundary of a tree under a fitted metric, on the grid of the observed columns."""
+        boundary = cls(tree, metric, grid=None if observed is None else "observed")
         boundary.tree_, boundary.metric_ = tree, metric
+        boundary.grid_ = read_grid(boundary.grid, tree, observed)
         boundary._compile()
         return boundary
 
     def _compile(self):
-        self.program_ = compile_program(self.tree_, self.metric_)
+        self.program_ = compile_program(self.tree_, self.metric_, self.grid_)
         self.region_classes_ = self.program_.double.classes
         self.n_features_in_ = self.tree_.n_features
 
@@ -213,6 +237,8 @@ class Boundary(Savable, BaseEstimator):
         expect(isinstance(self.metric_, Metric), "it has no metric")
         expect(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
         self.metric_.check_tree(self.tree_)
+        if self.grid_ is not None:
+            check_steps(self.grid_, self.tree_)
         self._compile()
 
     def check_tree(self, tree):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree._compiled.boxes import PricedBoxes
+from keeptree.geometry.grid import first_multiple, last_multiple
 from keeptree.tree import NUMERIC
 
 
@@ -18,7 +19,8 @@ class Side(NamedTuple):
     """What a box asks of one attribute.
 
     A number lies above ``lower`` and not above ``upper``, thresholds of the tests ``lower_test``
-    and ``upper_test``: as the model compares, from ``low`` to ``high``. A category is one of those
+    and ``upper_test``: as the model compares, from ``low`` to ``high``. (Of a column with a step,
+    ``lower`` and ``upper`` are ``low`` and ``high``.) A category is one of those
     ``allowed``; ``failed`` has for each, and for a missing value after the last, the last test
     that leads elsewhere, -1 if none does.
     """
@@ -49,9 +51,13 @@ ANYTHING = Side()
 
 
 class Cuts:
-    """How the tests of a tree narrow a box."""
+    """How the tests of a tree narrow a box.
 
-    def __init__(self, tree):
+    With the ``step`` of each column (0: any number) a box ends at multiples of it, the nearest ones
+    that the model puts on that side of the threshold; without, at the threshold.
+    """
+
+    def __init__(self, tree, step=None):
         self.tree = tree
         dtype = np.dtype(tree.compare_dtype).type
         with np.errstate(over="ignore"):
@@ -60,20 +66,31 @@ class Cuts:
             below = np.nextafter(rounded, dtype(-np.inf)).astype(np.float64)
         rounded = rounded.astype(np.float64)
         # The largest number the model does not put above the threshold, and the next one.
-        self.at_most = np.where(rounded <= tree.threshold, rounded, below).tolist()
-        self.above = np.where(rounded > tree.threshold, rounded, above).tolist()
+        at_most = np.where(rounded <= tree.threshold, rounded, below)
+        above = np.where(rounded > tree.threshold, rounded, above)
+        upper, lower = tree.threshold, tree.threshold
+        if step is not None:
+            tests = np.flatnonzero((tree.kind == NUMERIC) & (step[tree.feature] > 0))
+            steps = step[tree.feature[tests]]
+            ends = (at_most[tests], above[tests], steps, dtype)
+            at_most[tests], above[tests] = last_multiple(*ends), first_multiple(*ends)
+            upper, lower = tree.threshold.copy(), tree.threshold.copy()
+            upper[tests], lower[tests] = at_most[tests], above[tests]
+        self.at_most, self.above = at_most.tolist(), above.tolist()
+        self.upper, self.lower = upper.tolist(), lower.tolist()
 
     def side(self, box, node, child):
         """Side of the attribute that ``node`` tests in the box of a child; the same if no other."""
         tree, side = self.tree, box.get(int(self.tree.feature[node]), ANYTHING)
         if tree.kind[node] != NUMERIC:
             return self._categories(side, node, child)
-        t = float(tree.threshold[node])
+        # A test that repeats a bound has an empty side: it cuts nothing.
         if child == tree.children(node)[0]:
-            if t < side.upper:  # a test that repeats a bound has an empty side: it cuts nothing
-                return side._replace(upper=t, high=self.at_most[node], upper_test=node)
-        elif t > side.lower:
-            return side._replace(lower=t, low=self.above[node], lower_test=node)
+            bound = self.upper[node]
+            if bound < side.upper:
+                return side._replace(upper=bound, high=self.at_most[node], upper_test=node)
+        elif (bound := self.lower[node]) > side.lower:
+            return side._replace(lower=bound, low=self.above[node], lower_test=node)
         return side
 
     def _categories(self, side, node, child):

@@ -14,7 +14,9 @@ from keeptree._compiled.program import (
     SingleProgram,
 )
 from keeptree.geometry.boxes import Boxes, category_prices
+from keeptree.geometry.off_grid import OffGrid
 from keeptree.geometry.regions import find_regions
+from keeptree.tree import NUMERIC
 
 # Of scaled coordinates: their squares, added over any number of columns, stay finite.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
@@ -23,29 +25,44 @@ _LARGEST = 1e38  # centre and factor in float32
 
 @dataclass(frozen=True)
 class Program:
-    """The program of a tree in both precisions, and the boxes of its regions."""
+    """The program of a tree in both precisions, and the boxes of its regions.
+
+    On a grid it is for rows whose numbers are multiples of the steps; the others are ``off_grid``.
+    Multiples are compared as they are, so that the columns without a step must be ``rounded`` to
+    float32 before, if the model compares in that.
+    """
 
     single: SingleProgram
     double: DoubleProgram
     boxes: Boxes
     priced: PricedBoxes
+    off_grid: OffGrid | None
+    rounded: np.ndarray
 
 
-def compile_program(tree, metric):
-    """Program of a classification tree under a fitted metric."""
-    regions = find_regions(tree)
+def compile_program(tree, metric, step=None):
+    """Program of a classification tree under a fitted metric.
+
+    With the step of each column (0: any number) it measures to the multiples of the steps.
+    """
+    numeric = np.unique(tree.feature[tree.kind == NUMERIC])
+    step = None if step is None or not step[numeric].any() else step
+    regions = find_regions(tree, step)
     order = _Order(regions, len(tree.classes), metric.category_costs_)
-    boxes = regions.boxes
+    boxes, rounds = regions.boxes, tree.compare_dtype == "float32"
+    written = (tree, metric, order, boxes, rounds and step is None)
     return Program(
-        single=_write(SingleProgram, np.float32, tree, metric, order, boxes),
-        double=_write(DoubleProgram, np.float64, tree, metric, order, boxes),
+        single=_write(SingleProgram, np.float32, *written),
+        double=_write(DoubleProgram, np.float64, *written),
         boxes=boxes,
         priced=boxes.price(tree, metric.factor_, metric.category_costs_.__getitem__),
+        off_grid=None if step is None else OffGrid(tree, metric, step),
+        rounded=numeric[step[numeric] == 0] if rounds and step is not None else numeric[:0],
     )
 
 
-def _write(kind, dtype, tree, metric, order, boxes):
-    """The program in one precision."""
+def _write(kind, dtype, tree, metric, order, boxes, rounds):
+    """The program in one precision; it ``rounds`` what it compares to float32, or not."""
     columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used], dtype=np.int64)
     raw, f, limit = np.array(order.bounds), columns[:, 0], _LIMIT[dtype]
     factor = np.where(columns[:, 1] > 0, 1.0, metric.factor_[f])
@@ -68,7 +85,7 @@ def _write(kind, dtype, tree, metric, order, boxes):
     return kind(
         columns=columns,
         rest=np.setdiff1d(np.arange(tree.n_features), f),
-        compare_single=tree.compare_dtype == "float32",
+        compare_single=rounds,
         frame=np.ascontiguousarray(frame),
         limit=float(frame[:, 2].min()),
         steps=np.array(order.steps, dtype=np.int64),
@@ -123,9 +140,8 @@ class _Order:
             below = self.children[node]
             inner = self._by_need(below)
             if not below[0][1].after.nominal:
-                slots, step = self._numeric(below, slot), self._follow(link)
-                for child, edge in inner:
-                    tasks.append((child, slots[child], (step, int(edge.lower)), None, False))
+                places = self._numeric(below, slot, link)
+                tasks.extend((child, *places[child], None, False) for child, _ in inner)
                 continue
             chain = [link]
             for child, edge in below:
@@ -179,10 +195,26 @@ class _Order:
             return new
         return new - category_prices(costs, edge.before.allowed)[0] ** 2
 
-    def _numeric(self, below, source):
-        """Step to both children; a side nothing reaches competes for a class that is not there."""
-        code, slots, olds = LEFT_REGION | RIGHT_REGION, {}, [np.inf, -np.inf]
+    def _numeric(self, below, source, link):
+        """Steps to both children; of each that is tested further its slot and the link to it.
+
+        One step leads to both if they share a bound, the threshold. On a grid they do not: then a
+        step leads to the left child and to the same box once more, and one to the right child.
+        """
+        if len({edge.bounds[0] for _, edge in below}) == 1:
+            return self._split(below, source, link)
+        left, right = sorted(below, key=lambda item: item[1].lower)
+        places = self._split([left], source, link, again=True)
+        return places | self._split([right], *places.pop(None))
+
+    def _split(self, below, source, link, again=False):
+        """One step; ``again``: its right side is the same box, the place of None.
+
+        A side that nothing reaches competes for a class that is not there.
+        """
+        code, places, olds = LEFT_REGION | RIGHT_REGION, {}, [np.inf, -np.inf]
         target, region = [self.n_classes] * 2, [0, 0]
+        step = len(self.steps)
         for child, edge in below:
             side = int(edge.lower)
             bound, olds[side] = edge.bounds
@@ -191,13 +223,19 @@ class _Order:
                 target[side] = self.label[self.number[child]]
             else:
                 code ^= RIGHT_REGION if side else LEFT_REGION
-                target[side] = slots[child] = self._take()
+                target[side] = slot = self._take()
+                places[child] = slot, (step, side)
+        if again:
+            code, target[1] = code ^ RIGHT_REGION, self._take()
+            places[None] = target[1], (step, 1)
+            olds[1] = bound  # nothing is added
+        self.free.append(source)
         code |= BOUNDED * bool(np.isfinite(olds).any())
         column = self.column[below[0][1].feature]
         self.steps.append((code, column, source, *target, *region, 0))
         self.bounds.append((bound, *olds))
-        self.free.append(source)
-        return slots
+        self._follow(link)
+        return places
 
     def _needs(self):
         """For each inner node how many slots its sub-tree needs, its own included."""

@@ -7,7 +7,7 @@ import numpy as np
 from keeptree._compiled import boxes
 from keeptree._compiled.boundary import run_program, run_single_program
 from keeptree._compiled.program import SAW_NAN, NearestRegions
-from keeptree.geometry.rows import check_rows, classes_of, flat_rows
+from keeptree.geometry.rows import check_rows, classes_of, flat_rows, round_columns
 
 # Steps from which on it is faster to search a program for each row than to run all of it: where
 # the regions of all of many classes are asked for, and where those of one are (by measurement).
@@ -43,20 +43,26 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
-    seen = _run(program, flat_rows(X, start, stop), out.reshape(-1))
+    seen = _run(program, _rows(program, X, start, stop), out.reshape(-1))
     check_rows(tree, X, start, stop, seen)
+    if program.off_grid is not None:
+        rows = X[start:stop]
+        beside = program.off_grid.find_rows(rows)
+        if len(beside):
+            out[beside] = program.off_grid.signed_distances(rows[beside])
 
 
 def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     """Fill ``found`` for the rows start to stop: the region of the class ``wanted``, or any other.
 
     If ``fill`` missing values are given a place inside in any case, else only if the row would not
-    be decided as it should be without one. Returns which rows have missing values and a region, and
-    their points: without them it is not known whether the values must be given a place.
+    be decided as it should be without one. Returns rows with their points: those with missing
+    values and a region, for it is not known otherwise whether the values must be given a place, and
+    those off the grid.
     """
     rows, n = X[start:stop], stop - start
     own, wanted = np.full(n, -1), np.full(n, -1) if wanted is None else wanted
-    seen = _find(program, flat_rows(X, start, stop), own, wanted, found, fill)
+    seen = _find(program, _rows(program, X, start, stop), own, wanted, found, fill)
     check_rows(tree, X, start, stop, seen)
     missing = np.empty(0, dtype=np.int64)
     if seen & SAW_NAN:
@@ -70,7 +76,10 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     inside = found.region >= 0
     found.label[:] = np.where(inside, program.boxes.label[found.region], own)
     missing = missing[:0] if fill else missing[inside[missing]]
-    return missing, _settle(program, tree, rows, missing, own, wanted, found)
+    points = _settle(program, tree, rows, missing, own, wanted, found)
+    if program.off_grid is None:
+        return missing, points
+    return _find_off_grid(program.off_grid, rows, wanted, found, fill, missing, points)
 
 
 def move_rows(program, rows, region, out, fill=False):
@@ -79,11 +88,19 @@ def move_rows(program, rows, region, out, fill=False):
     boxes.move_rows(rows, region, program.priced, boxes.NO_RULES, fill, out)
 
 
+def _rows(program, X, start, stop):
+    """The rows start to stop as the program takes them."""
+    if not len(program.rounded):
+        return flat_rows(X, start, stop)
+    return flat_rows(round_columns(X[start:stop], program.rounded), 0, stop - start)
+
+
 def _find(program, rows, own, wanted, found, fill):
     """Fill regions, distances, separators, and ``own`` where it is negative; see ``_run``."""
     nearest = NearestRegions(own, wanted, found.region)
     seen = _run(program, rows, np.empty(0), nearest)
-    boxes.project_rows(rows, program.priced, fill, *nearest, found.distance, found.separator)
+    priced = program.priced._replace(single=program.double.compare_single)
+    boxes.project_rows(rows, priced, fill, *nearest, found.distance, found.separator)
     return seen
 
 
@@ -106,10 +123,22 @@ def _run(program, rows, out, nearest=_NOTHING):
 def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
     """Nearest regions of some rows once more, now that their own class is known."""
     again, own_again = Found.empty(len(chosen)), own[chosen]
-    part = flat_rows(rows[chosen], 0, len(chosen))
+    part = _rows(program, rows[chosen], 0, len(chosen))
     _find(program, part, own_again, wanted[chosen], again, fill)
     for whole, new in zip((own, *found[:3]), (own_again, *again[:3]), strict=True):
         whole[chosen] = new
+
+
+def _find_off_grid(off_grid, rows, wanted, found, fill, known, points):
+    """The same for rows off the grid; adds them and their points to those that are known."""
+    beside = off_grid.find_rows(rows)
+    if not len(beside):
+        return known, points
+    nearest = off_grid.nearest(rows[beside], wanted[beside], fill)
+    found.distance[beside], found.separator[beside] = nearest.distance, nearest.separator
+    found.label[beside], found.region[beside] = nearest.label, -1
+    others = ~np.isin(known, beside)
+    return np.append(known[others], beside), np.concatenate([points[others], nearest.point])
 
 
 def _settle(program, tree, rows, missing, own, wanted, found):

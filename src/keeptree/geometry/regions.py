@@ -44,10 +44,11 @@ class Regions:
     edge: dict  # the Edge to each child, None if it does not narrow the box
 
 
-def find_regions(tree):
-    """Regions of a classification tree."""
-    label, found, children, edge = _common_labels(tree), [], {}, {}
-    for node, parent, box, outer in _walk(tree, lambda node: label[node] == _MIXED):
+def find_regions(tree, step=None):
+    """Regions of a classification tree; with the step of each column, those of its multiples."""
+    cuts = Cuts(tree, step)
+    label, found, children, edge = _common_labels(cuts), [], {}, {}
+    for node, parent, box, outer in _walk(cuts, lambda node: label[node] == _MIXED):
         if label[node] == _UNREACHABLE:
             continue
         if parent >= 0:
@@ -61,9 +62,9 @@ def find_regions(tree):
     return Regions(Boxes.pack(found), children, edge)
 
 
-def _walk(tree, goes_on):
+def _walk(cuts, goes_on):
     """Nodes in preorder with parent, box, and the parent's box: the same if it does not narrow."""
-    cuts, stack = Cuts(tree), [(0, -1, {})]
+    tree, stack = cuts.tree, [(0, -1, {})]
     while stack:
         node, parent, outer = stack.pop()
         box = outer
@@ -76,13 +77,14 @@ def _walk(tree, goes_on):
             stack.extend((child, node, box) for child in tree.children(node)[::-1].tolist())
 
 
-def _common_labels(tree):
+def _common_labels(cuts):
     """For each node the class that all leaves which can be reached share, or a code for none."""
+    tree = cuts.tree
     reached = np.zeros(tree.n_nodes, dtype=bool)
     # A test may leave no number between its threshold and the bound of its box, yet narrow the
     # box by that gap: such a node is not the same box as its only child, so it stays a test.
     narrow = np.zeros(tree.n_nodes, dtype=bool)
-    for node, parent, box, _ in _walk(tree, lambda node: reached[node]):
+    for node, parent, box, _ in _walk(cuts, lambda node: reached[node]):
         side = box.get(int(tree.feature[parent])) if parent >= 0 else None
         reached[node] = side is None or side.can_be_reached
         if not reached[node]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keeptree._compiled.program import SAW_INF, SAW_NAN, Rows
+from keeptree._compiled.program import LARGEST_SINGLE, SAW_INF, SAW_NAN, Rows
 from keeptree.data.labels import label_codes, plain
 
 
@@ -40,6 +40,15 @@ def flat_rows(X, start, stop):
     if X.flags.f_contiguous:
         return Rows(X.T.reshape(-1), 1, len(X), start, stop)
     return Rows(X[start:stop].ravel(), X.shape[1], 1, 0, stop - start)
+
+
+def round_columns(X, columns):
+    """A copy of rows with some columns rounded to float32; finite numbers stay finite."""
+    X = X.copy()
+    for f in columns.tolist():
+        limited = np.clip(X[:, f], -LARGEST_SINGLE, LARGEST_SINGLE)
+        X[:, f] = np.where(np.isinf(X[:, f]), X[:, f], limited.astype(np.float32))
+    return X
 
 
 def classes_of(tree, X):

@@ -36,6 +36,8 @@ class DistanceKernelClassifier(ProbabilityModel):
         of the same leaf, which the paper advises against.
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
+    grid : None, "observed" or dict, default=None
+        Which numbers are possible, see :class:`~keeptree.Boundary`: None is the papers' reading.
     bandwidth : float or "cv", default=0.1
         Width of the kernel. ``"cv"`` takes the fraction of the range with the least leave-one-out
         log-loss. A Gaussian narrower than 1/65536 of the range is refused.
@@ -91,6 +93,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         **ProbabilityModel._parameter_constraints,
         "scope": [StrOptions({"global", "separator", "leaf"})],
         "metric": [StrOptions({"standard", "minmax"}), Metric],
+        "grid": [StrOptions({"observed"}), dict, None],
         "bandwidth": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
         "bandwidth_unit": [StrOptions({"range", "distance"})],
         "kernel": [StrOptions(set(KERNELS))],
@@ -102,6 +105,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         scope="global",
         *,
         metric="standard",
+        grid=None,
         bandwidth=0.1,
         bandwidth_unit="range",
         kernel="gaussian",
@@ -111,6 +115,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.estimator = estimator
         self.scope = scope
         self.metric = metric
+        self.grid = grid
         self.bandwidth = bandwidth
         self.bandwidth_unit = bandwidth_unit
         self.kernel = kernel
@@ -161,7 +166,7 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     def _learn(self, sample):
         n_classes = len(self.classes_)
-        self.boundary_ = Boundary(self.tree_, self.metric).fit_sample(sample)
+        self.boundary_ = Boundary(self.tree_, self.metric, grid=self.grid).fit_sample(sample)
         self.bandwidth_, self.curves_ = np.full(n_classes, np.nan), None
         estimated = self.boundary_.region_classes_
         if len(estimated) < 2:

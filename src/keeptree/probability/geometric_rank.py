@@ -33,6 +33,8 @@ class GeometricRankClassifier(KeptTreeModel):
         Ranking over all cases, or leaf by leaf.
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
+    grid : None, "observed" or dict, default=None
+        Which numbers are possible, see :class:`~keeptree.Boundary`: None is the papers' reading.
     boundary : {"class", "whole"}, default="class"
         With several classes: the distance to the boundary of each class (2007), or to the whole
         boundary, whichever classes it separates (2005). Two classes have one boundary.
@@ -73,6 +75,7 @@ class GeometricRankClassifier(KeptTreeModel):
         **KeptTreeModel._parameter_constraints,
         "scope": [StrOptions({"global", "local"})],
         "metric": [StrOptions({"standard", "minmax"}), Metric],
+        "grid": [StrOptions({"observed"}), dict, None],
         "boundary": [StrOptions({"class", "whole"})],
         "smoothing": [StrOptions({"raw", "laplace", "m-estimate", "shrinkage"})],
         "m": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -85,6 +88,7 @@ class GeometricRankClassifier(KeptTreeModel):
         scope="global",
         *,
         metric="standard",
+        grid=None,
         boundary="class",
         smoothing="laplace",
         m="auto",
@@ -94,6 +98,7 @@ class GeometricRankClassifier(KeptTreeModel):
         self.estimator = estimator
         self.scope = scope
         self.metric = metric
+        self.grid = grid
         self.boundary = boundary
         self.smoothing = smoothing
         self.m = m
@@ -101,7 +106,7 @@ class GeometricRankClassifier(KeptTreeModel):
         self.n_jobs = n_jobs
 
     def _learn(self, sample):
-        self.boundary_ = Boundary(self.tree_, self.metric).fit_sample(sample)
+        self.boundary_ = Boundary(self.tree_, self.metric, grid=self.grid).fit_sample(sample)
         self._derive()
 
     def check_loaded(self):  # noqa: D102 - inherited

@@ -56,7 +56,7 @@ def find_kernel(models, boundary):
     for model in models:
         if not isinstance(model, DistanceKernelClassifier) or model.scope != "global":
             continue
-        if _measures_alike(model.boundary_.metric_, boundary.metric_):
+        if _measures_alike(model.boundary_, boundary):
             return model
     return None
 
@@ -119,8 +119,12 @@ def _line(kernel, c, low, high):
     return {"inside": inside.round(6).tolist(), "p": share.round(6).tolist()}
 
 
-def _measures_alike(metric, other):
-    """Whether distances by both are the same; an attribute of numbers has no costs (None)."""
-    return np.array_equal(metric.factor_, other.factor_) and all(
-        map(np.array_equal, metric.category_costs_, other.category_costs_)
+def _measures_alike(boundary, other):
+    """Whether distances to both are the same; an attribute of numbers has no costs (None)."""
+    metric, its = boundary.metric_, other.metric_
+    grids = [np.zeros(1) if b.grid_ is None else b.grid_ for b in (boundary, other)]
+    return (
+        np.array_equal(metric.factor_, its.factor_)
+        and all(map(np.array_equal, metric.category_costs_, its.category_costs_))
+        and bool((grids[0] == grids[1]).all())
     )

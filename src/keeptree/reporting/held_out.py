@@ -1,5 +1,6 @@
 """The held-out cases of a report: encoded once, with all that is known about each of them."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,7 +33,7 @@ class HeldOut:
         Index of the class the tree decides.
     inside : ndarray of shape (n, n_classes)
         Distance to the boundary of each class, positive where the tree decides for it: the
-        algebraic distance of Alvarez et al. (2007) with the other sign.
+        algebraic distance of Alvarez et al. (2007) with the other sign, on the grid of the columns.
     ours, leaves : ndarray of shape (n, n_classes)
         Probabilities of the model, and of the tree's own leaves.
     """
@@ -51,7 +52,10 @@ class HeldOut:
 
     @cached_property
     def distance(self):
-        """Distance of each case to the decision boundary; infinite where there is none."""
+        """Distance of each case to the nearest possible one that the tree decides otherwise.
+
+        Infinite where there is none.
+        """
         return self.inside[np.arange(len(self)), self.decision]
 
     @cached_property
@@ -61,14 +65,15 @@ class HeldOut:
 
     @cached_property
     def near(self):
-        """Whether a case is near the boundary: the nearest twentieth.
+        """Whether a case is near the boundary: the nearest twentieth, rounded up.
 
-        Equally near ones are together or not at all, but the nearest of all always is.
+        Of equally near ones those are that the model is least sure of, then the first ones.
         """
-        as_near = np.searchsorted(np.sort(self.distance), self.distance, side="right")
-        few = as_near <= np.ceil(NEAREST_SHARE * len(self))
-        nearest = self.distance == self.distance.min(initial=np.inf)
-        return (few | nearest) & np.isfinite(self.distance)
+        sure = self.ours[np.arange(len(self)), self.decision]
+        few = np.lexsort((sure, self.distance))[: math.ceil(NEAREST_SHARE * len(self))]
+        near = np.zeros(len(self), dtype=bool)
+        near[few] = True
+        return near & np.isfinite(self.distance)
 
     @cached_property
     def opinion(self):

@@ -42,7 +42,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     return {
         "float32": model.tree_.compare_dtype == "float32",
         "tree": _tree(model.tree_, place),
-        "metric": _metric(boundary.metric_, model.observed_, list(place)),
+        "metric": _metric(boundary, model.observed_, list(place)),
         "model": _write(model, place, rows),
     }
 
@@ -76,15 +76,16 @@ def _tree(tree, place):
     }
 
 
-def _metric(metric, observed, columns):
-    """Costs of a change, and the range of the training sample, which a changed value keeps to."""
+def _metric(boundary, observed, columns):
+    """Costs of a change, the step of each column, and the range that a changed value keeps to."""
+    metric = boundary.metric_
     costs = [metric.category_costs_[f] for f in columns]
     return {
         "factor": metric.factor_[columns].tolist(),
         "costs": [None if matrix is None else matrix.tolist() for matrix in costs],
         "low": observed.low[columns].tolist(),
         "high": observed.high[columns].tolist(),
-        "whole": observed.whole[columns].tolist(),
+        "step": boundary.grid_[columns].tolist(),
         "seen": [None if observed.seen[f] is None else observed.seen[f].tolist() for f in columns],
     }
 

@@ -4,6 +4,7 @@ import { atMost, nextAbove } from "./numbers.js";
 import { ERROR, SHARE, compared, decide, firstLargest, isNominal } from "./tree.js";
 
 const MOST_BOXES = 20000; // shared missing values multiply them
+const EVERYWHERE = { has: () => true }; // attributes that may leave the observed range: all
 const known = new Map(); // boxes by the attributes that are missing
 
 /** Boxes of the leaves that a case without the `missing` attributes can reach, in preorder. */
@@ -81,7 +82,7 @@ export function inside(tree, metric, x, shown, label = decide(tree, x)) {
   return label === shown ? distance(tree, metric, x, label) : -distanceTo(tree, metric, x, (other) => other === shown);
 }
 
-/** Distance to the closure of the nearest box of the classes asked for; a missing value costs nothing. */
+/** Distance to the nearest possible case of the classes asked for; a missing value costs nothing. */
 function distanceTo(tree, metric, x, asked) {
   let nearest = Infinity;
   for (const box of findBoxes(tree)) {
@@ -92,6 +93,9 @@ function distanceTo(tree, metric, x, asked) {
       let cost = 0;
       if (side.allowed) {
         cost = side.allowed[x[at]] ? 0 : Math.min(...metric.costs[at][x[at]].filter((_, code) => side.allowed[code]));
+      } else if (metric.step[at]) {
+        const value = number(tree, metric, at, x[at], side, EVERYWHERE);
+        cost = value === null ? Infinity : Math.abs(value - x[at]) * metric.factor[at];
       } else {
         const value = compared(x[at], tree);
         cost = Math.max(side.lower - value, value - side.upper, 0) * metric.factor[at];
@@ -165,11 +169,25 @@ function number(tree, metric, at, value, side, beyond) {
   if (side.low <= here && here <= side.high) return value;
   const [least, most] = limits(metric, at, beyond);
   const rising = here < side.low;
-  let edge = rising ? Math.max(side.low, least) : Math.min(side.high, most);
-  if (metric.whole[at]) edge = (rising ? Math.ceil(edge) : Math.floor(edge)) + 0; // no -0
+  const edge = rising ? Math.max(side.low, least) : Math.min(side.high, most);
+  if (metric.step[at]) return multiple(tree, metric.step[at], edge, rising, side, least, most);
   const chosen = rising ? Math.min(edge, most) : Math.max(edge, least);
   const there = compared(chosen, tree);
   return least <= chosen && chosen <= most && side.low <= there && there <= side.high ? chosen : null;
+}
+
+/** The multiple of a step nearest to an edge that the model puts inside, or null. */
+function multiple(tree, step, edge, rising, side, least, most) {
+  const inverse = step <= 1 ? Math.round(1 / step) : 0;
+  const sign = rising ? 1 : -1;
+  // Dividing may be off by one, and rounding to float32 may reach beyond the edge.
+  const first = Math.floor(edge / step) - 2 * sign;
+  for (let k = first; Math.abs(k - first) < 6; k += sign) {
+    const value = (Math.abs(step * inverse - 1) < 1e-9 ? k / inverse : k * step) + 0; // no -0
+    const there = compared(value, tree);
+    if (side.low <= there && there <= side.high && least <= value && value <= most) return value;
+  }
+  return null;
 }
 
 /** Least and largest value an attribute may become. */

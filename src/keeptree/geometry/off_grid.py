@@ -1,0 +1,157 @@
+"""Rows beside the grid: a case may have 2.3 in a column of whole numbers.
+
+A program measures from one multiple to another. What such a value costs to change depends on the
+side of the threshold it lies on, so here the boxes of all regions are priced one by one.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from keeptree._compiled import boxes as compiled
+from keeptree.geometry.grid import inverse_step, off_grid
+from keeptree.geometry.regions import find_regions
+from keeptree.geometry.rows import classes_of, flat_rows
+from keeptree.tree import NUMERIC
+
+
+class Settled(NamedTuple):
+    """Nearest regions of rows: distance, separator, class, and the point in it."""
+
+    distance: np.ndarray
+    separator: np.ndarray
+    label: np.ndarray
+    point: np.ndarray
+
+
+class OffGrid:
+    """Distances of rows that have a number which is no multiple of its column's step.
+
+    Parameters
+    ----------
+    tree : Tree
+        A classification tree.
+    metric : Metric
+        Fitted.
+    step : ndarray of shape (n_features,)
+        Step of each column, 0 for any number.
+    """
+
+    def __init__(self, tree, metric, step):
+        tested = np.unique(tree.feature[tree.kind == NUMERIC])
+        self.tree, self.metric = tree, metric
+        self.step = np.where(np.isin(np.arange(tree.n_features), tested), step, 0.0)
+        self._regions = None
+
+    def find_rows(self, X):
+        """Which rows of an encoded matrix are such."""
+        return off_grid(X, self.step)
+
+    def signed_distances(self, X):
+        """Class-algebraic distances: (n, 1), of the first of two classes, or (n, K)."""
+        n_classes = len(self.tree.classes)
+        to_class = np.empty((len(X), n_classes))
+        for c in range(n_classes):
+            wanted = np.full(len(X), c)
+            to_class[:, c] = self._cheapest(X, np.full(len(X), -1), wanted)[1]
+        if n_classes == 2:
+            return to_class[:, :1] - to_class[:, 1:]
+        others = np.array(
+            [np.delete(to_class, c, 1).min(1, initial=np.inf) for c in range(n_classes)]
+        ).T
+        return np.where(to_class > 0, to_class, 0.0 - others)
+
+    def nearest(self, X, wanted, fill=False):
+        """Nearest regions of the classes ``wanted``, of any other than its own where negative."""
+        own = classes_of(self.tree, X)
+        box, distance = self._cheapest(X, own, wanted)
+        box[wanted == own], distance[wanted == own] = -1, 0.0
+        _, separator = self._project(X, box, fill)
+        label = np.where(box >= 0, self._boxes[0].label[box], own)
+        return Settled(distance, separator, label, self._points(X, box, label))
+
+    def _project(self, X, box, fill=False):
+        """Distance to the closure of boxes, infinite for -1, and separators."""
+        distance, separator = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
+        any_class = np.full(len(X), -1)
+        arguments = (self._boxes[1], fill, any_class, any_class, box, distance, separator)
+        compiled.project_rows(flat_rows(X, 0, len(X)), *arguments)
+        return distance, separator
+
+    def _measure(self, X, box):
+        """What it costs to enter boxes: to a multiple where there is a step, else to the closure.
+
+        A missing value costs nothing.
+        """
+        gridded, moved = self.step > 0, np.empty(X.shape)
+        compiled.move_rows(np.ascontiguousarray(X), box, self._boxes[1], self._rules, False, moved)
+        moves = (moved - X)[:, gridded] * self.metric.factor_[gridded]
+        rest, _ = self._project(np.where(gridded, moved, X), box)
+        return np.hypot(rest, np.sqrt(np.nansum(moves**2, axis=1)))
+
+    def _points(self, X, box, label):
+        """Rows moved into boxes; missing values only where the row is not decided without them."""
+        X, point = np.ascontiguousarray(X), np.empty(X.shape)
+        _, priced = self._boxes
+        compiled.move_rows(X, box, priced, self._rules, False, point)
+        lost = np.flatnonzero(np.isnan(X).any(axis=1) & (classes_of(self.tree, point) != label))
+        if len(lost):
+            filled = np.empty((len(lost), X.shape[1]))
+            compiled.move_rows(X[lost], box[lost], priced, self._rules, True, filled)
+            still = classes_of(self.tree, filled) != label[lost]
+            filled[still] = np.nan_to_num(filled[still])
+            point[lost] = filled
+        return point
+
+    def _cheapest(self, X, own, wanted):
+        """Box (-1 for none) of the cheapest change, and its cost."""
+        box = np.empty(len(X), dtype=np.int64)
+        patterns, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
+        for g, missing in enumerate(patterns):
+            rows = np.flatnonzero(group.ravel() == g)
+            found, cost, n_changes = (np.empty(len(rows), dtype=kind) for kind in (int, float, int))
+            asked = (own[rows], wanted[rows], compiled.ANY_NUMBER)
+            outputs = (found, cost, n_changes)
+            compiled.find_cheapest(X[rows], self._without(missing), self._rules, *asked, *outputs)
+            box[rows] = found
+        return box, self._measure(X, box)
+
+    def _without(self, missing):
+        """The boxes without the sides of some columns."""
+        boxes, priced = self._boxes
+        kept = ~missing[boxes.feature]
+        if kept.all():
+            return priced
+        start = np.concatenate([[0], np.cumsum(kept)])[boxes.start]
+        part = replace(
+            boxes,
+            start=start,
+            tests=np.ascontiguousarray(boxes.tests[:, kept]),
+            **{name: getattr(boxes, name)[kept] for name in _SIDES},
+        )
+        return self._price(part)
+
+    @property
+    def _boxes(self):
+        if self._regions is None:
+            found = find_regions(self.tree).boxes
+            self._regions = found, self._price(found)
+        return self._regions
+
+    def _price(self, boxes):
+        metric = self.metric
+        return boxes.price(self.tree, metric.factor_, metric.category_costs_.__getitem__)
+
+    @property
+    def _rules(self):
+        rules = np.zeros((len(self.step), compiled.LAST + 1))
+        rules[:, compiled.LEAST], rules[:, compiled.MOST] = -np.inf, np.inf
+        rules[:, compiled.RISE] = rules[:, compiled.FALL] = 1.0
+        gridded = self.step > 0
+        rules[:, compiled.STEP] = self.step
+        rules[gridded, compiled.INVERSE] = inverse_step(self.step[gridded])
+        return compiled.Rules(rules, np.empty(0))
+
+
+_SIDES = ("feature", "lower", "upper", "low", "high", "table", "n_codes")  # one entry per side
