@@ -28,7 +28,11 @@ from keeptree.tree.document import unsealed
 
 FORMAT, VERSION = "keeptree.Model", 4
 _OLDEST = 3  # earlier ones were never released
-_OPTIONAL = {"feature_names_in_", "class_names_"}  # fitted attributes that a model need not have
+_OPTIONAL = {
+    "feature_names_in_",
+    "class_names_",
+    "grid_",
+}  # fitted attributes that a model need not have
 
 
 def save(model, path):

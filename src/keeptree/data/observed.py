@@ -26,13 +26,16 @@ class Observed:
     seen : tuple
         For each nominal attribute the tree tests whether each of its categories occurs, None for
         the others.
-    step : ndarray of shape (n_features,)
-        Of a column that the tree tests as a number the step whose multiples all known values are:
-        1 for whole numbers (counts, years, yes and no), 0.1 for one decimal, and so on; 0 if the
-        values are too fine for a step to matter.
+    whole : ndarray of shape (n_features,)
+        Whether the tree tests the column as a number and all its known values are whole: counts,
+        years, yes and no.
     missing : ndarray of shape (n_features,) or None
         Share of the rows without a value in each column, rows of weight 0 apart; None in a model
         that an older version saved.
+    step : ndarray of shape (n_features,)
+        Of a column that the tree tests as a number the step whose multiples all known values are:
+        1 for whole numbers, 0.1 for one decimal, and so on; 0 if the values are too fine for a step
+        to matter. Default, for a model that an older version saved: 1 where it is whole.
     """
 
     low: np.ndarray
@@ -40,8 +43,13 @@ class Observed:
     mean: np.ndarray
     deviation: np.ndarray
     seen: tuple
-    step: np.ndarray
+    whole: np.ndarray
     missing: np.ndarray | None = None
+    step: np.ndarray | None = None
+
+    def __post_init__(self):
+        if self.step is None:
+            object.__setattr__(self, "step", np.asarray(self.whole, dtype=np.float64))
 
     @property
     def columns(self):
@@ -52,6 +60,7 @@ class Observed:
         """Raise if it was read from a file and does not fit the tree."""
         for name in ("low", "high", "mean", "deviation"):
             expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
+        expect_array(self.whole, "whole", np.bool_, (tree.n_features,))
         expect_array(self.step, "step", np.float64, (tree.n_features,))
         expect((self.step >= 0).all(), "a column has a negative step")
         expect(isinstance(self.seen, tuple) and len(self.seen) == tree.n_features, "seen is short")
@@ -76,7 +85,7 @@ def observe(X, tree, sample_weight=None, columns=None):
     step = np.zeros(tree.n_features)
     for f in np.unique(tree.feature[tree.kind == NUMERIC]).tolist():
         step[f] = _find_step(X[:, f], columns[3][f])
-    return Observed(*columns, tuple(seen), step, _missing_shares(X, sample_weight))
+    return Observed(*columns, tuple(seen), step == 1, _missing_shares(X, sample_weight), step)
 
 
 def _missing_shares(X, sample_weight):

@@ -158,6 +158,7 @@ class Boundary(Savable, BaseEstimator):
     """
 
     saved_fields = ("tree_", "metric_", "grid_")
+    grid_ = None  # in a boundary that an older version saved
 
     def __init__(self, tree, metric="standard", n_jobs=None, grid=None):
         self.tree = tree
