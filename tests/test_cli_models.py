@@ -131,9 +131,37 @@ BAD = {
         lambda m: ["predict", write("none.json", ""), "loans.csv", "--out", "o.csv"],
         "none.json is not a KeepTree file: it is empty.",
     ),
-    "UTF-16": (
-        lambda m: ["fit", write("wide.csv", "x,y\n1,a\n", "utf-16"), "--target", "y"],
-        "it is not in UTF-8 but in UTF-16; save it as UTF-8",
+    "an unknown encoding": (
+        lambda m: ["fit", write("ru.csv", "x,y\nМосква,a\nТула,b\n", "cp1251"), "--target", "y"],
+        "it is not in UTF-8; name its encoding with --encoding, for instance",
+    ),
+    "the home of nobody": (
+        lambda m: ["fit", "~nobody-at-all/x.csv", "--target", "y"],
+        "~nobody-at-all/x.csv: there is no such user; check the name.",
+    ),
+    "NUL bytes": (
+        fit_text("nul.csv", "x,y\n1,a\n2\0,b\n"),
+        "it holds NUL bytes, which no text has",
+    ),
+    "dates": (
+        fit_text("dates.csv", "x,y\n2015-01-03,a\n2015-01-04,b\n"),
+        "'x' holds dates such as '2015-01-03'; read them as days since 1970-01-01 with --dates",
+    ),
+    "days or months": (
+        lambda m: [*fit_text("d2.csv", "x,y\n1/2/2015,a\n2/3/2015,b\n")(m), "--dates", "days"],
+        "none of them tells whether the day or the month comes first; give --dates dmy",
+    ),
+    "a comma that may mean two things": (
+        lambda m: [*fit_text("comma.csv", "x;y\n1,169;a\n2,300;b\n")(m), "--sep", ";"],
+        "tells whether the comma marks decimals or thousands; give --decimal , or --thousands ,",
+    ),
+    "an option of another format": (
+        lambda m: ["fit", "train.csv", "--target", "risk", "--sheet", "1"],
+        "--sheet means nothing there; leave it out",
+    ),
+    "an encoding nobody knows": (
+        lambda m: ["fit", "train.csv", "--target", "risk", "--encoding", "utf-9"],
+        "--encoding 'utf-9' is not an encoding that Python knows",
     ),
     "a target that is not there": (
         lambda m: ["fit", "train.csv", "--target", "rsik"],
@@ -212,13 +240,9 @@ BAD = {
         lambda m: ["predict", "loans.csv", m.name, "--out", "o.csv"],
         "The model comes first, then the data: model.json loans.csv.",
     ),
-    "semicolons": (
-        fit_text("semi.csv", "x;y\n1;a\n2;b\n"),
-        "its columns seem to be separated by ';'; save it with commas",
-    ),
-    "Latin-1": (
-        lambda m: ["fit", write("l1.csv", "x,y\nKöln,a\nBonn,b\n", "latin-1"), "--target", "y"],
-        "it is not in UTF-8 but perhaps in Latin-1; save it as UTF-8",
+    "two separators": (
+        fit_text("two.csv", "x;u,y\n1;2,a\n2;3,b\n"),
+        "its columns may be separated by comma or semicolon; say which with --sep",
     ),
     "a target that was dropped": (
         lambda m: ["fit", "train.csv", "--target", "risk", "--drop", "risk"],

@@ -9,6 +9,7 @@ _HOME = {
     "C45Classifier": "learners.c45",
     "ConfDTreeClassifier": "probability.confdtree",
     "ConfDTreeForestClassifier": "probability.confdtree_forest",
+    "DataFile": "data.source",
     "DistanceKernelClassifier": "probability.distance_kernel",
     "DistanceKernelDisplay": "probability.display",
     "GeometricRankClassifier": "probability.geometric_rank",

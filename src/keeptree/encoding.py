@@ -5,12 +5,11 @@ import json
 import math
 import re
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 
 from keeptree.data.labels import plain
-from keeptree.output import write_text
+from keeptree.output import user_path, write_text
 from keeptree.savable import find_part
 
 _LABEL_KINDS = "biufUOM"  # of NumPy dtypes whose labels JSON can carry
@@ -29,7 +28,7 @@ def write_json(document, path):
 def read_json(path):
     """Read a JSON file; one that is not JSON is a ValueError that names it."""
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
+        text = user_path(path).read_text(encoding="utf-8")
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a KeepTree file: {_not_json(error)}.") from error

@@ -35,6 +35,15 @@ def require_extra(*modules, extra):
             ) from error
 
 
+def user_path(path):
+    """Return a path with ``~user`` replaced; an unknown user is a FileNotFoundError."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        message = f"{path}: there is no such user; check the name."
+        raise FileNotFoundError(message) from None
+
+
 def check_writable(path):
     """Return the path, absolute; raise an OSError that says what to do if it cannot be written.
 
@@ -43,7 +52,7 @@ def check_writable(path):
     path : str or Path
         A file that may exist already, or a symbolic link to one.
     """
-    path = Path(path).expanduser().absolute()
+    path = user_path(path).absolute()
     target = _follow(path)
     folder = target.parent
     if path.is_dir():

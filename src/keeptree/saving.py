@@ -32,6 +32,7 @@ _OPTIONAL = {
     "feature_names_in_",
     "class_names_",
     "grid_",
+    "notation_",
 }  # fitted attributes that a model need not have
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import keeptree as kt
 from keeptree.cli import main
-from keeptree.data.training import read_frame, read_training, split_target
+from keeptree.data.frame import read_frame
+from keeptree.data.training import read_training, split_target
 from tests.fixtures import weka
 
 ARFF = """% a comment
@@ -29,7 +30,7 @@ def write(folder, name, text):
 
 
 def test_arff_keeps_declared_categories_in_declared_order_and_question_marks_missing(tmp_path):
-    frame = read_frame(write(tmp_path, "w.arff", ARFF))
+    frame, _ = read_frame(write(tmp_path, "w.arff", ARFF))
     assert frame["outlook"].cat.categories.tolist() == ["sunny", "overcast", "rainy"]
     assert frame["outlook"].isna().tolist() == [False, False, True]
     assert frame["wind speed"].tolist()[0] == 3.5
@@ -42,14 +43,14 @@ def test_arff_quotes_strings_and_sparse_rows_are_read(tmp_path):
     text = text.replace("sunny, 3.5", "'dark clouds', 3.5").replace(
         "'wind speed' numeric", "w string"
     )
-    frame = read_frame(write(tmp_path, "q.arff", text))
+    frame, _ = read_frame(write(tmp_path, "q.arff", text))
     assert frame["outlook"].tolist()[0] == "dark clouds"
     assert frame["w"].cat.categories.tolist() == ["2", "3.5"]
 
 
 def test_csv_text_is_nominal_and_numbers_are_numbers(tmp_path):
     path = write(tmp_path, "d.csv", "a,b,y\n1.5,red,0\n?,blue,1\n2,?,1\n")
-    frame = read_frame(path)
+    frame, _ = read_frame(path)
     assert frame["b"].cat.categories.tolist() == ["blue", "red"]
     np.testing.assert_array_equal(frame["a"], [1.5, np.nan, 2])
     assert frame["y"].tolist() == [0, 1, 1]
@@ -58,7 +59,7 @@ def test_csv_text_is_nominal_and_numbers_are_numbers(tmp_path):
 def test_parquet_keeps_declared_categories(tmp_path):
     colour = pd.Categorical(["red", "blue", None], categories=["red", "green", "blue"])
     pd.DataFrame({"colour": colour, "x": [1.0, 2.0, 3.0]}).to_parquet(tmp_path / "d.parquet")
-    frame = read_frame(tmp_path / "d.parquet")
+    frame, _ = read_frame(tmp_path / "d.parquet")
     assert frame["colour"].cat.categories.tolist() == ["red", "green", "blue"]
 
 
@@ -70,7 +71,12 @@ BROKEN = {
     "header.csv": ("a,b\n", "has no rows"),
     "rows.csv": ("a,b\n1,2\n1,2,3,4\n", "cannot be read as CSV"),
     "no.parquet": ("not parquet", "cannot be read as PARQUET"),
-    "data.xlsx": ("", r"is not a data file; give one of \.arff, \.csv, \.parquet"),
+    "data.xls": ("", "is in the old Excel format; save it as .xlsx"),
+    "data.doc": (
+        "",
+        r"is not a data file; give one of \.arff, .*, or - for the standard",
+    ),
+    "data.xlsx": ("", "cannot be read as Excel"),
 }
 
 
@@ -82,7 +88,7 @@ def test_a_file_that_cannot_be_read_is_a_clear_error(tmp_path, name):
 
 
 def test_wrong_targets_are_named(tmp_path):
-    frame = read_frame(write(tmp_path, "w.arff", ARFF))
+    frame, _ = read_frame(write(tmp_path, "w.arff", ARFF))
     with pytest.raises(ValueError, match=r"no column 'plays'; did you mean 'play'\?"):
         split_target(frame, "plays")
     with pytest.raises(ValueError, match="'outlook' is missing in 1 row;"):
@@ -158,7 +164,7 @@ def test_a_nominal_column_of_another_kind_is_an_error_not_a_missing_value():
 
 def test_truth_values_of_a_csv_file_stay_truth_values(tmp_path):
     (tmp_path / "d.csv").write_text("a,b,class\nTrue,true,True\nFalse,,False\n")
-    X, y = read_training(tmp_path / "d.csv", "class")
+    X, y, _ = read_training(tmp_path / "d.csv", "class")
     assert y.dtype == bool
     assert X["a"].tolist() == [True, False]
     np.testing.assert_array_equal(X["b"], [1.0, np.nan])
@@ -166,4 +172,4 @@ def test_truth_values_of_a_csv_file_stay_truth_values(tmp_path):
 
 def test_a_column_name_may_have_a_line_break(tmp_path):
     (tmp_path / "d.csv").write_text('"a\n(mm)",b\n1,2\n3,4\n')
-    assert read_frame(tmp_path / "d.csv").to_dict("list") == {"a\n(mm)": [1, 3], "b": [2, 4]}
+    assert read_frame(tmp_path / "d.csv")[0].to_dict("list") == {"a\n(mm)": [1, 3], "b": [2, 4]}

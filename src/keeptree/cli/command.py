@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from keeptree.output import check_writable, require_extra
+from keeptree.output import check_writable, require_extra, user_path
+
+_DATA = "a .csv, .tsv, .jsonl, .xlsx, .parquet, .feather or .arff file, or - for standard input"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Command:
 
 def add_data(parser):
     """Add the options of a command that learns from a data file."""
-    parser.add_argument("data", metavar="DATA", help="a .csv, .arff or .parquet file")
+    parser.add_argument("data", metavar="DATA", help=_DATA)
     parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
     parser.add_argument(
         "--nominal",
@@ -48,12 +50,33 @@ def add_data(parser):
         default=[],
         help="a column to leave out, such as an identifier; may be repeated",
     )
+    add_file(parser)
+
+
+def add_file(parser):
+    """Add the options that say how a data file is written; what is not said is recognised."""
+    group = parser.add_argument_group("how DATA is written (default: recognised)")
+    group.add_argument(
+        "--sep", metavar="MARK", help="between columns: one character, or comma, tab, space, ..."
+    )
+    group.add_argument("--decimal", metavar="MARK", help="the decimal mark: . or ,")
+    group.add_argument(
+        "--thousands", metavar="MARK", help="a mark to leave out of numbers, such as . or space"
+    )
+    group.add_argument("--encoding", metavar="NAME", help="such as utf-8, latin-1 or utf-16")
+    group.add_argument("--sheet", metavar="NAME", help="of an Excel file: its name, or its number")
+    group.add_argument(
+        "--dates",
+        choices=["days", "dmy", "mdy", "drop"],
+        help="read dates as days since 1970-01-01 (dmy, mdy: what comes first), or leave them out",
+    )
 
 
 def add_model(parser):
     """Add the options of a command that asks a saved model about a data file."""
     parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
-    parser.add_argument("data", metavar="DATA", help="a .csv, .parquet or .arff file")
+    parser.add_argument("data", metavar="DATA", help=_DATA)
+    add_file(parser)
 
 
 def add_json(parser, what):
@@ -87,16 +110,24 @@ def output_path(out, *inputs, default=None):
 
 def check_distinct(out, *inputs):
     """Raise a ValueError if the output is one of the files that are read."""
-    out = Path(out).expanduser()
-    for path in (Path(name).expanduser() for name in inputs if name):
+    out = user_path(out)
+    for path in (user_path(name) for name in inputs if name):
         if out.exists() and path.exists() and out.samefile(path):
             raise ValueError(f"{out} is read by this command; choose another file for --out.")
 
 
-def require_files(data):
-    """Check that the libraries which read a data file are there; only ARFF needs its own."""
-    arff = ["arff"] if Path(data).suffix.lower() == ".arff" else []
-    require_extra(*arff, "pandas", "pyarrow", extra="files")
+def data_file(options):
+    """The data file of a command as a :class:`~keeptree.DataFile`; checks that it can be read."""
+    require_extra("pandas", "pyarrow", extra="files")
+    from keeptree.data.source import DataFile
+
+    names = ("sep", "decimal", "thousands", "encoding", "sheet", "dates")
+    file = DataFile(options.data, **{name: getattr(options, name) for name in names})
+    if file.ending == ".arff":
+        require_extra("arff", extra="files")
+    if file.ending in (".xlsx", ".xlsm"):
+        require_extra("openpyxl", extra="excel")
+    return file
 
 
 def check_order(model, data):

@@ -3,7 +3,7 @@
 import json
 from argparse import ArgumentTypeError
 
-from keeptree.cli.command import Command, add_data, add_json, print_json, require_files
+from keeptree.cli.command import Command, add_data, add_json, data_file, print_json
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.output import require_extra
 from keeptree.progress import watch
@@ -52,7 +52,7 @@ def _arguments(parser):
 
 
 def _run(options):
-    require_files(options.data)
+    options.data = data_file(options)
     if not options.json:
         require_extra("rich", extra="report")
     from keeptree.evaluation.comparison import DEFAULT_METRICS

@@ -6,9 +6,9 @@ from keeptree.cli.command import (
     add_json,
     add_model,
     check_order,
+    data_file,
     load_model,
     print_json,
-    require_files,
 )
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.progress import step, watch
@@ -31,7 +31,7 @@ def _arguments(parser):
 
 
 def _run(options):
-    require_files(options.data)
+    options.data = data_file(options)
     check_order(options.model, options.data)
     from keeptree.data.cases import read_row
     from keeptree.data.labels import rename_classes

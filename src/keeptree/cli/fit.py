@@ -4,9 +4,9 @@ from keeptree.cli.command import (
     Command,
     add_data,
     add_json,
+    data_file,
     output_path,
     print_json,
-    require_files,
 )
 from keeptree.cli.growing import add_growing, choose_tree
 from keeptree.cli.naming import add_labels, read_labels
@@ -38,7 +38,7 @@ def _arguments(parser):
 
 
 def _run(options):
-    require_files(options.data)
+    options.data = data_file(options)
     out = output_path(options.out, options.data, options.tree, default="model.json")
     with watch("Fitting a model"):
         tree = choose_tree(options)

@@ -4,9 +4,9 @@ from keeptree.cli.command import (
     Command,
     add_data,
     add_json,
+    data_file,
     output_path,
     print_json,
-    require_files,
 )
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.progress import step, watch
@@ -41,7 +41,7 @@ def _arguments(parser):
 
 
 def _run(options):
-    require_files(options.data)
+    options.data = data_file(options)
     out = output_path(options.out, options.data, default="tree.json")
     from keeptree.data.labels import label_names
     from keeptree.data.training import read_training
@@ -62,7 +62,7 @@ def _run(options):
     )
     with watch("Growing a tree"):
         with step("Reading the data"):
-            X, y = read_training(options.data, options.target, options.nominal, options.drop)
+            X, y, _ = read_training(options.data, options.target, options.nominal, options.drop)
         label_names(y.unique(), read_labels(options))  # before a tree is grown
         tree = learner.fit(X, y).tree_
         with step("Saving the tree"):

@@ -8,9 +8,9 @@ from keeptree.cli.command import (
     add_model,
     check_distinct,
     check_order,
+    data_file,
     load_model,
     print_json,
-    require_files,
 )
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.progress import step, watch
@@ -51,7 +51,7 @@ def _arguments(parser):
 def _run(options):
     if options.json and options.out == "-":
         raise ValueError("--json and --out - both want the standard output; leave one of them out.")
-    require_files(options.data)
+    options.data = data_file(options)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
     from keeptree.engines.local import predict_file

@@ -4,10 +4,10 @@ from keeptree.cli.command import (
     Command,
     add_data,
     add_json,
+    data_file,
     load_model,
     output_path,
     print_json,
-    require_files,
 )
 from keeptree.cli.growing import add_growing, check_not_growing, choose_tree
 from keeptree.cli.naming import add_labels, read_labels
@@ -48,7 +48,7 @@ def _arguments(parser):
 
 
 def _run(options):
-    require_files(options.data)
+    options.data = data_file(options)
     require_extra("jinja2", *(() if options.json else ("rich",)), extra="report")
     out = output_path(options.out, options.data, options.tree, options.model)
     with watch("Measuring a model" if options.model else "Fitting and measuring a model"):

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from keeptree.data.cells import cells_as_labels, cells_as_numbers, unseen_cells
-from keeptree.data.files import file_columns, find_column, read_batches
+from keeptree.data.files import find_column, open_table
+from keeptree.data.source import as_data_file
 
 CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
 
@@ -34,17 +35,18 @@ class Block:
     unseen: dict
 
 
-def read_blocks(path, model, keep=()):
-    """Read a CSV, Parquet or ARFF file block by block.
+def read_blocks(data, model, keep=()):
+    """Read a data file block by block.
 
     Parameters
     ----------
-    path : str or Path
+    data : str, Path or DataFile
         The file. Columns are found by name, in any order; others are ignored. If the model was
         fitted without names, they are taken in order and must be just as many.
     model : fitted model
         Says which columns are wanted (``feature_names_in_``) and which of them are nominal
-        (``tree_.categories``; a model that has none of ours as ``tree_`` takes numbers).
+        (``tree_.categories``; a model that has none of ours as ``tree_`` takes numbers), and how
+        numbers are written that are not plain (``notation_``).
     keep : sequence of str
         Columns to pass through.
 
@@ -52,20 +54,21 @@ def read_blocks(path, model, keep=()):
     ------
     block : Block
     """
-    names = file_columns(path)
-    for name in keep:
-        find_column(name, names)
-    columns = _wanted(path, names, model, keep)
-    wanted = list(dict.fromkeys([*columns, *keep]))
-    rows = max(CELLS // max(len(wanted), 1), 1000)
-    start = 0
-    for batch, done in read_batches(path, wanted, rows):
-        frame = _frame(batch, columns, start)
-        unseen = _find_unseen(batch, frame, columns)
-        if not hasattr(model, "feature_names_in_"):
-            frame.columns = range(len(columns))  # scikit-learn warns of names the model lacks
-        yield Block(frame, {name: batch.column(name) for name in keep}, start, done, unseen)
-        start += batch.num_rows
+    with open_table(data) as table:
+        for name in keep:
+            find_column(name, table.names)
+        columns = _wanted(table, model, keep)
+        wanted = list(dict.fromkeys([*columns, *keep]))
+        rows = max(CELLS // max(len(wanted), 1), 1000)
+        start = 0
+        for batch, done in table.batches(wanted, rows):
+            frame = _frame(batch, columns, start, table.dialect)
+            unseen = _find_unseen(batch, frame, columns)
+            if not hasattr(model, "feature_names_in_"):
+                frame.columns = range(len(columns))  # scikit-learn warns of names the model lacks
+            kept = {name: batch.column(name) for name in keep}
+            yield Block(frame, kept, start, done, unseen)
+            start += batch.num_rows
 
 
 def read_cases(model, data, target=None):
@@ -75,8 +78,8 @@ def read_cases(model, data, target=None):
     ----------
     model : fitted model
         For example of :func:`~keeptree.load`.
-    data : str or Path
-        A CSV, Parquet or ARFF file.
+    data : str, Path or DataFile
+        The file.
     target : str, optional
         Column of the true class; a missing one, or one the model does not know, is a ValueError.
 
@@ -112,8 +115,8 @@ def read_row(model, data, row):
     ----------
     model : fitted model
         For example of :func:`~keeptree.load`.
-    data : str or Path
-        A CSV, Parquet or ARFF file.
+    data : str, Path or DataFile
+        The file.
     row : int
         Its number; the first row after the header is 1.
 
@@ -127,37 +130,40 @@ def read_row(model, data, row):
         rows = block.start + len(block.frame)
         if 1 <= row <= rows:
             return block.frame.iloc[[row - 1 - block.start]]
-    raise ValueError(f"{data} has {rows} rows, counted from 1; there is no row {row}.")
+    raise ValueError(
+        f"{as_data_file(data)} has {rows} rows, counted from 1; there is no row {row}."
+    )
 
 
-def _wanted(path, names, model, keep):
-    """Labels (None for numbers) of each of the model's columns, by the name in the file."""
+def _wanted(table, model, keep):
+    """Labels (None for numbers) and notation of the model's columns, by the name in the file."""
     categories = getattr(getattr(model, "tree_", None), "categories", None)
     if categories is None:
         categories = (None,) * model.n_features_in_  # scikit-learn's own trees have numbers only
-    expected = getattr(model, "feature_names_in_", None)
+    expected, file = getattr(model, "feature_names_in_", None), table.file
     if expected is None:
-        expected = [name for name in names if name not in keep]
+        expected = [name for name in table.names if name not in keep]
         if len(expected) != len(categories):
             raise ValueError(
-                f"{path} has {len(expected)} columns, but the model was fitted to "
+                f"{file} has {len(expected)} columns, but the model was fitted to "
                 f"{len(categories)} columns without names; give a file with just these, in the "
                 "same order."
             )
-    absent = [name for name in expected if name not in names]
+    absent = [name for name in expected if name not in table.names]
     if absent:
         shown = ", ".join(map(repr, absent[:5])) + (" and others" if len(absent) > 5 else "")
         raise ValueError(
-            f"{path} lacks the column{'s' if len(absent) > 1 else ''} {shown}, which the model "
-            f"needs; it has {', '.join(map(repr, names[:10]))}."
+            f"{file} lacks the column{'s' if len(absent) > 1 else ''} {shown}, which the model "
+            f"needs; it has {', '.join(map(repr, table.names[:10]))}."
         )
-    return dict(zip(expected, categories, strict=True))
+    notations = getattr(model, "notation_", None) or (None,) * len(categories)
+    return dict(zip(expected, zip(categories, notations, strict=True), strict=True))
 
 
 def _find_unseen(batch, frame, columns):
     """The cells that are no label the model knows."""
     found = {}
-    for position, (name, labels) in enumerate(columns.items()):
+    for position, (name, (labels, _)) in enumerate(columns.items()):
         if labels is not None:
             places, values = unseen_cells(batch.column(name), frame[name].array)
             if len(places):
@@ -165,13 +171,13 @@ def _find_unseen(batch, frame, columns):
     return found
 
 
-def _frame(batch, columns, start):
+def _frame(batch, columns, start, dialect):
     import pandas as pd
 
     made = {
-        name: cells_as_numbers(batch.column(name), name, start)
+        name: cells_as_numbers(batch.column(name), name, start, dialect, notation)
         if labels is None
         else cells_as_labels(batch.column(name), labels, name)
-        for name, labels in columns.items()
+        for name, (labels, notation) in columns.items()
     }
     return pd.DataFrame(made, copy=False)

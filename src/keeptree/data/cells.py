@@ -1,20 +1,88 @@
 """Columns of a data file as numbers or labels: how a cell is read in fit and in predict.
 
-Columns are Arrow arrays. In fit a CSV column, which is text, becomes what all of its cells are
-(:func:`infer_column`). A fitted model knows what its columns are, so that afterwards a column
-becomes numbers (:func:`cells_as_numbers`) or some of the model's labels (:func:`cells_as_labels`).
+Columns are Arrow arrays. In fit a text column becomes what all of its cells are
+(:func:`infer_column`), and the model keeps how that was (:class:`Notation`). So afterwards a column
+becomes numbers (:func:`cells_as_numbers`) or some of the model's labels (:func:`cells_as_labels`)
+in the same way.
 """
+
+from bisect import bisect_left
+from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree.data.columns import is_number
+from keeptree.data.columns import dates_for_numbers, is_number
+from keeptree.data.dates import ISO, find_format, is_date_type, read_dates, tell_format
+from keeptree.data.dialect import Dialect
 from keeptree.data.labels import label_kind
+from keeptree.data.numbers import read_numbers
+from keeptree.savable import expect, saved_part
 
 _TRUTH = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0}
+_PLAIN = Dialect()
 
 
-def infer_column(column):
-    """Text as whole numbers, numbers or booleans, whichever all cells are; else as it is.
+@saved_part
+@dataclass(frozen=True)
+class Notation:
+    """How the numbers of a column are written in a data file.
+
+    Parameters
+    ----------
+    unit : str
+        The unit that every number has, such as ``"EUR"`` or ``"%"``.
+    date : str
+        The format of dates, which are read as days since 1970-01-01: ``"ISO"`` or one of strptime.
+    """
+
+    unit: str = ""
+    date: str = ""
+
+    def check(self):
+        """Raise if it was read from a file and is damaged."""
+        texts = isinstance(self.unit, str) and isinstance(self.date, str)
+        expect(texts and len(self.unit) < 100 and len(self.date) < 100, "a notation is damaged")
+
+    def tell(self):
+        """What the model expects, in words."""
+        if self.date:
+            return f"a date such as {tell_format(self.date)}"
+        return f"a number in {self.unit}" if self.unit else "a number"
+
+
+def check_notations(model):
+    """Check the notations of a model that was read from a file; an older one has none."""
+    notations = getattr(model, "notation_", None)
+    if notations is not None:
+        fits = isinstance(notations, tuple) and len(notations) == model.n_features_in_
+        expect(fits, "notation_ is damaged")
+        for notation in notations:
+            expect(notation is None or isinstance(notation, Notation), "notation_ is damaged")
+            if notation is not None:
+                notation.check()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a training table as it was read.
+
+    Parameters
+    ----------
+    values : ndarray or pandas.Series
+        int64; float64, NaN where missing; bool (float64 where some are missing); or text.
+    notation : Notation or None
+        How its numbers are written, if they have units or are dates.
+    example : tuple or None
+        A cell that is not written as a plain number, and the number it was read as.
+    """
+
+    values: object
+    notation: Notation | None = None
+    example: tuple | None = None
+
+
+def infer_column(column, dialect=_PLAIN, name="", dates=None):
+    """Text as whole numbers, numbers, booleans or dates, whichever all cells are; else as it is.
 
     A column with codes such as 01234 stays text.
 
@@ -22,71 +90,136 @@ def infer_column(column):
     ----------
     column : pyarrow.Array
         Text column.
+    dialect : Dialect
+        How numbers are written in the file.
+    name : str
+        The name of the column.
+    dates : {"days", "dmy", "mdy", "drop"}, optional
+        How to read dates; without it, or with "drop", a column of dates is text with a notation.
 
     Returns
     -------
-    values : ndarray or pandas.Series
-        int64; float64, NaN where missing; bool (float64 where some are missing); or text.
+    read : Column
     """
+    if _has_codes(column):
+        return Column(column.to_pandas())
+    values = infer_plain(column, dialect)
+    if values is not None:
+        return Column(values)
+    check_marks(column, dialect, name)
+    numbers, units = read_numbers(column, dialect)
+    if numbers is not None and len(units) == 1:
+        unit = units.pop()
+        return Column(
+            _whole(numbers), Notation(unit=unit) if unit else None, _example(column, numbers)
+        )
+    return _infer_dates(column, name, dates)
+
+
+def infer_target(column, dialect=_PLAIN):
+    """Text labels as plain numbers or booleans if all are, else as they are written."""
+    values = None if _has_codes(column) else infer_plain(column, dialect)
+    return column.to_pandas() if values is None else values
+
+
+def infer_plain(column, dialect=_PLAIN):
+    """Text as plain numbers or booleans, whichever all cells are; None if they are neither."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pc.any(pc.match_substring_regex(column, "^0[0-9]+$")).as_py():
-        return column.to_pandas()  # 01234 is a code, which a number would lose
     if column.null_count == len(column):
-        return cells_as_numbers(column)
+        return np.full(len(column), np.nan)
     if column.null_count == 0:  # NumPy has no missing whole number
         try:
             return pc.cast(column, pa.int64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             pass
-    try:
-        return pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        pass
+    if dialect.decimal == "." or not _has_mark(column):
+        try:
+            return pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            pass
     if not all(value is None or value in _TRUTH for value in column.unique().to_pylist()):
-        return column.to_pandas()
-    numbers = cells_as_numbers(column)
+        return None
+    numbers = np.array([_TRUTH.get(value, np.nan) for value in column.to_pylist()])
     return numbers if column.null_count else numbers.astype(bool)
 
 
-def cells_as_numbers(column, name="", first_row=0):
+def check_marks(column, dialect, name, what="The column"):
+    """Raise a ValueError if numbers have a mark that may be a decimal mark or not."""
+    if dialect.decimal is not None:
+        return
+    for decimal in ".,":
+        if read_numbers(column, dialect, decimal)[0] is not None:
+            break
+    else:
+        return
+    cell = _first_match(column, r"\d[.,]\d")
+    if cell is not None:
+        mark = "," if "," in cell else "."
+        word = "comma" if mark == "," else "point"
+        raise ValueError(
+            f"{what} {name!r} holds numbers such as {cell!r:.50}, and nothing in the file tells "
+            f"whether the {word} marks decimals or thousands; give --decimal {mark} or "
+            f"--thousands {mark}."
+        )
+
+
+def cells_as_numbers(column, name="", first_row=0, dialect=_PLAIN, notation=None):
     """A column as float64, NaN where missing; ``True`` and ``False`` count 1 and 0.
 
     Parameters
     ----------
     column : pyarrow.Array
-        Text, numbers or booleans.
+        Text, numbers, booleans or dates.
     name, first_row : str and int
         The column's name and the number of its first row, for the complaint about other cells.
+    dialect : Dialect
+        How numbers are written in the file.
+    notation : Notation, optional
+        The units or dates that the model expects.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> cells_as_numbers(pa.array(["1.5", None, "True"]))
     array([1.5, nan, 1. ])
+    >>> cells_as_numbers(pa.array(["35%", "7.5 %"]), notation=Notation(unit="%"))
+    array([35. ,  7.5])
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    notation = notation or Notation()
+    if notation.date and (is_date_type(column.type) or _is_text(column)):
+        return _cells_as_days(column, name, first_row, notation)
+    if not _is_text(column):
+        if pa.types.is_decimal(column.type):
+            column = column.cast(pa.float64())
         values = column.to_numpy(zero_copy_only=False)
         if values.dtype.kind in "biuf" or column.null_count == len(column):
             return values.astype(np.float64)
+        if pa.types.is_boolean(column.type):
+            return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        if is_date_type(column.type):
+            raise ValueError(dates_for_numbers(name))
         raise ValueError(
             f"The column {name!r} holds {column.type}, where the model expects numbers; convert it."
         )
-    try:
-        return pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        values = column.to_pylist()
-    for row, value in enumerate(values):
-        if value is not None and value not in _TRUTH and not is_number(value):
-            raise ValueError(
-                f"The column {name!r} holds {value!r:.50} in row {first_row + row + 1}, where the "
-                "model expects a number; correct it or leave the cell empty."
-            )
-    return np.array([_TRUTH[v] if v in _TRUTH else float(v or "nan") for v in values])
+    values = None if notation.unit else infer_plain(column, dialect)
+    if values is not None:
+        return values.astype(np.float64)
+    check_marks(column, dialect, name)
+
+    def read(cells):
+        values, units = read_numbers(cells, dialect)
+        return values if values is not None and units <= {notation.unit} else None
+
+    cells = column if notation.unit else _truth_as_digits(column)
+    values = read(cells)
+    if values is None:
+        row = _first_unreadable(cells, lambda part: read(part) is not None)
+        raise ValueError(_unexpected(column[row].as_py(), name, first_row + row, notation))
+    return values
 
 
 def cells_as_labels(column, labels, name=""):
@@ -117,6 +250,8 @@ def cells_as_labels(column, labels, name=""):
     import pandas as pd
     import pyarrow as pa
 
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.to_pandas().array
     kinds = {label_kind(label) for label in labels}
@@ -161,6 +296,103 @@ def unseen_cells(column, values):
     known = column.is_valid().to_numpy(zero_copy_only=False)[missing] if len(missing) else []
     places = missing[np.asarray(known, dtype=bool)]
     return places, column.take(places).to_pylist()
+
+
+def _infer_dates(column, name, dates):
+    """A text column as days, if it holds dates; without ``dates`` only said to hold them."""
+    formats = find_format(column, dates if dates in ("dmy", "mdy") else None)
+    if not formats:
+        return Column(column.to_pandas())
+    if len(formats) > 1 and dates == "days":
+        cell = next(value for value in column.to_pylist() if value is not None)
+        raise ValueError(
+            f"The column {name!r} holds dates such as {cell!r:.50}, and none of them tells whether "
+            "the day or the month comes first; give --dates dmy or --dates mdy."
+        )
+    notation = Notation(date=formats[0])
+    if dates in (None, "drop"):
+        return Column(column.to_pandas(), notation)
+    days = read_dates(column, formats[0])
+    return Column(days, notation, _example(column, days))
+
+
+def _cells_as_days(column, name, first_row, notation):
+    def read(cells):
+        days = read_dates(cells, notation.date)
+        return read_dates(cells, ISO) if days is None else days  # ISO can mean nothing else
+
+    days = read(column)
+    if days is None:
+        row = _first_unreadable(column, lambda cells: read(cells) is not None)
+        raise ValueError(_unexpected(column[row].as_py(), name, first_row + row, notation))
+    return days
+
+
+def _first_unreadable(column, is_readable):
+    """Position of the first cell that makes a column unreadable."""
+    return bisect_left(range(len(column)), True, key=lambda k: not is_readable(column[: k + 1]))
+
+
+def _unexpected(value, name, row, notation):
+    advice = "correct it or leave the cell empty"
+    if not notation.date and not notation.unit and _looks_marked(value):
+        advice = "say how numbers are written with --decimal or --thousands, or correct it"
+    return (
+        f"The column {name!r} holds {value!r:.50} in row {row + 1}, where the model expects "
+        f"{notation.tell()}; {advice}."
+    )
+
+
+def _truth_as_digits(column):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    place = pc.index_in(column, value_set=pa.array(list(_TRUTH)))
+    digits = pa.array([f"{value:.0f}" for value in _TRUTH.values()]).take(place)
+    return pc.coalesce(digits, column)
+
+
+def _looks_marked(value):
+    import pyarrow as pa
+
+    cell = pa.array([str(value)])
+    return any(read_numbers(cell, _PLAIN, decimal)[0] is not None for decimal in ".,")
+
+
+def _whole(numbers):
+    """Numbers as int64 if all of them are known and whole."""
+    with np.errstate(invalid="ignore"):
+        whole = (numbers == np.rint(numbers)) & (abs(numbers) < 2**53)
+    return numbers.astype(np.int64) if whole.all() else numbers
+
+
+def _example(column, numbers):
+    """The cell that shows best how numbers are written: the longest of the first."""
+    first = column.slice(0, 1000).to_pylist()
+    row = max(range(len(first)), key=lambda k: len(first[k] or ""))
+    return first[row], float(numbers[row])
+
+
+def _has_codes(column):
+    """Whether some cell is a code such as 01234, which a number would lose."""
+    return _first_match(column, "^0[0-9]+$") is not None
+
+
+def _first_match(column, pattern):
+    import pyarrow.compute as pc
+
+    found = column.filter(pc.match_substring_regex(column, pattern))
+    return found[0].as_py() if len(found) else None
+
+
+def _has_mark(column):
+    return _first_match(column, r"[.,]") is not None
+
+
+def _is_text(column):
+    import pyarrow as pa
+
+    return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
 
 
 def _look(label):

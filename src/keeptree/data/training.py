@@ -1,24 +1,48 @@
 """A data file as a training sample: attributes and classes, checked, as a learner takes them."""
 
+import re
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.data.cells import infer_column
-from keeptree.data.columns import dates_for_numbers, is_number
-from keeptree.data.files import check_data_file, file_columns, find_column, read_batches
+from keeptree.data.files import find_column
+from keeptree.data.frame import read_frame
+from keeptree.data.source import as_data_file
 from keeptree.text import plural
 
 MOST_CLASSES = 1000
+_FEWEST_CELLS = 20  # of a column that may look like an identifier
+_IDENTIFIER = "looks like an identifier; leave it out with --drop (in Python: drop)."
+_NAMED_ID = re.compile(r"(^|[^a-z])(id|ids|key|nr|no|number)$|[a-z](Id|ID|Nr|No)$|^(ID|Id)")
 
 
-def read_training(path, target, nominal=(), drop=(), tree=None):
+class Training(NamedTuple):
+    """A training sample from a file.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame
+        The attributes.
+    y : pandas.Series
+        The classes, named; a categorical target keeps its declared labels.
+    notation : tuple or None
+        For each attribute how its numbers are written if they have a unit or are dates, else None;
+        None if that holds for all. A model keeps it as ``notation_``.
+    """
+
+    X: object
+    y: object
+    notation: tuple | None
+
+
+def read_training(data, target, nominal=(), drop=(), tree=None):
     """Read attributes and classes of a data file; warn of columns that are probably a mistake.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV, ARFF or Parquet file, as :func:`read_frame` reads it.
+    data : str, Path or DataFile
+        The file, as :func:`~keeptree.data.frame.read_frame` reads it.
     target : str
         Column of the class.
     nominal : sequence of str
@@ -30,62 +54,21 @@ def read_training(path, target, nominal=(), drop=(), tree=None):
 
     Returns
     -------
-    X : pandas.DataFrame
-        The attributes.
-    y : pandas.Series
-        The classes, named; a categorical target keeps its declared labels.
+    sample : Training
     """
     if target in drop:
         raise ValueError(f"The target {target!r} cannot be dropped; drop other columns only.")
-    find_column(target, file_columns(path))  # before all of it is read
-    X, y = split_target(read_frame(path, nominal, drop), target)
+    nominal = list(dict.fromkeys([*nominal, *_nominal_columns(tree)]))
+    frame, notation = read_frame(data, nominal, drop, target)
+    X, y = split_target(frame, target)
     if y.nunique() < 2:
         raise ValueError(
             f"The target {target!r} has only one value; at least two classes are needed."
         )
-    X = _columns_of(tree, X, path)
+    X = _columns_of(tree, X, data)
     warn_suspect_columns(X, y)
-    return X, y
-
-
-def read_frame(path, nominal=(), drop=()):
-    """Read a data file whose types are not known yet.
-
-    Parameters
-    ----------
-    path : str or Path
-        ``.csv``, ``.arff`` or ``.parquet`` (needs the extra ``files``: pandas, pyarrow, liac-arff).
-    nominal : sequence of str
-        Columns that hold categories, whatever they look like.
-    drop : sequence of str
-        Columns to leave out.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        Numbers as they are; nominal attributes categorical: with the declared categories in
-        declared order from ARFF and from categorical Parquet columns, else with the values seen,
-        sorted. Missing are ``?``, and in CSV also an empty cell, NA, NaN, nan, null and None.
-    """
-    import pandas as pd
-    import pyarrow as pa
-
-    path = check_data_file(path)
-    names = file_columns(path)
-    for name in (*nominal, *drop):
-        find_column(name, names)
-    wanted = [name for name in names if name not in drop]
-    table = pa.Table.from_batches([batch for batch, _ in read_batches(path, wanted)])
-    if path.suffix.lower() != ".csv":
-        frame = table.to_pandas()
-        frame.columns = [str(name) for name in frame.columns]  # pandas allows numbers
-        return _with_categories(frame, nominal)
-    columns = {}
-    for name in wanted:
-        column = table.column(name).combine_chunks()
-        table = table.drop_columns(name)  # its text is not needed any longer
-        columns[name] = column.to_pandas() if name in nominal else infer_column(column)
-    return _with_categories(pd.DataFrame(columns), nominal)
+    notations = tuple(notation.get(name) for name in X.columns)
+    return Training(X, y, notations if any(notations) else None)
 
 
 def split_target(frame, target):
@@ -123,22 +106,37 @@ def split_target(frame, target):
 
 
 def warn_suspect_columns(X, y):
-    """Warn of attributes that look like identifiers, and of a target that looks like a number."""
+    """Warn of attributes that are empty or look like identifiers, and of a target of numbers."""
     for name in X.columns:
-        cells = X[name].count()
-        if X[name].dtype == "category" and cells >= 20 and X[name].nunique() > 0.9 * cells:
-            warnings.warn(
-                f"The column {name!r} has nearly one category per case and looks like an "
-                "identifier; leave it out with --drop (in Python: drop).",
-                stacklevel=4,
-            )
+        cells = int(X[name].count())
+        if cells == 0:
+            _warn(f"The column {name!r} is empty, so that nothing can be learned from it.")
+        elif cells >= _FEWEST_CELLS and X[name].dtype == "category":
+            if X[name].nunique() > 0.9 * cells:
+                _warn(f"The column {name!r} has nearly one category per case and {_IDENTIFIER}")
+        elif cells >= _FEWEST_CELLS and _numbers_rows(name, X[name].dropna().to_numpy()):
+            _warn(f"The column {name!r} has another whole number for each case and {_IDENTIFIER}")
     values = np.unique(np.asarray(y))
     if len(values) > 20 and values.dtype.kind in "iuf":
-        warnings.warn(
+        _warn(
             f"The target has {len(values)} classes, all of them numbers; if it is a measurement, "
-            "bin it.",
-            stacklevel=4,
+            "bin it."
         )
+
+
+def _warn(text):
+    warnings.warn(text, stacklevel=5)
+
+
+def _numbers_rows(name, values):
+    """Whether distinct whole numbers count the rows: nearly in order, or in a column named so."""
+    if values.dtype.kind == "f" and (values % 1 != 0).any():
+        return False
+    if values.dtype.kind not in "iuf" or len(np.unique(values)) < len(values):
+        return False
+    steps = np.diff(values)
+    in_order = max(np.mean(steps > 0), np.mean(steps < 0)) > 0.95
+    return bool(in_order or _NAMED_ID.search(name))
 
 
 def _columns_of(tree, X, data):
@@ -149,55 +147,15 @@ def _columns_of(tree, X, data):
     absent = [name for name in names if name not in X.columns]
     if absent:
         raise ValueError(
-            f"{data} lacks {', '.join(map(repr, absent[:5]))}, which the tree knows; its columns "
-            f"are {', '.join(map(repr, names[:10]))}."
+            f"{as_data_file(data)} lacks {', '.join(map(repr, absent[:5]))}, which the tree knows; "
+            f"its columns are {', '.join(map(repr, names[:10]))}."
         )
     return X[list(names)]
 
 
-def _with_categories(frame, nominal):
-    """Text columns, and those of ``nominal``, as categorical ones."""
-    import pandas as pd
-
-    changed = {}
-    for name in frame.columns:
-        column = frame[name]
-        is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
-        if is_categorical or (pd.api.types.is_numeric_dtype(column) and name not in nominal):
-            _check_numbers(name, column)
-            continue
-        if name not in nominal:
-            _check_text(name, column)
-        changed[name] = pd.Categorical(column)
-    return frame.assign(**changed) if changed else frame
-
-
-def _check_numbers(name, column):
-    """Raise a ValueError that names a column with infinite numbers."""
-    if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
-        raise ValueError(
-            f"The column {name!r} holds infinite numbers; leave those cells empty or write the "
-            "largest number that makes sense."
-        )
-
-
-def _check_text(name, column):
-    """Raise a ValueError that names a column which is neither numbers nor text."""
-    if column.dtype.kind in "mM":
-        raise ValueError(dates_for_numbers(name))
-    if column.map(lambda value: isinstance(value, list | dict | np.ndarray)).any():
-        raise ValueError(f"The column {name!r} holds lists, not one value in a cell; leave it out.")
-    values = column.dropna().unique()
-    kinds = sorted({type(value).__name__ for value in values} - {"str"})
-    if kinds:
-        raise ValueError(
-            f"The column {name!r} holds values that are neither numbers nor text "
-            f"({', '.join(kinds)}); convert them to one or the other."
-        )
-    other = [value for value in values if not is_number(value)]
-    if 0 < len(other) < len(values) / 2:
-        raise ValueError(
-            f"The column {name!r} mixes numbers and text such as {other[0]!r:.50}; correct it "
-            "or leave the cells empty, or declare the column nominal (--nominal) if these are "
-            "categories."
-        )
+def _nominal_columns(tree):
+    """Names of the columns in which a tree tests categories."""
+    names, categories = getattr(tree, "feature_names", None), getattr(tree, "categories", None)
+    if names is None or categories is None:
+        return []
+    return [name for name, labels in zip(names, categories, strict=True) if labels is not None]

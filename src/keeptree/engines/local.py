@@ -11,9 +11,10 @@ import numpy as np
 
 from keeptree.data.cases import read_blocks
 from keeptree.data.labels import plain
+from keeptree.data.source import as_data_file
 from keeptree.engines.formulas import escape_formulas, escape_name
 from keeptree.engines.scorer import Scorer
-from keeptree.output import check_writable, replacing, require_extra
+from keeptree.output import check_writable, replacing, require_extra, user_path
 from keeptree.progress import step
 
 KINDS = (".csv", ".parquet")
@@ -98,7 +99,7 @@ def predict_file(
     rows = second_opinions = 0
     with (
         _writer(out, strict, excel_safe) as write,
-        step(f"Scoring {Path(data).name}", 1.0) as move,
+        step(f"Scoring {as_data_file(data).name}", 1.0) as move,
     ):
         for block in read_blocks(data, scorer.reader, keep):
             columns = _score(scorer, block, data)
@@ -152,8 +153,8 @@ def _check_out(out, data, excel_safe):
     if out.suffix.lower() not in KINDS:
         raise ValueError(f"{out} is neither CSV nor Parquet; give it the ending .csv or .parquet.")
     check_writable(out)
-    if out.expanduser().exists() and Path(data).expanduser().exists():
-        same = out.expanduser().samefile(Path(data).expanduser())
+    if user_path(out).exists() and user_path(data).exists():
+        same = user_path(out).samefile(user_path(data))
         if same:
             raise ValueError(f"{out} is the data file; write the answers to another file.")
 

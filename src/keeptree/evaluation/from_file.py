@@ -5,9 +5,9 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 
 from keeptree.data.labels import find_class, label_names, name_classes, plain
+from keeptree.data.source import as_data_file
 from keeptree.data.training import read_training
 from keeptree.evaluation.comparison import DEFAULT_METRICS, compare
 from keeptree.evaluation.displays import (
@@ -21,7 +21,7 @@ from keeptree.evaluation.metrics import cost_metric, find_metrics
 from keeptree.evaluation.models import make_models
 from keeptree.evaluation.preparation import read_classes
 from keeptree.evaluation.tables import finite
-from keeptree.output import replacing, write_text
+from keeptree.output import replacing, user_path, write_text
 from keeptree.progress import step
 from keeptree.text import clean, plural
 
@@ -41,12 +41,12 @@ def compare_file(
     labels=None,
     **options,
 ):
-    """Compare models on a CSV, ARFF or Parquet file.
+    """Compare models on a data file.
 
     Parameters
     ----------
-    path : str or Path
-        The data; see :func:`keeptree.data.training.read_frame`.
+    path : str, Path or DataFile
+        The data; see :func:`keeptree.data.frame.read_frame`.
     target : str
         Column of the class.
     out : str or Path
@@ -78,7 +78,7 @@ def compare_file(
         What was written.
     """
     with step("Reading the data"):
-        X, y = read_training(path, target, nominal, drop)
+        X, y, _ = read_training(path, target, nominal, drop)
     classes = read_classes(y)[1]
     names = label_names(classes, labels or {}, name_classes(classes, target))
     models = make_models(models, X)
@@ -97,7 +97,9 @@ def compare_file(
             options.pop("baseline", None)
             curve = learning_curve(models, X, y, sizes=learning, metrics=measured, **options)
         named = dict(zip(map(plain, classes), names, strict=True))
-        return comparison, _write(folder, f"{Path(path).name}: {target}", comparison, curve, named)
+        return comparison, _write(
+            folder, f"{as_data_file(path).name}: {target}", comparison, curve, named
+        )
 
 
 def _check_costs(costs, labels):
@@ -112,7 +114,7 @@ def _check_costs(costs, labels):
 @contextmanager
 def _folder(path):
     """Yield a folder that is there; what was made of it goes again if nothing came into it."""
-    path = Path(path).expanduser().absolute()
+    path = user_path(path).absolute()
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file; give the name of a folder to write to.")
     made = [folder for folder in (path, *path.parents) if not folder.exists()]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.blocks import map_rows
+from keeptree.data.cells import check_notations
 from keeptree.data.labels import label_codes, name_classes, recode, target_name
 from keeptree.data.observed import Observed
 from keeptree.data.sample import Sample
@@ -45,7 +46,14 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
     ``_scores(rows, out)``, which fills in a score for each class.
     """
 
-    saved_fields = ("tree_", "observed_", "n_features_in_", "feature_names_in_", "class_names_")
+    saved_fields = (
+        "tree_",
+        "observed_",
+        "n_features_in_",
+        "feature_names_in_",
+        "class_names_",
+        "notation_",
+    )
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
         "n_jobs": [Integral, None],
@@ -80,6 +88,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         weight = read_weight(sample_weight, X)
         self._resolve(X, y, sample_weight)
         self.class_names_ = name_classes(self.classes_, target_name(y))
+        self.notation_ = None  # a table in memory has numbers; fit_file sets how a file has them
         rows = self._check_finite(self._read(X if self.preprocessing_ else table))
         sample = Sample(self.tree_, rows, recode(codes, classes, self.tree_.classes), weight)
         self.observed_ = sample.observed
@@ -154,6 +163,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         self.preprocessing_ = []
         self.classes_ = self.tree_.classes
         expect_class_names(self)
+        check_notations(self)
 
     def _check_sample(self, X, y):
         """Check X and y as scikit-learn does; return X, converted if all of it is numbers."""

@@ -8,11 +8,11 @@ from keeptree.progress import step
 
 
 def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=(), labels=None):
-    r"""Fit a classifier to a CSV, ARFF or Parquet file.
+    r"""Fit a classifier to a data file.
 
     Parameters
     ----------
-    data : str or Path
+    data : str, Path or DataFile
         The file; text columns are nominal, missing cells may be empty.
     target : str
         Column of the class; all others are attributes.
@@ -46,9 +46,10 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=(), lab
     """
     model = make_method(method, tree)
     with step("Reading the data"):
-        X, y = read_training(data, target, nominal, drop, tree)
+        X, y, notation = read_training(data, target, nominal, drop, tree)
     check_learner(tree, X)
     if labels:
         label_names(y.unique(), labels)  # before a model is fitted
     rename_classes(model.fit(X, y), labels)
+    model.notation_ = notation
     return model

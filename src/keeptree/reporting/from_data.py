@@ -1,7 +1,5 @@
 """From a table to a report: split, grow or keep the tree, fit, measure on what was held out."""
 
-from pathlib import Path
-
 import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
@@ -9,6 +7,7 @@ from sklearn.utils import _safe_indexing
 from keeptree.data.cases import read_cases
 from keeptree.data.files import find_column
 from keeptree.data.labels import find_class, label_names, rename_classes
+from keeptree.data.source import as_data_file
 from keeptree.data.training import read_training
 from keeptree.probability.estimator import (
     check_learner,
@@ -119,8 +118,8 @@ def report_file(
 
     Parameters
     ----------
-    data : str or Path
-        A CSV, Parquet or ARFF file. With ``model`` they are cases it has not seen; else a third
+    data : str, Path or DataFile
+        The file. With ``model`` they are cases it has not seen; else a third
         of them is held out.
     target : str
         Column of the class.
@@ -150,7 +149,7 @@ def report_file(
         if model is not None:
             X, y = read_cases(model, data, target)
         else:
-            X, y = read_training(data, target, nominal, drop, tree)
+            X, y, _ = read_training(data, target, nominal, drop, tree)
             check_learner(tree, X)
     for name in fixed:
         find_column(name, X.columns)  # before a model is fitted
@@ -159,7 +158,7 @@ def report_file(
         positive = find_class(positive, classes)
     if labels:
         label_names(classes, labels)
-    file = Path(data).name
+    file = as_data_file(data).name
     about = {"Data": f"{file}, target {target}, {plural(len(X), 'row')}."}
     X = _number_rows(X, file)
     told = {"target": target, "positive": positive, "fixed": fixed, "about": about}

@@ -1,0 +1,140 @@
+"""Dates as numbers: days since 1970-01-01, with the time of day as a fraction.
+
+A format is one of strptime's. Whether 03/04/2015 is in March or in April only the user can say,
+unless some other date of the column tells.
+"""
+
+import numpy as np
+
+CHOICES = ("days", "dmy", "mdy", "drop")  # what --dates takes
+ISO = "ISO"
+_TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M| ?Z| ?[+-]\d{2}:?\d{2})?)?"
+_ISO = rf"^\d{{4}}-\d{{1,2}}-\d{{1,2}}{_TIME}$"
+# Patterns of dates that are not ISO, with the formats they may have.
+_FORMS = [
+    (r"^\d{4}/\d{1,2}/\d{1,2}", ["%Y/%m/%d"]),
+    (r"^\d{4}\.\d{1,2}\.\d{1,2}", ["%Y.%m.%d"]),
+    *(
+        (rf"^\d{{1,2}}{mark}\d{{1,2}}{mark}\d{{{digits}}}", [f"%d{s}%m{s}{y}", f"%m{s}%d{s}{y}"])
+        for digits, y in ((4, "%Y"), (2, "%y"))
+        for mark, s in (("/", "/"), ("-", "-"))
+    ),
+    (r"^\d{1,2}\.\d{1,2}\.\d{4}", ["%d.%m.%Y"]),  # with points the day is always first
+    (r"^\d{1,2}\.\d{1,2}\.\d{2}", ["%d.%m.%y"]),
+    *(
+        (rf"^\d{{1,2}}{mark}[A-Za-z]{{3,9}}{mark}\d{{{digits}}}", [f"%d{mark}%b{mark}{y}"])
+        for digits, y in ((4, "%Y"), (2, "%y"))
+        for mark in "- /"
+    ),
+    (r"^[A-Za-z]{3,9}\.? \d{1,2}, \d{4}", ["%b %d, %Y"]),
+]
+_CLOCKS = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"]
+
+
+def find_format(column, order=None):
+    """The format that all dates of a text column have.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        Text, null where missing.
+    order : {"dmy", "mdy"}, optional
+        Whether the day or the month comes first where both are possible.
+
+    Returns
+    -------
+    formats : list of str
+        ``"ISO"`` or strptime's; empty if the column does not hold dates, two if the order of day
+        and month is open.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> find_format(pa.array(["2015-01-03", None])), find_format(pa.array(["31/12/2015"]))
+    (['ISO'], ['%d/%m/%Y'])
+    >>> find_format(pa.array(["03/04/2015"])), find_format(pa.array(["03/04/2015"]), "mdy")
+    (['%d/%m/%Y', '%m/%d/%Y'], ['%m/%d/%Y'])
+    """
+    import pyarrow.compute as pc
+
+    known = column.drop_null()
+    if not len(known):
+        return []
+    if pc.all(pc.match_substring_regex(known, _ISO)).as_py():
+        return [ISO] if read_dates(known, ISO) is not None else []
+    for pattern, formats in _FORMS:
+        if not pc.all(pc.match_substring_regex(known, pattern + _TIME + "$")).as_py():
+            continue
+        found = [
+            form + clock
+            for form in formats
+            for clock in _CLOCKS
+            if read_dates(known, form + clock) is not None
+        ]
+        if len(found) > 1 and order:
+            found = [form for form in found if form.startswith(f"%{order[0]}")]
+        return found
+    return []
+
+
+def read_dates(column, form):
+    """Dates as days since 1970-01-01, NaN where missing; None if some cell has another format.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        Text, dates or timestamps.
+    form : str
+        ``"ISO"`` or a format of strptime; of text only.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> read_dates(pa.array(["02.01.1970", None]), "%d.%m.%Y")
+    array([ 1., nan])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if is_date_type(column.type):
+        return _days(pc.cast(column, pa.timestamp("us"), safe=False))
+    if form == ISO:
+        text = pc.replace_substring_regex(column, r"-(\d)(-|$)", r"-0\1\2")
+        text = pc.replace_substring_regex(text, r"-(\d)( |T|$)", r"-0\1\2")
+        zoned = pc.any(pc.match_substring_regex(text, r":\d{2}.*(Z|[+-]\d{2}:?\d{2})$")).as_py()
+        kind = pa.timestamp("us", "UTC" if zoned else None)
+        try:
+            return _days(pc.cast(text, kind))
+        except pa.ArrowInvalid:
+            return None
+    made = pc.strptime(column, format=form, unit="s", error_is_null=True)
+    return None if made.null_count > column.null_count else _days(made)
+
+
+def is_date_type(kind):
+    """Whether an Arrow type is one of dates or timestamps."""
+    import pyarrow as pa
+
+    return pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+
+
+def tell_format(form):
+    """A format in words that people use.
+
+    Examples
+    --------
+    >>> tell_format("ISO"), tell_format("%d/%m/%Y %H:%M")
+    ('YYYY-MM-DD', 'DD/MM/YYYY hh:mm')
+    """
+    words = {"%d": "DD", "%m": "MM", "%Y": "YYYY", "%y": "YY", "%b": "Mon", "%p": "AM"}
+    words |= {"%H": "hh", "%I": "hh", "%M": "mm", "%S": "ss"}
+    text = "YYYY-MM-DD" if form == ISO else form
+    for code, word in words.items():
+        text = text.replace(code, word)
+    return text
+
+
+def _days(stamps):
+    values = stamps.to_numpy(zero_copy_only=False).astype("datetime64[us]")
+    days = values.astype(np.int64) / 86_400_000_000
+    return np.where(np.isnat(values), np.nan, days)

@@ -1,0 +1,131 @@
+"""How a delimited file is written: its separator, its decimal mark, its encoding.
+
+What the user does not say is recognised from the beginning of the file. Where two readings are
+plausible, nothing is guessed: a sentence asks for the option.
+"""
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+
+from keeptree.data.numbers import cell_pattern
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
+MISSING = ["", "?", "NA", "NaN", "nan", "null", "None"]  # what an empty cell looks like
+_GUESSED = ",;\t|"
+_RECORDS = 2000  # looked at
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the cells and numbers of a table are written.
+
+    Parameters
+    ----------
+    sep : str
+        What separates the cells.
+    decimal : str or None
+        The decimal mark; None if it cannot be told, which only matters where a number has a mark.
+    thousands : str or None
+        A mark that is left out of numbers wherever it stands; None: any usual mark that divides
+        them into groups of three.
+    recognised : tuple of str
+        What was recognised and is not the plain case, in words.
+    skip : int
+        Lines before the names of the columns.
+    """
+
+    sep: str = ","
+    decimal: str | None = "."
+    thousands: str | None = None
+    recognised: tuple = ()
+    skip: int = 0
+
+
+def recognise(text, complete=True, sep=None, decimal=None, thousands=None):
+    r"""Recognise the dialect of a delimited file from its beginning.
+
+    Parameters
+    ----------
+    text : str
+        The beginning of the file, names of the columns included.
+    complete : bool
+        Whether it is the whole file; else the last record may be cut.
+    sep, decimal, thousands : str, optional
+        What is known already.
+
+    Returns
+    -------
+    dialect : Dialect
+        Two plausible separators are a ValueError.
+
+    Examples
+    --------
+    >>> recognise("a;b\n1,5;x\n2,25;y\n")
+    Dialect(sep=';', decimal=',', thousands=None,
+            recognised=('semicolon-separated', 'with decimal commas'), skip=0)
+    """
+    recognised, skip = [], 0
+    declared = re.match(r"sep=(.)\r?\n", text)  # Excel's own way to say it
+    if declared:
+        text, skip, sep = text[declared.end() :], 1, sep or declared[1]
+    if sep is None:
+        sep = _recognise_separator(text, complete)
+        if sep != ",":
+            recognised.append(f"{SEPARATORS[sep]}-separated")
+    if decimal is None:
+        _, *rows = read_records(text, sep, complete) or [[]]
+        decimal = _recognise_decimal(rows, sep, thousands)
+        if decimal == ",":
+            recognised.append("with decimal commas")
+    return Dialect(sep, decimal, thousands, tuple(recognised), skip)
+
+
+def read_records(text, sep, complete=True):
+    """The first records of a delimited text as lists of cells; None if it cannot be parsed."""
+    records = []
+    try:
+        for record in csv.reader(io.StringIO(text, newline=""), delimiter=sep):
+            records += [record] if record else []
+            if len(records) > _RECORDS:
+                return records
+    except csv.Error:
+        return None
+    return records if complete or len(records) < 2 else records[:-1]
+
+
+def _recognise_separator(text, complete):
+    """The one separator with which every record has as many cells as there are names."""
+    widths = {}
+    for sep in _GUESSED:
+        records = read_records(text, sep, complete)
+        if records:
+            widths[sep] = [len(record) for record in records]
+    named = {sep: width for sep, width in widths.items() if width[0] > 1}
+    even = [sep for sep, width in named.items() if len(set(width)) == 1]
+    plausible = even or list(named)
+    if len(plausible) > 1:
+        names = " or ".join(SEPARATORS[sep] for sep in plausible)
+        example = SEPARATORS[plausible[0]]
+        raise ValueError(
+            f"its columns may be separated by {names}; say which with --sep, for instance "
+            f"--sep {example}"
+        )
+    return plausible[0] if plausible else ","
+
+
+def _recognise_decimal(rows, sep, thousands):
+    """The decimal mark that the columns of numbers prove; None if they leave it open."""
+    if thousands in (".", ","):
+        return "," if thousands == "." else "."
+    readings = {mark: re.compile(cell_pattern(mark)) for mark in ".,"}
+    proven = set()
+    for cells in zip(*rows, strict=False):
+        known = {cell.strip() for cell in cells}.difference(MISSING)
+        fits = [mark for mark, cell in readings.items() if all(map(cell.match, known))]
+        proven.update(fits if len(fits) == 1 else ())
+    if len(proven) == 1:
+        return proven.pop()
+    # Where semicolons separate the columns, a comma may well be the decimal mark.
+    return None if sep == ";" and not proven else "."

@@ -1,0 +1,199 @@
+"""A data file as a data frame: the type of a column is found out once, from all of its cells."""
+
+import numpy as np
+
+from keeptree.data.cells import Column, Notation, infer_column, infer_target
+from keeptree.data.dates import ISO, is_date_type, read_dates
+from keeptree.data.files import find_column, notify, open_table
+from keeptree.data.numbers import match_numbers
+
+_MOST_TOLD = 5  # columns named in a message
+
+
+def read_frame(data, nominal=(), drop=(), target=None):
+    """Read a data file whose types are not known yet.
+
+    Parameters
+    ----------
+    data : str, Path or DataFile
+        The file (needs the extra ``files``: pandas, pyarrow, liac-arff; Excel the extra ``excel``).
+    nominal : sequence of str
+        Columns that hold categories, whatever they look like.
+    drop : sequence of str
+        Columns to leave out.
+    target : str, optional
+        The column of the class, whose labels stay as they are written.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        Numbers as they are; nominal attributes categorical: with the declared categories in
+        declared order from ARFF and from categorical Parquet columns, else with the values seen,
+        sorted. Missing are ``?``, and in text also an empty cell, NA, NaN, nan, null and None.
+    notation : dict of str to Notation
+        How numbers are written in the columns that have units or hold dates.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    with open_table(data) as table:
+        # Before all of it is read.
+        for name in (*nominal, *drop, *([] if target is None else [target])):
+            find_column(name, table.names)
+        wanted = [name for name in table.names if name not in drop]
+        whole = pa.Table.from_batches([batch for batch, _ in table.batches(wanted)])
+    read = {}
+    for name in wanted:
+        column = whole.column(name).combine_chunks()
+        whole = whole.drop_columns(name)  # its text is not needed any longer
+        if not table.is_text:
+            read[name] = _typed_column(column, table.file.dates)
+        elif name in nominal:
+            read[name] = Column(column.to_pandas())
+        elif name == target:
+            read[name] = Column(infer_target(column, table.dialect))
+        else:
+            read[name] = infer_column(column, table.dialect, name, table.file.dates)
+    read = _settle_dates(read, table.file, {*nominal, target})
+    _tell_formatted(read, table)
+    frame = pd.DataFrame({name: column.values for name, column in read.items()})
+    dialect = table.dialect if table.is_text else None
+    notation = {name: column.notation for name, column in read.items() if column.notation}
+    return _with_categories(frame, nominal, dialect, target), notation
+
+
+def _typed_column(column, dates):
+    """A column of a format that has types, as pandas has it."""
+    import pyarrow as pa
+
+    if is_date_type(column.type) and dates in (None, "drop"):
+        return Column(column.to_pandas(), Notation(date=ISO))
+    if is_date_type(column.type):
+        days = read_dates(column, ISO)
+        return Column(days, Notation(date=ISO), (str(column.drop_null()[0]), days[0]))
+    numeric = pa.types.is_decimal(column.type) or pa.types.is_null(column.type)
+    if numeric or (pa.types.is_boolean(column.type) and column.null_count):
+        column = column.cast(pa.float64())
+    return Column(column.to_pandas())
+
+
+def _settle_dates(read, file, literal):
+    """The columns without those of dates if they are to be left out; an error if nobody said."""
+    dated = [
+        name
+        for name, column in read.items()
+        if column.notation and column.notation.date and name not in literal
+    ]
+    if not dated or file.dates not in (None, "drop"):
+        return read
+    several = len(dated) > 1
+    shown = _listed(dated)
+    if file.dates is None:
+        example = next(str(cell) for cell in read[dated[0]].values if cell == cell and cell)
+        raise ValueError(
+            f"The column{'s' if several else ''} {shown} hold{'' if several else 's'} dates such "
+            f"as {example!r:.50}; read them as days since 1970-01-01 with --dates days, or leave "
+            "them out with --dates drop."
+        )
+    notify(f"left out {shown}, which hold{'' if several else 's'} dates")
+    return {name: column for name, column in read.items() if name not in dated}
+
+
+def _tell_formatted(read, table):
+    """Tell which columns were read as numbers though their cells are not plain numbers."""
+    told = []
+    for name, column in read.items():
+        if column.example is None:
+            continue
+        cell, number = column.example
+        if column.notation is None and _is_plain(cell, table.dialect):
+            continue
+        told.append(f"{name!r} ({cell!r:.50} is {number:.10g})")
+    if told:
+        more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+        notify(f"read as numbers: {', '.join(told[:_MOST_TOLD])}{more}")
+
+
+def _is_plain(cell, dialect):
+    """Whether only the decimal mark keeps a cell from being a number."""
+    try:
+        float(cell.replace(dialect.decimal or ".", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _with_categories(frame, nominal, dialect, target):
+    """Text columns, and those of ``nominal``, as categorical ones."""
+    import pandas as pd
+
+    changed = {}
+    for name in frame.columns:
+        column = frame[name]
+        is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
+        if is_categorical or (pd.api.types.is_numeric_dtype(column) and name not in nominal):
+            _check_finite(name, column)
+            continue
+        if name not in nominal:
+            _check_text(name, column, None if name == target else dialect)
+        changed[name] = pd.Categorical(column)
+    return frame.assign(**changed) if changed else frame
+
+
+def _check_finite(name, column):
+    """Raise a ValueError that names a column with infinite numbers."""
+    if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
+        raise ValueError(
+            f"The column {name!r} holds infinite numbers; leave those cells empty or write the "
+            "largest number that makes sense."
+        )
+
+
+def _check_text(name, column, dialect):
+    """Raise a ValueError that names a column which is neither numbers nor text."""
+    if column.map(lambda value: isinstance(value, list | dict | np.ndarray)).any():
+        raise ValueError(f"The column {name!r} holds lists, not one value in a cell; leave it out.")
+    values = column.dropna().unique()
+    kinds = sorted({type(value).__name__ for value in values} - {"str"})
+    if kinds:
+        raise ValueError(
+            f"The column {name!r} holds values that are neither numbers nor text "
+            f"({', '.join(kinds)}); convert them to one or the other."
+        )
+    _check_mixture(name, values, dialect)
+
+
+def _check_mixture(name, values, dialect):
+    """Raise a ValueError if most of the texts are numbers, or all are in different ways."""
+    decimal = dialect.decimal if dialect else "."
+    is_number = match_numbers(values, decimal or ".")
+    other = values[~is_number]
+    if 0 < len(other) < len(values) / 2:
+        raise ValueError(
+            f"The column {name!r} mixes numbers and text such as {other[0]!r:.50}; correct it "
+            "or leave the cells empty, or declare the column nominal (--nominal) if these are "
+            "categories."
+        )
+    if dialect is None or not len(values):
+        return
+    if is_number.all() and not any(_is_code(value) for value in values):
+        raise ValueError(
+            f"The column {name!r} holds numbers with different units, such as {values[0]!r:.50} "
+            f"and {values[-1]!r:.50}; write them alike, or declare the column nominal (--nominal)."
+        )
+    otherwise = "," if decimal == "." else "."
+    if match_numbers(values, otherwise).all() and not any(_is_code(value) for value in values):
+        raise ValueError(
+            f"The column {name!r} holds numbers such as {other[0]!r:.50}, but the decimal mark of "
+            f"the file seems to be {decimal!r}; give --decimal {otherwise} or correct the column, "
+            "or declare it nominal (--nominal)."
+        )
+
+
+def _is_code(value):
+    return len(value) > 1 and value.isdecimal() and value.startswith("0")
+
+
+def _listed(names):
+    shown = ", ".join(map(repr, names[:_MOST_TOLD]))
+    return shown + (f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else "")

@@ -1,0 +1,131 @@
+"""Numbers as people write them: ``1,169``, ``1.169,00``, ``EUR 1169``, ``35%``, ``12 kg``.
+
+A mark may divide a number into groups of three, and every number of a column may have the same
+unit. The patterns are for Arrow (RE2) and for Python alike.
+"""
+
+import re
+
+import numpy as np
+
+_SIGN = "[+\\-\u2212]?"
+_GROUPS = ["'", "\u2019", " ", "\u00a0", "\u2009", "\u202f"]  # besides the other of . and ,
+_CURRENCIES = (
+    "US\\$|A\\$|C\\$|R\\$|[$€£¥₹₩₺₽]|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK"
+    "|HUF|RON|BGN|RUB|TRY|BRL|MXN|ZAR|KRW|SGD|HKD|ILS|THB|Rs\\.?|kr\\.?|zł|Fr\\."
+)
+_UNITS = (  # that may stand at a number without a space
+    "%|‰|mg|kg|g|t|lbs?|oz|km/h|km|cm|mm|mi|m|ft|in|yd|mph|mpg|ml|cl|l|kWh|kW|W|V|hp|bhp|cc|CC"
+    "|Hz|kHz|MHz|GHz|KB|MB|GB|TB|ms|s|sec|min|h|hrs?|yrs?|years|months|days|weeks|°C|°F|°"
+)
+_WORD = "[^\\W\\d_][^\\d\\s,;]{0,15}"  # after a space any word is a unit
+
+
+def number_pattern(decimal=".", thousands=None):
+    """The pattern of a number.
+
+    Parameters
+    ----------
+    decimal : {".", ","}
+        The decimal mark.
+    thousands : str, optional
+        A mark that may stand anywhere before the decimals; default: one of the usual marks,
+        between groups of three digits.
+    """
+    whole = "[0-9]+"
+    if thousands:
+        whole = f"[0-9][0-9{_escape(_alike(thousands))}]*"
+    else:
+        marks = map(_escape, _grouping(decimal))
+        groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+" for mark in marks)
+        whole = f"(?:{groups}|{whole})"
+    mark = f"[{decimal}]"
+    return f"{_SIGN}(?:{whole}(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+\\-]?[0-9]+)?"
+
+
+def cell_pattern(decimal=".", thousands=None):
+    """The pattern of a cell: a number, perhaps with a unit; its groups are named."""
+    number = number_pattern(decimal, thousands)
+    space = "[ \u00a0\u2009\u202f]"
+    return (
+        f"^(?P<sign>{_SIGN})(?P<before>{_CURRENCIES})?{space}*(?P<number>{number})"
+        f"(?:{space}*(?P<after>{_CURRENCIES}|{_UNITS})|{space}+(?P<word>{_WORD}))?$"
+    )
+
+
+def read_numbers(column, dialect, decimal=None):
+    """Read a text column of numbers that all have the same unit, or none.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        Text, null where missing.
+    dialect : Dialect
+        Its decimal mark and mark of thousands.
+    decimal : {".", ","}, optional
+        Another decimal mark.
+
+    Returns
+    -------
+    values : ndarray of float64 or None
+        NaN where missing; None if some cell is not such a number, or units differ.
+    units : set of str
+        Those that were found; "" for a number without.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from keeptree.data.dialect import Dialect
+    >>> read_numbers(pa.array(["EUR 1,169", None, "EUR 20.5"]), Dialect())
+    (array([1169. ,   nan,   20.5]), {'EUR'})
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    decimal = decimal or dialect.decimal or "."
+    parts = pc.extract_regex(column, cell_pattern(decimal, dialect.thousands))
+    if parts.null_count > column.null_count:
+        return None, set()
+    sign, number = pc.struct_field(parts, "sign"), pc.struct_field(parts, "number")
+    unit = pc.binary_join_element_wise(
+        *(pc.struct_field(parts, name) for name in ("before", "after", "word")), ""
+    )
+    units = {text for text in unit.unique().to_pylist() if text is not None}
+    marks = [_alike(dialect.thousands)] if dialect.thousands else _grouping(decimal)
+    number = pc.replace_substring_regex(number, f"[{_escape(''.join(marks))}]", "")
+    number = pc.replace_substring(number, decimal, ".")
+    text = pc.binary_join_element_wise(sign, number, "")
+    text = pc.replace_substring(text, "\u2212", "-")
+    text = pc.replace_substring_regex(text, "^[+]|[.]$", "")  # which Arrow does not read
+    try:
+        values = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:  # two signs, one of them before the unit
+        return None, set()
+    return np.asarray(values, dtype=np.float64), units
+
+
+def match_numbers(values, decimal="."):
+    """Which texts are numbers, plain or with a usual unit, as a mask.
+
+    Examples
+    --------
+    >>> match_numbers(["3", "1,169", "35%", "3 rooms", "old"]).tolist()
+    [True, True, True, False, False]
+    """
+    pattern = re.compile(cell_pattern(decimal))
+    found = [pattern.match(value) for value in values]
+    return np.array([bool(m) and m["word"] is None for m in found], dtype=bool)
+
+
+def _grouping(decimal):
+    """Marks that may divide a number into groups of three."""
+    return ["," if decimal == "." else ".", *_GROUPS]
+
+
+def _alike(mark):
+    """A mark of thousands with those that look the same: any space is a space."""
+    return "".join(_GROUPS[2:]) if mark.isspace() else mark
+
+
+def _escape(marks):
+    return marks.replace("\\", "\\\\").replace(".", "\\.").replace("-", "\\-").replace("]", "\\]")

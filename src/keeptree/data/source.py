@@ -1,0 +1,128 @@
+"""Which file to read, and what the user says about how it is written."""
+
+import codecs
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from keeptree.data.dates import CHOICES
+from keeptree.data.dialect import SEPARATORS
+
+_PACKED = (".gz", ".zst", ".bz2")
+_BY_NAME = {name: mark for mark, name in SEPARATORS.items()} | {"\\t": "\t", "point": "."}
+
+
+@dataclass(frozen=True)
+class DataFile:
+    r"""A data file with what is known about how it is written; the rest is recognised.
+
+    Whatever reads a data file takes one of these in place of a path.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; ``"-"`` is the standard input.
+    sep : str, optional
+        What separates the columns of a text file: one character, or ``"comma"``,
+        ``"semicolon"``, ``"tab"``, ``"pipe"`` or ``"space"``.
+    decimal : {".", ","}, optional
+        The decimal mark.
+    thousands : str, optional
+        A mark that divides numbers, wherever it stands in them, such as ``"."`` or ``"space"``.
+    encoding : str, optional
+        The encoding of a text file, as Python names it.
+    sheet : str or int, optional
+        The sheet of an Excel file, by name or by number from 1.
+    dates : {"days", "dmy", "mdy", "drop"}, optional
+        What becomes of columns of dates: read as days since 1970-01-01 (``"dmy"`` and ``"mdy"``
+        also say whether the day comes first) or left out. Default: an error that asks.
+
+    Examples
+    --------
+    >>> import keeptree as kt
+    >>> path = getfixture("tmp_path") / "loans.csv"
+    >>> rows = [f"{x},50;{'good' if x > 30 else 'bad'}" for x in range(60)]
+    >>> _ = path.write_text("\n".join(["income;class", *rows]))
+    >>> data = kt.DataFile(path, sep=";", decimal=",")
+    >>> kt.fit_file(data, "class", method="smoothed").tree_.threshold[0].item()
+    30.5
+    """
+
+    path: str | Path
+    sep: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    sheet: str | int | None = None
+    dates: str | None = None
+
+    def __post_init__(self):
+        for name in ("sep", "decimal", "thousands"):
+            mark = getattr(self, name)
+            object.__setattr__(self, name, _BY_NAME.get(mark, mark))
+            if mark is not None and len(getattr(self, name)) != 1:
+                raise ValueError(
+                    f"--{name} is one character or the name of one, such as tab or space, not "
+                    f"{mark!r:.50}."
+                )
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"--decimal is a point or a comma, not {self.decimal!r}.")
+        if self.sep is not None and (self.sep in "\"'\r\n" or self.sep.isalnum()):
+            raise ValueError(f"--sep {self.sep!r} cannot separate columns; give another character.")
+        mark = self.thousands
+        if mark is not None and (mark in "+-" or mark.isalnum() or mark == self.decimal):
+            raise ValueError(
+                f"--thousands {mark!r} cannot be told from the rest of a number; give another "
+                "character."
+            )
+        if self.dates not in (None, *CHOICES):
+            raise ValueError(f"--dates is one of {', '.join(CHOICES)}, not {self.dates!r:.50}.")
+        _check_encoding(self.encoding)
+
+    @property
+    def name(self):
+        """The name of the file, for people."""
+        return "standard input" if self.is_stdin else Path(self.path).name
+
+    @property
+    def is_stdin(self):
+        """Whether it is the standard input."""
+        return str(self.path) == "-"
+
+    @property
+    def ending(self):
+        """The ending of the name that tells the format, without one of compression."""
+        path = Path(self.path)
+        if path.suffix.lower() in _PACKED:
+            path = path.with_suffix("")
+        return path.suffix.lower()
+
+    def __fspath__(self):
+        return str(self.path)
+
+    def __str__(self):
+        return self.name if self.is_stdin else str(self.path)
+
+    def given(self):
+        """The options that were given, by name."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+        return {name: value for name, value in options.items() if value is not None}
+
+
+def as_data_file(data):
+    """A path, or a :class:`DataFile`, as a DataFile."""
+    return data if isinstance(data, DataFile) else DataFile(data)
+
+
+def _check_encoding(name):
+    if name is None:
+        return
+    try:
+        text = isinstance(b"".decode(name), str)
+        codecs.getincrementaldecoder(name)
+    except (LookupError, TypeError, ValueError):
+        text = False
+    if not text:
+        raise ValueError(
+            f"--encoding {name!r:.50} is not an encoding that Python knows; try utf-8, latin-1, "
+            "cp1252 or utf-16."
+        )
