@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from keeptree.probability.pool import Pool, fit_pool, make_coherent, smoothed_prior
+from tests.reference import pool as reference
 
 
 def random_opinions(seed, n_experts, n, n_classes, sharp=3.0):
@@ -133,3 +134,20 @@ def test_a_label_that_was_clearly_the_largest_hardly_moves():
 def test_the_prior_has_no_zero():
     prior = smoothed_prior(np.array([1, 1]), np.array([3.0, 3.0]), 3)
     np.testing.assert_allclose(prior, [0.2, 0.6, 0.2])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 5), st.integers(1, 300))
+def test_the_pool_and_the_lifted_label_are_those_of_the_reference(seed, n_experts, n_classes, n):
+    rng = np.random.default_rng(seed)
+    opinions = random_opinions(seed, n_experts, n, n_classes)
+    prior, label = rng.dirichlet(np.ones(n_classes) * 3), rng.integers(n_classes, size=n)
+    pool = Pool(tuple("abcd"[:n_experts]), rng.uniform(0, 2, n_experts), prior)
+    p = pooled(pool, opinions)
+    for row in {0, n // 2, n - 1}:
+        expected = reference.pooled(opinions[:, row], pool.weights, prior, 0.002)
+        np.testing.assert_allclose(p[row], expected, rtol=1e-12)
+    lifted = p.copy()
+    make_coherent(lifted, label)
+    for row in {0, n // 2, n - 1}:
+        expected = reference.lifted(p[row].tolist(), label[row], 0.35, 1 + 2.0**-40)
+        np.testing.assert_allclose(lifted[row], expected, rtol=1e-9)

@@ -1,6 +1,6 @@
 """The kernel expert, slowly: one case, one landmark, one coordinate at a time.
 
-In float32 as the expert counts: a product of two of them is exact in float64.
+In float32 as the expert counts: every product and every sum is rounded.
 """
 
 import math
@@ -16,7 +16,7 @@ def class_sums(expert, row):
         for e in range(first, last):
             squared = squared_distance(here, expert.landmarks[e])
             height = bell(float(expert.sharpness[e]), squared)
-            total = single(float(expert.mass[e]) * height + total)
+            total = single(single(float(expert.mass[e]) * height) + total)
         sums.append(total)
     return sums
 
@@ -55,13 +55,13 @@ def squared_distance(here, landmark):
     for a, b in zip(here, landmark.tolist(), strict=False):  # a landmark ends in zeros
         u = single(a - b)
         if not math.isnan(u):
-            squared = single(u * u + squared)
+            squared = single(single(u * u) + squared)
     return squared
 
 
 def bell(sharpness, squared):
     """(1 - s d²)^64, 0 where that is less than 2^-64."""
-    x = single(1.0 - sharpness * squared)
+    x = single(1.0 - single(sharpness * squared))
     if x <= 0.5:
         return 0.0
     for _ in range(6):

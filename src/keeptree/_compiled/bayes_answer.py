@@ -6,6 +6,7 @@ import numpy as np
 from numpy import bool_, float64, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.elementary import exp
 
 
 class Models(NamedTuple):
@@ -39,7 +40,7 @@ def add_answer(score, share, probability):
         highest = max(highest, score[c])
     total = 0.0
     for c in range(len(score)):
-        score[c] = np.exp(score[c] - highest)
+        score[c] = exp(score[c] - highest)
         total += score[c]
     for c in range(len(score)):
         probability[c] += share * score[c] / total

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import float32, float64, int64
 
 from keeptree._compiled.declare import Out, entry, inlined, inner
-from keeptree._compiled.intrinsics import multiply_add, prefetch
+from keeptree._compiled.intrinsics import prefetch
 from keeptree._compiled.load_block import load_carefully, load_columns, load_rows, tile_frame
 from keeptree._compiled.program import (
     BOUNDED,
@@ -43,9 +43,9 @@ def _add_above(squared, gap, width, scale, bounded, zero, two):
     if scale is not None:
         gap *= scale
     if not bounded:
-        return multiply_add(gap, gap, squared)
+        return squared + gap * gap
     moved = gap if gap < width else width
-    return multiply_add(moved, multiply_add(two, gap, -moved), squared)
+    return squared + moved * (two * gap - moved)
 
 
 @inlined
@@ -55,9 +55,9 @@ def _add_below(squared, gap, width, scale, bounded, zero, two):
     if scale is not None:
         gap *= scale
     if not bounded:
-        return multiply_add(gap, gap, squared)
+        return squared + gap * gap
     moved = gap if gap > width else width
-    return multiply_add(moved, multiply_add(two, gap, -moved), squared)
+    return squared + moved * (two * gap - moved)
 
 
 @inlined

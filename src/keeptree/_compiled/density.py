@@ -12,6 +12,7 @@ import numpy as np
 from numpy import float32, float64, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.elementary import log1p
 
 # Width of a run inside the data, in bandwidths; and, behind the last case before a gap, as a share
 # of the depth s: at distance d across the gap a case counts as exp(-s d / b²), so the runs that
@@ -258,9 +259,9 @@ def lookup_curve(h, curve, tables):
     axis, cell, piece, coefficient = tables
     x = (h - axis[curve, 0]) * axis[curve, 1]
     if x < 0.0:
-        x = -math.log1p(-x)
+        x = -log1p(-x)
     elif x > axis[curve, 3]:
-        x = axis[curve, 3] + math.log1p(x - axis[curve, 3])
+        x = axis[curve, 3] + log1p(x - axis[curve, 3])
     x += axis[curve, 2]
     x = x if x > 0.0 else 0.0
     x = x if x < axis[curve, 4] else axis[curve, 4]

@@ -4,14 +4,10 @@ from keeptree._compiled.native import load_native
 
 if load_native() is not None:  # what the functions built ahead of time contain; never called
 
-    def multiply_add(a, b, c):
-        """``a * b + c``."""
-        return a * b + c
-
     def prefetch(array, index):
         """Do nothing."""
 
 else:
-    from keeptree._compiled.jit import multiply_add, prefetch
+    from keeptree._compiled.jit import prefetch
 
-__all__ = ["multiply_add", "prefetch"]
+__all__ = ["prefetch"]

@@ -1,7 +1,9 @@
 """Compile functions with numba: in a checkout, and where the machine code is built ahead of time.
 
-No fastmath: a NaN must stay a NaN. No ``parallel=True``: numba's threads abort under concurrent
-calls, so row blocks are spread over Python threads instead (``keeptree.blocks``).
+No fastmath and no fused multiply-add: a NaN must stay a NaN, and a saved model must give the same
+bits on every processor. LLVM reorders a sum, or fuses it with a product, only where it is told to.
+No ``parallel=True``: numba's threads abort under concurrent calls, so row blocks are spread over
+Python threads instead (``keeptree.blocks``).
 """
 
 import numpy as np
@@ -59,22 +61,6 @@ def is_cached(entry):
 def signature_of(entry):
     """Return numba's types of the arguments of an entry."""
     return tuple(numba_type(kind) for kind in entry.arguments.values())
-
-
-@intrinsic
-def multiply_add(typing_context, a, b, c):
-    """``a * b + c`` of three floats of one type, rounded once where the processor can.
-
-    LLVM's ``fmuladd``: one instruction instead of two. Within a machine it is always the same one.
-    """
-
-    def generate(context, builder, signature, arguments):
-        number = context.get_value_type(signature.return_type)
-        function = ir.FunctionType(number, [number] * 3)
-        fuse = builder.module.declare_intrinsic("llvm.fmuladd", [number], function)
-        return builder.call(fuse, arguments)
-
-    return a(a, a, a), generate
 
 
 @intrinsic

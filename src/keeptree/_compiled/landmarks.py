@@ -2,7 +2,9 @@
 
 A block of rows lies transposed, so that the rows are the vector lanes: every landmark adds to all
 rows of the block at once, and a row's sum is the same whatever block it is in. Distances are
-float32: twice the lanes of float64, and the seven digits are more than a bandwidth deserves.
+float32: twice the lanes of float64, and the seven digits are more than a bandwidth deserves. Every
+product is rounded before it is added, so that processors with and without fused multiply-add, and
+the report's page, find the same sums to the last bit.
 """
 
 from typing import NamedTuple
@@ -10,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy import float32, float64, int64
 
-from keeptree._compiled.declare import In, Out, entry, inlined
-from keeptree._compiled.intrinsics import multiply_add
+from keeptree._compiled.declare import In, Out, entry, inlined, inner
 
-BLOCK = 256  # rows; their coordinates stay in the nearest cache
+BLOCK = 384  # rows; their coordinates stay in the nearest cache
+LANES = 32  # rows that are counted together: a few rows cost less than a block
 FAR = 1e18  # a scaled coordinate; its square is a finite float32
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
@@ -51,10 +53,10 @@ class Landmarks(NamedTuple):
 def _bell(sharpness, squared):
     """(1 - s d²)^64, nearly exp(-64 s d²); 0 where that is less than 2^-64.
 
-    Six products and no call: unlike an exp it vectorises as it stands, and every machine with fused
-    multiply-add rounds it alike (see `multiply_add`).
+    Products and a difference, no call: unlike an exp it vectorises as it stands, and every
+    processor rounds it alike.
     """
-    x = multiply_add(-sharpness, squared, ONE)
+    x = ONE - sharpness * squared
     x = x if x > HALF else ZERO
     x *= x
     x *= x
@@ -65,91 +67,131 @@ def _bell(sharpness, squared):
 
 
 @inlined
-def _add_squares(block, k, landmark, squared):
+def _add_squares(size, block, k, landmark, squared):
     """Add to the squared distances of a block what four coordinates from ``k`` on contribute."""
     a, b, c, d = landmark[k], landmark[k + 1], landmark[k + 2], landmark[k + 3]
-    for j in range(BLOCK):
+    for j in range(size):
         u, v = block[k, j] - a, block[k + 1, j] - b
         w, x = block[k + 2, j] - c, block[k + 3, j] - d
-        s = multiply_add(v, v, multiply_add(u, u, squared[j]))
-        squared[j] = multiply_add(x, x, multiply_add(w, w, s))
+        squared[j] = (((squared[j] + u * u) + v * v) + w * w) + x * x
 
 
 @inlined
-def _pair_squares(block, j, k, a, b, c, d, e, f, g, h, s, t):
-    """Add to the squared distances s and t of a row to two landmarks, reading the row once."""
-    p, q, r, o = block[k, j], block[k + 1, j], block[k + 2, j], block[k + 3, j]
-    u, v, w, x = p - a, q - b, r - c, o - d
-    s = multiply_add(v, v, multiply_add(u, u, s))
-    s = multiply_add(x, x, multiply_add(w, w, s))
-    u, v, w, x = p - e, q - f, r - g, o - h
-    t = multiply_add(v, v, multiply_add(u, u, t))
-    return s, multiply_add(x, x, multiply_add(w, w, t))
+def _add_known(size, block, k, landmark, squared):
+    """Add one coordinate where values are missing: a missing one (NaN) costs nothing."""
+    a = landmark[k]
+    for j in range(size):
+        u = block[k, j] - a
+        u = u if u == u else ZERO
+        squared[j] += u * u
 
 
 @inlined
-def _start_pair(block, k, one, two, squared, other):
-    """Fill the squared distances of a block to two landmarks by four coordinates from ``k`` on."""
+def _weigh(pair, s, t, total):
+    """The sum with the weights of two landmarks at the squared distances s and t."""
+    sharp, sharp_f, mass, mass_f = pair
+    return (total + mass * _bell(sharp, s)) + mass_f * _bell(sharp_f, t)
+
+
+@inlined
+def _go_on(first, last, count, size, block, k, one, two, pair, squared, other, total):
+    """Go on with the squared distances to two landmarks by ``count`` coordinates from ``k`` on.
+
+    ``first`` begins them, ``last`` weighs the landmarks. The first three arguments are constants.
+    """
     a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
     e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
-    for j in range(BLOCK):
-        squared[j], other[j] = _pair_squares(block, j, k, a, b, c, d, e, f, g, h, ZERO, ZERO)
+    for j in range(size):
+        u, v = block[k, j] - a, block[k, j] - e
+        s, t = u * u, v * v
+        if not first:
+            s, t = squared[j] + s, other[j] + t
+        if count > 1:
+            u, v = block[k + 1, j] - b, block[k + 1, j] - f
+            s, t = s + u * u, t + v * v
+        if count > 2:
+            u, v = block[k + 2, j] - c, block[k + 2, j] - g
+            s, t = s + u * u, t + v * v
+        if count > 3:
+            u, v = block[k + 3, j] - d, block[k + 3, j] - h
+            s, t = s + u * u, t + v * v
+        if last:
+            total[j] = _weigh(pair, s, t, total[j])
+        else:
+            squared[j], other[j] = s, t
 
 
 @inlined
-def _add_pair(block, k, one, two, squared, other):
-    """Add what four more coordinates contribute."""
-    a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
-    e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
-    for j in range(BLOCK):
-        squared[j], other[j] = _pair_squares(
-            block, j, k, a, b, c, d, e, f, g, h, squared[j], other[j]
-        )
+def _finish(first, count, size, block, k, one, two, pair, squared, other, total):
+    """Go on with the last one to four coordinates."""
+    if count == 1:
+        _go_on(first, True, 1, size, block, k, one, two, pair, squared, other, total)
+    elif count == 2:
+        _go_on(first, True, 2, size, block, k, one, two, pair, squared, other, total)
+    elif count == 3:
+        _go_on(first, True, 3, size, block, k, one, two, pair, squared, other, total)
+    else:
+        _go_on(first, True, 4, size, block, k, one, two, pair, squared, other, total)
+
+
+@inner
+def _add_pair(size, block, d, one, two, pair, squared, other, total):
+    """Add what two landmarks weigh at every row of a block without missing values."""
+    if d <= 4:
+        _finish(True, d, size, block, 0, one, two, pair, squared, other, total)
+        return
+    _go_on(True, False, 4, size, block, 0, one, two, pair, squared, other, total)
+    k = 4
+    while k + 4 < d:
+        _go_on(False, False, 4, size, block, k, one, two, pair, squared, other, total)
+        k += 4
+    _finish(False, d - k, size, block, k, one, two, pair, squared, other, total)
+
+
+@inner
+def _add_known_pair(size, block, d, one, two, pair, squared, other, total):
+    """The same where values are missing, or no coordinate is."""
+    squared[:], other[:] = ZERO, ZERO
+    for k in range(d):
+        _add_known(size, block, k, one, squared)
+        _add_known(size, block, k, two, other)
+    for j in range(size):
+        total[j] = _weigh(pair, squared[j], other[j], total[j])
 
 
 @inlined
-def _add_known(block, k, landmark, squared):
-    """The same where values are missing: a missing coordinate (NaN) costs nothing."""
-    for i in range(k, k + 4):
-        a = landmark[i]
-        for j in range(BLOCK):
-            u = block[i, j] - a
-            u = u if u == u else ZERO
-            squared[j] = multiply_add(u, u, squared[j])
-
-
-@inlined
-def _place(value, start, stop, center, factor, slope, bends, out):
+def _place(size, value, start, stop, center, factor, slope, bends, out):
     """Fill the coordinates of a block's numbers: a line, and a bend at each threshold.
 
-    A bend is size x u / sqrt(1 + u²), u being the slope times the distance from the threshold.
+    A bend is height x u / sqrt(1 + u²), u being the slope times the distance from the threshold.
     """
-    for j in range(BLOCK):
+    for j in range(size):
         x = (value[j] - center) * factor
         x = x if x > -FAR else -FAR
         out[j] = x if x < FAR else FAR
     for e in range(start, stop):
-        at, size = bends[0, e], bends[1, e]
-        for j in range(BLOCK):
+        at, height = bends[0, e], bends[1, e]
+        for j in range(size):
             u = (value[j] - at) * slope
             u = u if u > -FAR else -FAR
             u = u if u < FAR else FAR
-            out[j] += size * (u / np.sqrt(1.0 + u * u))
+            out[j] += height * (u / np.sqrt(1.0 + u * u))
 
 
 @entry
 def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(float64, 2)):
     """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell."""
-    landmarks = cloud.landmarks
-    n, width = X.shape[0], landmarks.shape[1]
+    landmarks, sharpness, mass, class_start = cloud
+    n, width, d = X.shape[0], landmarks.shape[1], len(space.feature)
     block, value, place = np.zeros((width, BLOCK), np.float32), np.zeros(BLOCK), np.zeros(BLOCK)
     squared, other = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
     total = np.empty(BLOCK, np.float32)
     some_unknown = np.isnan(landmarks).any()
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
+        size = -(-m // LANES) * LANES
         unknown = some_unknown
-        for k in range(len(space.feature)):
+        for k in range(d):
             for j in range(m):
                 value[j] = X[start + j, space.feature[k]]
             if space.table_start[k + 1] > space.table_start[k]:
@@ -161,30 +203,22 @@ def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(
             else:
                 first, last = space.bend_start[k], space.bend_start[k + 1]
                 center, factor, slope = space.frame[0, k], space.frame[1, k], space.frame[2, k]
-                _place(value, first, last, center, factor, slope, space.bends, place)
+                _place(size, value, first, last, center, factor, slope, space.bends, place)
             for j in range(m):
                 known = value[j] == value[j]
                 unknown |= not known
                 block[k, j] = place[j] if known else np.nan
         for c in range(out.shape[1]):
             total[:] = ZERO
-            end = cloud.class_start[c + 1]
-            for e in range(cloud.class_start[c], end, 2):
+            end = class_start[c + 1]
+            for e in range(class_start[c], end, 2):
                 f = min(e + 1, end - 1)  # the last of an odd number again, with no weight
-                if unknown or width == 0:
-                    squared[:], other[:] = ZERO, ZERO
-                    for k in range(0, width, 4):
-                        _add_known(block, k, landmarks[e], squared)
-                        _add_known(block, k, landmarks[f], other)
+                pair = sharpness[e], sharpness[f], mass[e], mass[f] if f > e else ZERO
+                one, two = landmarks[e], landmarks[f]
+                if unknown or d == 0:
+                    _add_known_pair(size, block, d, one, two, pair, squared, other, total)
                 else:
-                    _start_pair(block, 0, landmarks[e], landmarks[f], squared, other)
-                    for k in range(4, width, 4):
-                        _add_pair(block, k, landmarks[e], landmarks[f], squared, other)
-                weight, sharp = cloud.mass[e], cloud.sharpness[e]
-                weight_f, sharp_f = cloud.mass[f] if f > e else ZERO, cloud.sharpness[f]
-                for j in range(BLOCK):
-                    sum_e = multiply_add(weight, _bell(sharp, squared[j]), total[j])
-                    total[j] = multiply_add(weight_f, _bell(sharp_f, other[j]), sum_e)
+                    _add_pair(size, block, d, one, two, pair, squared, other, total)
             for j in range(m):
                 out[start + j, c] = total[j]
 
@@ -213,7 +247,7 @@ def nearest_landmark(
         for e in range(len(landmarks)):
             squared[:] = ZERO
             for k in range(0, width, 4):
-                _add_squares(block, k, landmarks[e], squared)
+                _add_squares(BLOCK, block, k, landmarks[e], squared)
             here = np.int32(e)
             for j in range(BLOCK):
                 closer = squared[j] < least[j]

@@ -28,11 +28,14 @@ def load_native():
     """Return the extension module for this processor, or None if none fits.
 
     None fits in a checkout without a build, after a source file has changed, and where the
-    environment variable ``KEEPTREE_NATIVE`` is 0.
+    environment variable ``KEEPTREE_NATIVE`` is 0. It may name a level to take in place of the
+    fastest.
     """
-    if os.environ.get("KEEPTREE_NATIVE") == "0" or not _is_current():
+    wanted = os.environ.get("KEEPTREE_NATIVE")
+    if wanted == "0" or not _is_current():
         return None
-    for level in processor_levels():
+    levels = processor_levels()
+    for level in [wanted] if wanted in levels else levels:
         for suffix in EXTENSION_SUFFIXES:
             path = HERE / f"native_{level}{suffix}"
             if path.is_file():

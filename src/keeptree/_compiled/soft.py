@@ -10,6 +10,7 @@ import numpy as np
 from numpy import float64, int8, int32, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.elementary import exp
 from keeptree._compiled.kinds import NUMERIC
 
 BLOCK = 128  # rows whose values of all slots stay in the nearest cache
@@ -285,7 +286,7 @@ def logits_to_shares(
     for i in range(n):
         largest, total = logit[i].max(), 0.0
         for j in range(m):
-            out[i, j] = np.exp(logit[i, j] - largest)
+            out[i, j] = exp(logit[i, j] - largest)
             total += out[i, j]
         for j in range(m):
             out[i, j] /= total

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from keeptree._compiled.pool import lift_labels, pool_opinions
 from keeptree.savable import expect, expect_array, saved_part
 
 SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
@@ -39,10 +40,7 @@ class Pool:
 
     def probability(self, opinions, out):
         """Fill ``out`` with the pooled probabilities of opinions of shape (n_experts, n, K)."""
-        np.sum(self.logits(opinions), axis=0, out=out)
-        out -= out.max(axis=1, keepdims=True)
-        np.exp(out, out=out)
-        out /= out.sum(axis=1, keepdims=True)
+        pool_opinions(np.ascontiguousarray(opinions), self.weights, self.prior, SHARE, out)
 
 
 def smoothed_prior(y, weight, n_classes):
@@ -120,18 +118,7 @@ def make_coherent(p, label):
     array([[0.901, 0.099],
            [0.516, 0.484]])
     """
-    if p.shape[1] == 1:
-        return
-    at = np.arange(len(p)), label
-    own = p[at]
-    p[at] = -1.0
-    other = p.max(axis=1)
-    m = np.log(own / other)
-    root = np.sqrt(m * m + SOFTNESS * SOFTNESS)
-    # The second is the same without a difference of nearly equal numbers.
-    moved = np.where(m > 0, (m + root) / 2, SOFTNESS * SOFTNESS / (2 * (root + np.abs(m))))
-    p[at] = other * np.maximum(np.exp(moved), _ABOVE)
-    p /= p.sum(axis=1, keepdims=True)
+    lift_labels(p, label.astype(np.int64, copy=False), SOFTNESS, _ABOVE)
 
 
 def _logs(opinions, prior):

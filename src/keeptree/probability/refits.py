@@ -19,6 +19,7 @@ from keeptree.data.sample import Sample
 from keeptree.importers import keep, unwrap
 from keeptree.importers.steps import read_rows
 from keeptree.probability.base import ProbabilityModel
+from keeptree.probability.blas import one_blas_thread
 from keeptree.probability.estimator import fit_learner, unfitted_learner
 from keeptree.progress import step
 
@@ -184,7 +185,8 @@ class RefittedModel(ProbabilityModel):
         if self._refits():
             weighted = sample_weight is not None
             folds = out_of_fold(self.estimator, sample, X, y, weighted, self.cv, self.n_jobs)
-        self._learn(sample, folds)
+        with one_blas_thread():
+            self._learn(sample, folds)
         return self
 
     @property

@@ -5,12 +5,10 @@ without variance drop out, and the curvature is nearly diagonal, so that few ste
 """
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
-from threadpoolctl import ThreadpoolController
 
 _INTERCEPT = 0.1  # penalty of the intercept, as of a case or so: a class without cases stays finite
 _NOTHING = 1e-4  # an axis whose curvature is this small beside the penalty has no coefficient
@@ -73,14 +71,13 @@ class RidgeLogistic:
             value += 0.5 * (penalty * theta**2).sum()
             return value, ((slope + penalty * theta) * unit).ravel()
 
-        with _blas().limit(limits=1, user_api="blas"):  # vectors this short are no work for two
-            found = minimize(
-                loss,
-                (self.found / unit).ravel(),
-                jac=True,
-                method="L-BFGS-B",
-                options={"maxcor": 20, "maxiter": 500, "ftol": 1e-15, "gtol": tolerance},
-            )
+        found = minimize(
+            loss,
+            (self.found / unit).ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxcor": 20, "maxiter": 500, "ftol": 1e-15, "gtol": tolerance},
+        )
         self.found = found.x.reshape(self.found.shape) * unit
         coef = self.axes @ self.found[:-1] / self.scale[:, None]
         return Linear(coef, self.prior + self.found[-1] - self.mean @ coef)
@@ -96,8 +93,3 @@ class RidgeLogistic:
             residual = np.exp(logs) - self.target
         residual *= self.weight[:, None]
         return value, np.vstack([self.rows.T @ residual, residual.sum(axis=0)])
-
-
-@cache
-def _blas():
-    return ThreadpoolController()  # finding the libraries takes longer than a fit

@@ -85,12 +85,12 @@ function softmax(logits) {
   return terms.map((term) => term / total);
 }
 
-// The kernel counts in float32, each product added to a sum being rounded once.
+// The kernel counts in float32, every product and every sum rounded: the same bits as in Python.
 const single = Math.fround;
 
 /** (1 - s d²)^64, 0 where that is less than 2^-64. */
 function bell(sharpness, squared) {
-  let value = single(1 - sharpness * squared);
+  let value = single(1 - single(sharpness * squared));
   if (value <= 0.5) return 0;
   for (let k = 0; k < 6; k += 1) value = single(value * value);
   return value;
@@ -122,9 +122,9 @@ function kernel(model, x) {
       let squared = 0;
       for (let k = 0; k < width; k += 1) {
         const u = single(here[k] - model.landmarks[e * width + k]);
-        if (u === u) squared = single(u * u + squared);
+        if (u === u) squared = single(squared + single(u * u));
       }
-      total = single(model.mass[e] * bell(model.sharpness[e], squared) + total);
+      total = single(total + single(model.mass[e] * bell(model.sharpness[e], squared)));
     }
     return total + model.pseudo * prior;
   });

@@ -1,0 +1,37 @@
+"""One BLAS thread while a model is fitted: a refit gives the same bits on any number of cores."""
+
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+
+import scipy.linalg  # noqa: F401 - loads SciPy's own BLAS, so that it is found
+from threadpoolctl import ThreadpoolController
+
+_lock = Lock()
+_running = []  # fits under way in all threads of this process
+_limits = []
+
+
+@contextmanager
+def one_blas_thread():
+    """Keep BLAS to one thread until the last of several concurrent fits is done.
+
+    How a sum is divided among threads changes its last bits. BLAS has one number of threads for the
+    whole process, so that the fit that ends first must not put back the former number.
+    """
+    with _lock:
+        if not _running:
+            _limits.append(_controller().limit(limits=1, user_api="blas"))
+        _running.append(None)
+    try:
+        yield
+    finally:
+        with _lock:
+            _running.pop()
+            if not _running:
+                _limits.pop().restore_original_limits()
+
+
+@cache
+def _controller():
+    return ThreadpoolController()  # finding the libraries takes longer than a small fit
