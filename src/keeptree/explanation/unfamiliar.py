@@ -7,6 +7,7 @@ import numpy as np
 
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import column_values
+from keeptree.encoding import is_scalar
 from keeptree.explanation.wording import join
 from keeptree.importers import keep, unwrap
 from keeptree.importers.steps import read_rows, run_steps
@@ -170,7 +171,7 @@ class Unfamiliar:
                 {
                     **vars(column),
                     "categories": [
-                        {"category": label, "rows": rows}
+                        {"category": label if is_scalar(label) else str(label), "rows": rows}
                         for label, rows in column.categories.items()
                     ],
                 }
@@ -365,7 +366,7 @@ def _count(counter, labels):
 def _exceeds(missing, rows, before):
     """Whether values are missing more often than chance explains."""
     expected = rows * before
-    return missing > expected + _CHANCE * np.sqrt(expected * (1 - before))
+    return bool(missing > expected + _CHANCE * np.sqrt(expected * (1 - before)))
 
 
 def _tell(columns, tell):
@@ -382,6 +383,6 @@ def _tell_outside(column):
 
 
 def _percent(share):
-    if 0 < share < 0.005:
+    if 0 < share < 0.01:
         return "under 1 %"
     return f"{100 * share:.0f} %"

@@ -1,0 +1,177 @@
+"""What new rows have that the training sample had not, and which decisions that touches."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.explanation.unfamiliar import UnfamiliarCount, find_unseen
+
+AREAS = ["north", "south", "west"]
+
+
+def draw(n, seed, areas=AREAS):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, n).astype(float),
+            "area": rng.choice(areas, n),
+            "unused": rng.choice(["x", "y"], n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A tree that asks for the area only where the age is above 40, and never for the last."""
+    X = draw(400, 0)
+    y = np.where(X["age"] > 40, np.where(X["area"] == "north", "a", "b"), "c")
+    return kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+
+
+def test_rows_like_those_of_fitting_bring_nothing_new(model):
+    new = kt.unfamiliar(model, draw(400, 0))
+    assert not new
+    assert str(new) == "Nothing new: categories, ranges and missing values are as in fitting."
+    assert new.to_dict()["columns"] == []
+
+
+def test_an_unseen_category_counts_where_the_path_tests_it(model):
+    X = draw(100, 1)
+    X.loc[:9, "area"] = "east"
+    X.loc[:9, "age"] = [25, 25, 25, 45, 45, 45, 45, 25, 25, 25]
+    new = kt.unfamiliar(model, X)
+    area = new.column("area")
+    assert (area.categories, area.unseen, area.decisions) == ({"east": 10}, 10, 4)
+    assert new.decisions == 4
+    assert "area has an unseen category (east) in 10 rows, which touch 4 decisions" in str(new)
+
+
+def test_a_category_of_a_column_that_is_never_tested_touches_no_decision(model):
+    X = draw(50, 2)
+    X["unused"] = "z"
+    unused = kt.unfamiliar(model, X).column("unused")
+    assert (unused.unseen, unused.decisions) == (50, 0)
+
+
+def test_values_outside_the_range_are_counted_below_and_above(model):
+    X = draw(50, 3)
+    X.loc[:2, "age"] = [-5.0, 70.0, 80.0]
+    age = kt.unfamiliar(model, X).column("age")
+    assert (age.low, age.high, age.below, age.above) == (20.0, 59.0, 1, 2)
+    assert "age lies outside 20 to 59 in 3 rows" in str(kt.unfamiliar(model, X))
+
+
+def test_missing_values_are_told_where_chance_does_not_explain_them():
+    X = draw(400, 0)
+    X.loc[:39, "age"] = np.nan
+    y = np.where((X["age"] > 40) & (X["area"] == "north"), "yes", "no")
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    assert model.observed_.missing.tolist() == [0.1, 0.0, 0.0]
+    few, many = draw(200, 4), draw(200, 4)
+    few.loc[:24, "age"] = np.nan
+    many.loc[:59, "age"] = np.nan
+    assert not kt.unfamiliar(model, few)
+    assert "age is missing in 30 % of the rows (10 % in fitting)" in str(kt.unfamiliar(model, many))
+    one = draw(200, 4)
+    one.loc[0, "area"] = None
+    assert "area is missing in under 1 % of the rows (0 % in fitting)" in str(
+        kt.unfamiliar(model, one)
+    )
+
+
+def test_a_category_that_is_declared_but_never_occurred_is_new(model):
+    X = draw(400, 0).assign(area=lambda f: pd.Categorical(f["area"], [*AREAS, "east"]))
+    y = np.where((X["age"] > 40) & (X["area"] == "north"), "yes", "no")
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    X = X.iloc[:10].assign(area=pd.Categorical(["east"] * 10, [*AREAS, "east"]), age=50.0)
+    area = kt.unfamiliar(model, X).column("area")
+    assert (area.categories, area.decisions) == ({"east": 10}, 10)
+
+
+def test_a_tree_alone_says_what_it_does_not_know(model):
+    X = draw(20, 5)
+    new = kt.unfamiliar(model.tree_, X)
+    assert new.unknown == ("ranges", "missing values")
+    assert str(new) == (
+        "No new category. The model does not remember the ranges and missing values of its sample."
+    )
+    assert kt.unfamiliar(model.tree_, X.assign(area="east")).column("area").unseen == 20
+
+
+def test_a_model_of_an_older_version_says_that_it_has_no_missing_shares(model, tmp_path):
+    kt.save(model, tmp_path / "model.json")
+    loaded = kt.load(tmp_path / "model.json")
+    assert (
+        kt.unfamiliar(loaded, draw(400, 0)).to_dict()
+        == kt.unfamiliar(model, draw(400, 0)).to_dict()
+    )
+    object.__setattr__(loaded.observed_, "missing", None)
+    new = kt.unfamiliar(loaded, draw(20, 5))
+    assert new.unknown == ("missing values",)
+    assert str(new).endswith("does not remember the missing values of its sample.")
+
+
+def test_the_rows_of_a_pipeline_are_compared_behind_its_steps():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2, random_state=0))
+    model = kt.SmoothedTreeClassifier(pipe.fit(X, y)).fit(X, y)
+    assert not kt.unfamiliar(model, X)
+    far = X.copy()
+    far.iloc[0, 2] = 100.0
+    new = kt.unfamiliar(model, far)
+    assert [column.above for column in new.columns] == [0, 0, 1, 0]
+
+
+def test_the_answer_is_plain_json(model):
+    X = draw(30, 6).assign(area="east")
+    read = json.loads(json.dumps(kt.unfamiliar(model, X).to_dict(), allow_nan=False))
+    assert read["columns"][0]["categories"] == [{"category": "east", "rows": 30}]
+    assert read["rows"] == 30
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), block=st.integers(1, 60))
+def test_counting_in_blocks_and_walking_row_by_row_give_the_same(model, seed, block):
+    X = draw(60, seed, [*AREAS, "east", "moon"])
+    X.loc[::7, "age"] = np.nan
+    X.loc[::5, "area"] = None
+    whole = kt.unfamiliar(model, X)
+    tree, rows = model.tree_, model.encode(X)
+    count = UnfamiliarCount(model)
+    for start in range(0, len(X), block):
+        part = rows[start : start + block]
+        count.add(part, find_unseen(X.iloc[start : start + block], part, tree))
+    assert count.result() == whole
+    assert whole.decisions == sum(
+        walks_over_unseen(tree, X.iloc[i], rows[i], 0) for i in range(len(X))
+    )
+
+
+def walks_over_unseen(tree, case, row, node):
+    """Whether the path of one case tests a category that the tree does not know."""
+    children = tree.children(node).tolist()
+    if not children:
+        return False
+    f, value = tree.feature[node], row[tree.feature[node]]
+    if np.isnan(value):
+        unseen = tree.categories[f] is not None and not pd.isna(case.iloc[f])
+        return unseen or any(walks_over_unseen(tree, case, row, child) for child in children)
+    following = [
+        child
+        for child in children
+        if (
+            tree.categories[f][int(value)] in tree.branch(child).labels
+            if tree.categories[f] is not None
+            else (value <= tree.branch(child).threshold) == (tree.branch(child).sign == "<=")
+        )
+    ]
+    return walks_over_unseen(tree, case, row, following[0])
