@@ -38,7 +38,7 @@ SETTINGS = {
     "laplace, individual": {"options": {"smoothing": "laplace", **INDIVIDUAL}},
     "shrunk, individual": {"options": {"smoothing": "shrinkage", **INDIVIDUAL}},
 }
-LEAVES = {"raw leaves": "raw", "Laplace leaves": "laplace", "shrunk leaves": "shrinkage"}
+LEAVES = {"raw leaves": "leaves", "Laplace leaves": "laplace", "shrunk leaves": "shrinkage"}
 IN_FOREST = ("normal mean", "combined mean", "combined individual")
 FOREST_ROWS = 2500  # the forest is tried on sets of numbers up to this size
 NOMINAL = ("credit-g", "autos", "crx", "splice", "chess", "soybean", "vote", "tic-tac-toe")
@@ -172,7 +172,7 @@ def print_nominal():
 
 def nominal_models(tree):
     return {
-        "raw": kt.SmoothedTreeClassifier(tree, "raw"),
+        "leaves": kt.SmoothedTreeClassifier(tree, "leaves"),
         "without": kt.ConfDTreeClassifier(tree),
         "with": kt.ConfDTreeClassifier(tree, options={"nominal": True}),
     }

@@ -234,7 +234,7 @@ BAD = {
     ),
     "a model of a newer version": (
         lambda m: ["predict", newer(m), "loans.csv", "--out", "o.csv"],
-        "it was written by a newer KeepTree; upgrade to read it",
+        "this KeepTree reads versions up to",
     ),
     "model and data in the wrong order": (
         lambda m: ["predict", "loans.csv", m.name, "--out", "o.csv"],
@@ -442,3 +442,119 @@ def test_the_only_case_of_a_class_is_not_held_out_and_told_in_one_sentence(capsy
     err = capsys.readouterr().err
     assert "keeptree report: A class has a single case" in err
     assert "warnings.warn" not in err
+
+
+def survivors(name="titanic.csv"):
+    """A table whose classes are 0 and 1."""
+    frame = draw().assign(Survived=lambda f: (f["risk"] == "low").astype(int))
+    frame[["age", "income", "area", "owner", "Survived"]].to_csv(name, index=False)
+    return name
+
+
+@pytest.fixture
+def numbered():
+    call = ["fit", survivors(), "--target", "Survived", "--nominal", "area", "--method", "laplace"]
+    assert main([*call, "--label", "1=survived", "--out", "titanic.json"]) == 0
+    return "titanic.json"
+
+
+def test_a_class_is_called_by_its_name_in_every_command(capsys, numbered):
+    assert "for the classes Survived = 0, survived." in capsys.readouterr().out
+    explain = ["explain", numbered, "titanic.csv", "--row", "1"]
+    main(explain)
+    assert " survived" in capsys.readouterr().out
+    main([*explain, "--label", "1=lived", "--label", "0=died", "--json"])
+    story = json.loads(capsys.readouterr().out)
+    assert story["names"] == ["died", "lived"]
+    assert story["classes"] == [0, 1]
+    data = ["titanic.csv", "--target", "Survived", "--nominal", "area", "--label", "1=lived"]
+    main(["grow", *data, "--out", "named.json"])
+    assert ": lived (" in capsys.readouterr().out
+    assert kt.load("named.json").classes.tolist() == [0, 1]
+    main(["report", *data, "--positive", "1", "--lock", "age", "--max-depth", "2", "--json"])
+    figures = json.loads(capsys.readouterr().out)
+    page = Path(figures["page"]).read_text(encoding="utf-8")
+    assert "lived" in page
+    main(["predict", numbered, "titanic.csv", "--label", "1=lived", "--out", "named.csv"])
+    frame = pd.read_csv("named.csv")
+    assert set(frame["prediction"]) == {"lived", "0"}
+    assert "probability_lived" in frame.columns
+
+
+def test_a_model_remembers_the_names_and_predicts_the_classes_of_the_file(numbered):
+    assert kt.load(numbered).class_names_ == ("Survived = 0", "survived")
+    main(["predict", numbered, "titanic.csv", "--out", "plain.csv"])
+    assert set(pd.read_csv("plain.csv")["prediction"]) == {0, 1}
+
+
+def test_explain_obeys_what_may_change_and_tells_as_many_changes_as_asked_for(capsys, saved):
+    call = ["explain", str(saved), "loans.csv", "--row", "3"]
+    row = read_row(kt.load(saved), "loans.csv", 3)
+    assert main([*call, "--n", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["change"]
+    assert len(told["alternatives"]) == 1
+    both = kt.nearest_change(kt.load(saved), row, n=2)[0]
+    assert str(both).splitlines() == [
+        told["sentence"],
+        "Or it b" + told["alternatives"][0]["sentence"][1:],
+    ]
+    first = told["changes"][0]["name"]
+    constraints = ["--fixed", first, "--max-changes", "1", "--increase-only", "income"]
+    assert main([*call, *constraints, "--bounds", "area=2,01", "--json"]) == 0
+    story = json.loads(capsys.readouterr().out)
+    wanted = kt.explain(
+        kt.load(saved), row, fixed=[first], max_changes=1, increase_only=["income"],
+        bounds={"area": ["2", "01"]},
+    )  # fmt: skip
+    assert story["change"] == json.loads(json.dumps(wanted.to_dict()["change"]))
+    assert first not in [move["name"] for move in story["change"]["changes"]]
+
+
+def test_predict_says_what_is_new_and_strict_refuses_it(capsys, saved, folder):
+    frame = draw(50, seed=3)
+    frame.loc[:4, "area"] = "moon"
+    frame.loc[5, "age"] = 140
+    frame.to_csv("odd_loans.csv", index=False)
+    call = ["predict", str(saved), "odd_loans.csv"]
+    assert main([*call, "--out", "odd_scored.csv"]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line.startswith("New since fitting: area has an unseen category (moon) in 5 rows, which")
+    assert "age lies outside 18 to 89 in 1 row" in line
+    assert main([*call, "--out", "odd_scored.csv", "--json"]) == 0
+    new = json.loads(capsys.readouterr().out)["unfamiliar"]
+    columns = frame[["age", "income", "area", "owner"]]
+    assert new == json.loads(json.dumps(kt.unfamiliar(kt.load(saved), columns).to_dict()))
+    before = (folder / "odd_scored.csv").read_bytes()
+    for out in ("odd_scored.csv", "never.csv", "-"):
+        assert main([*call, "--out", out, "--strict"]) == 2
+        printed = capsys.readouterr()
+        assert "odd_loans.csv is refused, and nothing was written. New since" in printed.err
+        assert printed.out == ""
+    assert (folder / "odd_scored.csv").read_bytes() == before
+    assert not (folder / "never.csv").exists()
+    assert main(["predict", str(saved), "train.csv", "--strict", "--out", "good.csv"]) == 0
+
+
+def test_predict_strict_to_the_standard_output_is_complete(saved, folder):
+    call = ["predict", str(saved), "train.csv", "--out", "-"]
+    assert keeptree(*call, "--strict", cwd=folder).stdout == keeptree(*call, cwd=folder).stdout
+
+
+def test_formulas_in_text_are_harmless_with_excel_safe(saved, folder):
+    frame = draw(6, seed=4)
+    frame["id"] = ["=1+1", "-5", "+cmd|x", "@SUM(A1)", "Anna", " =2"]
+    frame.to_csv("formulas.csv", index=False)
+    call = ["predict", str(saved), "formulas.csv", "--keep", "id", "--out", "safe.csv"]
+    assert main(call) == 0
+    assert pd.read_csv("safe.csv")["id"].iloc[0] == "=1+1"
+    assert main([*call, "--excel-safe"]) == 0
+    kept = pd.read_csv("safe.csv", dtype=str)["id"].tolist()
+    assert kept == ["'=1+1", "-5", "'+cmd|x", "'@SUM(A1)", "Anna", "'=2"]
+
+
+def test_compare_that_cannot_run_leaves_no_folder(tmp_path, capsys):
+    out = tmp_path / "deep" / "folder"
+    call = ["compare", "train.csv", "--target", "risk", "--nominal", "area", "--out", str(out)]
+    assert main([*call, "--splits", "0"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -95,7 +95,7 @@ def venn_abers(learner, tree, train):
 
 
 METHODS = {
-    "raw": kept(kt.SmoothedTreeClassifier, smoothing="raw"),
+    "raw": kept(kt.SmoothedTreeClassifier, smoothing="leaves"),
     "Laplace": kept(kt.SmoothedTreeClassifier, smoothing="laplace"),
     "m-estimate": kept(kt.SmoothedTreeClassifier, smoothing="m-estimate"),
     "shrinkage": kept(kt.SmoothedTreeClassifier, smoothing="shrinkage", strength="cv"),

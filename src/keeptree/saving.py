@@ -34,6 +34,7 @@ _OPTIONAL = {
     "grid_",
     "notation_",
 }  # fitted attributes that a model need not have
+_RENAMED = {("smoothing", "raw"): "leaves"}  # values of parameters in older files
 
 
 def save(model, path):
@@ -173,6 +174,11 @@ def _find_class(name):
     return kind if isinstance(kind, type) and issubclass(kind, Savable) else None
 
 
+def _renamed(name, value):
+    """The value of a parameter as it is called today."""
+    return _RENAMED.get((name, value), value) if isinstance(value, str) else value
+
+
 class _Encoder:
     """Encodes values with models and Trees inside; the Trees are listed, each once."""
 
@@ -228,7 +234,7 @@ class _Decoder:
             raise ValueError(f"{data['model']!r:.50} is not a model that this version knows.")
         if set(data) != {"model", "parameters", "fitted"}:
             raise ValueError(f"it has a {kind.__name__} with missing or unexpected entries.")
-        given = {name: self(value) for name, value in data["parameters"].items()}
+        given = {name: _renamed(name, self(value)) for name, value in data["parameters"].items()}
         fitted = {name: self(value) for name, value in data["fitted"].items()}
         if self.version < VERSION:
             given, fitted = kind.upgrade(given, fitted, self.version)

@@ -37,7 +37,7 @@ def test_a_chosen_positive_class_turns_the_sign(cancer, cancer_tree):
         rank.rank_score(X, "unclear")
 
 
-@pytest.mark.parametrize("smoothing", ["laplace", "m-estimate", "raw", "shrinkage"])
+@pytest.mark.parametrize("smoothing", ["laplace", "m-estimate", "leaves", "shrinkage"])
 def test_the_local_score_orders_leaves_by_probability_and_cases_inside_by_distance(
     cancer, cancer_tree, smoothing
 ):

@@ -7,7 +7,14 @@ import pytest
 
 import keeptree as kt
 from keeptree.probability.base import KeptTreeModel
-from keeptree.probability.methods import ALIASES, METHODS, find_method, make_method, methods_of
+from keeptree.probability.methods import (
+    ALIASES,
+    METHODS,
+    find_method,
+    make_method,
+    methods_of,
+    name_of,
+)
 from keeptree.reporting.collect import collect
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "probability.md"
@@ -37,9 +44,12 @@ def test_every_probability_classifier_is_a_method():
     assert classifiers == {method.kind for method in METHODS.values()}
 
 
-def test_names_titles_and_aliases_are_distinct_and_an_unknown_name_is_answered():
-    titles = [method.title for method in METHODS.values()]
-    assert len(set(titles)) == len(titles)
+@every_method
+def test_a_fitted_method_is_known_again_by_its_name(name, iris, iris_tree):
+    assert name_of(make_method(name, kt.keep(iris_tree)).fit(*iris)) == name
+
+
+def test_names_and_aliases_are_distinct_and_an_unknown_name_is_answered():
     assert not set(ALIASES) & set(METHODS)
     assert all(find_method(alias).name == name for alias, name in ALIASES.items())
     with pytest.raises(ValueError, match=r"method='forest' is not known; choose one of \['confd"):

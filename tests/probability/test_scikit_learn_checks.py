@@ -26,7 +26,7 @@ def cart():
 
 AGREE = [
     kt.SmoothedTreeClassifier(),
-    kt.SmoothedTreeClassifier(smoothing="raw"),
+    kt.SmoothedTreeClassifier(smoothing="leaves"),
     kt.SmoothedTreeClassifier(smoothing="m-estimate", m=2.0),
     kt.SmoothedTreeClassifier(smoothing="shrinkage"),
     kt.SmoothedTreeClassifier(cart(), decide="probability"),

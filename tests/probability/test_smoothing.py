@@ -25,7 +25,7 @@ def shrink_one_leaf(tree, leaf, strength):
 
 def test_raw_is_the_trees_own_probability(iris, iris_tree):
     X, y = iris
-    model = kt.SmoothedTreeClassifier(iris_tree, "raw").fit(X, y)
+    model = kt.SmoothedTreeClassifier(iris_tree, "leaves").fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), iris_tree.predict_proba(X), atol=1e-15)
 
 

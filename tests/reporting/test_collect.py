@@ -250,7 +250,7 @@ def test_methods_are_measured_beside_the_leaves_and_ours(cancer):
     others = {**kernel_beside(model), "rank": GeometricRankClassifier(model.tree_).fit(X, y)}
     rows = gathered(model, X, y, others=others, positive=0)["methods"]
     names = [row["name"] for row in rows]
-    assert names == ["the tree's own leaves", "kernel", "rank", "ours (SmoothedTreeClassifier)"]
+    assert names == ["leaves", "kernel", "rank", "ours (laplace)"]
     p = others["kernel"].predict_proba(X)[:, 0]
     assert rows[1]["auc"] == pytest.approx(roc_auc_score(y == 0, p))
     assert rows[1]["brier"] == pytest.approx(brier_score_loss(y == 0, p))

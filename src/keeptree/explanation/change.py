@@ -125,11 +125,10 @@ class NearestChange:
         lines = [self.sentence]
         if self.changes:
             lines[0] += f" {tell_estimate(self.predicted, self.probability, self.names)}"
-        lines += [f"Or it {lower_first(other.sentence)}" for other in self.alternatives]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._tell_alternatives()])
 
     def __str__(self):
-        return self.sentence
+        return "\n".join([self.sentence, *self._tell_alternatives()])
 
     def to_dict(self):
         """Return plain values that JSON can hold."""
@@ -152,6 +151,9 @@ class NearestChange:
 
     def _name(self, label):
         return clean(self.names.get(label, label))
+
+    def _tell_alternatives(self):
+        return [f"Or it {lower_first(other.sentence)}" for other in self.alternatives]
 
     @cached_property
     def _reason(self):

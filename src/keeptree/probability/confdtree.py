@@ -96,7 +96,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     ``route_weight`` : "sqrt", "linear" or "count"
         Weight of a child that has n cases of an alternative class among T: sqrt(n) n / T as in the
         paper, n n / T, or n. Summed over the alternative classes.
-    ``smoothing`` : "raw", "laplace" or "shrinkage"
+    ``smoothing`` : "leaves", "laplace" or "shrinkage"
         Leaf probabilities the method starts from, as in
         :class:`~keeptree.SmoothedTreeClassifier`.
     ``strength`` : float, 10.0

@@ -20,7 +20,7 @@ OPTIONS = {
     "significance": [Interval(Real, 0, 1, closed="both")],
     "fine_to": [StrOptions({"others", "all"})],
     "route_weight": [StrOptions(set(ROUTE_WEIGHT))],
-    "smoothing": [StrOptions({"raw", "laplace", "shrinkage"})],
+    "smoothing": [StrOptions({"leaves", "laplace", "shrinkage"})],
     "strength": [Interval(Real, 0, None, closed="left")],
     "nominal": ["boolean"],
     "balance": ["boolean"],
@@ -45,7 +45,7 @@ class Settings:
     significance: float = 0.05
     fine_to: str = "others"
     route_weight: str = "sqrt"
-    smoothing: str = "raw"
+    smoothing: str = "leaves"
     strength: float = 10.0
     nominal: bool = False
     balance: bool = False

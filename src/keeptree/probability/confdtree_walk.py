@@ -83,7 +83,7 @@ def make_walk(tree, statistics, intervals, settings):
     # smoothed_nodes divides once more, which can cost the last bit of the tree's answer.
     leaf_value = (
         tree.proportions
-        if settings.smoothing == "raw"
+        if settings.smoothing == "leaves"
         else smoothed_nodes(tree, settings.smoothing, strength=settings.strength)
     )
     route_weight = route_weights(statistics, settings, class_weight)

@@ -38,7 +38,7 @@ class GeometricRankClassifier(KeptTreeModel):
     boundary : {"class", "whole"}, default="class"
         With several classes: the distance to the boundary of each class (2007), or to the whole
         boundary, whichever classes it separates (2005). Two classes have one boundary.
-    smoothing : {"laplace", "m-estimate", "shrinkage", "raw"}, default="laplace"
+    smoothing : {"laplace", "m-estimate", "shrinkage", "leaves"}, default="laplace"
         How the local ranking orders the leaves.
     m, strength : see :class:`~keeptree.SmoothedTreeClassifier`
         Options of the smoothing.
@@ -77,7 +77,7 @@ class GeometricRankClassifier(KeptTreeModel):
         "metric": [StrOptions({"standard", "minmax"}), Metric],
         "grid": [StrOptions({"observed"}), dict, None],
         "boundary": [StrOptions({"class", "whole"})],
-        "smoothing": [StrOptions({"raw", "laplace", "m-estimate", "shrinkage"})],
+        "smoothing": [StrOptions({"leaves", "laplace", "m-estimate", "shrinkage"})],
         "m": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "strength": [Interval(Real, 0, None, closed="left")],
     }

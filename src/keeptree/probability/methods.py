@@ -7,7 +7,7 @@ estimator, so that ``keeptree --help`` stays fast.
 from dataclasses import dataclass, field
 from importlib import import_module
 
-__all__ = ["ALIASES", "METHODS", "Method", "find_method", "make_method", "methods_of"]
+__all__ = ["ALIASES", "METHODS", "Method", "find_method", "make_method", "methods_of", "name_of"]
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,7 @@ class Method:
     Parameters
     ----------
     name : str
-        What users type.
-    title : str
-        What tables and pages show.
+        What users type, and what tables, pages and files show.
     about : str
         Where its answers come from; the guide's table of methods has it.
     kind : str
@@ -31,7 +29,6 @@ class Method:
     """
 
     name: str
-    title: str
     about: str
     kind: str
     parameters: dict = field(default_factory=dict)
@@ -50,16 +47,14 @@ METHODS = {
     method.name: method
     for method in (
         Method(
-            "raw",
-            "the tree's own leaves",
-            "class proportions of the leaf",
+            "leaves",
+            "the tree's own: class proportions of the leaf",
             _SMOOTHED,
-            {"smoothing": "raw"},
+            {"smoothing": "leaves"},
             _COMPARE,
         ),
         Method(
             "laplace",
-            "Laplace",
             "class proportions with one case of each class added",
             _SMOOTHED,
             {"smoothing": "laplace"},
@@ -67,13 +62,11 @@ METHODS = {
         ),
         Method(
             "m-estimate",
-            "m-estimate",
             "class proportions with cases at the prior added",
             _SMOOTHED,
             {"smoothing": "m-estimate"},
         ),
         Method(
-            "shrinkage",
             "shrinkage",
             "leaves shrunk towards the nodes above them",
             _SMOOTHED,
@@ -82,7 +75,6 @@ METHODS = {
         ),
         Method(
             "shrinkage-cv",
-            "shrinkage, chosen by folds",
             "shrinkage whose strength is chosen by cross-validation",
             _SMOOTHED,
             {"smoothing": "shrinkage", "strength": "cv"},
@@ -90,13 +82,11 @@ METHODS = {
         ),
         Method(
             "rank",
-            "geometric ranking, global",
             "a ranking by the distance to the decision boundary",
             _RANK,
         ),
         Method(
             "local-rank",
-            "geometric ranking, local",
             "a ranking by the leaf, and inside it by the distance to the decision boundary",
             _RANK,
             {"scope": "local"},
@@ -104,7 +94,6 @@ METHODS = {
         ),
         Method(
             "separator-kernel",
-            "distance kernel, separator",
             "training cases at about the same distance from the same piece of the boundary",
             _KERNEL,
             {"scope": "separator"},
@@ -112,42 +101,37 @@ METHODS = {
         ),
         Method(
             "kernel",
-            "distance kernel, global",
             "training cases at about the same distance from the decision boundary",
             _KERNEL,
             unasked=_COMPARE | _REPORT,
         ),
         Method(
             "confdtree",
-            "ConfDTree",
             "leaves corrected where a case is an outlier of its class",
             "ConfDTreeClassifier",
             unasked=_COMPARE,
         ),
         Method(
             "soft",
-            "soft tests",
             "near a threshold a case belongs to both sides",
             "SoftTreeClassifier",
             unasked=_COMPARE | _DEMO,
         ),
         Method(
             "margin",
-            "margins of the tests",
             "a logistic model of how clearly a case passes each test",
             "MarginTreeClassifier",
             unasked=_COMPARE | _DEMO,
         ),
         Method(
             "kept",
-            "soft tests, margins and similar cases",
             "the recommended method: three experts combined into one probability",
             "KeptTreeClassifier",
             unasked=_COMPARE,
         ),
     )
 }
-ALIASES = {"smoothed": "laplace"}  # names of earlier versions
+ALIASES = {"raw": "leaves", "smoothed": "laplace"}  # names of earlier versions
 
 
 def find_method(name):
@@ -177,6 +161,30 @@ def make_method(name, estimator=None):
     method = find_method(name)
     kind = getattr(import_module("keeptree"), method.kind)
     return kind(estimator, **method.parameters)
+
+
+def name_of(model):
+    """Return the name of the method that a classifier is; of one with other settings its class.
+
+    Examples
+    --------
+    >>> import keeptree as kt
+    >>> name_of(kt.SmoothedTreeClassifier(smoothing="shrinkage"))
+    'shrinkage'
+    >>> name_of(kt.DistanceKernelClassifier(scope="leaf"))
+    'DistanceKernelClassifier'
+    """
+    for method in METHODS.values():
+        if type(model).__name__ == method.kind:
+            made = make_method(method.name).get_params(deep=False)
+            if all(getattr(model, key) == made[key] for key in _settings(method.kind)):
+                return method.name
+    return type(model).__name__
+
+
+def _settings(kind):
+    """Parameters that tell the methods of one class apart."""
+    return {key for method in METHODS.values() if method.kind == kind for key in method.parameters}
 
 
 def methods_of(where):

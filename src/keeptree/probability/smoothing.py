@@ -14,7 +14,7 @@ _STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)  # tried by 
 _DEFAULT_STRENGTH = 10.0
 
 
-def raw(tree, m, strength):
+def leaves(tree, m, strength):
     """Class proportions of each node."""
     return tree.proportions
 
@@ -48,7 +48,12 @@ def shrinkage(tree, m, strength):
     return shrunk
 
 
-_SMOOTHINGS = {"raw": raw, "laplace": laplace, "m-estimate": m_estimate, "shrinkage": shrinkage}
+_SMOOTHINGS = {
+    "leaves": leaves,
+    "laplace": laplace,
+    "m-estimate": m_estimate,
+    "shrinkage": shrinkage,
+}
 
 
 def smoothed_nodes(tree, smoothing="laplace", m="auto", strength=_DEFAULT_STRENGTH):
@@ -58,7 +63,7 @@ def smoothed_nodes(tree, smoothing="laplace", m="auto", strength=_DEFAULT_STRENG
     ----------
     tree : Tree
         A classification tree.
-    smoothing : {"raw", "laplace", "m-estimate", "shrinkage"}
+    smoothing : {"leaves", "laplace", "m-estimate", "shrinkage"}
         How.
     m : "auto" or float
         Of the m-estimate.
@@ -84,9 +89,9 @@ class SmoothedTreeClassifier(RefittedModel):
     estimator : estimator, Tree or None
         A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
         and fitted; None means :class:`~keeptree.C45Classifier`.
-    smoothing : {"laplace", "m-estimate", "shrinkage", "raw"}, default="laplace"
+    smoothing : {"laplace", "m-estimate", "shrinkage", "leaves"}, default="laplace"
         ``"laplace"`` is (k + 1) / (n + C). ``"m-estimate"`` is (k + m p) / (n + m) with the prior
-        p. ``"shrinkage"`` pulls each node towards its ancestors (Agarwal et al. 2022). ``"raw"``
+        p. ``"shrinkage"`` pulls each node towards its ancestors (Agarwal et al. 2022). ``"leaves"``
         is the tree's own k / n.
     m : "auto" or float, default="auto"
         Weight of the prior in the m-estimate; ``"auto"`` makes m p = 10 for the rarest class

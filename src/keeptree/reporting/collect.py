@@ -13,6 +13,7 @@ from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.subject import boundary_of
 from keeptree.importers import keep
 from keeptree.probability.estimator import is_kept
+from keeptree.probability.methods import name_of
 from keeptree.reporting.attributes import collect_attributes
 from keeptree.reporting.cases import collect_cases, tell_changes
 from keeptree.reporting.distances import collect_distances, find_kernel
@@ -72,6 +73,7 @@ def collect(
         "schema": SCHEMA,
         "title": clean(title),
         "model": type(model).__name__,
+        "method": name_of(model),
         "classes": collect_classes(tree, class_names(model, tree.classes)),
         "positive": _positive(tree, positive),
         "tree": {**collect_tree(tree), "unchanged": _is_unchanged(model), "grown": grown},
@@ -129,7 +131,7 @@ def _measure(held, data, others):
     return {
         "decisions": {"right": right, "accuracy": right / n, "low": low, "high": high},
         "quality": collect_quality(held, positive),
-        "methods": measure_methods(held, data["model"], others, positive) if others else None,
+        "methods": measure_methods(held, data["method"], others, positive) if others else None,
     }
 
 

@@ -14,12 +14,12 @@ from keeptree.tree import Tree
 
 
 def make_methods(where, tree):
-    """Return the methods to measure beside the recommended one, by title and not fitted.
+    """Return the methods to measure beside the recommended one, by name and not fitted.
 
     In the ``"report"`` they cost next to nothing; the ``"demo"`` has every kind of method, and some
     grow the learner of the tree again on folds to choose a strength.
     """
-    return {METHODS[name].title: make_method(name, tree) for name in methods_of(where)}
+    return {name: make_method(name, tree) for name in methods_of(where)}
 
 
 def check_same_tree(others, tree):
@@ -65,7 +65,7 @@ def measure_methods(held, name, others, positive):
         ranking), ``distinct``, the number of different scores, and with two classes ``roc``.
     """
     truth = held.truth
-    rows = [_row(METHODS["raw"].title, held.leaves, truth, positive)]
+    rows = [_row(METHODS["leaves"].name, held.leaves, truth, positive)]
     for key, other in others.items():
         row = _row(clean(key), _score(other, held), truth, positive)
         ranks_only = not hasattr(other, "predict_proba")

@@ -5,7 +5,18 @@ from keeptree.reporting.summary import signed
 from keeptree.terminal import make_table, open_console
 from keeptree.text import plural
 
-_FIGURES = ("schema", "title", "model", "summary", "n_test", "decisions", "first", "about", "page")
+_FIGURES = (
+    "schema",
+    "title",
+    "model",
+    "method",
+    "summary",
+    "n_test",
+    "decisions",
+    "first",
+    "about",
+    "page",
+)
 
 
 def figures(data):
