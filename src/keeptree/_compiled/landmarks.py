@@ -134,7 +134,7 @@ def _finish(first, count, size, block, k, one, two, pair, squared, other, total)
         _go_on(first, True, 4, size, block, k, one, two, pair, squared, other, total)
 
 
-@inner
+@inlined
 def _add_pair(size, block, d, one, two, pair, squared, other, total):
     """Add what two landmarks weigh at every row of a block without missing values."""
     if d <= 4:
