@@ -48,12 +48,12 @@ def test_quinlan_s_tree(weather):
     tree = C45Classifier().fit(*weather).tree_
     assert tree.to_text().splitlines() == [
         "outlook = sunny",
-        "|   humidity <= 75: y (2)",
-        "|   humidity > 75: n (3)",
+        "  humidity <= 75: y (2)",
+        "  humidity > 75: n (3)",
         "outlook = overcast: y (4)",
         "outlook = rainy",
-        "|   windy = 1: n (2)",
-        "|   windy = 0: y (3)",
+        "  windy = 1: n (2)",
+        "  windy = 0: y (3)",
     ]
 
 

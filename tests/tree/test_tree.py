@@ -238,14 +238,14 @@ def test_text_shows_tests_weights_and_errors():
     assert mixed_tree().to_text() == (
         "colour = red: bad (4)\n"
         "colour in {green, blue}\n"
-        "|   size <= 1: bad (4/2)\n"
-        "|   size > 1: good (4)"
+        "  size <= 1: bad (4/2)\n"
+        "  size > 1: good (4)"
     )
     single = kt.Tree(
         kind=[0], feature=[-1], threshold=[NAN], child_start=[0, 0], child=[], missing=[-2],
         counts=[[3, 1]], classes=[0, 1], n_features=2,
     )  # fmt: skip
-    assert single.to_text() == ": 0 (4/1)"
+    assert single.to_text() == ": 0 (4/1 of 1)"
     assert regression_stump().to_text() == "x[0] <= 0: 1 (1)\nx[0] > 0: 3 (3)"
 
 

@@ -1,7 +1,11 @@
-"""From a fitted model to a :class:`keeptree.Tree`: one file per foreign format."""
+"""From a fitted model, a file or a text to a :class:`keeptree.Tree`: one file per format."""
 
 from importlib import import_module
+from os import PathLike
 
+from keeptree.importers.counting import count_table, finish, set_missing
+from keeptree.importers.files import open_source
+from keeptree.importers.known import read_known
 from keeptree.tree import Tree
 
 # Qualified class name -> file and function that read it. Names, not classes: nothing foreign is
@@ -9,7 +13,24 @@ from keeptree.tree import Tree
 _IMPORTERS = {
     "sklearn.tree._classes.DecisionTreeClassifier": "scikit_learn:classifier_tree",
     "sklearn.tree._classes.DecisionTreeRegressor": "scikit_learn:regressor_tree",
+    "sklearn.ensemble._forest.BaseForest": "members:forest_tree",
+    "sklearn.ensemble._bagging.BaseBagging": "members:bagged_tree",
+    "sklearn.ensemble._gb.BaseGradientBoosting": "members:boosted_member",
+    "imodels.tree.hierarchical_shrinkage.HSTree": "members:shrunk_tree",
+    "imodels.tree.cart_ccp.DecisionTreeCCPClassifier": "members:imodels_tree",
+    "lightgbm.basic.Booster": "lightgbm:live_model",
+    "lightgbm.sklearn.LGBMModel": "lightgbm:live_model",
+    "xgboost.core.Booster": "xgboost:live_model",
+    "xgboost.sklearn.XGBModel": "xgboost:live_model",
 }
+# Those that pick one of several trees.
+_ENSEMBLES = ("members", "xgboost", "lightgbm", "catboost", "onnx", "pmml", "spark", "c50")
+# What a damaged file makes an importer raise.
+_DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
+_KINDS = (
+    "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost, LightGBM, "
+    "CatBoost, ONNX or Spark, a KeepTree estimator, a Tree, or the path or text of a tree"
+)
 
 
 def _best_estimator(search):
@@ -26,22 +47,35 @@ _WRAPPERS = {
 _PIPELINE = "sklearn.pipeline.Pipeline"
 
 
-def keep(model):
-    """Return a fitted tree model as a :class:`~keeptree.Tree`; the model is only read.
+def keep(source, X=None, y=None, *, tree=None, missing=None):
+    """Return a tree from anywhere as a :class:`~keeptree.Tree`; the source is only read.
 
     Parameters
     ----------
-    model : fitted estimator or Tree
+    source : fitted estimator, Tree, path or text
         A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
         search such as ``GridSearchCV`` or at the end of a ``Pipeline`` (then the Tree speaks of
-        the transformed columns), any estimator that has one of our trees as ``tree_``, or a
-        ``Tree``, which passes through.
+        the transformed columns); a forest or bagging ensemble, a model of imodels, XGBoost,
+        LightGBM, CatBoost, ONNX or Spark; any estimator that has one of our trees as ``tree_``; a
+        ``Tree``; the path of a file that one of them, R, C5.0, Weka or a PMML writer saved; or a
+        tree as text, as :meth:`keeptree.Tree.to_text` prints it.
+    X, y : table of shape (n, n_features) and labels of shape (n,), optional
+        Rows whose classes are counted in every node; their counts replace those of the source.
+        Needed where the source has no class counts. Names and categories in a text are checked
+        against them.
+    tree : int, optional
+        Which tree of an ensemble, counted from 0.
+    missing : {"majority", "share", "error"}, optional
+        Where a missing value goes at tests for which the source gives no rule, or one that a Tree
+        cannot hold: to the heaviest child, shared among the children by weight, or nowhere (an
+        error, the default).
 
     Returns
     -------
     tree : Tree
-        It sends every row to the leaf to which the model sends it.
+        It sends every row to the leaf to which the model sends it. What the source has lost is
+        told by a warning and kept in ``source["lost"]``.
 
     Examples
     --------
@@ -55,23 +89,89 @@ def keep(model):
     Tree(3 leaves, depth 2, 3 classes, 4 features, from DecisionTreeClassifier)
     >>> bool((tree.apply(X) == clf.apply(X)).all())
     True
+
+    A tree on paper, with the counts of the data:
+
+    >>> text = '''
+    ... petal length (cm) <= 2.5: 0
+    ... petal length (cm) > 2.5
+    ...   petal width (cm) < 1.8: 1
+    ...   petal width (cm) >= 1.8: 2
+    ... '''
+    >>> print(kt.keep(text, X, y).to_text())
+    petal length (cm) <= 2.5: 0 (50)
+    petal length (cm) > 2.5
+      petal width (cm) < 1.8: 1 (54/5 of 2)
+      petal width (cm) >= 1.8: 2 (46/1 of 1)
     """
-    if isinstance(model, Tree):
-        return model
-    inner, _ = unwrap(model)
+    if (X is None) != (y is None):
+        raise ValueError("Counting needs both X and y; only one of them was given.")
+    found = _find(source, X, y, tree)
+    if isinstance(found, Tree):
+        if X is not None:
+            return count_table(found, X, y, missing)
+        return set_missing(found, missing)
+    return finish(found, X, y, missing)
+
+
+def _find(source, X, y, tree):
+    """The Tree of a source, or its Sketch if something about it is still to be found out."""
+    if isinstance(source, Tree):
+        return source
+    if isinstance(source, str | PathLike):
+        return _read(open_source(source), X, y, tree)
+    inner, _ = unwrap(source)
     if type(inner).__module__.startswith("keeptree."):
         _check_fitted(inner)
     if isinstance(getattr(inner, "tree_", None), Tree):
         return inner.tree_
     address = _lookup(inner, _IMPORTERS)
     if address is None:
-        raise TypeError(
-            f"Cannot keep {_describe(inner)}: expected a fitted DecisionTreeClassifier, "
-            "ExtraTreeClassifier, DecisionTreeRegressor or ExtraTreeRegressor of scikit-learn, one "
-            "inside a FrozenEstimator, search or Pipeline, a keeptree estimator, or a Tree."
-        )
+        raise TypeError(f"Cannot keep {_describe(inner)}: expected {_KINDS}.")
+    return _call(address, inner, tree)
+
+
+def _read(opened, X, y, tree):
+    """What a file or a text holds; an error names the file."""
+    try:
+        if opened.importer.endswith(("written:read_written", "j48:read_text", "c50:read_text")):
+            known = None if X is None else read_known(X, y)
+            _check_single(tree)
+            return _function(opened.importer)(opened.content, known=known)
+        return _call(opened.importer, opened.content, tree)
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        raise ValueError(
+            f"{opened.name or 'The text'} is damaged, or not a tree as expected "
+            f"({type(error).__name__}: {error!s:.100})."
+        ) from error
+    except ValueError as error:
+        if opened.name is None:
+            raise
+        raise ValueError(f"{opened.name}: {error}") from error
+
+
+def _call(address, source, tree):
+    if address.split(":")[0] in _ENSEMBLES:
+        return _function(address)(source, tree=tree)
+    _check_single(tree)
+    return _function(address)(source)
+
+
+def _check_single(tree):
+    if tree not in (None, 0):
+        raise ValueError(f"tree={tree!r:.50} chooses from an ensemble, but this is a single tree.")
+
+
+def _function(address):
     module, function = address.split(":")
-    return getattr(import_module(f"keeptree.importers.{module}"), function)(inner)
+    return getattr(import_module(f"keeptree.importers.{module}"), function)
 
 
 def unwrap(model):

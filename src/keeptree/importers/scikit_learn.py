@@ -15,7 +15,7 @@ def classifier_tree(model):
     nodes = _checked(model)
     fractions = nodes.value[:, 0, : len(model.classes_)]
     counts = _whole(fractions * nodes.weighted_n_node_samples[:, None])
-    if getattr(model, "monotonic_cst", None) is not None:
+    if getattr(model, "monotonic_cst", None) is not None or not _adds_up(counts, nodes):
         counts = _sum_leaves(counts, nodes)
     return Tree(
         counts=counts,
@@ -80,10 +80,17 @@ def _whole(counts):
     return np.where(np.abs(counts - whole) <= 1e-9 * np.maximum(counts, 1), whole, counts)
 
 
+def _adds_up(counts, nodes):
+    inner = nodes.children_left >= 0
+    total = counts[nodes.children_left[inner]] + counts[nodes.children_right[inner]]
+    return np.allclose(total, counts[inner], rtol=1e-9, atol=1e-9)
+
+
 def _sum_leaves(counts, nodes):
     """Counts of the inner nodes as sums of their leaves'.
 
-    Monotonic constraints clip the fractions of a node, so that they no longer add up.
+    Monotonic constraints clip the fractions of a node, and hierarchical shrinkage changes them, so
+    that they no longer add up.
     """
     counts = counts.copy()
     # scikit-learn numbers parents before their children.

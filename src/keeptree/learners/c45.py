@@ -123,12 +123,12 @@ class C45Classifier(ClassTreeLearner):
     >>> print(model.tree_.to_text())
     petal width (cm) <= 0.6: 0 (50)
     petal width (cm) > 0.6
-    |   petal width (cm) <= 1.7
-    |   |   petal length (cm) <= 4.9: 1 (48/1)
-    |   |   petal length (cm) > 4.9
-    |   |   |   petal width (cm) <= 1.5: 2 (3)
-    |   |   |   petal width (cm) > 1.5: 1 (3/1)
-    |   petal width (cm) > 1.7: 2 (46/1)
+      petal width (cm) <= 1.7
+        petal length (cm) <= 4.9: 1 (48/1 of 2)
+        petal length (cm) > 4.9
+          petal width (cm) <= 1.5: 2 (3)
+          petal width (cm) > 1.5: 1 (3/1 of 2)
+      petal width (cm) > 1.7: 2 (46/1 of 1)
     """
 
     _parameter_constraints = {

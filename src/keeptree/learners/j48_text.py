@@ -50,6 +50,7 @@ def j48_text(tree, *, unpruned=False, binary_splits=False, names=None):
         tree,
         partial(_branch_text, tree, binary_splits=binary_splits),
         partial(_leaf_text, tree, names),
+        "|   ",
     )
     body = "\n" + lines if lines else f": {_leaf_text(tree, names, 0)}"
     title = f"J48 {'un' if unpruned else ''}pruned tree\n------------------"

@@ -80,11 +80,11 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     >>> model = kt.TreeRegressor(max_depth=2).fit(X, y)
     >>> print(model.tree_.to_text(precision=3))
     s5 <= -0.00376
-    |   bmi <= 0.00619: 96.3 (171)
-    |   bmi > 0.00619: 159.7 (47)
+      bmi <= 0.00619: 96.3 (171)
+      bmi > 0.00619: 159.7 (47)
     s5 > -0.00376
-    |   bmi <= 0.0148: 162.7 (116)
-    |   bmi > 0.0148: 225.9 (108)
+      bmi <= 0.0148: 162.7 (116)
+      bmi > 0.0148: 225.9 (108)
     """
 
     _parameter_constraints = {

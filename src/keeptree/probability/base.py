@@ -24,6 +24,7 @@ from keeptree.data.table import take_rows
 from keeptree.data.target import read_target
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep, unwrap
+from keeptree.importers.counting import count_rows
 from keeptree.importers.steps import read_rows
 from keeptree.probability.estimator import (
     allows_missing,
@@ -90,7 +91,10 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         self.class_names_ = name_classes(self.classes_, target_name(y))
         self.notation_ = None  # a table in memory has numbers; fit_file sets how a file has them
         rows = self._check_finite(self._read(X if self.preprocessing_ else table))
-        sample = Sample(self.tree_, rows, recode(codes, classes, self.tree_.classes), weight)
+        codes = recode(codes, classes, self.tree_.classes)
+        if self.tree_.weight[0] == 0:  # written by hand: the sample gives the class counts
+            self.tree_ = count_rows(self.tree_, rows, codes, weight)
+        sample = Sample(self.tree_, rows, codes, weight)
         self.observed_ = sample.observed
         return sample
 

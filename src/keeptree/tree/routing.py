@@ -44,7 +44,7 @@ def _route_any(tree, X, strict):
         name = tree.feature_name(tree.feature[-1 - leaf[row]])
         raise ValueError(
             f"Row {row} has no value for {name!r} (NaN), and the tree has no rule for missing "
-            "values there; fill it in before."
+            "values there; fill it in before, or choose a rule: kt.keep(tree, missing='majority')."
         )
     return leaf
 
@@ -89,7 +89,8 @@ def descend(tree, X, row, node, share):
     """One level down for (row, node, share) triples; a shared missing value becomes several."""
     value = X[row, tree.feature[node]]
     if tree.compare_dtype == "float32":
-        value = value.astype(np.float32).astype(np.float64)
+        with np.errstate(over="ignore"):
+            value = value.astype(np.float32).astype(np.float64)
     missing = np.isnan(value)
     right = (value > tree.threshold[node]).astype(np.int64)
     following = tree.child[tree.child_start[node] + right].astype(np.int64)

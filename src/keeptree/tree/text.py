@@ -1,34 +1,234 @@
-"""A Tree as indented text, in the manner of C4.5."""
+"""A Tree as indented text: the format that experts write and :func:`keeptree.keep` reads."""
 
+import json
+import re
+
+import numpy as np
+
+from keeptree.data.labels import plain
 from keeptree.text import number_text
-from keeptree.tree.kinds import LEAF
+from keeptree.tree.kinds import ERROR, LEAF, SHARE
+
+_INDENT = "  "
+# What the grammar uses: text that holds any of it is quoted. See importers/written.py.
+_CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
+_IN_NAMES = re.compile(rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$")
+_IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor missing$")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def tree_to_text(tree, precision=6):
-    """Return one line per branch; ``|   `` marks the depth, a leaf ends in class and weights."""
+    """Return one line per branch, indented by depth; a leaf ends in its class and its cases.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    precision : int or None
+        Significant digits of thresholds and counts; None for all of them, and for where missing
+        values go.
+    """
+    leaf_text = _LeafText(tree, precision)
     if tree.kind[0] == LEAF:
-        return f": {_leaf_text(tree, 0, precision)}"
+        return f": {leaf_text(0)}"
+    reachable = _reachable_labels(tree)
     return outline(
         tree,
-        lambda branch: branch.text(precision),
-        lambda leaf: _leaf_text(tree, leaf, precision),
+        lambda branch: _branch_text(tree, branch, precision, reachable[branch.node]),
+        leaf_text,
+        _INDENT,
     )
 
 
-def outline(tree, branch_text, leaf_text):
+def outline(tree, branch_text, leaf_text, indent):
     """Return the branches of a tree as indented lines, given the text of a branch and of a leaf."""
     lines = []
     for node in tree.preorder[1:].tolist():
-        line = "|   " * int(tree.depth[node] - 1) + branch_text(tree.branch(node))
+        line = indent * int(tree.depth[node] - 1) + branch_text(tree.branch(node))
         lines.append(line + (f": {leaf_text(node)}" if tree.kind[node] == LEAF else ""))
     return "\n".join(lines)
 
 
-def _leaf_text(tree, node, precision):
-    weight = tree.weight[node]
-    if tree.classes is None:
-        return f"{number_text(tree.mean[node], precision)} ({number_text(weight, precision)})"
-    label = tree.label[node]
-    errors = weight - tree.counts[node, label]
-    tail = f"/{number_text(errors, precision)}" if errors > 1e-9 * max(weight, 1) else ""
-    return f"{tree.classes[label]} ({number_text(weight, precision)}{tail})"
+def is_number_text(text):
+    """Whether the format reads unquoted text as a number.
+
+    Examples
+    --------
+    >>> is_number_text("-2.5e3"), is_number_text("nan"), is_number_text("12 months")
+    (True, False, False)
+    """
+    return _NUMBER.fullmatch(text) is not None
+
+
+def label_value(text):
+    """Return the label that unquoted text stands for: a number if it is written as Python does.
+
+    Examples
+    --------
+    >>> label_value("3"), label_value("2.5"), label_value("007"), label_value("yes")
+    (3, 2.5, '007', 'yes')
+    """
+    for kind in (int, float):
+        try:
+            if repr(kind(text)) == text and is_number_text(text):
+                return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def quote_name(name):
+    """Return the name of a column as the format writes it: quoted where it could be misread.
+
+    Examples
+    --------
+    >>> quote_name("petal width (cm)"), quote_name("a <= b")
+    ('petal width (cm)', '"a <= b"')
+    """
+    return _quoted(name) if _IN_NAMES.search(name) else name
+
+
+def quote_label(label, exact=False):
+    """Return a category or class as the format writes it: quoted where it could be misread.
+
+    With ``exact`` text that looks like a number is quoted too; else it would be read as a number,
+    unless data tell.
+
+    Examples
+    --------
+    >>> quote_label("single"), quote_label(3), quote_label("no, never")
+    ('single', '3', '"no, never"')
+    >>> quote_label("3"), quote_label("3", exact=True)
+    ('3', '"3"')
+    """
+    label = plain(label)
+    text = str(label)
+    misread = exact and isinstance(label, str) and label_value(text) != text
+    return _quoted(text) if misread or _IN_LABELS.search(text) else text
+
+
+def _quoted(text):
+    readable = text.isprintable() or not re.search("[^ -~]", text)
+    return json.dumps(text, ensure_ascii=not readable)
+
+
+def _branch_text(tree, branch, precision, reachable):
+    node, missing = branch.node, ""
+    if precision is None and tree.missing[node] != ERROR:
+        missing = " or missing" if tree.missing[node] in (SHARE, branch.child) else ""
+    name = quote_name(branch.name)
+    if branch.is_numeric:
+        strict, number = _cut_text(tree, node, precision)
+        sign = {"<=": "<", ">": ">="}[branch.sign] if strict else branch.sign
+        return f"{name} {sign} {number}{missing}"
+    labels = [label for label in branch.labels if label in reachable] or branch.labels
+    labels = [quote_label(label, precision is None) for label in labels]
+    listed = f"= {labels[0]}" if len(labels) == 1 else f"in {{{', '.join(labels)}}}"
+    return f"{name} {listed}{missing}"
+
+
+def _cut_text(tree, node, precision):
+    """Whether a numeric test reads best as ``<``, and its number.
+
+    ``x < 45`` is kept as ``x <= 44.99999999999999``; six digits of that would be another test.
+    """
+    threshold = float(tree.threshold[node])
+    kind = np.float32 if tree.compare_dtype == "float32" else np.float64
+    if precision is None and kind is np.float32:
+        # The text compares in float64: the largest number that still rounds to the left side.
+        threshold, kind = _largest_rounding_down(threshold), np.float64
+    text = _number(threshold, precision)
+    with np.errstate(over="ignore"):
+        following = float(_next_above(threshold, kind)) + 0.0  # never -0
+    if not np.isfinite(following):
+        return False, text
+    following_text = _number(following, precision)
+    exact = float(following_text) == following
+    better = float(text) != threshold or len(following_text) + 3 < len(text)
+    return (True, following_text) if exact and better else (False, text)
+
+
+def _next_above(threshold, kind):
+    """The smallest number of a type that is above the threshold."""
+    rounded = kind(threshold)
+    return rounded if float(rounded) > threshold else np.nextafter(rounded, kind(np.inf))
+
+
+def _largest_rounding_down(threshold):
+    """The largest float64 that float32 rounds to at most the threshold."""
+    with np.errstate(over="ignore"):
+        above = _next_above(threshold, np.float32)
+        low = np.nextafter(above, np.float32(-np.inf))
+    if np.isinf(low):  # nothing of float32 lies below: numbers that round to -inf
+        return -float(np.finfo(np.float64).max)
+    if np.isinf(above):  # from this number on float32 is infinite
+        middle = float(np.finfo(np.float32).max) + 2.0**103
+    else:
+        middle = (float(low) + float(above)) / 2  # exact: one bit more than float32 has
+    with np.errstate(over="ignore"):
+        stays = float(np.float32(middle)) <= threshold
+    return middle if stays else float(np.nextafter(middle, -np.inf))
+
+
+def _number(value, precision):
+    if precision is not None:
+        return number_text(value, precision)
+    return repr(float(value)).removesuffix(".0")
+
+
+class _LeafText:
+    """Class and cases of a leaf: ``grant (12/3)`` has 12 cases, 3 of them of the other class."""
+
+    def __init__(self, tree, precision):
+        self.tree, self.precision = tree, precision
+        if tree.classes is not None:
+            shown = set(tree.label[tree.kind == LEAF].tolist())
+            # With two classes that both appear, errors can only be of the other one.
+            self.by_class = len(tree.classes) > 2 or len(shown) < len(tree.classes)
+
+    def __call__(self, node):
+        tree, weight = self.tree, self.tree.weight[node]
+        if tree.classes is None:
+            mean = _number(tree.mean[node], self.precision)
+            return f"{mean} ({_number(weight, self.precision)})"
+        label = quote_label(tree.classes[tree.label[node]], self.precision is None)
+        return f"{label} ({self._cases(node, weight)})" if tree.weight[0] > 0 else label
+
+    def _cases(self, node, weight):
+        tree, label = self.tree, self.tree.label[node]
+        counts = tree.counts[node]
+        if self.precision is None and not (counts == np.rint(counts)).all():
+            return self._listed(counts, np.flatnonzero(counts))
+        errors = weight - counts[label]
+        total = _number(weight, self.precision)
+        if errors <= 1e-9 * max(weight, 1):
+            return total
+        if not self.by_class:
+            return f"{total}/{_number(errors, self.precision)}"
+        others = [c for c in np.flatnonzero(counts).tolist() if c != label]
+        return f"{total}/{self._listed(counts, others)}"
+
+    def _listed(self, counts, codes):
+        return ", ".join(
+            f"{_number(counts[c], self.precision)} of "
+            f"{quote_label(self.tree.classes[c], self.precision is None)}"
+            for c in codes
+        )
+
+
+def _reachable_labels(tree):
+    """For each nominal test the categories that the tests above it let through."""
+    reachable = {0: {}}  # node -> {column: labels}, for columns that were tested above
+    for node in tree.preorder.tolist():
+        above = reachable[node]
+        feature = int(tree.feature[node])
+        nominal = tree.kind[node] != LEAF and tree.categories[feature] is not None
+        for child in tree.children(node).tolist():
+            reachable[child] = above
+            if nominal:
+                labels = above.get(feature, tree.categories[feature])
+                taken = set(tree.branch(child).labels)
+                reachable[child] = {**above, feature: tuple(x for x in labels if x in taken)}
+        if nominal:
+            reachable[node] = above.get(feature, tree.categories[feature])
+    return reachable

@@ -387,14 +387,17 @@ class Tree:
         return tuple(frozen(array) for array in routing.numeric_steps(self))
 
     def to_text(self, precision=6):
-        """Return the tree as indented text in the manner of C4.5: one line per branch.
+        """Return the tree as indented text, one line per branch; :func:`~keeptree.keep` reads it.
 
-        A leaf ends in ``class (weight)`` or ``class (weight/errors)`` of its training cases.
+        A leaf ends in ``class (weight)`` or ``class (weight/errors)`` of its training cases; with
+        three classes or more the errors are listed by class: ``(54/5 of virginica)``.
 
         Parameters
         ----------
-        precision : int, default=6
+        precision : int or None, default=6
             Significant digits of thresholds and weights; those before the point are never cut.
+            None prints all digits, and ``or missing`` on the branches that a missing value takes:
+            the text is then read back as a tree that sends every row to the same leaf.
         """
         return tree_to_text(self, precision)
 

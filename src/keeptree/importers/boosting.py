@@ -1,0 +1,54 @@
+"""Class counts and classes of a boosted tree, which itself has only values of a margin."""
+
+import numpy as np
+
+_SLACK = 1e-3  # of a case: float32 sums of gradients carry rounding
+
+
+def binary_counts(cases, value, prior, rate, penalty):
+    """Class counts of a leaf of the first round of binary boosting with the logistic loss.
+
+    A leaf's value is ``rate * G / (H + penalty)``, with G the sum of ``y - prior`` over its cases
+    and H that of ``prior (1 - prior)``, so that G and with it the positive cases are known.
+
+    Parameters
+    ----------
+    cases : float
+        Number of cases in the leaf.
+    value : float
+        Its value, without the log-odds of the prior.
+    prior : float
+        Probability of the second class before the first round.
+    rate, penalty : float
+        Learning rate and L2 penalty.
+
+    Returns
+    -------
+    counts : ndarray of shape (2,) or None
+        None if they are not whole numbers of cases: weights, or settings that the formula does not
+        know, were at work.
+
+    Examples
+    --------
+    >>> binary_counts(10, 0.3 * (7 - 10 * 0.5) / (10 * 0.25 + 1), 0.5, 0.3, 1.0)
+    array([3., 7.])
+    """
+    hessian = cases * prior * (1 - prior)
+    positive = cases * prior + value / rate * (hessian + penalty)
+    whole = np.rint([cases - positive, positive])
+    near = np.abs(whole - [cases - positive, positive]).max() <= _SLACK * max(1.0, cases / 100)
+    return whole if near and whole.min() >= 0 and abs(cases - round(cases)) <= _SLACK else None
+
+
+def set_counts(sketch, leaves):
+    """Give the leaves of a sketch their counts if all are known: ``{node: counts or None}``."""
+    if leaves and all(counts is not None for counts in leaves.values()):
+        for node, counts in leaves.items():
+            sketch.counts[node] = counts
+        sketch.source["counts"] = "the leaf values of the first round, by formula"
+
+
+def describe(number, n_trees, library):
+    """What is told about where a boosted tree came from."""
+    which = f"tree {number} of {n_trees}" if n_trees > 1 else "the only tree"
+    return {"model": f"{which} of {library}", "library": library}

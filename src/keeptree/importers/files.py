@@ -1,0 +1,149 @@
+"""Files and text that hold a tree: which importer reads what, told by the content."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from keeptree.importers.written import looks_written
+
+_HEAD = 4096
+_MOST_BYTES = 1 << 30
+# A hostile file of a few megabytes can ask for gigabytes of lists: values are counted first.
+_MOST_CONTAINERS, _MOST_VALUES = 2_000_000, 8_000_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a file or a text holds.
+
+    Attributes
+    ----------
+    importer : str
+        ``"file:function"`` in ``keeptree.importers``.
+    content : object
+        What the function takes: text, bytes, a JSON document or a path.
+    name : str or None
+        The path, for messages; None for text.
+    """
+
+    importer: str
+    content: object
+    name: str | None
+
+
+def open_source(source):
+    """Return the Source of a path or of text."""
+    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith(":")):
+        return _text_source(source, None)
+    path = Path(source).expanduser()
+    try:
+        if path.is_dir():
+            return Source("spark:read_saved", path, str(path))
+        size = path.stat().st_size
+    except (OSError, ValueError) as error:
+        if isinstance(source, str) and looks_written(source):
+            return _text_source(source, None)
+        reason = (getattr(error, "strerror", None) or "no such file").lower()
+        raise FileNotFoundError(
+            f"{source!s:.200} cannot be opened ({reason}); expected the path of a tree or its text."
+        ) from None
+    if size > _MOST_BYTES:
+        raise ValueError(f"{path} has {size:,} bytes, which no single tree needs.")
+    return _file_source(path)
+
+
+def _file_source(path):
+    content = path.read_bytes()
+    head = content[:_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not head:
+        raise ValueError(f"{path} is empty.")
+    for pattern, importer in _BINARY.items():
+        if re.match(pattern, head, re.DOTALL):
+            if importer.startswith("!"):
+                raise ValueError(f"{path} {importer[1:]}")
+            return Source(importer, content, str(path))
+    if path.suffix.lower() == ".onnx":
+        return Source("onnx:read_bytes", content, str(path))
+    if head[:1] in b"{[":
+        return _json_source(content, path)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{path} is neither text nor a format that KeepTree reads; the guide lists them under "
+            "'Open any tree'."
+        ) from None
+    return _text_source(text, str(path))
+
+
+# How the content of a file begins -> who reads it, or (behind !) why nobody does.
+_BINARY = {
+    rb"<\?xml|<!|<PMML|<!--": "pmml:read_bytes",
+    rb"\{[$#LlIiUdD]": "xgboost:read_ubjson",
+    rb"CBM1": "catboost:read_bytes",
+    rb"\x80[\x02-\x05]": (
+        "!is a pickle, which can run anything when it is read; load it yourself and give the model "
+        "to kt.keep."
+    ),
+    rb"\x1f\x8b|RDX|BZh|\xfd7zXZ": (
+        "!is compressed, such as R's .rds and .RData; in R, write the tree with the script that "
+        "`keeptree keep --r-script` prints."
+    ),
+    rb"binf": "!is XGBoost's old binary format; load it in XGBoost and save it as .json or .ubj.",
+    rb"PK\x03\x04": "!is a zip archive; give the file in it that holds the tree.",
+}
+
+# A pattern in a text -> who reads it.
+_TEXTS = {
+    r"\Atree\s*\nversion=": "lightgbm:read_text",
+    r'\Aid="': "c50:read_tree_file",
+    r"^(C5\.0|See5) \[Release|^Decision tree:|^-----  Trial": "c50:read_text",
+    r"^J48 (un)?pruned tree": "j48:read_text",
+}
+
+
+def _text_source(text, name):
+    for pattern, importer in _TEXTS.items():
+        if re.search(pattern, text[:1_000_000], re.MULTILINE):
+            return Source(importer, text, name)
+    return Source("written:read_written", text, name)
+
+
+def parse_json(content, name):
+    """Return a JSON document from bytes; one that is damaged or too large is a ValueError."""
+    containers = content.count(b"[") + content.count(b"{")
+    if containers > _MOST_CONTAINERS or content.count(b",") > _MOST_VALUES:
+        raise ValueError(f"{name} holds more values than a tree has; save one tree alone.")
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError(f"{name} is nested too deeply to be a tree.") from None
+    except ValueError as error:
+        position = getattr(error, "pos", 0)
+        text = getattr(error, "doc", "")
+        if text and position >= len(text.rstrip()):
+            raise ValueError(f"{name} ends in the middle, as if it had been cut off.") from None
+        place = f" in line {error.lineno}" if hasattr(error, "lineno") else ""
+        raise ValueError(f"{name} is not JSON{place}.") from None
+
+
+def _json_source(content, path):
+    document = parse_json(content, path)
+    for key, importer in _JSON.items():
+        if isinstance(document, dict) and key in document:
+            return Source(importer, document, str(path))
+    raise ValueError(
+        f"{path} is JSON, but not a tree that KeepTree reads; expected a Tree of KeepTree, a model "
+        "of XGBoost or CatBoost, or what KeepTree's R script writes."
+    )
+
+
+# A key that only this kind of document has -> who reads it.
+_JSON = {
+    "keeptree_r": "r_trees:read_document",
+    "format": "keeptree_file:read_document",
+    "learner": "xgboost:read_document",
+    "oblivious_trees": "catboost:read_document",
+    "features_info": "catboost:read_document",
+}

@@ -1,0 +1,198 @@
+"""Sketch: the nodes of a foreign tree as an importer writes them down, before it is a Tree."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, Tree
+
+_LARGEST = np.finfo(np.float64).max
+
+
+@dataclass(eq=False)
+class Sketch:
+    """A tree under construction, node by node from the root, which is there from the start.
+
+    Parameters
+    ----------
+    columns : int or sequence of str
+        Names of the columns, or how many there are.
+    categories : sequence, optional
+        For each column None (numeric) or the labels of a nominal one, in order.
+    classes : sequence, optional
+        Labels of the classes; None if only data can tell.
+    compare_dtype : {"float64", "float32"}
+        Values are rounded to this before they are compared.
+    source : dict of str to str
+        Where the tree came from; ``counts`` says where its class counts came from.
+    lost : list of str
+        One sentence for each thing that the source does not hold or that a Tree cannot hold.
+    open_columns : bool
+        The source names only the columns that it tests, so that data may have others.
+    """
+
+    columns: int | tuple
+    categories: tuple | None = None
+    classes: object = None
+    compare_dtype: str = "float64"
+    source: dict = field(default_factory=dict)
+    lost: list = field(default_factory=list)
+    open_columns: bool = False
+
+    def __post_init__(self):
+        self.kind, self.feature, self.threshold, self.missing = [], [], [], []
+        self.children, self.branch_of, self.counts, self.label = [], [], [], []
+        self.add()
+
+    @property
+    def n_features(self):
+        """Number of columns."""
+        return self.columns if isinstance(self.columns, int) else len(self.columns)
+
+    @property
+    def names(self):
+        """Names of the columns; None if they have none."""
+        return None if isinstance(self.columns, int) else tuple(self.columns)
+
+    def add(self):
+        """Add a leaf and return its number; :meth:`numeric` and :meth:`nominal` give it a test."""
+        for values, start in (
+            (self.kind, LEAF),
+            (self.feature, -1),
+            (self.threshold, np.nan),
+            (self.missing, ERROR),
+            (self.children, ()),
+            (self.branch_of, ()),
+            (self.counts, None),
+            (self.label, None),
+        ):
+            values.append(start)
+        return len(self.kind) - 1
+
+    def numeric(self, node, feature, threshold, missing=ERROR):
+        """Let a node test ``value <= threshold``; return its two children.
+
+        ``missing`` is the branch of a missing value (0 or 1), SHARE or ERROR. An infinite threshold
+        becomes the largest number, as every number is below it.
+        """
+        self.threshold[node] = float(np.clip(threshold, -_LARGEST, _LARGEST))
+        return self._split(node, NUMERIC, feature, 2, missing)
+
+    def nominal(self, node, feature, branch_of, missing=ERROR, width=None):
+        """Let a node send category k to its branch ``branch_of[k]``; return the children.
+
+        ``width`` is the number of branches, if some may be left without a category.
+        """
+        self.branch_of[node] = tuple(int(branch) for branch in branch_of)
+        width = max(self.branch_of[node]) + 1 if width is None else width
+        return self._split(node, NOMINAL, feature, width, missing)
+
+    def _split(self, node, kind, feature, width, missing):
+        self.kind[node], self.feature[node] = kind, int(feature)
+        self.children[node] = tuple(self.add() for _ in range(width))
+        self.missing[node] = self.children[node][missing] if missing >= 0 else missing
+        return self.children[node]
+
+    @property
+    def has_counts(self):
+        """Whether every leaf has class counts."""
+        leaves = (c for c, kind in zip(self.counts, self.kind, strict=True) if kind == LEAF)
+        return all(counts is not None for counts in leaves)
+
+    @property
+    def has_labels(self):
+        """Whether every leaf has a class."""
+        leaves = (c for c, kind in zip(self.label, self.kind, strict=True) if kind == LEAF)
+        return all(label is not None for label in leaves)
+
+    def tree(self):
+        """Return the Tree, without class counts if some leaf has none."""
+        self._fill_branches()
+        categories = self.categories or (None,) * self.n_features
+        counts = self._sum_leaves(len(self.classes))
+        # Zeros leave the decision to the label of each leaf.
+        label = [
+            int(np.argmax(counts[node])) if given is None else int(given)
+            for node, given in enumerate(self.label)
+        ]
+        return Tree(
+            kind=self.kind,
+            feature=self.feature,
+            threshold=self.threshold,
+            child_start=np.cumsum([0, *map(len, self.children)]),
+            child=np.array([c for below in self.children for c in below], dtype=np.int64),
+            category_start=np.cumsum([0, *map(len, self.branch_of)]),
+            category_child=self._category_children(),
+            missing=self.missing,
+            counts=counts,
+            label=label,
+            classes=_label_array(self.classes),
+            n_features=self.n_features,
+            feature_names=self.names,
+            categories=categories,
+            compare_dtype=self.compare_dtype,
+            source={**self.source, **({"lost": " ".join(self.lost)} if self.lost else {})},
+        )
+
+    def _fill_branches(self):
+        """Give branches that no category takes a category of their own, which no row has.
+
+        Only missing or unseen values go there, but a Tree has no branch without a category.
+        """
+        nominal = [node for node, kind in enumerate(self.kind) if kind == NOMINAL]
+        bare = {
+            node: set(range(len(self.children[node]))) - set(self.branch_of[node])
+            for node in nominal
+        }
+        for column in {self.feature[node] for node in nominal if bare[node]}:
+            labels = list(self.categories[column])
+            tests = [node for node in nominal if self.feature[node] == column]
+            for _ in range(max(len(bare[node]) for node in tests)):
+                labels.append(_unused_label(labels))
+                for node in tests:
+                    branch = bare[node].pop() if bare[node] else self.branch_of[node][-1]
+                    self.branch_of[node] = (*self.branch_of[node], branch)
+            changed = list(self.categories)
+            changed[column] = tuple(labels)
+            self.categories = tuple(changed)
+
+    def _category_children(self):
+        pairs = zip(self.children, self.branch_of, strict=True)
+        return np.array([below[b] for below, taken in pairs for b in taken], dtype=np.int64)
+
+    def _sum_leaves(self, n_classes):
+        """Counts of all nodes: those of the leaves, added up; children come after their parents."""
+        counts = np.zeros((len(self.kind), n_classes))
+        if not self.has_counts:
+            return counts
+        for node in reversed(range(len(self.kind))):
+            below = list(self.children[node])
+            counts[node] = counts[below].sum(axis=0) if below else self.counts[node]
+        return counts
+
+
+def _label_array(labels):
+    """Labels as a Tree takes them; NumPy's text would lose a NUL at the end."""
+    if any(isinstance(label, str) and label.endswith("\0") for label in labels):
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+        return array
+    return labels
+
+
+def _unused_label(labels):
+    label = "(other)"
+    while label in labels:
+        label = f"({label})"
+    return label
+
+
+def just_below(threshold, dtype=np.float64):
+    """The largest number of a type below a threshold: ``x < t`` is ``x <= just_below(t)``.
+
+    Examples
+    --------
+    >>> just_below(1.0), just_below(1.0, np.float32)
+    (0.9999999999999999, 0.9999999403953552)
+    """
+    return float(np.nextafter(dtype(threshold), dtype(-np.inf)))

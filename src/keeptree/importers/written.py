@@ -1,0 +1,222 @@
+"""Trees written by hand, or printed by ``Tree.to_text``: one branch per line, indented."""
+
+import json
+import re
+
+from keeptree.importers.outline import Leaf, Line, OutlineError, build, single_leaf
+from keeptree.tree.text import is_number_text, label_value
+
+_SIGNS = {
+    "<=": "<=", "≤": "<=", "<": "<", ">=": ">=", "≥": ">=", ">": ">",
+    "=": "in", "in": "in", "!=": "not in", "≠": "not in", "not in": "not in",
+}  # fmt: skip
+_OPERATOR = re.compile(r"<=|>=|!=|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NEW_LINE = re.compile(r"\r\n|\r|\n")
+_MARGIN = re.compile(r"[\s|]*")
+_OR_MISSING = re.compile(r"\s+or\s+missing$")
+_PLAIN_LABEL = re.compile(r"[^,:(){}\"]*")
+_CASES = re.compile(r"\s*([0-9.eE+-]+)\s*(?:/\s*([0-9.eE+-]+))?\s*")
+_EXPECTED = "expected a test such as `age <= 45`, `owner = yes` or `owner in {no, unknown}`"
+
+
+def read_written(text, *, known=None):
+    r"""Return the Sketch of a tree in the text format of :meth:`keeptree.Tree.to_text`.
+
+    Parameters
+    ----------
+    text : str
+        One branch per line, indented by depth. Also read are ``|`` as indentation, ``<`` and
+        ``>=``, ``!=`` and ``not in``, a last branch ``else``, and lines of comment behind ``#``.
+    known : Known, optional
+        What the data hold; names, categories and classes are checked against it.
+
+    Examples
+    --------
+    >>> sketch = read_written("age <= 45: refuse\nage > 45: grant")
+    >>> sketch.tree()
+    Tree(2 leaves, depth 1, 2 classes, 1 feature, from text)
+    """
+    lines = [_Reader(number, raw) for number, raw in enumerate(_NEW_LINE.split(text), start=1)]
+    lines = [reader for reader in lines if not reader.is_blank]
+    if not lines:
+        raise ValueError(f"The text holds no tree: {_EXPECTED} in each line.")
+    if len(lines) == 1 and lines[0].is_leaf_alone:
+        return single_leaf(lines[0].leaf(), known)
+    sketch = build([reader.line() for reader in lines], known)
+    sketch.source.update(model="text")
+    return sketch
+
+
+def looks_written(text):
+    """Whether some line of a text looks like a branch of the format."""
+    lines = (line for line in _NEW_LINE.split(text) if line.strip() and line.strip()[0] != "#")
+    return any(_OPERATOR.search(line) or line.lstrip().startswith(":") for line in lines)
+
+
+class _Reader:
+    """Reads one line from left to right; ``at`` is where it is."""
+
+    def __init__(self, number, raw):
+        self.number, self.raw = number, raw.expandtabs(8).rstrip()
+        self.indent = self.at = _MARGIN.match(self.raw).end()
+
+    @property
+    def is_blank(self):
+        return self.at == len(self.raw) or self.raw[self.at] == "#"
+
+    @property
+    def is_leaf_alone(self):
+        return self.raw[self.at] == ":"
+
+    def fail(self, sentence, at=None):
+        raise OutlineError(self.number, (self.at if at is None else at) + 1, sentence)
+
+    def line(self):
+        if re.fullmatch(r"else\s*(:.*)?", self.raw[self.at :]):
+            self.at += len("else")
+            return self._finish(None, "else", (), (self.indent + 1, self.indent + 1))
+        name, sign = self._name(), self._sign()
+        self._skip()
+        value_at = self.at
+        value = self._labels() if sign in ("in", "not in") else self._threshold()
+        return self._finish(name, sign, value, (self.indent + 1, value_at + 1))
+
+    def leaf(self):
+        """The class behind a colon, and its cases."""
+        self.at += 1
+        self._skip()
+        start = self.at
+        if start == len(self.raw):
+            self.fail("expected a class behind the colon")
+        leaf = Leaf(self._label("class"), start + 1)
+        self._skip()
+        if self.at < len(self.raw):
+            self._cases(leaf)
+        return leaf
+
+    def _finish(self, name, sign, value, columns):
+        self._skip()
+        missing = re.match(r"or\s+missing\b\s*", self.raw[self.at :])
+        self.at += missing.end() if missing else 0
+        text = self.raw[self.indent : self.at].rstrip()
+        leaf = None
+        if self.at < len(self.raw):
+            if self.raw[self.at] != ":":
+                self.fail(f"unexpected `{self.raw[self.at :]:.30}`; expected `: class` or nothing")
+            leaf = self.leaf()
+        return Line(
+            self.number, self.indent, text, name, sign, value, columns, missing is not None, leaf
+        )
+
+    def _skip(self):
+        while self.at < len(self.raw) and self.raw[self.at].isspace():
+            self.at += 1
+
+    def _name(self):
+        if self.raw[self.at] == '"':
+            return self._quoted()
+        found = _OPERATOR.search(self.raw, self.at)
+        if found is None or not self.raw[self.at : found.start()].strip():
+            self.fail(_EXPECTED)
+        name = self.raw[self.at : found.start()].strip()
+        self.at = found.start()
+        return name
+
+    def _sign(self):
+        self._skip()
+        found = _OPERATOR.match(self.raw, self.at)
+        if found is None:
+            self.fail("expected `<=`, `>`, `<`, `>=`, `=` or `in {...}` behind the name")
+        self.at = found.end()
+        return _SIGNS[" ".join(found.group().split())]
+
+    def _threshold(self):
+        found = re.compile(r"[^\s:]*").match(self.raw, self.at)
+        if not is_number_text(found.group()):
+            self.fail(f"expected a number, not `{found.group() or 'the end of the line'}`")
+        self.at = found.end()
+        number = float(found.group())
+        if abs(number) == float("inf"):
+            self.fail(f"`{found.group()}` is too large for a number", found.start())
+        return number
+
+    def _labels(self):
+        if self.at == len(self.raw):
+            self.fail("expected a category, not the end of the line")
+        if self.raw[self.at] != "{":
+            return (self._label("category"),)
+        self.at += 1
+        labels = []
+        while True:
+            self._skip()
+            labels.append(self._label("category"))
+            self._skip()
+            if self.at < len(self.raw) and self.raw[self.at] in ",}":
+                self.at += 1
+                if self.raw[self.at - 1] == "}":
+                    break
+                continue
+            self.fail("expected `,` or `}` in the list of categories")
+        if len(set(labels)) < len(labels):
+            self.fail("a category is listed twice")
+        return tuple(labels)
+
+    def _label(self, what):
+        if self.at < len(self.raw) and self.raw[self.at] == '"':
+            return self._quoted()
+        found = _PLAIN_LABEL.match(self.raw, self.at)
+        text = _OR_MISSING.sub("", found.group().rstrip())
+        if not text:
+            self.fail(f"expected a {what}")
+        self.at += len(text)
+        return label_value(text)
+
+    def _quoted(self):
+        found = _QUOTED.match(self.raw, self.at)
+        try:
+            text = json.loads(found.group(), strict=False) if found else None
+        except ValueError:
+            text = None
+        if text is None:
+            self.fail("the quotation mark is never closed")
+        self.at = found.end()
+        return text
+
+    def _cases(self, leaf):
+        start = self.at
+        if self.raw[self.at] != "(" or not self.raw.endswith(")"):
+            self.fail(f"unexpected `{self.raw[self.at :]:.30}` behind the class")
+        self.at += 1
+        found = _CASES.match(self.raw, self.at)
+        try:
+            first, second = (None if x is None else float(x) for x in found.groups())
+            self.at = found.end()
+            if self.raw[self.at] == ")":
+                leaf.weight, leaf.errors = first, second
+            else:
+                leaf.weight = first if second is not None else None
+                leaf.others = self._by_class(first if second is None else second)
+        except (AttributeError, ValueError):
+            self.fail(
+                "expected cases such as `(12)`, `(12/3)` or `(12/2 of no, 1 of unknown)`", start
+            )
+        if self.at != len(self.raw) - 1:
+            self.fail("expected the end of the line behind the cases", self.at + 1)
+        numbers = [leaf.weight or 0, leaf.errors or 0, *leaf.others.values()]
+        of_others = sum(leaf.others.values()) if leaf.weight is not None else 0
+        if min(numbers) < 0 or max(leaf.errors or 0, of_others) > (leaf.weight or of_others):
+            self.fail("more cases of other classes than there are cases", start)
+
+    def _by_class(self, first):
+        """``2 of no, 1 of unknown``: cases by class; the first number is read already."""
+        cases = {}
+        while True:
+            self.at = re.compile(r"of\s+").match(self.raw, self.at).end()
+            label = self._label("class")
+            cases[label] = cases.get(label, 0.0) + first
+            self._skip()
+            if self.raw[self.at] != ",":
+                return cases
+            found = re.compile(r",\s*([0-9.eE+-]+)\s*").match(self.raw, self.at)
+            first, self.at = float(found.group(1)), found.end()

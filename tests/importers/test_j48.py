@@ -1,0 +1,90 @@
+"""J48 text: against Weka's own answers, and what keeptree grow prints."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import keeptree as kt
+from keeptree.learners.j48_text import j48_text
+from tests.fixtures import weka
+from tests.importers.neighbours import assert_same_partition
+
+SETTINGS = {"default": {}, "binary": {"binary_splits": True}}
+
+
+def training(data):
+    labels = np.asarray([str(label) for label in data.classes], dtype=object)
+    return data.frame.iloc[data.train], pd.Categorical(labels[data.y[data.train]], labels)
+
+
+def keep(text, *table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return kt.keep(text, *table)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("name", weka.data_sets())
+def test_weka_text_is_weka_s_tree(name, setting):
+    data = weka.load(name)
+    truth = data.trees[setting]
+    X, y = training(data)
+    grown = kt.C45Classifier(**SETTINGS[setting]).fit(X, y).tree_
+    tree = keep(truth.text, X, y)
+    assert j48_text(tree, **SETTINGS[setting]).strip().splitlines()[-3:] == [
+        *truth.text.strip().splitlines()[-3:]
+    ]
+    assert (tree.n_leaves, tree.n_nodes) == (grown.n_leaves, grown.n_nodes)
+    # Rows of the data beside a rounded threshold are what the warning is about.
+    near = np.zeros(len(data.X), dtype=bool)
+    for node in np.flatnonzero(grown.kind == 1):
+        values = data.X[:, grown.feature[node]]
+        near |= np.abs(values - grown.threshold[node]) <= 1e-6
+    rows = np.setdiff1d(np.flatnonzero(~near), data.train)
+    complete = ~np.isnan(data.X[rows]).any(axis=1)
+    rows = rows[complete]
+    if len(rows):
+        assert_same_partition(tree.apply(data.frame.iloc[rows]), grown.apply(data.frame.iloc[rows]))
+
+
+@pytest.mark.parametrize("options", [{}, {"binary_splits": True}, {"pruning": "none"}])
+def test_what_keeptree_prints_is_read(options):
+    data = weka.load("labor")
+    X, y = training(data)
+    grown = kt.C45Classifier(**options).fit(X, y).tree_
+    text = j48_text(
+        grown,
+        unpruned=options.get("pruning") == "none",
+        binary_splits=options.get("binary_splits", False),
+    )
+    tree = keep(text, X, y)
+    np.testing.assert_allclose(tree.leaf_weights(X).toarray().sum(), len(X))
+    assert tree.n_leaves == grown.n_leaves
+    np.testing.assert_array_equal(tree.predict(X), grown.predict(X))
+
+
+def test_two_classes_have_counts_without_data_and_three_do_not():
+    text = (
+        "J48 pruned tree\n------------------\n\n"
+        "a <= 0.5: no (7.0/2.0)\na > 0.5: yes (3.0)\n\n"
+        "Number of Leaves  : \t2\n\nSize of the tree : \t3\n"
+    )
+    with pytest.warns(UserWarning, match="prints thresholds with six decimals"):
+        tree = kt.keep(text)
+    assert tree.counts.tolist() == [[5, 5], [5, 2], [0, 3]]
+    assert tree.predict([[None]]).tolist() == ["no"], "a missing value is shared by weight"
+    with pytest.warns(UserWarning, match="but not of which ones"):
+        kt.keep(text.replace("yes (3.0)", "maybe (3.0)\n").replace("a > 0.5: maybe (3.0)", (
+            "a > 0.5\n|   a <= 1: maybe (3.0)\n|   a > 1: yes (1.0)"
+        )))  # fmt: skip
+
+
+def test_a_text_that_is_cut_or_wrong_says_so():
+    text = "J48 pruned tree\n------------------\n\na <= 0.5: no (7.0/2.0)\na > 0.5: yes (3.0)\n"
+    with pytest.raises(ValueError, match="ends before 'Number of Leaves'"):
+        kt.keep(text)
+    whole = text.replace("a >", "b >") + "\nNumber of Leaves  : \t2\n"
+    with pytest.raises(ValueError, match="line 5, column 1: expected another branch of `a`"):
+        kt.keep(whole)

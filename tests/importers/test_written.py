@@ -1,0 +1,244 @@
+"""A tree written by hand: what is read, how errors are told, and that text comes back the same."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from tests.importers.neighbours import assert_same_partition, trying_rows
+from tests.strategies import decode, random_rows, trees
+
+LOANS = """\
+age <= 45
+  income <= 20000: refuse
+  income > 20000
+    owner = yes: grant
+    owner in {no, unknown}: refuse
+age > 45: grant"""
+
+
+def loans(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "name": [f"n{i % 7}" for i in range(n)],
+            "income": rng.integers(0, 60000, n).astype(float),
+            "age": rng.integers(18, 80, n),
+            "owner": rng.choice(["yes", "no", "unknown"], n),
+        }
+    )
+    return X, np.where(X.age > 50, "grant", "refuse")
+
+
+def test_the_tree_of_the_guide_is_read_and_printed_back():
+    tree = kt.keep(LOANS)
+    assert tree.feature_names == ("age", "income", "owner")
+    assert tree.categories == (None, None, ("yes", "no", "unknown"))
+    rows = [[45, 20000, "yes"], [45, 20001, "yes"], [45, 20001, "no"], [45.1, 0, "no"]]
+    assert tree.predict(rows).tolist() == ["refuse", "grant", "refuse", "grant"]
+    assert tree.to_text() == LOANS
+    assert tree.weight[0] == 0, "nobody has counted anything"
+
+
+def test_a_file_is_read_as_its_text(tmp_path):
+    path = tmp_path / "tree.txt"
+    path.write_text(LOANS)
+    assert kt.keep(path).to_dict() == kt.keep(str(path)).to_dict() == kt.keep(LOANS).to_dict()
+
+
+def test_counts_columns_and_classes_come_from_the_data():
+    X, y = loans()
+    tree = kt.keep(LOANS, X, y)
+    assert tree.feature_names == tuple(X.columns), "as whoever fits the tree to X needs it"
+    assert tree.weight[0] == 200
+    leaf = tree.apply(X)
+    for node in np.flatnonzero(tree.kind == 0):
+        cases = [np.sum(y[leaf == node] == label) for label in tree.classes]
+        assert tree.counts[node].tolist() == cases
+    assert tree.source["counts"] == "200 rows of data"
+    assert kt.keep(tree.to_text()).to_text() == tree.to_text()
+
+
+def test_a_classifier_counts_the_sample_if_nobody_did():
+    X, y = loans()
+    X = X[["age", "income", "owner"]]
+    counted, blank = kt.keep(LOANS, X, y), kt.keep(LOANS)
+    for model in (kt.SmoothedTreeClassifier, kt.KeptTreeClassifier):
+        expected = model(counted).fit(X, y).predict_proba(X)
+        np.testing.assert_array_equal(model(replace(blank)).fit(X, y).predict_proba(X), expected)
+
+
+def test_other_spellings_are_read():
+    tree = kt.keep(
+        "# signed off in May\n\n"
+        "age<45 : refuse (2)\n"
+        "age ≥ 45\n"
+        "|\towner != yes or missing: refuse (3/1)\n"
+        "|\towner = yes: grant (5)\n"
+        "\n"
+    )
+    with pytest.raises(ValueError, match="no rule"):
+        tree.apply([[None, "yes"]])
+    assert tree.predict([[45, "yes"], [44.9, "yes"], [45, None]]).tolist() == [
+        "grant", "refuse", "refuse",
+    ]  # fmt: skip
+
+
+def test_else_takes_whatever_the_data_hold():
+    X, y = loans()
+    text = "owner = yes: grant\nelse\n  age > 40: grant\n  else: refuse"
+    tree = kt.keep(text, X, y)
+    assert tree.to_text().splitlines()[1] == "owner in {no, unknown}"
+    assert tree.branch(2).labels == ("no", "unknown")
+
+
+def test_less_than_is_printed_as_it_was_written():
+    text = "x < 45: a\nx >= 45\n  y < 0: a\n  y >= 0: b"
+    tree = kt.keep(text)
+    assert tree.to_text() == tree.to_text(precision=None) == text
+    assert tree.predict([[np.nextafter(45, 0), 0], [45, -5e-324], [45, -0.0]]).tolist() == list(
+        "aab"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("incom <= 3: a\nincom > 3: b", "line 1, column 1: `incom` is no column; did you mean `in"),
+        ("age <= 3\n  salary > 1: a\n", "line 2, column 3: `salary` is no column; the columns are"),
+        ("age <= 3: grant", "line 1, column 1: `age <= 3` has no counterpart; expected .*`age > 3"),
+        ("age <= 3: grant\nage > 2: refuse", "line 2, column 1: `age > 2` overlaps `age <= 3` of"),
+        ("age <= 3: grant\nage > 4: refuse", "`age > 4` and line 1 leave out values between them"),
+        ("age < 3: grant\nage > 3: refuse", "leave out values between them; expected `age >= 3`"),
+        ("age <= 3: grant\nincome > 3: refuse", "line 2, column 1: expected another branch of `ag"),
+        ("age <= 3: grant\nage > 3: refuse\nage > 5: grant", "line 3, .*two branches already"),
+        ("owner = yes: grant\nowner = no: refuse", "line 1, .*no branch of `owner` takes `unknown"),
+        ("owner = yes: grant\nowner in {no, yes, unknown}: refuse", "line 2, .*covered by line 1"),
+        ("owner = yes: grant\nowner = now: refuse\nelse: grant", "`now` is no value of `owner`; d"),
+        ("owner = yes: grant\nowner != yes: refus", "line 2, column 15: `refus` is no value of th"),
+        ("owner = yes: grant\nowner != no: refuse", "line 2, .*`owner != no` leaves out `no`"),
+        ("owner = yes: grant\nowner > 3: refuse", "line 2, .*compares numbers, but line 1 lists"),
+        ("age <= old: grant\nage > old: refuse", "line 1, column 8: expected a number, not `old`"),
+        ("age <= : grant\nage > 3: refuse", "line 1, column 8: expected a number"),
+        ("age <= 3:\nage > 3: refuse", "line 1, column 10: expected a class behind the colon"),
+        ("age <= 3\nage > 3: refuse", "line 1, .*leads nowhere; expected `: class` at its end"),
+        ("age <= 3: grant\n  age > 1: refuse\nage > 3: grant", "line 2, column 3: unexpected inde"),
+        ("  age <= 3: grant\nage > 3: refuse", "line 2, column 1: the indentation matches no line"),
+        ("just words\nage > 3: refuse", "line 1, column 1: expected a test such as `age <= 45`"),
+        ("else: grant\nage > 3: refuse", "line 1, .*`else` can only come after one"),
+        ("owner in {yes, no: grant\nelse: refuse", "line 1, column 18: expected `,` or `}`"),
+        ('"owner = yes: grant\nelse: refuse', "line 1, column 1: the quotation mark is never clos"),
+        ("age <= 3: grant (1/2)\nage > 3: refuse", "more cases of other classes than there are"),
+        ("age <= 3: grant (x)\nage > 3: refuse", r"line 1, column 17: expected cases such as `\(1"),
+        ("age <= 3: grant (1) and\nage > 3: refuse", "unexpected `.1. and` behind the class"),
+        ("age <= 1e999: grant\nage > 1e999: refuse", "line 1, column 8: `1e999` is too large"),
+        ("# nothing\n\n", "The text holds no tree: expected a test such as"),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_line_the_column_and_what_was_expected(text, sentence):
+    with pytest.raises(ValueError, match=sentence) as error:
+        kt.keep(text, *loans())
+    assert "\n" not in str(error.value)
+
+
+def test_a_category_that_the_data_lack_is_a_warning_unless_it_is_misspelt():
+    X, y = loans()
+    text = "owner = yes: grant\nowner in {no, unknown, lodger}: refuse"
+    with pytest.warns(UserWarning, match="line 2: no row of the data has the value `lodger`"):
+        tree = kt.keep(text, X, y)
+    assert tree.to_text(precision=None).count("lodger") == 1
+
+
+def test_a_text_needs_named_columns_and_a_file_must_exist():
+    with pytest.raises(ValueError, match="give X as a data frame"):
+        kt.keep(LOANS, np.zeros((3, 3)), [0, 1, 0])
+    with pytest.raises(FileNotFoundError, match=r"no/such\.txt cannot be opened \(no such file"):
+        kt.keep("no/such.txt")
+    with pytest.raises(ValueError, match="both X and y"):
+        kt.keep(LOANS, loans()[0])
+
+
+def test_categories_that_cannot_come_may_be_left_out():
+    text = "owner in {yes, no}\n  owner = yes: grant\n  owner = no: refuse\nowner = unknown: refuse"
+    tree = kt.keep(text, *loans())
+    assert kt.keep(text).to_text() == text
+    assert tree.predict(loans()[0][:3]).shape == (3,)
+
+
+def test_errors_by_class_are_read_and_errors_without_are_a_warning():
+    text = "x <= 1: a (9/2 of b, 1 of c)\nx > 1\n  x <= 2: b (5)\n  x > 2: c (4/4 of a)"
+    tree = kt.keep(text)
+    assert tree.counts[[1, 3, 4]].tolist() == [[6, 2, 1], [0, 5, 0], [4, 0, 0]]
+    assert tree.to_text() == text
+    with pytest.warns(UserWarning, match=r"of other classes, but not of which.*X and y"):
+        tree = kt.keep("x <= 1: a (9/3)\nx > 1\n  x <= 2: b (5)\n  x > 2: c (4/4)")
+    assert tree.weight[0] == 0
+    assert "not of which" in tree.source["lost"]
+
+
+def test_a_leaf_alone_is_a_tree_of_the_columns_of_the_data():
+    X, y = loans()
+    tree = kt.keep(": grant", X, y)
+    assert tree.to_text() == f": grant (200/{int(np.sum(y == 'refuse'))} of refuse)"
+    assert kt.keep(tree.to_text(), X, y).to_text() == tree.to_text()
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_all_digits_of_a_scikit_learn_tree_decide_every_row_the_same(load):
+    X, y = load(return_X_y=True, as_frame=True)
+    tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, y))
+    again = kt.keep(tree.to_text(precision=None), X, y)
+    rows = trying_rows(tree, np.tile(X.to_numpy(), (5, 1)))
+    assert_same_partition(again.apply(rows), tree.apply(rows))
+    np.testing.assert_array_equal(again.predict(rows), tree.predict(rows))
+
+
+NAMES = st.lists(
+    st.text(st.characters(codec="utf-8"), min_size=0, max_size=12)
+    | st.sampled_from(["else", "a <= b", "x in {y}", "not in", 'say "hi"', "#1", "| a", "12", " "]),
+    min_size=5, max_size=5, unique=True,
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(missing=("error", "share", "child")), NAMES, NAMES, st.integers(1, 17))
+def test_text_to_tree_to_text_is_the_identity(tree, names, labels, precision):
+    categories = [None if c is None else [*labels, *"fg"][: len(c)] for c in tree.categories]
+    shuffled = [*labels, "9", "ninth"][: len(tree.classes)]
+    tree = replace(
+        tree,
+        feature_names=names[: tree.n_features],
+        categories=categories,
+        classes=np.array(shuffled, dtype=object),
+        declared=None,
+    )
+    if tree.n_leaves == 1:
+        return
+    for digits in (6, precision, None):
+        text = tree.to_text(precision=digits)
+        assert kt.keep(text).to_text(precision=digits) == text
+
+
+@settings(max_examples=100, deadline=None)
+@given(trees(missing=("error", "share", "child", "mixed")), st.integers(0, 2**32 - 1))
+def test_the_exact_text_is_the_tree(tree, seed):
+    if tree.n_leaves == 1:
+        return
+    again = kt.keep(tree.to_text(precision=None))
+    can_miss = 0.1 if (tree.missing[tree.kind != 0] != -2).all() else 0.0
+    rows = trying_rows(tree, random_rows(tree, seed, missing=can_miss), seed, missing=can_miss > 0)
+    rows = decode(tree, rows)
+    frame = pd.DataFrame(rows, columns=[f"x[{j}]" for j in range(tree.n_features)])
+    frame = frame[list(again.feature_names)]
+    assert_same_partition(again.apply(frame), tree.apply(rows))
+    np.testing.assert_array_equal(again.predict(frame), tree.predict(rows))
+    present = np.isin(tree.classes, again.classes)
+    np.testing.assert_allclose(
+        again.predict_proba(frame), tree.predict_proba(rows)[:, present], atol=1e-12
+    )
