@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keeptree.output import check_writable, require_extra, user_path
+from keeptree.progress import watch
 
 _DATA = "a .csv, .tsv, .jsonl, .xlsx, .parquet, .feather or .arff file, or - for standard input"
 
@@ -116,6 +117,7 @@ def check_distinct(out, *inputs):
             raise ValueError(f"{out} is read by this command; choose another file for --out.")
 
 
+@watch("Starting")  # libraries may take long to load
 def data_file(options):
     """The data file of a command as a :class:`~keeptree.DataFile`; checks that it can be read."""
     require_extra("pandas", "pyarrow", extra="files")

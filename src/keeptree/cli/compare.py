@@ -55,8 +55,9 @@ def _run(options):
     options.data = data_file(options)
     if not options.json:
         require_extra("rich", extra="report")
-    from keeptree.evaluation.comparison import DEFAULT_METRICS
-    from keeptree.evaluation.from_file import compare_file
+    with watch("Starting"):
+        from keeptree.evaluation.comparison import DEFAULT_METRICS
+        from keeptree.evaluation.from_file import compare_file
 
     with watch("Comparing models"):
         comparison, files = compare_file(

@@ -43,11 +43,12 @@ def _arguments(parser):
 def _run(options):
     options.data = data_file(options)
     out = output_path(options.out, options.data, default="tree.json")
-    from keeptree.data.labels import label_names
-    from keeptree.data.training import read_training
-    from keeptree.encoding import sealed
-    from keeptree.learners.c45 import C45Classifier
-    from keeptree.learners.j48_text import j48_text
+    with watch("Starting"):
+        from keeptree.data.labels import label_names
+        from keeptree.data.training import read_training
+        from keeptree.encoding import sealed
+        from keeptree.learners.c45 import C45Classifier
+        from keeptree.learners.j48_text import j48_text
 
     learner = C45Classifier(
         options.criterion,
