@@ -208,7 +208,9 @@ def _measure_ranking(tree, sample, name):
         "local m-estimate": {"scope": "local", "smoothing": "m-estimate", "m": m},
     }
     for method, options in rankings.items():
-        model = GeometricRankClassifier(tree, **options).fit(sample.X_train, sample.y_train)
+        model = GeometricRankClassifier(tree, grid=None, **options).fit(
+            sample.X_train, sample.y_train
+        )
         score = model.rank_score(sample.X_test, positive=1)
         areas = _areas(score, sample, name) if method.startswith("global") else {}
         yield {"method": method, "auc": auc(sample.y_test, score), **areas}
@@ -216,7 +218,11 @@ def _measure_ranking(tree, sample, name):
 
 def _measure_kernel(tree, sample, scope, bandwidth, metric):
     model = DistanceKernelClassifier(
-        tree, scope, bandwidth=bandwidth, metric=sample.minmax if metric == "minmax" else metric
+        tree,
+        scope,
+        bandwidth=bandwidth,
+        metric=sample.minmax if metric == "minmax" else metric,
+        grid=None,
     ).fit(sample.X_train, sample.y_train)
     p = model.predict_proba(sample.X_test)
     return {"method": kernel_name(scope, bandwidth, metric), **_quality(p, sample.y_test)}

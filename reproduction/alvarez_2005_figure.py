@@ -56,8 +56,8 @@ def rank_sample(sample):
     tree = TREES["normal"].fit(sample.X_train, sample.y_train).tree_
     m = weight_of_prior(sample.y_train)
     smoothed = SmoothedTreeClassifier(tree, "m-estimate", m=m)
-    local = GeometricRankClassifier(tree, "local", smoothing="m-estimate", m=m)
-    whole = GeometricRankClassifier(tree)
+    local = GeometricRankClassifier(tree, "local", smoothing="m-estimate", m=m, grid=None)
+    whole = GeometricRankClassifier(tree, grid=None)
     for model in (smoothed, local, whole):
         model.fit(sample.X_train, sample.y_train)
     return {

@@ -14,7 +14,7 @@ def draw_variation(folder, data_dir=None):
     """Figure 1: Laplace and the global kernel over a test sample of wdbc."""
     sample = draw_sample("wdbc", 0, "plain", data_dir)
     tree = TREES["normal"].fit(sample.X_train, sample.y_train).tree_
-    model = DistanceKernelClassifier(tree).fit(sample.X_train, sample.y_train)
+    model = DistanceKernelClassifier(tree, grid=None).fit(sample.X_train, sample.y_train)
     name = "alvarez-2007-figure-1.svg"
     with figure(folder / name, figsize=(7.6, 4.2)) as (_, ax):
         DistanceKernelDisplay.from_estimator(model, sample.X_test, sample.y_test, positive=1, ax=ax)

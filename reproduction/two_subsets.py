@@ -133,7 +133,7 @@ def draw_example(n=2000, random_state=0):
 def _kernel(tree, scope, X, y, x):
     model = DistanceKernelClassifier(
         tree, scope, metric=_AS_IT_IS, kernel="uniform",
-        bandwidth=_HALF_WIDTH, bandwidth_unit="distance",
+        bandwidth=_HALF_WIDTH, bandwidth_unit="distance", grid=None,
     ).fit(X, y)  # fmt: skip
     return model.predict_proba(np.column_stack([x, np.zeros_like(x)]))[:, 1]
 

@@ -493,3 +493,66 @@ def test_whole_numbers_stay_whole_unless_asked():
     assert free.changes[0].after <= older
     anywhere = kt.nearest_change(model, case, fixed=["insulin"], within_data=False)
     assert anywhere.changes[0].after < older
+
+
+def lacking_tree():
+    """Decides by age only where the sex is known; sends a missing sex to a leaf."""
+    return kt.Tree(
+        kind=[1, 0, 1, 0, 0],
+        feature=[0, -1, 1, -1, -1],
+        threshold=[0.5, np.nan, 40.0, np.nan, np.nan],
+        child_start=[0, 2, 2, 4, 4, 4],
+        child=[1, 2, 3, 4],
+        missing=[1, -2, 3, -2, -2],
+        counts=[[6, 4], [4, 0], [2, 4], [2, 0], [0, 4]],
+        classes=["no", "yes"],
+        n_features=2,
+        feature_names=["sex", "age"],
+    )
+
+
+def test_a_missing_value_that_alone_holds_the_decision_is_named():
+    tree, X = lacking_tree(), [[0.0, 30.0], [1.0, 50.0]]
+    change = kt.nearest_change(tree, [np.nan, 30.0], X=X)
+    assert change.sentence == (
+        "While sex is missing, the tree always decides no, whatever else changes."
+    )
+    assert change.to_dict()["loosen"] == [["missing", "sex"]]
+    wanted = kt.nearest_change(tree, [np.nan, 30.0], target="yes", X=X).sentence
+    assert wanted == "While sex is missing, the tree never decides yes, whatever else changes."
+    assert kt.nearest_change(tree, [1.0, np.nan], X=X).changes == ()
+    both = kt.nearest_change(tree, [np.nan, np.nan], X=X).sentence
+    assert both.startswith("While sex and age are missing, the tree always decides no")
+
+
+@pytest.mark.parametrize("value", [1e39, -1e39, 1e300, -1e300])
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(random_state=0), kt.C45Classifier()])
+def test_values_that_overflow_float32_are_explained_as_they_are_decided(learner, value):
+    X, y = load_iris(return_X_y=True)
+    model = kt.SmoothedTreeClassifier(learner, strength=1).fit(X, y)
+    row = X[:1].copy()
+    row[0, 2:] = value
+    decided = model.predict(row)
+    change = kt.nearest_change(model, row)
+    assert np.isfinite(change.cost).all()
+    assert (change.predicted != decided).all()
+    for boundary in (kt.Boundary(model.tree_), kt.Boundary(model.tree_, grid="observed")):
+        signed = boundary.fit(X).signed_distance(row)[0]
+        assert np.isfinite(signed).all()
+        assert model.classes_[signed.argmin()] == decided
+    story = kt.explain(model, row[0]).to_dict()
+    assert story["decision"]["class"] == decided
+    assert np.isfinite([step["distance"] for step in story["path"]]).all()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_values_are_refused_as_the_kept_model_refuses_them(value):
+    X, y = load_iris(return_X_y=True)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(), strength=1).fit(X, y)
+    row = X[:1].copy()
+    row[0, 2] = value
+    on_grid = kt.Boundary(model.tree_, grid="observed").fit(X)
+    asked = (model.predict, model.predict_proba, on_grid.distance, on_grid.nearest)
+    for call in (*asked, lambda x: kt.nearest_change(model, x), lambda x: kt.explain(model, x[0])):
+        with pytest.raises(ValueError, match="Input X contains infinity: row 0"):
+            call(row)

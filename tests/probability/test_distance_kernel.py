@@ -37,10 +37,20 @@ def test_global_estimates_are_the_exact_kernel_sums(cancer, cancer_tree, bandwid
 
 def test_several_classes_are_estimated_against_the_rest_and_normalised(iris, iris_tree):
     X, y = iris
-    model = kt.DistanceKernelClassifier(iris_tree).fit(X, y)
-    h = kt.Boundary(iris_tree).fit(X).signed_distance(X)
-    expected = exact_probabilities(h, y, h, 0.1 * np.ptp(h, axis=0), 3)
-    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
+    for grid in (None, "observed"):
+        model = kt.DistanceKernelClassifier(iris_tree, grid=grid).fit(X, y)
+        h = kt.Boundary(iris_tree, grid=grid).fit(X).signed_distance(X)
+        expected = exact_probabilities(h, y, h, 0.1 * np.ptp(h, axis=0), 3)
+        np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
+
+
+def test_distances_are_measured_on_the_grid_unless_the_papers_reading_is_asked_for(iris, iris_tree):
+    X, y = iris
+    default = kt.DistanceKernelClassifier(iris_tree).fit(X, y)
+    papers = kt.DistanceKernelClassifier(iris_tree, grid=None).fit(X, y)
+    assert default.boundary_.grid_.any()
+    assert papers.boundary_.grid_ is None
+    assert (default.boundary_.distance(X) > papers.boundary_.distance(X)).any()
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])

@@ -69,7 +69,7 @@ def test_leaves_of_equal_probability_are_one_group():
 
 def test_several_classes_have_one_score_each_from_their_own_or_the_whole_boundary(iris, iris_tree):
     X, y = iris
-    boundary = kt.Boundary(iris_tree).fit(X)
+    boundary = kt.Boundary(iris_tree, grid="observed").fit(X)
     own = kt.GeometricRankClassifier(iris_tree).fit(X, y).decision_function(X)
     np.testing.assert_allclose(own, -boundary.signed_distance(X))
     whole = kt.GeometricRankClassifier(iris_tree, boundary="whole").fit(X, y).decision_function(X)
@@ -81,7 +81,7 @@ def test_several_classes_have_one_score_each_from_their_own_or_the_whole_boundar
 def test_a_case_on_the_boundary_has_the_sign_of_the_decision(iris):
     X, y = iris
     # C4.5 cuts at values of the sample, so that some cases lie on a threshold.
-    rank = kt.GeometricRankClassifier(kt.C45Classifier()).fit(X, y)
+    rank = kt.GeometricRankClassifier(kt.C45Classifier(), grid=None).fit(X, y)
     score = rank.decision_function(X)
     assert (rank.boundary_.distance(X) == 0).any()
     np.testing.assert_array_equal(score.argmax(axis=1), rank.predict(X))

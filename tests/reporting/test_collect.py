@@ -164,7 +164,7 @@ def kernel_beside(model):
 def test_the_curve_is_figure_1_of_the_paper(cancer):
     pytest.importorskip("matplotlib").use("Agg")
     model, X, y = cancer
-    kernel = DistanceKernelClassifier(model.tree_, grid="observed").fit(X, y)
+    kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
     (curve,) = gathered(kernel, X, y, positive=0)["distance"]["by_class"]
     shown = DistanceKernelDisplay.from_estimator(kernel, X, y, positive=0)
     points = curve["points"]
@@ -235,7 +235,7 @@ def test_without_rows_the_curve_holds_no_single_case(cancer):
 def test_several_classes_have_a_curve_each_and_few_points_together():
     X, y = load_digits(return_X_y=True)
     model = fitted(X, y, max_leaf_nodes=20)
-    kernel = DistanceKernelClassifier(model.tree_, grid="observed").fit(X, y)
+    kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
     curves = gathered(model, X, y, others={"kernel": kernel})["distance"]["by_class"]
     decided = np.unique(model.predict(X)).tolist()
     assert [curve["class"] for curve in curves] == decided
@@ -264,7 +264,7 @@ def test_methods_are_measured_beside_the_leaves_and_ours(cancer):
 def test_methods_of_several_classes_have_the_mean_auc_and_no_curve():
     X, y = load_digits(return_X_y=True)
     model = fitted(X, y, max_leaf_nodes=20)
-    kernel = DistanceKernelClassifier(model.tree_, grid="observed").fit(X, y)
+    kernel = DistanceKernelClassifier(model.tree_).fit(X, y)
     row = gathered(model, X, y, others={"kernel": kernel})["methods"][1]
     p = kernel.predict_proba(X)
     assert row["auc"] == pytest.approx(roc_auc_score(y, p, multi_class="ovr"))

@@ -106,7 +106,10 @@ class NearestChange:
 
     @cached_property
     def loosen(self):
-        """Constraints each of which alone stands in the way: (kind, column), cheapest first."""
+        """Constraints each of which alone stands in the way: (kind, column), cheapest first.
+
+        If nothing else can change the decision: the missing values, as ("missing", column).
+        """
         return tuple(entry[:2] for entry in self._reason[1])
 
     @property
@@ -165,6 +168,13 @@ class NearestChange:
         if reason == "tree":
             never = f"The tree never decides {self._name(self.target)}, whatever changes."
             return always if self.target is None else never
+        if reason == "missing":
+            lacking = [clean(name) for _, name, *_ in enough]
+            verb = f"always decides {self._name(self.decided)}"
+            if self.target is not None:
+                verb = f"never decides {self._name(self.target)}"
+            are = "is" if len(lacking) == 1 else "are"
+            return f"While {join(lacking)} {are} missing, the tree {verb}, whatever else changes."
         wanted = None if self.target is None else f"makes it {self._name(self.target)}"
         outcome = wanted or "alters the decision"
         hints = {}

@@ -308,8 +308,13 @@ class NearestChanges(Sequence):
         search, tree = self._search, self._search.tree
         row, own, wanted = self._X[i], int(self._own[i]), int(self._wanted[i])
         found, _ = search.boxes(missing_of(row))
-        if not (found.label == wanted if wanted >= 0 else found.label != own).any():
-            return "tree", ()
+        if not _counts(found.label, own, wanted).any():
+            known, _ = search.boxes(())
+            if not _counts(known.label, own, wanted).any():
+                return "tree", ()
+            tests = tree.feature[tree.kind != LEAF]
+            names = (tree.feature_name(f) for f in missing_of(row) if f in tests)
+            return "missing", tuple(("missing", name, np.nan, None) for name in names)
         tested = set(tree.feature[tree.kind != LEAF].tolist()) - set(missing_of(row))
         enough = []
         for kind, f, constraints in search.constraints.loosened():
@@ -321,3 +326,8 @@ class NearestChanges(Sequence):
                 count = ranked[0][2] if kind == "max_changes" else None
                 enough.append((kind, name, ranked[0][1], count))
         return "constraints", tuple(sorted(enough, key=lambda entry: entry[2]))
+
+
+def _counts(label, own, wanted):
+    """Which boxes have the class wanted, or another than the case's own if any will do."""
+    return label == wanted if wanted >= 0 else label != own

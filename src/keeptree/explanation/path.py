@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keeptree._compiled.program import LARGEST_SINGLE
 from keeptree.data.labels import plain
 from keeptree.explanation.wording import tell_branch, tell_side
 from keeptree.geometry.boxes import Cuts
@@ -71,7 +72,7 @@ def _distance(subject, branch, value, cuts):
     if branch.is_numeric:
         across = (cuts.lower if branch.sign == "<=" else cuts.upper)[branch.node]
         if across == branch.threshold and tree.compare_dtype == "float32":
-            value = float(np.float32(value))
+            value = float(np.float32(np.clip(value, -LARGEST_SINGLE, LARGEST_SINGLE)))
         return float(abs(value - across) * metric.factor_[f])
     others = tree.category_children(branch.node) != branch.child
     if not others.any():

@@ -36,8 +36,10 @@ class DistanceKernelClassifier(ProbabilityModel):
         of the same leaf, which the paper advises against.
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
-    grid : None, "observed" or dict, default=None
-        Which numbers are possible, see :class:`~keeptree.Boundary`: None is the papers' reading.
+    grid : "observed", dict or None, default="observed"
+        To where distances are measured: to the nearest possible case, as the training sample tells
+        (whole numbers stay whole), or by steps of your own; None is the papers' reading, to the
+        thresholds. See :class:`~keeptree.Boundary`.
     bandwidth : float or "cv", default=0.1
         Width of the kernel. ``"cv"`` takes the fraction of the range with the least leave-one-out
         log-loss. A Gaussian narrower than 1/65536 of the range is refused.
@@ -105,7 +107,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         scope="global",
         *,
         metric="standard",
-        grid=None,
+        grid="observed",
         bandwidth=0.1,
         bandwidth_unit="range",
         kernel="gaussian",
@@ -193,6 +195,8 @@ class DistanceKernelClassifier(ProbabilityModel):
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
+        if self.boundary_.grid_ is None:  # an older version measured to the thresholds
+            self.grid = None
         n_classes = len(self.classes_)
         expect_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
         if self.curves_ is not None:

@@ -33,8 +33,10 @@ class GeometricRankClassifier(KeptTreeModel):
         Ranking over all cases, or leaf by leaf.
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
-    grid : None, "observed" or dict, default=None
-        Which numbers are possible, see :class:`~keeptree.Boundary`: None is the papers' reading.
+    grid : "observed", dict or None, default="observed"
+        To where distances are measured: to the nearest possible case, as the training sample tells
+        (whole numbers stay whole), or by steps of your own; None is the papers' reading, to the
+        thresholds. See :class:`~keeptree.Boundary`.
     boundary : {"class", "whole"}, default="class"
         With several classes: the distance to the boundary of each class (2007), or to the whole
         boundary, whichever classes it separates (2005). Two classes have one boundary.
@@ -88,7 +90,7 @@ class GeometricRankClassifier(KeptTreeModel):
         scope="global",
         *,
         metric="standard",
-        grid=None,
+        grid="observed",
         boundary="class",
         smoothing="laplace",
         m="auto",
@@ -112,6 +114,8 @@ class GeometricRankClassifier(KeptTreeModel):
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
+        if self.boundary_.grid_ is None:  # an older version measured to the thresholds
+            self.grid = None
         self._derive()
 
     def _derive(self):

@@ -1,9 +1,9 @@
 // Everything the page says about a case, computed without touching the document.
 
 import { decide, route } from "./tree.js";
-import { distance, limits, nearest, obstacles } from "./nearest.js";
+import { distance, lacking, limits, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
-import { classText, inHundred, roundOutwards, shownClass, tellNearest } from "./words.js";
+import { classText, inHundred, roundOutwards, shownClass, tellLacking, tellNearest } from "./words.js";
 import { isMoved } from "./state.js";
 
 /** Way, decision, probabilities, distance and nearest change of a state. */
@@ -21,13 +21,14 @@ export function judge({ data, tree, metric, model }, { x, locked, case: index, b
     change,
     moves: change ? change.moves.map((move) => ({ ...move, rounded: rounded(metric, move) })) : [],
     distance: distance(tree, metric, x, label),
+    lacking: change ? [] : lacking(tree, x, label),
     least: x.includes(null), // an unknown value counts as the nearest to another decision
   };
 }
 
 /** Where a move goes in as few digits as possible; the decision changes there too. */
 function rounded(metric, { attribute, before, after, side }) {
-  if (side.allowed) return after;
+  if (side.allowed || metric.step[attribute]) return after;
   const [least, most] = limits(metric, attribute);
   return roundOutwards(before, after, (value) => side.low <= value && value <= side.high && least <= value && value <= most);
 }
@@ -45,6 +46,7 @@ export function changeSentence({ data, tree }, seen, blocked) {
   if (seen.change) return tell([]);
   const alone = tree.label.every((label, node) => tree.children[node].length || label === seen.label);
   if (alone) return tell(null);
+  if (seen.lacking.length) return tellLacking(data.attributes, data.classes, seen.label, seen.lacking);
   return blocked ? tell(blocked) : "No allowed change alters the decision.";
 }
 

@@ -137,6 +137,12 @@ export function nearest(tree, metric, x, locked = new Set(), beyond = new Set())
   return null;
 }
 
+/** Missing attributes of a case, if whatever else changes the decision stays; else none. */
+export function lacking(tree, x, label) {
+  const missing = x.flatMap((value, at) => (value === null ? [at] : []));
+  return findBoxes(tree, missing).some((box) => box.label !== label) ? [] : missing.sort((a, b) => tree.order[a] - tree.order[b]);
+}
+
 /** Moves that bring a case into a box, and their squared cost; null if they are not allowed. */
 function enter(tree, metric, x, box, locked, beyond, limit) {
   const moves = [];
