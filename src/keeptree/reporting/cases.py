@@ -7,7 +7,8 @@ from keeptree.explanation.subject import resolve
 from keeptree.explanation.wording import join
 from keeptree.progress import step
 
-_MOST_HELD, _MOST_VALUES = 300, 30_000  # cases, and their values: half for each reason to look
+_MOST_HELD, _MOST_VALUES = 300, 30_000  # cases, and their values
+_MOST_LISTED = 100  # cases to look at first, half for each reason: what a person can read
 
 
 def collect_cases(held, columns, changes=None):
@@ -75,7 +76,8 @@ def tell_changes(model, fixed, rows):
 def _choose(held, most):
     """Rows the file holds: those to look at first, then others evenly over the sample."""
     by_distance = np.argsort(held.distance, kind="stable")
-    listed = [by_distance[flag[by_distance]][: most // 2] for flag in (held.near, held.opinion)]
+    each = min(most, _MOST_LISTED) // 2
+    listed = [by_distance[flag[by_distance]][:each] for flag in (held.near, held.opinion)]
     first = by_distance[np.isin(by_distance, np.concatenate(listed))]
     others = np.flatnonzero(~(held.near | held.opinion))
     room = min(len(others), max(most - len(first), 0))

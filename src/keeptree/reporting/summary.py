@@ -69,7 +69,9 @@ def _cases(data):
     if opinion:
         parts.append(plural(opinion, "second opinion"))
     shared = f" ({both} both)" if both else ""
-    return f"Look first at {plural(near + opinion - both, 'case')}: {', '.join(parts)}{shared}."
+    total, listed = near + opinion - both, data["first"]["listed"]
+    left = "" if listed == total else f"; the nearest {listed} of them are listed"
+    return f"Look first at {plural(total, 'case')}: {', '.join(parts)}{shared}{left}."
 
 
 def signed(value):
