@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test wheel test-wheel lint format bench quality reproduction pictures clean
+.PHONY: demo test fuzz soak wheel test-wheel lint format bench quality reproduction pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -12,6 +12,16 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m keeptree._compiled
 	$(BIN)/python -m pytest -n 2
+
+# Random files, tables and command lines for FUZZ_MINUTES; make test has a short run.
+FUZZ_MINUTES ?= 10
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tools.fuzz --minutes $(FUZZ_MINUTES) $(ARGS)
+
+# Threads and processes of mixed calls for SOAK_MINUTES: the same answers, no growth of memory.
+SOAK_MINUTES ?= 10
+soak: $(VENV)/.test
+	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES) $(ARGS)
 
 # A wheel with machine code: needs a C compiler. What uses it needs neither that nor numba.
 wheel: $(BIN)/python

@@ -315,3 +315,49 @@ def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
             assert ((p >= 0) & (p <= 1)).all()
             np.testing.assert_allclose(p.sum(axis=1), 1)
     assert min(read, refused) > 0
+
+
+def with_value(document, path, value):
+    """The model's document with another value, and a digest that fits."""
+    return json.dumps(changed(replaced(document, path, value)))
+
+
+CURVES = ("model", "fitted", "curves_", "fields")
+METRIC_PATH = ("model", "fitted", "boundary_", "fitted", "metric_", "parameters")
+FORBIDDEN = {
+    "a negative prior": ((*CURVES, "prior", "values", 0), -0.5, "prior must be probabilities"),
+    "a prior above 1": ((*CURVES, "prior", "values", 0), 2.0, "prior must be probabilities"),
+    "NaN in a table": ((*CURVES, "tables", "fields", "axis", "values", 0), "nan", "must be finite"),
+    "an infinite coefficient": (
+        (*CURVES, "tables", "fields", "coefficient", "values", 0),
+        "inf",
+        "must be finite",
+    ),
+    "an unknown metric": ((*METRIC_PATH, "kind"), "manhattan", "kind 'manhattan' is not known"),
+    "an unknown cost": ((*METRIC_PATH, "nominal"), "free", "nominal is not known"),
+}
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_hostile_value_that_passes_the_digest_is_refused(name, document, tmp_path):
+    place, value, sentence = FORBIDDEN[name]
+    (tmp_path / "model.json").write_text(with_value(document, place, value))
+    with pytest.raises(ValueError, match=sentence):
+        kt.load(tmp_path / "model.json")
+
+
+def test_an_error_about_an_array_is_one_line(document, tmp_path):
+    array = {"array": "float64", "shape": [20, 3], "values": [0.5] * 60}
+    hostile = with_value(document, ("model", "parameters", "scope"), array)
+    (tmp_path / "model.json").write_text(hostile)
+    with pytest.raises(ValueError, match="scope") as error:
+        kt.load(tmp_path / "model.json")
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
+def test_what_only_looks_like_json_is_refused(text, document, tmp_path):
+    (tmp_path / "model.json").write_text(json.dumps(document).replace("[0.", f"[{text}, 0.", 1))
+    with pytest.raises(ValueError, match="is not a KeepTree file"):
+        kt.load(tmp_path / "model.json")

@@ -7,6 +7,7 @@ What a class saves it declares itself, see :mod:`keeptree.savable`; how values a
 import warnings
 from importlib import import_module
 from inspect import signature
+from textwrap import shorten
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -104,9 +105,9 @@ def tree_of(model):
 
 
 def _reason(error):
-    """What is wrong, without the name of an exception's class."""
+    """What is wrong on one line, without the name of an exception's class."""
     if isinstance(error, ValueError):
-        return str(error)
+        return shorten(" ".join(str(error).split()), 300, placeholder=" ...")
     return f"it is damaged ({type(error).__name__}: {error}); write it again with kt.save."
 
 

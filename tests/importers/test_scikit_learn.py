@@ -240,3 +240,11 @@ def test_a_variance_that_rounding_made_negative_is_zero():
     model = DecisionTreeRegressor(random_state=0).fit(X, y)
     assert model.tree_.impurity.min() < 0, "scikit-learn's mean of squares less squared mean"
     assert kt.keep(model).variance.min() == 0
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-10, 1.0, 1e10, 1e250])
+def test_weights_of_any_size_give_the_same_proportions(weight):
+    X, y = load_iris(return_X_y=True)
+    weights = np.full(len(X), weight)
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(kt.keep(model).predict_proba(X), model.predict_proba(X), atol=1e-12)

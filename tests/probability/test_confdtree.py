@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -482,3 +483,14 @@ def test_huge_values_do_not_break_an_interval():
         model = kt.ConfDTreeClassifier(tree, "t").fit(X, y)
         p = model.predict_proba(np.array([[9.9, 4.5], [1e308, -1e308], [1e308, 1e308]]))
     assert np.isfinite(p).all()
+
+
+@pytest.mark.parametrize("route_weight", ["sqrt", "linear", "count"])
+def test_weights_of_any_size_give_finite_probabilities(route_weight):
+    X, y = load_iris(return_X_y=True)
+    model = kt.ConfDTreeClassifier(kt.C45Classifier(), options={"route_weight": route_weight})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        p = model.fit(X, y, sample_weight=np.full(len(X), 1e250)).predict_proba(X)
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)

@@ -108,6 +108,13 @@ class Metric(Savable, BaseEstimator):
         ]
         return self
 
+    def check_parameters(self):
+        """Raise a ValueError if a parameter that was read from a file is not allowed."""
+        kind, nominal = isinstance(self.kind, str), isinstance(self.nominal, str)
+        expect(kind and self.kind in _SPREADS, f"a metric of kind {self.kind!r:.50} is not known")
+        known = nominal and self.nominal in ("overlap", "value-difference")
+        expect(known or isinstance(self.nominal, Mapping), "nominal is not known")
+
     def check_tree(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         for name in ("center_", "scale_", "factor_"):

@@ -77,7 +77,9 @@ def _structure(model, nodes):
 def _whole(counts):
     """Undo the rounding of fraction x weight where the count was a whole number."""
     whole = np.rint(counts)
-    return np.where(np.abs(counts - whole) <= 1e-9 * np.maximum(counts, 1), whole, counts)
+    # Beside the weight of the tree: all counts are small where the weights of the cases are.
+    scale = np.maximum(counts, min(1.0, counts.max(initial=0.0)))
+    return np.where(np.abs(counts - whole) <= 1e-9 * scale, whole, counts)
 
 
 def _adds_up(counts, nodes):

@@ -9,6 +9,7 @@ from scipy.stats import kstwo, t
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
+_LARGE = 1e100
 _ROUNDING = 1e-9  # fractional shares of missing values add up to whole cases only nearly
 _STEPHENS_ERROR = 0.04  # more than Stephens' formula is ever off, two cases included
 
@@ -250,5 +251,7 @@ def characteristic_categories(tree, statistics, intervals, settings):
 def route_weights(statistics, settings, class_weight):
     """Weight of each node, as a child, for each class: sqrt(n) n / T (Katz et al. 2012)."""
     n = statistics.reached * class_weight
+    if n.max() > _LARGE:  # only ratios of route weights count, and n * n must not overflow
+        n = n / n.max()
     total = np.maximum(n.sum(axis=1, keepdims=True), 1e-300)
     return ROUTE_WEIGHT[settings.route_weight](n, total)

@@ -6,7 +6,7 @@ import numpy as np
 
 from keeptree.probability.density_gaussian import KernelTables
 from keeptree.probability.density_window import WindowTables
-from keeptree.savable import expect, expect_array, expect_codes, saved_part
+from keeptree.savable import expect, expect_codes, expect_probabilities, saved_part
 
 _ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
 
@@ -36,7 +36,7 @@ class DistanceCurves:
     def check(self, tree):
         """Raise a ValueError if what was read from a file does not fit the tree."""
         n_classes = len(tree.classes)
-        expect_array(self.prior, "prior", np.float64, (n_classes,))
+        expect_probabilities(np.atleast_2d(self.prior), "prior", (1, n_classes))
         expect_codes(self.estimated, "estimated", (None,), n_classes)
         expect(isinstance(self.tables, KernelTables | WindowTables), "it has no curves")
         expect(len(np.unique(self.estimated)) == len(self.estimated) > 0, "classes repeat")

@@ -196,8 +196,10 @@ def _spread(values, weight):
 
 def _decreases(tree):
     """Decrease of the Gini impurity by the test of each node, in cases; 0 for a leaf."""
-    total = np.maximum(tree.weight, 1e-300)
-    impurity = total - (tree.counts**2).sum(axis=1) / total
+    # Only ratios count: weights of 1e250 must not overflow when they are squared.
+    counts = tree.counts / tree.weight[0] if tree.weight[0] > 1e100 else tree.counts
+    total = np.maximum(counts.sum(axis=1), 1e-300)
+    impurity = total - (counts**2).sum(axis=1) / total
     decrease = np.where(tree.kind != LEAF, impurity, 0.0)
     np.subtract.at(decrease, tree.parent[1:], impurity[1:])
     return decrease

@@ -1,0 +1,148 @@
+"""Damaged files of trees and models of every kind: refused in one sentence, or sound."""
+
+import copy
+import json
+import warnings
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+import keeptree as kt
+from keeptree.encoding import sealed
+from tools.fuzz.check import ask, require
+
+STORED = Path(__file__).parents[2] / "tests" / "fixtures" / "saved"
+HOSTILE = [
+    *(None, True, False, -1, 0, 1, 2**31, 2**63, 2**70, 1.5, -0.0, 1e-320, 1e300, -1e300),
+    *("nan", "inf", "-inf", "x", "", "é\u202e", [], [[0]], {}, {"tree": 0}, {"float": "nan"}),
+    *({"array": "float64", "shape": [0], "values": []}, {"tuple": []}, {"labels": 0}),
+    {"part": "Pool", "fields": {}},
+    {"model": "Metric", "parameters": {}, "fitted": {}},
+]
+
+
+@cache
+def corpus():
+    """Names and contents of the stored files."""
+    folders = ("model-3", "model-4", "tree-1", "tree-2")
+    paths = [path for folder in folders for path in sorted((STORED / folder).glob("*.json"))]
+    return [(p.stem, p.read_bytes()) for p in paths if not p.name.endswith(".answers.json")]
+
+
+@cache
+def rows_for(name):
+    """Cases to ask a model about."""
+    return pd.read_csv(STORED / ("numbers.csv" if name == "forest" else "cases.csv"))
+
+
+def run(rng, folder):
+    """Damage one file and read it; say what became of it."""
+    name, content = rng.choice(corpus())
+    damage = rng.choice([flip, cut, splice, hostile, hostile, nudge, nudge, swap, drop])
+    path = folder / "damaged.json"
+    path.write_bytes(damage(rng, content))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = kt.load(path)
+        except ValueError as error:
+            require("\n" not in str(error), f"an error of several lines: {error}")
+            require(str(path) in str(error), f"an error that does not name the file: {error}")
+            return "refused"
+        try:
+            ask(model, rows_for(name))
+        except ValueError:  # columns or labels that no longer fit the rows
+            return "no answer"
+        if rng.random() < 0.05:
+            kt.save(model, folder / "again.json")
+            kt.load(folder / "again.json")
+    return "read"
+
+
+def flip(rng, content):
+    """Some bits are another."""
+    content = bytearray(content)
+    for _ in range(rng.choice([1, 1, 1, 2, 10])):
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    return bytes(content)
+
+
+def cut(rng, content):
+    """The end is missing."""
+    return content[: rng.randrange(len(content))]
+
+
+def splice(rng, content):
+    """A piece is missing, twice there, or of another file."""
+    start = rng.randrange(len(content))
+    stop = min(len(content), start + rng.choice([1, 3, 30, 300]))
+    other = rng.choice(corpus())[1]
+    at = rng.randrange(len(other))
+    piece = rng.choice([b"", 2 * content[start:stop], other[at : at + stop - start]])
+    return content[:start] + piece + content[stop:]
+
+
+def hostile(rng, content):
+    """Some value is another, and the digest fits again."""
+    return edited(rng, content, lambda _: copy.deepcopy(rng.choice(HOSTILE)))
+
+
+def nudge(rng, content):
+    """Some number is another number of its kind, and the digest fits again."""
+
+    def change(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return copy.deepcopy(rng.choice(HOSTILE))
+        factor = rng.choice([-1, 0, 0.5, 2, 1e3, 1e-3, 1e9])
+        changed = rng.choice([value + rng.choice([-1, 1, 2]), value * factor])
+        return int(changed) if isinstance(value, int) else float(changed)
+
+    return edited(rng, content, change)
+
+
+def swap(rng, content):
+    """Two values changed places, and the digest fits again."""
+    document = json.loads(content)
+    (one, a), (other, b) = (rng.choice(places(document)) for _ in range(2))
+    one[a], other[b] = copy.deepcopy(other[b]), copy.deepcopy(one[a])
+    return resealed(document)
+
+
+def drop(rng, content):
+    """A value is missing, and the digest fits again."""
+    document = json.loads(content)
+    inside, key = rng.choice(places(document))
+    del inside[key]
+    return resealed(document)
+
+
+def edited(rng, content, change):
+    """The content with one to three values changed."""
+    document = json.loads(content)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        inside, key = rng.choice(places(document))
+        inside[key] = change(inside[key])
+    return resealed(document)
+
+
+def places(document):
+    """All values inside a document; those of long lists do not drown the others."""
+    found, structure, stack = [], [], [document]
+    while stack:
+        inside = stack.pop()
+        keys = list(inside) if isinstance(inside, dict) else range(len(inside))
+        for key in keys:
+            (structure if isinstance(key, str) else found).append((inside, key))
+            if isinstance(inside[key], dict | list):
+                stack.append(inside[key])
+    return found + structure * max(1, len(found) // max(1, len(structure)))
+
+
+def resealed(document):
+    """A document as bytes, with a digest that fits."""
+    document.pop("digest", None)
+    try:
+        return json.dumps(sealed(document)).encode()
+    except ValueError:  # a number that JSON does not have
+        return json.dumps(document).encode()

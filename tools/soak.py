@@ -1,0 +1,163 @@
+"""Mixed calls in threads and processes for some minutes: python -m tools.soak (make soak).
+
+Every answer is compared bit by bit with the first one; the memory of every process is compared with
+that after the first fifth of the time.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections import Counter
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+import keeptree as kt
+from tests.test_saving import MODELS, draw, fitted
+
+THREADS, PROCESSES = 8, 4
+NAMES = [name for name in MODELS if name not in ("forest", "regressor")]
+_GROWTH = 1.05  # of the memory after the first fifth: what an allocator may keep in reserve
+_SPARE = 20e6  # bytes
+
+
+def memory():
+    """Resident memory of this process, in bytes."""
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Calls:
+    """Calls that must answer the same for ever."""
+
+    def __init__(self, folder):
+        self.folder, self.X = folder, draw(n=60)[0]
+        self.models = {name: fitted(name, n=80)[0] for name in NAMES}
+        self.tree = self.models["c45"].tree_
+        self.calls = [
+            *((self.score, name) for name in NAMES),
+            *((self.reload, name) for name in NAMES),
+            (self.distance, "kernel"),
+            (self.change, "laplace"),
+            (self.explain, "laplace"),
+            (self.grow, "c45"),
+            (self.refit, "laplace"),
+        ]
+
+    def score(self, name):
+        """Decisions and probabilities."""
+        model = self.models[name]
+        ask = getattr(model, "predict_proba", model.predict)
+        return np.asarray(ask(self.X)).tobytes()
+
+    def reload(self, name):
+        """The same from a file that is written now."""
+        path = self.folder / f"{os.getpid()}-{threading.get_ident()}.json"
+        kt.save(self.models[name], path)
+        model = kt.load(path)
+        return np.asarray(getattr(model, "predict_proba", model.predict)(self.X)).tobytes()
+
+    def distance(self, name):
+        """Distances to the boundary."""
+        return self.models[name].boundary_.distance(self.X).tobytes()
+
+    def change(self, name):
+        """The nearest change of a case."""
+        return str(kt.nearest_change(self.models[name], self.X[3:4])).encode()
+
+    def explain(self, name):
+        """The story of a case."""
+        return str(kt.explain(self.models[name], self.X[5:6])).encode()
+
+    def grow(self, name):
+        """A tree from data."""
+        return json.dumps(kt.C45Classifier().fit(*draw(n=80)).tree_.to_dict()).encode()
+
+    def refit(self, name):
+        """A method on the same tree."""
+        model = kt.SmoothedTreeClassifier(self.tree).fit(*draw(n=80))
+        return model.predict_proba(self.X).tobytes()
+
+
+def work(calls, first, end, number, tally):
+    """One thread: calls in an order of its own until the time is over."""
+    rng = np.random.default_rng(number)
+    while time.monotonic() < end:
+        call = calls.calls[rng.integers(len(calls.calls))]
+        try:
+            same = call[0](call[1]) == first[call[0].__name__, call[1]]
+        except Exception as error:  # whatever it is, it did not happen the first time
+            tally["errors"].append(f"{call[0].__name__} {call[1]}: {error!r:.200}")
+            same = True
+        with tally["lock"]:
+            tally["calls"] += 1
+            tally["drift"].update([] if same else [f"{call[0].__name__} {call[1]}"])
+
+
+def run_process(seconds, number, folder, results):
+    """One process of the soak: its threads, and its memory by time."""
+    warnings.simplefilter("ignore")
+    calls = Calls(Path(folder))
+    first = {(call.__name__, name): call(name) for call, name in calls.calls}
+    tally = {"calls": 0, "drift": Counter(), "errors": [], "lock": threading.Lock()}
+    start = time.monotonic()
+    end = start + seconds
+    threads = [
+        threading.Thread(target=work, args=(calls, first, end, THREADS * number + k, tally))
+        for k in range(THREADS)
+    ]
+    for thread in threads:
+        thread.start()
+    measured = []
+    while any(thread.is_alive() for thread in threads):
+        time.sleep(min(1.0, seconds / 50))
+        measured.append((time.monotonic() - start, memory()))
+    early = max(size for at, size in measured if at <= seconds / 5)
+    late = max(size for at, size in measured if at >= seconds * 4 / 5)
+    results.put(
+        {**{k: tally[k] for k in ("calls", "drift", "errors")}, "early": early, "late": late}
+    )
+
+
+def main():
+    """Run the processes and print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m tools.soak", description=__doc__)
+    parser.add_argument(
+        "--minutes", type=float, default=float(os.environ.get("SOAK_MINUTES", "10"))
+    )
+    options = parser.parse_args()
+    context = get_context("spawn")
+    results = context.Queue()
+    with tempfile.TemporaryDirectory(prefix="keeptree-soak-") as folder:
+        arguments = [(60 * options.minutes, number, folder, results) for number in range(PROCESSES)]
+        processes = [context.Process(target=run_process, args=each) for each in arguments]
+        for process in processes:
+            process.start()
+        found = [results.get() for _ in processes]
+        for process in processes:
+            process.join()
+        left = [name for name in os.listdir(folder) if name.startswith(".")]
+    grown = [each["late"] > _GROWTH * each["early"] + _SPARE for each in found]
+    figures = {
+        "minutes": options.minutes,
+        "processes": PROCESSES,
+        "threads": THREADS,
+        "calls": sum(each["calls"] for each in found),
+        "answers that differ": dict(sum((each["drift"] for each in found), Counter())),
+        "errors": [error for each in found for error in each["errors"]][:10],
+        "temporary files left": len(left),
+        "memory after a fifth (MB)": [round(each["early"] / 1e6) for each in found],
+        "memory at the end (MB)": [round(each["late"] / 1e6) for each in found],
+    }
+    print(json.dumps(figures, indent=1))
+    return int(any(grown) or bool(left or figures["errors"] or figures["answers that differ"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
