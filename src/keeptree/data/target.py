@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.columns import declared_labels
 from keeptree.data.labels import is_missing
 
@@ -19,6 +20,7 @@ def read_target(y):
     >>> classes.tolist(), codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
+    y = from_arrow(y)
     declared = declared_labels(y)
     if declared is not None:
         classes, codes = np.asarray(declared[0]), declared[1]
@@ -49,7 +51,7 @@ def read_values(y):
     """
     if y is None:
         raise ValueError(_NO_TARGET)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(from_arrow(y), warn=True)
     if y.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: y is {y.dtype}.")
     y = np.ascontiguousarray(y, dtype=np.float64)

@@ -8,6 +8,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 
 from keeptree.choice import one_of
+from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import plain
 from keeptree.data.target import read_target
 from keeptree.evaluation.experiment import Experiment, Parts
@@ -23,6 +24,7 @@ def prepare_experiment(models, X, y, *, protocol, n_splits, metrics, positive, r
     """
     models, metrics = _name_models(models), find_metrics(metrics)
     _warn_of_frozen(models)
+    X = from_arrow(X)
     y, labels = read_classes(y, positive)
     parts = _split_parts(protocol, n_splits, random_state, X, y)
     return Experiment(models, X, y, labels, parts, metrics)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import class_names
 from keeptree.data.observed import Observed, observe
 from keeptree.geometry.boundary import Boundary
@@ -43,7 +44,7 @@ class Subject:
 
     def encode(self, X):
         """Rows as the tree reads them, behind the transformers of a pipeline."""
-        X = X.toarray() if issparse(X) else X
+        X = X.toarray() if issparse(X) else from_arrow(X)
         encoded = read_rows(X, self.tree, self.transformers)
         check_finite(encoded, self.tree)
         return encoded
@@ -103,6 +104,7 @@ def boundary_of(model):
 
 def read_given(tree, x, names=None):
     """(Table, whether it was one row) of what the user gave: a row, a dict or a table."""
+    x = from_arrow(x)
     if isinstance(x, Mapping):
         names = names or tree.feature_names
         if names is None:

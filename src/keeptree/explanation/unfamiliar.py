@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import column_values
 from keeptree.encoding import is_scalar
@@ -56,7 +57,7 @@ def unfamiliar(model, X):
     1
     """
     count = UnfamiliarCount(model)
-    table = run_steps(X, [] if isinstance(model, Tree) else unwrap(model)[1])
+    table = run_steps(from_arrow(X), [] if isinstance(model, Tree) else unwrap(model)[1])
     rows = read_rows(table, count.tree)
     count.add(rows, find_unseen(table, rows, count.tree))
     return count.result()

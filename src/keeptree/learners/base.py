@@ -11,6 +11,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import name_classes, sorting_order, target_name
 from keeptree.data.table import column_names, has_nominal, read_table
 from keeptree.data.target import read_target
@@ -53,6 +54,7 @@ class TreeLearner(Savable, BaseEstimator):
         -------
         self
         """
+        X, y = from_arrow(X), from_arrow(y)
         names = column_names(X)
         X, categories = self._read_training_table(X)
         classes, target = self._read_target(y)
@@ -110,6 +112,7 @@ class TreeLearner(Savable, BaseEstimator):
             In float64: what the methods on encoded rows take.
         """
         check_is_fitted(self)
+        X = from_arrow(X)
         if not self.tree_.has_nominal:
             return validate_data(
                 self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"

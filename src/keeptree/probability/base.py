@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from keeptree.blocks import map_rows
+from keeptree.data.arrow import from_arrow
 from keeptree.data.cells import check_notations
 from keeptree.data.labels import label_codes, name_classes, recode, target_name
 from keeptree.data.observed import Observed
@@ -83,6 +84,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
     def _prepare(self, X, y, sample_weight):
         """Check the sample, resolve the tree and return the sample as the tree reads it."""
         self._validate_params()
+        X, y = from_arrow(X), from_arrow(y)
         table = self._check_sample(X, y)
         classes, codes = read_target(y)
         check_consistent_length(X, codes)
@@ -221,6 +223,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
 
     def _check_table(self, X):
         """Return X if it is a table with the columns of the training sample, else raise."""
+        X = from_arrow(X)
         if not hasattr(X, "shape"):
             mixed = self.preprocessing_ or self.tree_.has_nominal
             X = np.asarray(X, dtype=object if mixed else None)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
 from keeptree.importers import keep
@@ -90,7 +91,9 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite())
+        X, y = validate_data(
+            self, from_arrow(X), from_arrow(y), dtype=np.float64, ensure_all_finite=self._finite()
+        )
         check_classification_targets(y)
         weight = read_weight(sample_weight, X)
         self.forest_ = self.estimator
@@ -157,7 +160,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
     def _check(self, X):
         check_is_fitted(self)
         return validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite=self._finite()
+            self, from_arrow(X), dtype=np.float64, reset=False, ensure_all_finite=self._finite()
         )
 
     @property

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.table import as_matrix, comparable_names
 from keeptree.encoding import digest_of, read_json, sealed, write_json
 from keeptree.text import plural
@@ -225,6 +226,7 @@ class Tree:
 
     def encode(self, X):
         """Return X as the float64 matrix the tree compares: nominal codes, NaN where missing."""
+        X = from_arrow(X)
         names = comparable_names(X)
         if names is not None and self.feature_names and names != self.feature_names:
             raise ValueError(names_differ(names, self.feature_names))
