@@ -3,6 +3,7 @@
 import io
 import json
 from contextlib import AbstractContextManager
+from functools import cache
 from itertools import islice
 
 from keeptree.data.dialect import MISSING, Dialect, read_records, recognise
@@ -302,12 +303,20 @@ class Arff(Format):
 
 def trim(column):
     """Text cells without spaces around them, null where they stand for a missing value."""
+    import pyarrow.compute as pc
+
+    missing, null = _missing_cells()
+    text = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.is_in(text, options=missing), null, text)
+
+
+@cache
+def _missing_cells():
+    """What :func:`trim` looks for and what it writes, made once for all columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = pc.utf8_trim_whitespace(column)
-    blank = pc.is_in(text, value_set=pa.array(MISSING))
-    return pc.if_else(blank, pa.scalar(None, pa.string()), text)
+    return pc.SetLookupOptions(pa.array(MISSING)), pa.scalar(None, pa.string())
 
 
 def any_known(row):

@@ -42,10 +42,10 @@ def read_frame(data, nominal=(), drop=(), target=None):
             find_column(name, table.names)
         wanted = [name for name in table.names if name not in drop]
         whole = pa.Table.from_batches([batch for batch, _ in table.batches(wanted)])
-    read = {}
+    columns, read = dict(zip(wanted, whole.columns, strict=True)), {}
+    del whole
     for name in wanted:
-        column = whole.column(name).combine_chunks()
-        whole = whole.drop_columns(name)  # its text is not needed any longer
+        column = columns.pop(name).combine_chunks()  # the text of those read is not needed
         if not table.is_text:
             read[name] = _typed_column(column, table.file.dates)
         elif name in nominal:

@@ -126,7 +126,7 @@ def has_nominal(X, nominal=None):
         return not _by_dtype(nominal) and _chosen_columns(nominal, _width(X), None).any()
     if _chosen_columns(nominal, len(names), names).any():
         return True
-    return any(dtype_kind(column) in DECLARED + OBSERVED for column in _columns(X))
+    return any(type(dtype).__name__ in DECLARED + OBSERVED for dtype in X.dtypes)
 
 
 def _chosen_columns(nominal, width, names):
