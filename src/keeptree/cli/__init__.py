@@ -4,7 +4,7 @@ Nothing heavy is imported here; a command imports what it needs when it runs.
 """
 
 from keeptree import __version__
-from keeptree.cli import compare, demo, explain, fit, grow, predict, report, sign, verify
+from keeptree.cli import compare, demo, explain, fit, grow, keep, predict, report, sign, verify
 from keeptree.cli.command import Command
 from keeptree.cli.program import Parser, run_program
 
@@ -18,6 +18,7 @@ COMMANDS = [
     predict.COMMAND,
     explain.COMMAND,
     grow.COMMAND,
+    keep.COMMAND,
     compare.COMMAND,
     sign.COMMAND,
     verify.COMMAND,

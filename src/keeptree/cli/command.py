@@ -33,10 +33,15 @@ class Command:
     run: Callable
 
 
-def add_data(parser):
-    """Add the options of a command that learns from a data file."""
-    parser.add_argument("data", metavar="DATA", help=_DATA)
-    parser.add_argument("--target", metavar="COLUMN", required=True, help="column of the class")
+def add_data(parser, positional=True):
+    """Add the options of a command that learns from a data file; ``--data`` if it need not."""
+    if positional:
+        parser.add_argument("data", metavar="DATA", help=_DATA)
+    else:
+        parser.add_argument("--data", metavar="DATA", help=_DATA)
+    parser.add_argument(
+        "--target", metavar="COLUMN", required=positional, help="column of the class"
+    )
     parser.add_argument(
         "--nominal",
         metavar="COLUMN",
@@ -138,13 +143,17 @@ def check_order(model, data):
         raise ValueError(f"The model comes first, then the data: {data} {model}.")
 
 
-def load_tree(path):
-    """Read the tree of ``--tree``; None if there is none."""
+def load_tree(options):
+    """Read the tree of ``--tree``: KeepTree's own file, or whatever ``keeptree keep`` reads."""
+    from keeptree.importers.with_data import is_foreign, keep_with_data
     from keeptree.saving import load
     from keeptree.tree import Tree
 
-    if path is None:
-        return None
+    path = options.tree
+    if is_foreign(path):
+        return keep_with_data(
+            Path(path), options.data, options.target, nominal=options.nominal, drop=options.drop
+        )
     tree = load(path)
     if not isinstance(tree, Tree):
         raise ValueError(

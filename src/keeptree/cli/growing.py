@@ -54,7 +54,7 @@ def choose_tree(options):
     """Return the tree of ``--tree``, or else an unfitted learner with the options given."""
     if options.tree:
         check_not_growing(options, "--tree keeps a tree as it is")
-        return load_tree(options.tree)
+        return load_tree(options)
     given = given_growing(options)
     if options.learner == "cart":
         from sklearn.tree import DecisionTreeClassifier as Learner

@@ -24,12 +24,12 @@ _IMPORTERS = {
     "xgboost.sklearn.XGBModel": "xgboost:live_model",
 }
 # Those that pick one of several trees.
-_ENSEMBLES = ("members", "xgboost", "lightgbm", "catboost", "onnx", "pmml", "spark", "c50")
+_ENSEMBLES = ("lightgbm", "members", "xgboost")
 # What a damaged file makes an importer raise.
 _DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
 _KINDS = (
-    "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost, LightGBM, "
-    "CatBoost, ONNX or Spark, a KeepTree estimator, a Tree, or the path or text of a tree"
+    "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost or LightGBM, "
+    "a KeepTree estimator, a Tree, or the path or text of a tree"
 )
 
 
@@ -56,10 +56,10 @@ def keep(source, X=None, y=None, *, tree=None, missing=None):
         A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
         search such as ``GridSearchCV`` or at the end of a ``Pipeline`` (then the Tree speaks of
-        the transformed columns); a forest or bagging ensemble, a model of imodels, XGBoost,
-        LightGBM, CatBoost, ONNX or Spark; any estimator that has one of our trees as ``tree_``; a
-        ``Tree``; the path of a file that one of them, R, C5.0, Weka or a PMML writer saved; or a
-        tree as text, as :meth:`keeptree.Tree.to_text` prints it.
+        the transformed columns); a forest or bagging ensemble, a model of imodels, XGBoost or
+        LightGBM; any estimator that has one of our trees as ``tree_``; a ``Tree``; the path of a
+        file of XGBoost, LightGBM, R (by our script) or Weka's J48 output; or a tree as text, as
+        :meth:`keeptree.Tree.to_text` prints it.
     X, y : table of shape (n, n_features) and labels of shape (n,), optional
         Rows whose classes are counted in every node; their counts replace those of the source.
         Needed where the source has no class counts. Names and categories in a text are checked
@@ -134,7 +134,7 @@ def _find(source, X, y, tree):
 def _read(opened, X, y, tree):
     """What a file or a text holds; an error names the file."""
     try:
-        if opened.importer.endswith(("written:read_written", "j48:read_text", "c50:read_text")):
+        if opened.importer.endswith(("written:read_written", "j48:read_text")):
             known = None if X is None else read_known(X, y)
             _check_single(tree)
             return _function(opened.importer)(opened.content, known=known)

@@ -37,9 +37,9 @@ def open_source(source):
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith(":")):
         return _text_source(source, None)
     path = Path(source).expanduser()
+    if "\0" not in str(path) and path.is_dir():
+        raise ValueError(f"{path} is a folder; give the path of a file that holds a tree.")
     try:
-        if path.is_dir():
-            return Source("spark:read_saved", path, str(path))
         size = path.stat().st_size
     except (OSError, ValueError) as error:
         if isinstance(source, str) and looks_written(source):
@@ -53,6 +53,14 @@ def open_source(source):
     return _file_source(path)
 
 
+def is_keeptree_file(path):
+    """Whether a file is KeepTree's own JSON, or JSON of no kind that an importer knows."""
+    head = Path(path).read_bytes()[:_HEAD].lstrip()
+    foreign = rb'\A\{"(learner|version|keeptree_r)"|\A\{[$#LlIiUdD]'
+    is_json = head[:1] == b"{" or Path(path).suffix.lower() == ".json"
+    return is_json and re.match(foreign, head) is None
+
+
 def _file_source(path):
     content = path.read_bytes()
     head = content[:_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -64,7 +72,7 @@ def _file_source(path):
                 raise ValueError(f"{path} {importer[1:]}")
             return Source(importer, content, str(path))
     if path.suffix.lower() == ".onnx":
-        return Source("onnx:read_bytes", content, str(path))
+        raise ValueError(f"{path} is an ONNX model, which is not read yet; keep the model itself.")
     if head[:1] in b"{[":
         return _json_source(content, path)
     try:
@@ -79,9 +87,9 @@ def _file_source(path):
 
 # How the content of a file begins -> who reads it, or (behind !) why nobody does.
 _BINARY = {
-    rb"<\?xml|<!|<PMML|<!--": "pmml:read_bytes",
+    rb"<\?xml|<!|<PMML": "!is XML; PMML is not read yet. Give the tree as text instead.",
     rb"\{[$#LlIiUdD]": "xgboost:read_ubjson",
-    rb"CBM1": "catboost:read_bytes",
+    rb"CBM1": "!is a model of CatBoost, which is not read yet. Give the tree as text instead.",
     rb"\x80[\x02-\x05]": (
         "!is a pickle, which can run anything when it is read; load it yourself and give the model "
         "to kt.keep."
@@ -97,8 +105,6 @@ _BINARY = {
 # A pattern in a text -> who reads it.
 _TEXTS = {
     r"\Atree\s*\nversion=": "lightgbm:read_text",
-    r'\Aid="': "c50:read_tree_file",
-    r"^(C5\.0|See5) \[Release|^Decision tree:|^-----  Trial": "c50:read_text",
     r"^J48 (un)?pruned tree": "j48:read_text",
 }
 
@@ -135,7 +141,7 @@ def _json_source(content, path):
             return Source(importer, document, str(path))
     raise ValueError(
         f"{path} is JSON, but not a tree that KeepTree reads; expected a Tree of KeepTree, a model "
-        "of XGBoost or CatBoost, or what KeepTree's R script writes."
+        "of XGBoost, or what KeepTree's R script writes."
     )
 
 
@@ -144,6 +150,4 @@ _JSON = {
     "keeptree_r": "r_trees:read_document",
     "format": "keeptree_file:read_document",
     "learner": "xgboost:read_document",
-    "oblivious_trees": "catboost:read_document",
-    "features_info": "catboost:read_document",
 }

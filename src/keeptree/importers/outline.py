@@ -214,7 +214,9 @@ class _Builder:
                 line.value = tuple(map(str, line.value))
         if self.known is None:
             return _common_order([line.value for line in lines])
-        data = self.known.categories[self.known.names.index(name)] or ()
+        data = self.known.categories[self.known.names.index(name)]
+        if data is None:  # numbers that the text takes for categories
+            return _common_order([line.value for line in lines])
         for line in lines:
             line.value = tuple(match_label(label, data) for label in line.value)
         mentioned = {label for line in lines for label in line.value}

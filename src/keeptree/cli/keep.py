@@ -1,0 +1,110 @@
+"""``keeptree keep``: a tree from another tool, or written by hand, as a Tree of KeepTree."""
+
+from pathlib import Path
+
+from keeptree.cli.command import Command, add_data, add_json, data_file, output_path, print_json
+from keeptree.text import plural
+
+
+def _arguments(parser):
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        nargs="?",
+        help="a tree: text, Weka's J48 output, LightGBM text, XGBoost JSON or UBJSON, what the R "
+        "script wrote, or a Tree of KeepTree",
+    )
+    add_data(parser, positional=False)
+    parser.add_argument(
+        "--out", metavar="FILE", help="where to save it (default: tree.json, if there is none yet)"
+    )
+    parser.add_argument("--number", metavar="N", type=int, help="which tree of several, from 0")
+    parser.add_argument(
+        "--missing",
+        choices=["majority", "share", "error"],
+        help="where a missing value goes at tests for which SOURCE has no rule (default: error)",
+    )
+    parser.add_argument(
+        "--r-script",
+        action="store_true",
+        help="print the R script that writes trees of R",
+    )
+    add_json(parser, "what was understood")
+
+
+def _run(options):
+    if options.r_script:
+        from keeptree import importers
+
+        print(Path(importers.__file__).with_name("keeptree.R").read_text(encoding="utf-8"), end="")
+        return
+    if options.source is None:
+        raise ValueError("Say which tree to keep: keeptree keep SOURCE --out tree.json.")
+    if (options.data is None) != (options.target is None):
+        raise ValueError("Counting needs both --data and --target; only one of them was given.")
+    out = output_path(options.out, options.source, options.data, default="tree.json")
+    if options.data is None:
+        from keeptree.importers import keep
+
+        tree = keep(Path(options.source), tree=options.number, missing=options.missing)
+    else:
+        from keeptree.importers.with_data import keep_with_data
+
+        tree = keep_with_data(
+            Path(options.source),
+            data_file(options),
+            options.target,
+            tree=options.number,
+            missing=options.missing,
+            nominal=options.nominal,
+            drop=options.drop,
+        )
+    tree.save(out)
+    summary = _summary(tree, out)
+    if options.json:
+        print_json(summary)
+    else:
+        _print(summary)
+
+
+def _summary(tree, out):
+    inner = tree.kind != 0
+    return {
+        "source": tree.source.get("model", "a Tree"),
+        "leaves": tree.n_leaves,
+        "depth": tree.max_depth,
+        "columns": tree.n_features,
+        "classes": None if tree.classes is None else [str(label) for label in tree.classes],
+        "cases": float(tree.weight[0]),
+        "counts": tree.source.get("counts", "the source" if tree.weight[0] else None),
+        "missing_values": "refused" if (tree.missing[inner] == -2).any() else "routed",
+        "lost": tree.source.get("lost"),
+        "out": str(out),
+    }
+
+
+def _print(summary):
+    print(
+        f"A tree of {plural(summary['leaves'], 'leaf', 'leaves')}, depth {summary['depth']}, on "
+        f"{plural(summary['columns'], 'column')}, from {summary['source']}."
+    )
+    if summary["classes"] is not None:
+        more = ", ..." if len(summary["classes"]) > 10 else ""
+        print(f"Classes: {', '.join(summary['classes'][:10])}{more}.")
+    if summary["counts"] is None:
+        print("Class counts: none; --data and --target would give them, as does fitting a model.")
+    else:
+        print(f"Class counts: {summary['cases']:g} cases, from {summary['counts']}.")
+    if summary["missing_values"] == "refused":
+        print("Missing values: some tests have no rule for them; --missing would give one.")
+    if summary["lost"]:
+        print(f"Lost: {summary['lost']}")
+    print(f"Saved as {summary['out']}.")
+
+
+COMMAND = Command(
+    "keep",
+    "read a tree from another tool or from text, say what was understood and save it as JSON",
+    _arguments,
+    _run,
+)

@@ -1,0 +1,71 @@
+"""keeptree keep, and other sources for --tree."""
+
+import json
+import re
+
+import pytest
+
+import keeptree as kt
+from keeptree.cli import main
+from tests.importers.test_written import LOANS, loans
+
+
+@pytest.fixture
+def files(tmp_path):
+    X, y = loans()
+    X.assign(risk=y).to_csv(tmp_path / "loans.csv", index=False)
+    (tmp_path / "tree.txt").write_text(LOANS)
+    return tmp_path
+
+
+def test_keep_tells_what_it_understood_and_writes_the_tree(files, capsys):
+    tree, data, out = (str(files / name) for name in ("tree.txt", "loans.csv", "tree.json"))
+    assert main(["keep", tree, "--data", data, "--target", "risk", "--out", out]) == 0
+    said = capsys.readouterr().out
+    assert "A tree of 4 leaves, depth 3, on 3 columns, from text." in said
+    assert "Classes: grant, refuse." in said
+    assert "Class counts: 200 cases, from 200 rows of data." in said
+    assert "some tests have no rule for them; --missing would give one" in said
+    kept = kt.Tree.load(out)
+    assert kept.feature_names == ("income", "age", "owner"), "the tested columns, as in the data"
+    assert main(["keep", tree, "--out", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] is None
+
+
+def test_a_written_tree_is_fitted_and_reported(files, capsys):
+    tree, data, out = (str(files / name) for name in ("tree.txt", "loans.csv", "model.json"))
+    done = main(
+        ["fit", data, "--target", "risk", "--tree", tree, "--method", "smoothed", "--out", out]
+    )
+    assert done == 0
+    assert "kept a tree of 4 leaves" in capsys.readouterr().out
+    assert kt.load(out).tree_.weight[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("incom <= 1: a\nincom > 1: b", "line 1, column 1: `incom` is no column; did you mean"),
+        ("", "is empty"),
+        ("{", "ends in the middle"),
+        ("[" * 100_000, "nested too deeply|more values"),
+        ("\x80\x04", "is a pickle, which can run anything"),
+        ("\xff\xfe", "neither text nor a format"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(files, capsys, text, sentence):
+    source, out = files / "bad.txt", files / "out.json"
+    source.write_text(text, encoding="latin-1")
+    data = ["--data", str(files / "loans.csv"), "--target", "risk"]
+    assert main(["keep", str(source), *data, "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert re.search(sentence, said), said
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
+def test_the_r_script_is_printed(capsys):
+    assert main(["keep", "--r-script"]) == 0
+    assert "keeptree_write <- function(model, path)" in capsys.readouterr().out
+    assert main(["keep"]) == 2
+    assert "Say which tree to keep" in capsys.readouterr().err
