@@ -111,10 +111,10 @@ def count_text(cases):
     Examples
     --------
     >>> count_text(12345.0), count_text(5.512), count_text(247.99999999999997)
-    ('12345', '5.5', '248')
+    ('12,345', '5.5', '248')
     """
     near = abs(cases - round(cases)) <= 1e-9 * abs(cases)  # shares may add up to almost a case
-    return str(round(cases)) if near else f"{cases:.1f}"
+    return f"{round(cases):,}" if near else f"{cases:,.1f}"
 
 
 def plural(number, one, many=None):

@@ -17,7 +17,15 @@ def test_the_demo_loads_quietly_and_is_small(demo, demo_page):
     assert "64 of 64 cases agree with Python" in demo.text("#agreement")
 
 
-def test_moving_a_value_lights_another_way_and_undo_takes_one_drag_back(plain):
+@pytest.fixture
+def panel(plain):
+    """The what-if of a small page."""
+    plain.page.click("#tab-whatif")
+    return plain
+
+
+def test_moving_a_value_lights_another_way_and_undo_takes_one_drag_back(panel):
+    plain = panel
     before = plain.run("() => [...document.querySelectorAll('.outline .on')].length")
     assert before >= 2
     first = plain.page.locator(".control .range").first
@@ -32,7 +40,7 @@ def test_moving_a_value_lights_another_way_and_undo_takes_one_drag_back(plain):
     plain.page.mouse.up()
     plain.settle()
     assert first.input_value() != start
-    assert "moved" in plain.text("#shown")
+    assert "changed" in plain.text("#which")
     assert plain.run("() => keeptree.state().past.length") == 1
     lit = plain.run(
         "() => [...document.querySelectorAll('.outline .on')].map((e) => Number(e.dataset.node))"
@@ -48,28 +56,30 @@ def test_moving_a_value_lights_another_way_and_undo_takes_one_drag_back(plain):
     assert plain.run("() => keeptree.state().x") != state["base"]
 
 
-def test_a_lock_keeps_its_attribute_out_of_the_nearest_change(plain):
+def test_a_lock_keeps_its_attribute_out_of_the_nearest_change(panel):
+    plain = panel
     name = plain.run(
         "() => keeptree.data.attributes[keeptree.judge(keeptree.state()).moves[0].attribute].name"
     )
     control = plain.page.locator(".control", has_text=name).first
     lock = control.locator(".lock")
     assert lock.get_attribute("aria-pressed") == "false"
-    assert name in plain.text("#result .change")
+    assert name in plain.text("#change")
     lock.click()
     plain.settle()
     assert lock.get_attribute("aria-pressed") == "true"
-    assert name not in plain.text("#result .change")
+    assert name not in plain.text("#change")
     while plain.page.locator(".lock[aria-pressed=false]").count():
         plain.page.locator(".lock[aria-pressed=false]").first.click()
         plain.settle()
     plain.page.wait_for_function(
-        "() => document.querySelector('#result .change').textContent.includes('unlock')"
+        "() => document.querySelector('#change').textContent.includes('unlock')"
     )
     assert plain.page.is_disabled("#apply")
 
 
-def test_applying_the_nearest_change_changes_the_decision(plain):
+def test_applying_the_nearest_change_changes_the_decision(panel):
+    plain = panel
     before = plain.run("() => keeptree.judge(keeptree.state()).label")
     promised = plain.run("() => keeptree.judge(keeptree.state()).change.label")
     plain.page.click("#apply")
@@ -80,7 +90,8 @@ def test_applying_the_nearest_change_changes_the_decision(plain):
     assert plain.run("() => keeptree.judge(keeptree.state()).label") == before
 
 
-def test_the_ring_glides_over_the_curve_as_values_move(plain):
+def test_the_ring_glides_over_the_curve_as_values_move(panel):
+    plain = panel
     place = """() => {
         const ring = document.querySelector('.at-wide .here');
         const { class: shown, zero, unit } = ring.dataset;
@@ -96,7 +107,8 @@ def test_the_ring_glides_over_the_curve_as_values_move(plain):
     assert (after["y"] < before["y"]) == (after["p"] > before["p"])
 
 
-def test_the_keyboard_does_it_all(plain):
+def test_the_keyboard_does_it_all(panel):
+    plain = panel
     field = plain.page.locator(".control .range").first
     at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
 
@@ -130,23 +142,138 @@ def test_the_keyboard_does_it_all(plain):
 
 
 def test_cases_can_be_sorted_filtered_and_picked(plain):
-    head = plain.page.locator("th", has=plain.page.locator(".sort[data-sort=id]"))
-    plain.page.click("[data-show=all]")
-    plain.page.click(".sort[data-sort=id]")
-    assert head.get_attribute("aria-sort") == "ascending"
-    ids = [int(text) for text in plain.page.locator(".cases .case").all_inner_texts()]
-    assert ids == sorted(ids)
-    assert len(ids) == 25
+    rows = plain.page.locator(".case")
+    assert rows.count() == 6
+    plain.page.select_option("#show", "all")
+    plain.page.select_option("#sort", "id")
     plain.page.click("#more")
-    assert plain.page.locator(".cases tbody tr").count() == 50
-    plain.page.click(".sort[data-sort=id]")
-    assert head.get_attribute("aria-sort") == "descending"
-    row = plain.page.locator(".cases tbody tr").nth(3)
+    ids = [int(text) for text in plain.page.locator(".case .id").all_inner_texts()]
+    assert ids == sorted(ids)
+    assert len(ids) == 56
+    row = rows.nth(3)
     row.click()
     plain.settle()
-    assert row.get_attribute("aria-selected") == "true"
+    assert row.get_attribute("aria-current") == "true"
     chosen = plain.run("() => keeptree.data.cases[keeptree.state().case].id")
-    assert row.locator(".case").inner_text() == chosen
+    assert row.locator(".id").inner_text() == chosen
+    assert plain.text("#which") == f"Case {chosen}"
+    plain.page.click("#next")
+    plain.settle()
+    assert rows.nth(4).get_attribute("aria-current") == "true"
+
+
+def test_the_riskiest_cases_are_listed_first(plain):
+    risks = plain.run(
+        """() => [...document.querySelectorAll('.case')]
+            .map((e) => keeptree.data.cases[e.dataset.case].risk)"""
+    )
+    assert risks == sorted(risks, reverse=True)
+
+
+def test_a_case_that_is_in_view_looks_so_while_the_mouse_is_on_it(plain):
+    row = plain.page.locator(".case").nth(2)
+    row.click()
+    row.hover()
+    plain.settle()
+    lit = "(e) => getComputedStyle(e).backgroundColor"
+    assert row.evaluate(lit) == "rgb(255, 243, 196)"
+
+
+INSIDE = """(id) => {
+    const { top, bottom, height } = document.getElementById(id).getBoundingClientRect();
+    return height > 0 && top >= 0 && bottom <= innerHeight;
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844), (320, 640)])
+def test_the_answer_is_in_sight_after_a_click_at_the_bottom_of_the_list(
+    width, height, opened, demo_page
+):
+    tab = opened(demo_page, viewport={"width": width, "height": height})
+    tab.page.select_option("#show", "all")
+    tab.page.click("#more")
+    last = tab.page.locator(".case").last
+    last.scroll_into_view_if_needed()
+    last.click()
+    tab.settle()
+    assert tab.text("#which") == f"Case {last.locator('.id').inner_text()}"
+    assert tab.run(INSIDE, "verdicts")
+    tab.page.click("#tab-whatif")
+    tab.page.locator(".control .range").last.scroll_into_view_if_needed()
+    assert tab.run(INSIDE, "verdicts")
+
+
+def test_reload_finds_the_same_state(opened, plain_page):
+    tab = opened(plain_page)
+    tab.page.select_option("#show", "all")
+    tab.page.select_option("#sort", "distance")
+    tab.page.click("#more")
+    tab.page.locator(".case").nth(8).click()
+    tab.page.click("#tab-whatif")
+    tab.page.click("#apply")
+    tab.settle()
+    tab.page.locator(".control .lock").first.click()
+    tab.page.click("#as-outline + label")
+    tab.page.click("#theme")
+    tab.page.check("#zoom")
+    tab.page.click("#distance summary >> nth=0")
+    tab.page.click("nav a[href='#tree']")
+    tab.settle()
+    seen = """() => ({...keeptree.state(), locked: [...keeptree.state().locked],
+        look: keeptree.look(), past: keeptree.state().past.length, future: 0,
+        texts: [...document.querySelectorAll('#answer, .case-list')].map((e) => e.innerText),
+        theme: document.documentElement.dataset.theme, open: document.getElementById('distance').open,
+        outline: document.getElementById('as-outline').checked})"""
+    before = tab.run(seen)
+    tab.page.reload()
+    tab.settle()
+    assert tab.run(seen) == before
+
+
+def test_a_link_to_a_section_keeps_the_case_in_the_address(panel):
+    panel.page.click("#apply")
+    panel.settle()
+    before = panel.run("() => location.hash")
+    panel.page.click("nav a[href='#about']")
+    assert panel.run("() => location.hash") == before
+    assert panel.run("() => document.getElementById('about').open")
+
+
+def test_an_emptied_field_shows_the_value_that_is_used(opened, tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = kt.SmoothedTreeClassifier(kt.Tree.from_dict(_without_rule(X, y))).fit(X[:300], y[:300])
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    tab = opened(tmp_path / "page.html")
+    tab.page.click("#tab-whatif")
+    field = tab.page.locator(".control .number").first
+    before = field.input_value()
+    field.fill("")
+    field.blur()
+    assert field.input_value() == before
+
+
+def _without_rule(X, y):
+    """A tree that has no rule for missing values."""
+    learner = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X[:300], y[:300])
+    document = kt.keep(learner).to_dict()
+    return {**document, "missing": [-2] * len(document["missing"])}
+
+
+def test_an_emptied_field_means_not_known_where_the_tree_has_a_rule(panel):
+    control = panel.page.locator(".control", has=panel.page.locator(".unknown")).first
+    control.locator(".number").fill("")
+    control.locator(".number").blur()
+    panel.settle()
+    assert control.locator(".unknown input").is_checked()
+
+
+def test_a_new_case_starts_from_typical_values_with_all_attributes_open(plain):
+    plain.page.click("#new")
+    plain.settle()
+    typical = plain.run("() => keeptree.data.attributes.map((a) => a.typical)")
+    assert plain.run("() => keeptree.state().x") == typical
+    assert plain.text("#which") == "New case"
+    assert plain.page.locator(".control:visible").count() == len(typical)
 
 
 def test_dark_mode_can_be_switched(plain):
@@ -166,7 +293,8 @@ def test_dark_mode_follows_the_system(opened, plain_page):
     assert tab.run("() => getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
 
 
-def test_a_link_reopens_a_what_if(opened, plain_page, plain):
+def test_a_link_reopens_a_what_if(opened, plain_page, panel):
+    plain = panel
     plain.page.click("#apply")
     plain.settle()
     plain.page.locator(".control .lock").first.click()
@@ -195,7 +323,7 @@ def test_a_hostile_link_does_nothing(link, opened, plain_page):
     tab = opened(plain_page, link)
     assert all(abs(v) < 1e6 for v in tab.run("() => keeptree.state().x"))
     assert tab.run("() => keeptree.state().locked.size") == 0
-    assert "The tree says" in tab.text("#result")
+    assert "The tree decides" in tab.text("#verdicts")
 
 
 def test_the_page_fits_a_phone(opened, plain_page):
@@ -204,7 +332,7 @@ def test_the_page_fits_a_phone(opened, plain_page):
     assert tab.page.is_hidden(".drawing")
     assert tab.page.is_visible(".outline")
     small = """() => [...document.querySelectorAll('button, select, .number')]
-        .filter((e) => e.offsetParent && !e.matches('.sort, .case, .pill'))
+        .filter((e) => e.offsetParent && !e.matches('.pill'))
         .filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"""
     assert tab.run(small) == []
 
@@ -221,10 +349,10 @@ def test_nothing_stands_in_the_way_of_a_screen_reader(width, scheme, opened, dem
 def test_without_javascript_everything_can_be_read(opened, plain_page):
     tab = opened(plain_page, java_script_enabled=False)
     text = tab.page.inner_text("body")
-    for words in ("This tree asks at most", "Which cases need a person?", "AUC", "The tree says"):
+    for words in ("of 100 right", "Check these first", "AUC", "Why the tree says"):
         assert words in text
     assert tab.page.is_hidden("#apply")
-    assert tab.page.locator(".cases tbody tr").count() > 5
+    assert tab.page.locator(".case").count() > 5
 
 
 def test_print_is_light_and_shows_the_outline(opened, plain_page):
@@ -240,14 +368,15 @@ def test_one_case_prints_on_a_sheet_of_its_own(plain):
     plain.run("() => { window.print = () => {}; }")
     plain.page.emulate_media(media="print")
     plain.run("() => document.getElementById('print-case').click()")
-    assert plain.page.is_visible("#result")
-    for hidden in ("#cases", "#quality", ".outline li:not(.on) >> nth=0"):
+    assert plain.page.is_visible("#why")
+    for hidden in (".facts", ".list", "#quality", ".outline li:not(.on) >> nth=0"):
         assert plain.page.is_hidden(hidden)
     plain.run("() => dispatchEvent(new Event('afterprint'))")
     assert plain.page.is_visible("#quality")
 
 
 def test_charts_are_saved_as_they_look(plain):
+    plain.page.click("#distance summary >> nth=0")
     for name in ("tree", "roc", "reliability", "distances", "probability-by-distance"):
         with plain.page.expect_download() as waiting:
             plain.page.click(f"[data-save={name}]")
@@ -260,7 +389,8 @@ def test_charts_are_saved_as_they_look(plain):
             assert "rgb(" in part.get("stroke") + part.get("fill")
 
 
-def test_thresholds_light_as_a_value_passes_them(plain):
+def test_thresholds_light_as_a_value_passes_them(panel):
+    plain = panel
     at = plain.run("() => Number(document.querySelector('.control').dataset.attribute)")
     attribute = plain.run("(at) => keeptree.data.attributes[at]", at)
     marks = f".control[data-attribute='{at}'] .threshold"
@@ -296,9 +426,10 @@ def test_hostile_names_are_shown_as_text(opened, tmp_path):
     assert tab.run("() => document.querySelectorAll('script').length") == 2
     assert tab.run("() => document.querySelectorAll('img, main b').length") == 3  # of the table
     assert HOSTILE_NAMES[0] in tab.text("h1")
-    tab.page.click("[data-show=all]")
-    tab.page.click(".sort[data-sort=id]")
-    tab.page.locator(".cases tbody tr").nth(2).click()
+    tab.page.select_option("#show", "all")
+    tab.page.select_option("#sort", "id")
+    tab.page.locator(".case").nth(2).click()
+    tab.page.click("#tab-whatif")
     tab.page.click("#apply")
     tab.settle()
     tab.page.locator(".lock").first.click()
@@ -383,13 +514,14 @@ def test_every_state_opens_quietly(state, opened, tmp_path):
     tab = opened(tmp_path / "page.html")
     text = tab.page.inner_text("main")
     if state is one_leaf:
-        assert "Always says" in text
+        assert "It always says" in text
         assert "ROC" not in text
     if state is no_held_out_data:
         assert "kt.report(model, X_test, y_test)" in text
     if state is no_rows:
         assert tab.run("() => keeptree.data.cases.every((item) => item.values === null)")
     if state is many_classes:
+        tab.page.click("#distance summary >> nth=0")
         for shown in ("curves", "curve"):
             before = tab.text(f"#{shown} figcaption >> nth=0")
             tab.page.select_option(f"#{shown}-of", "7")

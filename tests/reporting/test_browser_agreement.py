@@ -122,10 +122,10 @@ def test_the_panel_equals_python_with_categories_and_missing_values(kind, opened
     assert np.isnan(rows).any()
     check_agreement(tab, model, rows)
     assert "agree with Python" in tab.text("#agreement")
+    tab.page.click("#tab-whatif")
     tab.page.locator(".control .unknown input").first.check()
     tab.settle()
-    assert "The unknown value is taken to be" in tab.text("#result .far")
-    assert "≥" in tab.text("#shown .far")
+    assert "not known" in tab.run("() => document.getElementById('why').textContent")
 
 
 @pytest.mark.parametrize(("error", "agree"), [(3e-13, 64), (3e-12, 63)])
@@ -174,3 +174,23 @@ def test_the_nearest_change_is_that_of_python_with_categories(locked, opened, tm
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
     kt.report(model, X, y, tmp_path / "page.html")
     check_changes(opened(tmp_path / "page.html"), model, rows_about(model, X, 100), locked)
+
+
+SAID = "() => ['verdicts', 'why'].map((id) => document.getElementById(id).textContent)"
+
+
+def squeezed(texts):
+    return ["".join(text.split()) for text in texts]
+
+
+@pytest.mark.parametrize("kind", ["KeptTreeClassifier", "MarginTreeClassifier"])
+@pytest.mark.parametrize("table", [mixed_table, breast, lambda: load_wine(return_X_y=True)])
+def test_the_script_says_what_python_wrote_about_the_case_in_view(table, kind, opened, tmp_path):
+    X, y = table()
+    model = getattr(kt, kind)(kt.C45Classifier()).fit(X[::2], y[::2])
+    kt.report(model, X[1::2], y[1::2], tmp_path / "page.html")
+    written = opened(tmp_path / "page.html", java_script_enabled=False)
+    still = [written.page.text_content(f"#{name}") for name in ("verdicts", "why")]
+    verdicts, why = squeezed(opened(tmp_path / "page.html").run(SAID))
+    assert squeezed(still)[1] == why
+    assert verdicts.startswith(squeezed(still)[0])  # several classes have bars besides

@@ -1,62 +1,67 @@
-"""Which cases a person should look at first, and what the file says about each."""
+"""Which cases a person should check, and what the file says about each."""
 
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.importers import keep
-from keeptree.reporting.cases import collect_cases
+from keeptree.reporting.cases import choose_rows, collect_cases
 from keeptree.reporting.held_out import HeldOut
 
 
-def held_out(distance, decision=None):
-    """Cases at given distances; the more probable class of each is the first."""
-    n = len(distance)
-    decision = np.zeros(n, dtype=int) if decision is None else decision
-    p, inside = np.tile([0.7, 0.3], (n, 1)), np.column_stack([distance, distance])
+def held_out(risk, decision=0):
+    """Cases that the tree has a given chance to be wrong about."""
+    n, risk = len(risk), np.asarray(risk, dtype=float)
+    p = np.column_stack([1 - risk, risk]) if decision == 0 else np.column_stack([risk, 1 - risk])
     stump = keep(DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1]))
-    rows = np.zeros((n, 1))
-    return HeldOut(stump, rows, rows, None, decision, inside, p, p)
+    rows, inside = np.zeros((n, 1)), np.full((n, 2), np.arange(n)[:, None], dtype=float)
+    return HeldOut(stump, rows, rows, None, np.full(n, decision), inside, p, p)
 
 
-def test_the_nearest_twentieth_is_near_and_a_second_opinion_is_another_class():
-    decision = np.zeros(40, dtype=int)
-    decision[3] = 1
-    held = held_out(np.arange(40.0), decision)
-    assert np.flatnonzero(held.near).tolist() == [0, 1]
-    assert np.flatnonzero(held.opinion).tolist() == [3]
+@pytest.mark.parametrize("decision", [0, 1])
+def test_a_tenth_of_the_cases_is_checked_the_riskiest_first(decision):
+    held = held_out(np.linspace(0, 0.4, 40), decision)
+    assert not held.disagrees.any()
+    assert np.flatnonzero(held.checked).tolist() == [36, 37, 38, 39]
+    assert held.by_risk[:2].tolist() == [39, 38]
 
 
-def test_a_tie_is_no_second_opinion():
-    held = replace(held_out(np.arange(2.0), np.array([0, 1])), ours=np.full((2, 2), 0.5))
-    assert not held.opinion.any()
+def test_every_case_on_which_the_estimate_disagrees_is_checked():
+    held = held_out([0.9] * 7 + [0.1] * 13)
+    assert np.flatnonzero(held.checked).tolist() == list(range(7)) == held.by_risk[:7].tolist()
 
 
-def test_of_equally_near_cases_a_twentieth_is_near_those_we_are_least_sure_of():
-    held = held_out(np.ones(60))
-    held.ours[:, 0] = np.linspace(0.9, 0.6, 60)
-    assert np.flatnonzero(held.near).tolist() == [57, 58, 59]
-    assert held_out(np.ones(60)).near.sum() == 3
+def test_the_list_is_never_longer_than_a_person_can_read():
+    assert held_out(np.linspace(0.6, 0.9, 2000)).checked.sum() == 50
 
 
-def test_a_case_without_a_distance_is_never_near():
-    distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
-    assert np.flatnonzero(held_out(distance).near).tolist() == [1]
-    assert not held_out(np.full(20, np.inf)).near.any()
+def test_a_tie_is_no_disagreement():
+    assert not held_out([0.5, 0.5]).disagrees.any()
 
 
-def test_equally_near_cases_share_a_rank():
-    distance = np.array([3.0, 1.0, 1.0, 1.0, 2.0, np.inf] + [9.0] * 14)
-    cases = collect_cases(held_out(distance), [0])
-    assert len(cases) == 20
-    share = {case["id"]: case["percentile"] for case in cases}
-    assert [share[str(i)] for i in range(5)] == [0.2, 0.0, 0.0, 0.0, 0.15]
+def test_a_file_holds_the_riskiest_cases_and_others_of_all_kinds():
+    held = held_out(np.linspace(0, 1, 1000))
+    chosen = choose_rows(held, 300)
+    assert len(chosen) == len(set(chosen)) == 300
+    assert chosen[:150] == list(range(999, 849, -1))
+    assert min(chosen[150:]) == 0
+    assert sorted(choose_rows(held_out(np.linspace(0, 1, 7)), 300)) == list(range(7))
+
+
+def test_what_is_told_of_a_case():
+    case = collect_cases(held_out([0.7]), [0])[0]
+    assert case["risk"] == pytest.approx(0.7)
+    assert case["disagrees"]
+    assert case["check"]
+    assert case["values"] == [0.0]
+    assert collect_cases(held_out([0.7]), [0], rows=False)[0]["values"] is None
 
 
 def test_names_come_from_the_index_of_a_frame_or_are_row_numbers():
-    held = held_out(np.arange(3.0))
+    held = held_out(np.arange(3.0) / 3)
     assert held.names == ["0", "1", "2"]
     assert held.naming == "A case is named by its position in X, counted from 0."
     index = pd.Index(["a", "b", "two\nlines"], name="patient")

@@ -132,7 +132,7 @@ def test_a_strip_has_a_bar_for_each_bin_that_is_not_empty_and_a_tick_for_each_th
 
 def test_distances_without_errors_can_be_drawn():
     none = {"cases": 0, "counts": [0, 0], "median": None}
-    for hits, shown in ((distances()["hits"], "✓ 4 hits"), (none, "✓ 0 hits")):
+    for hits, shown in ((distances()["hits"], "✓ 4 correct"), (none, "✓ 0 correct")):
         root = parse(distance_chart({**distances(), "errors": none, "hits": hits}))
         assert {shown, "✗ 0 errors"} <= set(texts(root))
         paths = {e.get("class"): e.get("d") for e in root.iter(f"{SPACE}path")}
@@ -144,7 +144,7 @@ def test_a_median_far_to_the_right_is_told_to_its_left_and_the_cases_across_from
     root = parse(distance_chart(distances()))
     hits, errors = (
         {e.text: (float(e.get("x")), e.get("text-anchor")) for e in root.iter(f"{SPACE}text")}[text]
-        for text in ("✓ 4 hits", "✗ 2 errors")
+        for text in ("✓ 4 correct", "✗ 2 errors")
     )
     assert hits[1] == "start"  # their median is 0.7 of 1
     assert errors[1] == "end"

@@ -12,7 +12,6 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from keeptree.data.table import as_matrix
-from keeptree.explanation.nearest_change import nearest_change
 from keeptree.explanation.wording import tell_branch
 from keeptree.geometry.metric import Metric
 from keeptree.importers import keep
@@ -27,7 +26,7 @@ from keeptree.reporting.collect import collect
 from keeptree.reporting.methods import make_methods
 from keeptree.reporting.render import render
 from keeptree.reporting.report import report
-from keeptree.reporting.summary import summarise
+from keeptree.reporting.summary import tell_ranking
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
 from keeptree.reporting.words import rows_text
 from keeptree.tree import Tree
@@ -83,7 +82,8 @@ def test_only_tested_attributes_are_held(cancer):
 def test_without_rows_no_value_of_a_case_is_held(cancer):
     model, X, y = cancer
     data = gathered(model, X, y, rows=False)
-    assert all(case["values"] is None and case["change"] == "" for case in data["cases"])
+    assert all(case["values"] is None for case in data["cases"])
+    assert data["selected"] is data["view"] is None
 
 
 def test_the_guide_says_how_many_training_rows_a_file_holds_at_most():
@@ -98,7 +98,7 @@ def test_without_held_out_data_nothing_is_measured(cancer):
     assert data["quality"] is None
     assert data["decisions"] is None
     assert data["cases"] == []
-    assert "not known" in data["summary"][1]
+    assert "not known" in data["facts"][0]["headline"]
     assert json.dumps(data, allow_nan=False)
 
 
@@ -128,11 +128,10 @@ def test_of_many_cases_those_to_look_at_first_are_held_and_some_others():
     model = fitted(X, y, max_leaf_nodes=20)
     data = gathered(model, X, y)
     assert len(data["cases"]) <= 300
-    held = [case["near"] or case["opinion"] for case in data["cases"]]
-    assert held == sorted(held, reverse=True)
-    assert sum(case["near"] for case in data["cases"]) == min(data["first"]["near"], 50)
-    assert sum(held) == data["first"]["listed"] <= 100
-    assert f"the nearest {sum(held)} of them are listed" in " ".join(data["summary"])
+    risks = [case["risk"] for case in data["cases"][:150]]
+    assert risks == sorted(risks, reverse=True)
+    assert [case["check"] for case in data["cases"]] == [True] * 50 + [False] * 250
+    assert data["check"]["cases"] == 50
 
 
 def test_a_tree_of_one_leaf_has_no_distance(cancer):
@@ -142,9 +141,9 @@ def test_a_tree_of_one_leaf_has_no_distance(cancer):
     data = gathered(model, X, y)
     assert model.tree_.n_leaves == 1
     assert data["distance"] is None
-    assert data["first"]["near"] == 0
+    assert data["facts"][2]["headline"] == "No case stands out"
     assert "always says" in data["summary"][0]
-    assert data["summary"][1].endswith("with a single leaf there is nothing to rank them by.")
+    assert tell_ranking(data) == ""
     assert rows_text(data) == "None: the tree tests no attribute."
     assert json.dumps(data, allow_nan=False)
 
@@ -297,19 +296,6 @@ def test_a_method_may_have_any_name(cancer):
     assert "\x00" not in html
 
 
-def test_the_changes_of_the_cases_are_those_of_nearest_change_and_whole_numbers_stay_whole():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(18, 90, 300), rng.normal(size=300).round(1)]).astype(float)
-    model = fitted(X[:200], (X[:200, 0] > 50) ^ (X[:200, 1] > 0), max_leaf_nodes=8)
-    cases = gathered(model, X[200:], (X[200:, 0] > 50) ^ (X[200:, 1] > 0))["cases"]
-    for case in cases[:30]:
-        moves = nearest_change(model, X[200 + int(case["id"])]).changes
-        assert case["change"] == " and ".join(str(move) for move in moves)
-    rising = [case["change"] for case in cases if case["change"].startswith("x[0] rises")]
-    assert rising
-    assert not any("." in text for text in rising)
-
-
 @pytest.mark.parametrize("rows", [True, False])
 def test_a_distance_with_an_unknown_value_is_said_to_be_the_least(rows):
     X, y = load_breast_cancer(return_X_y=True)
@@ -325,24 +311,23 @@ def test_a_distance_with_an_unknown_value_is_said_to_be_the_least(rows):
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        ((0.01, 0.05), "rank them better than its leaves"),
+        ((0.01, 0.05), "better than the tree's own percentages"),
         ((0.0004, 0.05), "no clear difference"),
         ((-0.01, 0.05), "no clear difference"),
-        ((-0.05, -0.01), "rank them worse here than its leaves"),
+        ((-0.05, -0.01), "worse here than the tree's own percentages"),
     ],
 )
 def test_the_summary_claims_no_more_than_the_interval_allows(demo_data, gain, words):
     auc = demo_data["quality"]["metrics"]["auc"]
     changed = {**auc, "difference": {"value": 0.0, "low": gain[0], "high": gain[1]}}
     data = {**demo_data, "quality": {"metrics": {"auc": changed}}}
-    assert words in summarise(data)[1]
+    assert words in tell_ranking(data)
 
 
-def test_the_summary_has_three_sentences_with_the_measured_figures(demo_data):
-    assert len(demo_data["summary"]) == 3
+def test_the_summary_has_the_measured_figures(demo_data):
+    assert demo_data["summary"][0] == "The tree asks at most 4 questions and has 9 leaves."
     auc = demo_data["quality"]["metrics"]["auc"]["ours"]["value"]
-    assert f"{auc:.3f}" in demo_data["summary"][1]
-    assert "is unchanged" in demo_data["summary"][0]
+    assert f"{auc:.3f}" in demo_data["summary"][-1]
 
 
 def test_commonest_classes_keep_the_colours_and_the_rest_share_grey():

@@ -7,6 +7,7 @@ import json
 import re
 from copy import deepcopy
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import keeptree as kt
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.reporting.collect import collect
-from keeptree.reporting.render import page_script, render, to_script
+from keeptree.reporting.render import SCRIPTS, page_script, render, to_script
 from keeptree.text import clean
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -105,6 +106,14 @@ def test_the_data_cannot_end_their_element():
     assert json.loads(text) == {"name": "</script><!-- & \u2028"}
 
 
+def test_no_two_modules_export_the_same_name():
+    folder = files("keeptree.reporting") / "js"
+    text = "".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    names = re.findall(r"^export (?:async )?(?:function\*?|const) (\w+)", text, re.MULTILINE)
+    assert len(names) == len(set(names))
+    assert {f"{name}.js" for name in SCRIPTS} == {path.name for path in folder.iterdir()}
+
+
 def test_the_table_has_the_figures(html, demo_data):
     body = re.search('<div class="scores">.*?<tbody>(.*?)</tbody>', html, re.DOTALL)[1]
     rows = re.findall("<tr.*?</tr>", body, re.DOTALL)
@@ -114,9 +123,26 @@ def test_the_table_has_the_figures(html, demo_data):
                 assert f"{metric[who][end]:.3f}" in shown
 
 
-def test_the_page_says_what_the_summary_says(page, demo_data):
-    for sentence in demo_data["summary"]:
+def test_the_page_says_the_facts(page, demo_data):
+    right, missed, check = demo_data["facts"]
+    for sentence in (*right["text"], *check["text"], demo_data["summary"][-1]):
         assert sentence in page.text
+    for fact in (right, missed, check):
+        assert fact["headline"] in page.text
+
+
+def test_the_counts_of_the_confusion_are_there(html, demo_data):
+    table = re.search('<table class="confusion">(.*?)</table>', html, re.DOTALL)[1]
+    shown = [int(count) for count in re.findall(r"<td(?: class=\"wrong\")?>(\d+)", table)]
+    assert shown == [count for row in demo_data["decisions"]["confusion"] for count in row]
+    assert table.count("✗") == 2
+
+
+def test_only_a_tree_that_was_given_is_said_to_be_untouched(demo_data):
+    grown = body_of(render(demo_data))
+    given = body_of(render({**demo_data, "tree": {**demo_data["tree"], "grown": False}}))
+    assert "untouched" not in grown
+    assert given.count("untouched") == 2
 
 
 def test_the_tree_is_there_as_drawing_and_as_outline(html, demo_data):
@@ -142,10 +168,21 @@ def test_every_field_has_a_label(page):
         assert around or attrs.get("aria-label") or attrs["id"] in labelled
 
 
-def test_the_cases_to_look_at_first_are_listed(html, demo_data):
-    first = [case for case in demo_data["cases"] if case["near"] or case["opinion"]]
-    assert body_of(html).count("<tr data-case=") == min(len(first), 25)
-    assert 'aria-sort="ascending"' in html
+def test_the_cases_to_check_are_listed(html, demo_data):
+    listed = re.findall(r'<button type="button" class="case" data-case="(\d+)"', body_of(html))
+    assert listed == [str(k) for k, case in enumerate(demo_data["cases"]) if case["check"]]
+
+
+def test_the_case_in_view_has_its_reasons_without_javascript(page, demo_data):
+    view = demo_data["view"]
+    for step in view["steps"]:
+        for part in ("name", "value", "test", "note"):
+            assert step[part] in page.text
+    for sentence in ("leaf", "change", "after", "such"):
+        assert view[sentence]
+        assert view[sentence] in page.text
+    for row in view["pushes"]["rows"]:
+        assert row["name"] in page.text
 
 
 def test_an_estimate_is_never_said_to_be_certain(html):
@@ -170,7 +207,13 @@ def test_hostile_names_stay_text(demo_data, hostile):
     for item in data["attributes"]:
         item["name"] = text
     for case in data["cases"]:
-        case["id"], case["change"] = text, text
+        case["id"] = text
+    for step in data["view"]["steps"]:
+        step |= dict.fromkeys(("name", "value", "test", "note", "short"), text)
+    for row in data["view"]["pushes"]["rows"]:
+        row["name"] = text
+    data["view"] |= dict.fromkeys(("leaf", "change", "after", "such"), text)
+    data["facts"] = [{"headline": text, "text": [text]} for _ in data["facts"]]
     for node in data["tree"]["nodes"]:
         if node["name"] is not None:
             node["name"] = text
@@ -190,10 +233,11 @@ def test_a_tree_without_a_boundary_has_no_distance_section(demo_data):
 
 
 def test_without_held_out_data_the_page_says_how_to_get_them(demo_data):
-    none = {"cases": [], "quality": None, "decisions": None, "distance": None, "selected": None}
+    none = dict.fromkeys(("quality", "decisions", "distance", "selected", "view", "check"))
+    none["cases"] = []
     html = body_of(render({**demo_data, **none, "n_test": 0}))
     assert "kt.report(model, X_test, y_test)" in html
-    assert 'id="cases"' not in html
+    assert "case-list" not in html
 
 
 def test_many_leaves_leave_the_outline_only(demo_data):
@@ -202,7 +246,7 @@ def test_many_leaves_leave_the_outline_only(demo_data):
     leaf = next(node for node in data["tree"]["nodes"] if node["name"] is None)
     more = [{**leaf, "id": k, "parent": root["id"], "depth": 1} for k in range(100, 130)]
     data["tree"]["nodes"] = [root, *more]
-    data["cases"], data["selected"] = [], None
+    data["cases"], data["selected"], data["view"] = [], None, None
     html = body_of(render(data))
     assert "tree-drawing" not in html
     assert 'class="outline"' in html
@@ -222,11 +266,11 @@ def test_a_chain_of_two_thousand_tests_is_folded_and_the_way_of_a_case_is_nested
     leaf = next(node for node in demo_data["tree"]["nodes"] if node["name"] is None)
     nodes = chain(leaf, 2000)
     data = {**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}}
-    html = render({**data, "cases": [], "selected": None})
+    html = render({**data, "cases": [], "selected": None, "view": None})
     assert body_of(html).count('class="branch"') <= 40
     assert "+1 leaf</button>" in html
     case = {**demo_data["cases"][0], "leaf": 4000}
-    html = render({**data, "cases": [case], "selected": 0})
+    html = render({**data, "cases": [case], "selected": 0, "view": None})
     page = Page(html)  # which complains about lists that do not match
     assert body_of(html).count('class="branch"') == len(nodes)
     assert page.all("li")
@@ -237,7 +281,7 @@ def test_a_tree_of_one_leaf_is_one_line(demo_data):
     nodes = [{**leaf, "id": 0, "parent": None, "depth": 0}]
     cases = [{**case, "leaf": 0} for case in demo_data["cases"]]
     tree = {**demo_data["tree"], "nodes": nodes}
-    html = render({**demo_data, "tree": tree, "cases": cases})
+    html = render({**demo_data, "tree": tree, "cases": cases, "view": None})
     assert body_of(html).count("All training cases") == 1
 
 
@@ -251,12 +295,10 @@ def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
     assert "1 other attribute does not affect" in page
 
 
-@pytest.mark.parametrize("least", [True, False])
-def test_the_page_says_what_a_distance_is_where_a_value_is_missing(demo_data, least):
-    cases = [{**case, "least": least} for case in demo_data["cases"]]
-    page = body_of(render({**demo_data, "cases": cases}))
-    assert ("a value of the case is not known" in page) == least
-    assert ('class="far">≥ ' in page) == least
+def test_a_distance_that_says_nothing_is_left_out_with_one_sentence(demo_data):
+    html = body_of(render({**demo_data, "distance": {"silent": "It says nothing."}}))
+    assert '<p class="note left-out" id="distance">It says nothing.</p>' in html
+    assert "Are errors near" not in html
 
 
 def test_the_curve_of_probability_against_distance_is_there_for_wide_and_narrow(html, demo_data):
@@ -271,8 +313,8 @@ def test_the_curve_of_probability_against_distance_is_there_for_wide_and_narrow(
 def test_without_single_cases_the_curve_tells_of_bins(demo_data):
     curves = [{**curve, "points": None} for curve in demo_data["distance"]["by_class"]]
     body = body_of(render({**demo_data, "distance": {**demo_data["distance"], "by_class": curves}}))
-    assert "how often it happened among held-out cases" in body
-    assert "our estimate of a held-out case" not in body
+    assert "how often it happened among the cases" in body
+    assert "our estimate for a case" not in body
 
 
 def test_the_methods_are_a_table_and_small_roc_curves(html, page, demo_data):
@@ -291,14 +333,16 @@ def test_a_tree_of_one_leaf_has_no_picker_of_curves_it_does_not_show():
     one_leaf = DecisionTreeClassifier(min_samples_leaf=100).fit(X, y)
     model = SmoothedTreeClassifier(one_leaf).fit(X, y)
     html = render(collect(model, X, y, title="t", about={}))
-    assert 'data-curves="curves"' not in html
+    assert '<select id="curves-of"' not in html
     assert 'data-for="curves"' not in html
 
 
-def test_held_out_cases_of_one_class_are_said_to_be_so(demo_data):
-    assert "190 held-out cases, 71 of them <bdi>malignant</bdi>." in render(demo_data)
+def test_cases_of_one_class_are_said_to_be_so(demo_data):
+    assert "190 cases the tree had not seen, 71 of them <bdi>malignant</bdi>." in render(demo_data)
     quality = {**demo_data["quality"], "by_class": []}
-    assert "190 held-out cases, all of one class." in render({**demo_data, "quality": quality})
+    assert "190 cases the tree had not seen, all of one class." in render(
+        {**demo_data, "quality": quality}
+    )
 
 
 def test_the_page_shows_who_signed_the_tree_and_which_one(tmp_path):

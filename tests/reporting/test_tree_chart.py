@@ -30,7 +30,7 @@ def test_the_tree_shows_question_branches_decisions_and_counts():
     assert root.find(f"{SPACE}title").text == "The tree: 2 leaves, root on the left"
     assert root.find(f"{SPACE}desc").text
     shown = texts(root)
-    for text in ("age", "10 cases", "≤ 3", "> 3", "no", "yes", "7", "3"):
+    for text in ("age", "10 cases", "≤ 3", "> 3", "no", "yes", "7, 1 wrong", "3"):
         assert text in shown
 
 
@@ -50,3 +50,20 @@ def test_the_path_of_a_case_is_highlighted():
     root = parse(tree_drawing(*stump(), path={0, 2}))
     lit = {g.get("data-node") for g in root.iter(f"{SPACE}g") if g.get("class") == "on"}
     assert lit == {"0", "2"}
+
+
+def test_the_path_carries_the_values_of_the_case_and_the_nearest_test_is_marked():
+    root = parse(tree_drawing(*stump(), path={0, 2}, tests={2: ("3.5 > 3", True)}))
+    assert "3.5 > 3" in texts(root)
+    marked = [g.get("data-node") for g in root.iter(f"{SPACE}g") if g.get("class") == "on nearest"]
+    assert marked == ["2"]
+
+
+def test_all_text_is_easy_to_read():
+    root = parse(tree_drawing(*stump("a rather long name of an attribute")))
+    assert {float(e.get("font-size")) for e in root.iter(f"{SPACE}text")} == {14.0}
+
+
+def test_a_long_name_takes_two_lines():
+    shown = texts(parse(tree_drawing(*stump("worst concave points"))))
+    assert shown[shown.index("worst concave") + 1] == "points"

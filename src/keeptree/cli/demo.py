@@ -1,5 +1,6 @@
 """``keeptree demo``: the tool on data that ships with scikit-learn."""
 
+from keeptree.cli.browse import add_open, open_page
 from keeptree.cli.command import Command, add_json
 from keeptree.cli.report import print_result
 from keeptree.output import require_extra
@@ -13,6 +14,7 @@ def _arguments(parser):
         default="keeptree-demo.html",
         help="the page to write (default: %(default)s)",
     )
+    add_open(parser)
     add_json(parser, "the figures")
 
 
@@ -24,6 +26,8 @@ def _run(options):
     with watch("Growing a tree and measuring its probabilities"):
         data = demo(options.out)
     print_result(data, options.json)
+    if options.open:
+        open_page(data["page"])
 
 
 COMMAND = Command(

@@ -1,5 +1,6 @@
 """``keeptree report``: one HTML file about a tree and its probabilities on a data file."""
 
+from keeptree.cli.browse import add_open, open_page
 from keeptree.cli.command import (
     Command,
     add_data,
@@ -43,6 +44,7 @@ def _arguments(parser):
     parser.add_argument(
         "--no-rows", action="store_true", help="put no values of single cases into the page"
     )
+    add_open(parser)
     add_json(parser, "the figures")
     add_growing(parser)
 
@@ -70,6 +72,8 @@ def _run(options):
             drop=options.drop,
         )
     print_result(data, options.json)
+    if options.open:
+        open_page(data["page"])
 
 
 def _model(options):

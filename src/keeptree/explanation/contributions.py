@@ -28,8 +28,9 @@ def collect_contributions(subject, encoded, label):
     Returns
     -------
     parts : list of dict or None
-        ``kind`` (``"expert"``, ``"test"`` or ``"start"``), ``name``, ``node`` (of a test), and
-        ``value``, what it adds to the log-odds of the class; the largest first.
+        ``kind`` (``"expert"``, ``"test"`` or ``"start"``), ``name``, ``node`` (of a test),
+        ``expert`` (of one, its short name), and ``value``, what it adds to the log-odds of the
+        class; the largest first.
     """
     model = subject.inner
     if not hasattr(model, "contributions_encoded"):
@@ -39,7 +40,8 @@ def collect_contributions(subject, encoded, label):
     if hasattr(found, "expert"):
         values = _of_class(found.value[0], label)
         for name, value in zip(found.expert, values, strict=True):
-            parts.append(_part("expert", _EXPERTS.get(name, clean(name)), None, value))
+            part = _part("expert", _EXPERTS.get(name, clean(name)), None, value)
+            parts.append({**part, "expert": name})
         tests = found.test[0]
     else:
         start = _of_class(np.asarray(found.intercept)[None], label)[0]

@@ -7,7 +7,7 @@ from keeptree.text import clean, count_text, in_hundred, plain_number, plural
 
 _MOST = 5  # classes, contributions and leaves named; the rest is counted
 _LEAST_PUSH = 0.005  # what is less is told as 0.00
-CAVEAT = "This describes the tree, not the person: nothing says that a change can be made or helps."
+CAVEAT = "This describes the tree: nothing says that the change can be made, or that it would help."
 
 
 def decided_name(data):

@@ -4,6 +4,7 @@ from math import floor, log10
 
 import numpy as np
 
+from keeptree.data.labels import plain
 from keeptree.text import clean
 from keeptree.tree import ERROR, LEAF, NUMERIC
 
@@ -26,10 +27,11 @@ def collect_attributes(tree, observed, X=None):
     Returns
     -------
     attributes : list of dict
-        ``column``, ``name``, ``kind``, ``may_be_missing`` and ``typical``; a numeric one has
+        ``column``, ``name``, ``key`` (the name as a file has it), ``kind``, ``may_be_missing``
+        and ``typical``; a numeric one has
         ``low`` and ``high`` (1st and 99th percentile), ``least`` and ``most`` (of the training
         sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a histogram from low to
-        high); a nominal one has ``categories`` and ``bins`` (cases of each).
+        high); a nominal one has ``categories``, as ``written`` in a file too, and ``bins``.
     """
     inner = tree.preorder[tree.kind[tree.preorder] != LEAF]
     columns = list(dict.fromkeys(tree.feature[inner].tolist()))
@@ -42,12 +44,13 @@ def _attribute(tree, f, observed, values):
     shared = {
         "column": f,
         "name": clean(tree.feature_name(f)),
+        "key": str(tree.feature_name(f)),
         "may_be_missing": bool((tree.missing[tests] != ERROR).all()),
     }
     if tree.kind[tests[0]] == NUMERIC:
         sample = observed.low[f], observed.high[f], observed.mean[f]
         return {**shared, **_numeric(np.unique(tree.threshold[tests]), known, *sample)}
-    return {**shared, **_nominal([clean(label) for label in tree.categories[f]], known)}
+    return {**shared, **_nominal(tree.categories[f], known)}
 
 
 def _numeric(thresholds, known, least, most, mean):
@@ -78,7 +81,8 @@ def _nominal(categories, known):
     counts = np.bincount(known.astype(np.int64), minlength=len(categories))
     return {
         "kind": "nominal",
-        "categories": categories,
+        "categories": [clean(label) for label in categories],
+        "written": [plain(label) for label in categories],
         "typical": int(counts.argmax()),
         "bins": counts.tolist() if len(known) else None,
     }

@@ -1,18 +1,14 @@
-"""The held-out cases of a report one by one, the ones to look at first before the others."""
+"""The held-out cases of a report one by one, the ones to check before the others."""
 
 import numpy as np
 
-from keeptree.explanation.nearest_change import find_changes
-from keeptree.explanation.subject import resolve
-from keeptree.explanation.wording import join
-from keeptree.progress import step
+from keeptree.reporting.held_out import MOST_CHECKED
 
-_MOST_HELD, _MOST_VALUES = 300, 30_000  # cases, and their values
-_MOST_LISTED = 100  # cases to look at first, half for each reason: what a person can read
+_MOST_HELD, _MOST_VALUES = 300, 30_000  # cases and their values, unless those to check are more
 
 
-def collect_cases(held, columns, changes=None):
-    """Return the cases the file holds, those near the boundary and second opinions first.
+def collect_cases(held, columns, rows=True):
+    """Return the cases the file holds, those on which the tree is likeliest to be wrong first.
 
     Parameters
     ----------
@@ -20,69 +16,44 @@ def collect_cases(held, columns, changes=None):
         All cases.
     columns : list of int
         Columns the tree tests.
-    changes : callable, optional
-        Takes encoded rows and returns the nearest change of each as text. Without it neither the
-        changes nor the values of the cases are told.
+    rows : bool, default=True
+        Whether the values of the cases may be told.
 
     Returns
     -------
     cases : list of dict
+        ``id``, ``decision``, ``leaf``, ``p``, ``risk`` (the chance that the tree is wrong),
+        ``check`` (whether it is one to check by hand), ``disagrees`` (whether another class is
+        more probable), ``distance`` to the boundary (None where there is none; at least that
+        where ``least``), ``truth`` (or None) and ``values`` (or None).
     """
-    width = max(len(columns), 1) if changes else 1
-    chosen = _choose(held, min(_MOST_HELD, _MOST_VALUES // width))
+    width, least = max(len(columns), 1) if rows else 1, 2 * MOST_CHECKED
     names, unknown = held.names, np.isnan(held.rows[:, columns]).any(axis=1)
-    nearer = np.searchsorted(np.sort(held.distance), held.distance, side="left")  # equals share it
-    told = changes(held.rows[chosen]) if changes else [""] * len(chosen)
     return [
         {
             "id": names[row],
             "decision": int(held.decision[row]),
             "leaf": int(held.leaf[row]),
             "p": held.ours[row].tolist(),
+            "risk": float(held.risk[row]),
+            "check": bool(held.checked[row]),
+            "disagrees": bool(held.disagrees[row]),
             "distance": float(held.distance[row]) if np.isfinite(held.distance[row]) else None,
             "least": bool(unknown[row]),
-            "percentile": float(nearer[row] / len(held)),
-            "near": bool(held.near[row]),
-            "opinion": bool(held.opinion[row]),
             "truth": None if held.truth is None else int(held.truth[row]),
-            "change": change,
-            "values": _values(held.rows[row, columns]) if changes else None,
+            "values": _values(held.rows[row, columns]) if rows else None,
         }
-        for row, change in zip(chosen, told, strict=True)
+        for row in choose_rows(held, int(np.clip(_MOST_VALUES // width, least, _MOST_HELD)))
     ]
 
 
-@step("Finding the nearest changes")
-def tell_changes(model, fixed, rows):
-    """Return the nearest change of encoded rows as text, as ``keeptree.nearest_change`` finds it.
-
-    Parameters
-    ----------
-    model : fitted KeepTree classifier
-        Whose tree decides.
-    fixed : collection of int
-        Columns that cannot change.
-    rows : ndarray
-        Encoded rows.
-
-    Returns
-    -------
-    told : list of str
-    """
-    found = find_changes(resolve(model), rows, n_jobs=model.n_jobs, fixed=sorted(fixed))
-    return [join([str(move) for move in change.changes] or ["–"]) for change in found]
-
-
-def _choose(held, most):
-    """Rows the file holds: those to look at first, then others evenly over the sample."""
-    by_distance = np.argsort(held.distance, kind="stable")
-    each = min(most, _MOST_LISTED) // 2
-    listed = [by_distance[flag[by_distance]][:each] for flag in (held.near, held.opinion)]
-    first = by_distance[np.isin(by_distance, np.concatenate(listed))]
-    others = np.flatnonzero(~(held.near | held.opinion))
-    room = min(len(others), max(most - len(first), 0))
-    spread = np.unique(np.linspace(0, len(others) - 1, room).astype(int)) if room else []
-    return [*first.tolist(), *others[np.asarray(spread, dtype=int)].tolist()]
+def choose_rows(held, most):
+    """Return the rows a file holds: half by risk, then others evenly over the sample."""
+    first = held.by_risk[: most if len(held) <= most else most // 2]
+    others = np.setdiff1d(np.arange(len(held)), first)
+    room = min(len(others), most - len(first))
+    spread = np.linspace(0, len(others) - 1, room).astype(int) if room > 0 else []
+    return [*first.tolist(), *others[np.unique(np.asarray(spread, dtype=int))].tolist()]
 
 
 def _values(row):

@@ -9,16 +9,23 @@ from keeptree.text import plain_number, plural
 
 _WIDE = 500  # pixels: a narrower chart has fewer ticks and shorter names
 _EDGE = 8  # pixels between the frame and the outermost mark
+ZOOM = 0.2  # share of false alarms that a zoomed ROC curve ends at
 _MOST_TICKS = 200  # thresholds drawn behind one control
 
 
 def roc_chart(ours, leaves, name, size=400):
     """Return the ROC curves of a class, with ``fpr`` and ``tpr``: ours solid, leaves dashed."""
-    plot = _shares(size, "false alarms", f"{name} found")
+    plot = Plot((0, 1), (0, 1), size)
+    plot.axis_y(percent, name=f"{name} found")
+    plot.footnote("false alarms", "middle")
+    for end, class_ in ((1.0, "roc-ticks"), (ZOOM, "roc-ticks zoomed")):
+        plot.group(class_, lambda end=end: plot.ticks_x(percent, end))
+    plot.rule(y=0)
     _draw_roc(plot, ours, leaves)
     return plot.draw(
-        "ROC curves on the held-out cases",
-        f"Share of {name} cases found against share of false alarms: ours and the tree's leaves. "
+        "ROC curves on the cases the tree had not seen",
+        f"Share of {name} cases found against share of false alarms: our estimate and the tree's "
+        "own percentages. "
         "The table below has the values.",
     )
 
@@ -27,12 +34,11 @@ def small_roc(curve, leaves, name, size=180):
     """Return the ROC curve of one method among many, before that of the leaves."""
     plot = Plot((0, 1), (0, 1), size, margins=(4, 4, 4, 4))
     plot.rule(x=0, y=0)
-    plot.line([0, 1], [0, 1], "chance")
     _draw_roc(plot, curve, leaves)
     return plot.draw(
         f"ROC curve: {name}",
         "Share of cases found (up) against share of false alarms (right); broken: the tree's own "
-        "leaves. The table has the areas.",
+        "percentages. The table has the areas.",
         class_="chart small",
     )
 
@@ -55,7 +61,7 @@ def reliability_chart(ours, leaves, name, size=400):
 
 
 def distance_chart(distance, width=620, height=380):
-    """Return mirrored histograms: hits up, errors down, each in shares of its own number.
+    """Return mirrored histograms: correct ones up, errors down, in shares of their own number.
 
     Parameters
     ----------
@@ -69,7 +75,7 @@ def distance_chart(distance, width=620, height=380):
     svg : Svg
     """
     edges = distance["edges"]
-    groups = {"hits": (1, "✓", "hit"), "errors": (-1, "✗", "error")}
+    groups = {"hits": (1, "✓", "correct", "correct"), "errors": (-1, "✗", "error", "errors")}
     shares = {
         name: [count / (distance[name]["cases"] or 1) for count in distance[name]["counts"]]
         for name in groups
@@ -83,14 +89,14 @@ def distance_chart(distance, width=620, height=380):
         7 if wide else 5,
         "distance to the boundary (standard deviations)" if wide else "distance (SD)",
     )
-    for name, (sign, mark, one) in groups.items():
+    for name, (sign, mark, one, many) in groups.items():
         plot.bars(edges, [sign * share for share in shares[name]], f"bars {name}")
-        told = f"{mark} {plural(distance[name]['cases'], one)}"
+        told = f"{mark} {plural(distance[name]['cases'], one, many)}"
         _tell_group(plot, told, distance[name]["median"], sign * top)
     plot.rule(y=0)
     return plot.draw(
-        "Distance of hits and errors from the boundary",
-        "Two histograms on one scale: hits upwards, errors downwards, each in shares of its own "
+        "Distance of correct decisions and errors from the boundary",
+        "Two histograms on one scale: correct upwards, errors downwards, each in shares of its own "
         "number. The table below has the counts.",
     )
 
@@ -156,8 +162,14 @@ def _shares(size, x_name, y_name):
 
 
 def _draw_roc(plot, ours, leaves):
-    plot.line(leaves["fpr"], leaves["tpr"], "line leaves")
-    plot.line(ours["fpr"], ours["tpr"], "line ours")
+    """Draw the curves in a frame of their own, so that the page can stretch them to the right."""
+
+    def curves():
+        plot.line([0, 1], [0, 1], "chance")
+        plot.line(leaves["fpr"], leaves["tpr"], "line leaves")
+        plot.line(ours["fpr"], ours["tpr"], "line ours")
+
+    plot.inset("roc", curves)
 
 
 def _tell_group(plot, told, median, top):

@@ -3,29 +3,29 @@
 Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can any other program.
 """
 
-from functools import partial
-
 import numpy as np
 
 from keeptree.data.labels import class_names, label_codes
-from keeptree.evaluation.significance import accuracy_interval
 from keeptree.explanation.constraints import read_constraints
-from keeptree.explanation.subject import boundary_of
+from keeptree.explanation.subject import boundary_of, resolve
 from keeptree.importers import keep
 from keeptree.probability.estimator import is_kept
 from keeptree.probability.methods import name_of
 from keeptree.reporting.attributes import collect_attributes
-from keeptree.reporting.cases import collect_cases, tell_changes
+from keeptree.reporting.cases import collect_cases
 from keeptree.reporting.distances import collect_distances, find_kernel
+from keeptree.reporting.facts import collect_check, collect_decisions
 from keeptree.reporting.held_out import hold_out_cases
 from keeptree.reporting.methods import check_same_tree, measure_methods
 from keeptree.reporting.quality import collect_quality
-from keeptree.reporting.summary import summarise
+from keeptree.reporting.summary import summarise, tell_facts
 from keeptree.reporting.tree_data import collect_classes, collect_tree, fingerprint
+from keeptree.reporting.view import collect_view
 from keeptree.reporting.whatif import collect_whatif, tell_missing_model
+from keeptree.reporting.words import class_text, shown_class, tell_neighbours
 from keeptree.text import clean
 
-SCHEMA = 2  # of the dict: a change that breaks its readers raises it
+SCHEMA = 3  # of the dict: a change that breaks its readers raises it
 
 
 def collect(
@@ -76,9 +76,15 @@ def collect(
         "method": name_of(model),
         "classes": collect_classes(tree, class_names(model, tree.classes)),
         "positive": _positive(tree, positive),
-        "tree": {**collect_tree(tree), "unchanged": _is_unchanged(model), "grown": grown},
+        "tree": {
+            **collect_tree(tree),
+            "unchanged": _is_unchanged(model),
+            "grown": grown or not is_kept(model.estimator),
+        },
         "attributes": attributes,
         "locked": [at for at, item in enumerate(attributes) if item["column"] in fixed],
+        "columns": {"count": tree.n_features, "named": tree.feature_names is not None},
+        "decides": getattr(model, "decide", "tree"),
         "n_others": tree.n_features - len(attributes),
         "whatif": collect_whatif(model, boundary, attributes, rows),
         "rows": rows,
@@ -87,53 +93,62 @@ def collect(
         "quality": None,
         "methods": None,
         "distance": None,
-        "first": {"near": 0, "opinion": 0, "both": 0, "listed": 0},
+        "check": None,
         "naming": None if held is None else held.naming,
         "cases": [],
         "selected": None,
+        "view": None,
         "distances": [],
         "no_model": tell_missing_model(model, rows),
     }
     if held is not None:
-        data |= _tell_cases(held, model, attributes, rows, fixed)
+        data |= _tell_cases(held, model, data, fixed)
     if held is not None and held.truth is not None:
         data |= _measure(held, data, others)
+        _tell_such_cases(data)
         kernel = find_kernel((model, *others.values()), boundary)
         data["distance"] = collect_distances(held, data["positive"], kernel, rows)
+    data["facts"] = tell_facts(data)
     data["summary"] = summarise(data)
     data["about"] = {clean(key): clean(value) for key, value in about.items()}
     return data
 
 
-def _tell_cases(held, model, attributes, rows, fixed):
+def _tell_cases(held, model, data, fixed):
     """What is known without the true classes."""
-    changes = partial(tell_changes, model, fixed) if rows else None
-    cases = collect_cases(held, [attribute["column"] for attribute in attributes], changes)
-    opinions = (at for at, case in enumerate(cases) if case["opinion"])
+    columns, rows = [attribute["column"] for attribute in data["attributes"]], data["rows"]
     finite = held.distance[np.isfinite(held.distance)]
+    first, shows = held.by_risk[0], rows and columns
     return {
         "distances": np.quantile(finite, np.linspace(0, 1, 101)).tolist() if len(finite) else [],
-        "first": {
-            "near": int(held.near.sum()),
-            "opinion": int(held.opinion.sum()),
-            "both": int((held.near & held.opinion).sum()),
-            "listed": sum(case["near"] or case["opinion"] for case in cases),
-        },
-        "cases": cases,
-        "selected": next(opinions, 0) if rows else None,
+        "check": collect_check(held),
+        "cases": collect_cases(held, columns, rows),
+        "selected": 0 if shows else None,
+        "view": collect_view(resolve(model), held.rows[first], data["positive"], fixed)
+        if shows
+        else None,
     }
 
 
 def _measure(held, data, others):
     """How good decisions and probabilities are."""
-    n, right = len(held), int(np.count_nonzero(~held.wrong))
-    low, high = accuracy_interval(right / n, n)
     positive = data["positive"]
     return {
-        "decisions": {"right": right, "accuracy": right / n, "low": low, "high": high},
+        "decisions": collect_decisions(held),
         "quality": collect_quality(held, positive),
         "methods": measure_methods(held, data["method"], others, positive) if others else None,
     }
+
+
+def _tell_such_cases(data):
+    """Say in the view of a case what happened to cases with such an estimate."""
+    if data["view"] is None:
+        return
+    p = data["cases"][data["selected"]]["p"]
+    shown = shown_class(p, data["positive"])
+    bins = [item for item in data["quality"]["by_class"] if item["class"] == shown]
+    label = class_text(data["classes"][shown]["label"])
+    data["view"]["such"] = tell_neighbours(p[shown], label, bins[0]["ours"]["bins"] if bins else [])
 
 
 def _is_unchanged(model):

@@ -10,6 +10,7 @@ from keeptree.reporting.quality import shown_classes
 _BINS = 20
 _MOST_POINTS, _FEWEST_POINTS, _ALL_POINTS = 500, 60, 1500  # of a class; of all classes together
 _GRID = 161  # places at which the kernel's curve is looked up
+_SAME = 0.9  # of the cases at one distance, and it says nothing
 _TAIL = 0.01  # of the cases on either side is drawn at the edge
 
 
@@ -30,8 +31,9 @@ def collect_distances(held, positive, kernel=None, rows=True):
     Returns
     -------
     data : dict or None
-        None without a boundary. ``edges`` of the bins, how many cases lie ``beyond`` them, and
-        ``hits`` and ``errors``, each with ``cases``, ``counts`` and ``median``. ``by_class`` has
+        None without a boundary. ``silent``, "" or why the distance is left out; ``edges`` of the
+        bins, how many cases lie ``beyond`` them, and ``hits`` (correct decisions) and ``errors``,
+        each with ``cases``, ``counts`` and ``median``. ``by_class`` has
         Figure 1 of Alvarez et al. (2007) for each class: ``class`` and ``cases``; ``low`` and
         ``high``, the ends of the axis; ``line``, the kernel's curve or None; ``points``, the cases
         or None; and ``bins`` of about equally many cases.
@@ -45,10 +47,23 @@ def collect_distances(held, positive, kernel=None, rows=True):
     return {
         "edges": edges.tolist(),
         "beyond": int((distance > top).sum()),
+        "silent": tell_silence(distance),
         "hits": _histogram(distance[~wrong], edges),
         "errors": _histogram(distance[wrong], edges),
         "by_class": _curves(held, positive, kernel, rows),
     }
+
+
+def tell_silence(distance):
+    """Return why the distance says nothing about these cases, or "" if it does say something."""
+    _, times = np.unique(distance, return_counts=True)
+    if times.max() < _SAME * len(distance):
+        return ""
+    share = int(100 * times.max() / len(distance))
+    return (
+        f"The distance to the boundary is left out: {share} of 100 cases lie at the same distance, "
+        "so that it tells correct decisions and errors no better apart."
+    )
 
 
 def find_kernel(models, boundary):

@@ -1,6 +1,5 @@
 """The held-out cases of a report: encoded once, with all that is known about each of them."""
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +11,7 @@ from keeptree.progress import step
 from keeptree.text import clean
 from keeptree.tree import Tree
 
-NEAREST_SHARE = 0.05  # of the cases are "near the boundary"
+CHECKED_SHARE, MOST_CHECKED = 0.1, 50  # of the cases to check by hand: a person must read them
 
 
 @dataclass(frozen=True)
@@ -64,21 +63,31 @@ class HeldOut:
         return self.tree.route(self.rows, strict=False)
 
     @cached_property
-    def near(self):
-        """Whether a case is near the boundary: the nearest twentieth, rounded up.
-
-        Of equally near ones those are that the model is least sure of, then the first ones.
-        """
-        sure = self.ours[np.arange(len(self)), self.decision]
-        few = np.lexsort((sure, self.distance))[: math.ceil(NEAREST_SHARE * len(self))]
-        near = np.zeros(len(self), dtype=bool)
-        near[few] = True
-        return near & np.isfinite(self.distance)
+    def risk(self):
+        """How probable it is that the tree is wrong about a case, by our estimate."""
+        return 1 - self.ours[np.arange(len(self)), self.decision]
 
     @cached_property
-    def opinion(self):
-        """Whether a case has a second opinion: some class is more probable than the decision."""
+    def disagrees(self):
+        """Whether our estimate disagrees: some class is more probable than the decision."""
         return is_second_opinion(self.ours, self.decision)
+
+    @cached_property
+    def by_risk(self):
+        """Positions of the cases, those on which the tree is likeliest to be wrong first."""
+        return np.argsort(-self.risk, kind="stable")
+
+    @cached_property
+    def checked(self):
+        """Whether a case is to be checked by hand: one of those likeliest to be wrong.
+
+        They are a tenth of the cases, or as many as our estimate disagrees on if these are more,
+        but never more than a person can read.
+        """
+        wanted = max(np.ceil(CHECKED_SHARE * len(self)), np.count_nonzero(self.disagrees))
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[self.by_risk[: int(min(wanted, MOST_CHECKED))]] = True
+        return chosen
 
     @property
     def wrong(self):

@@ -73,6 +73,12 @@ class Plot:
         if name:
             self.footnote(name, "middle")
 
+    def ticks_x(self, tell, end, count=5):
+        """Write ticks from 0 to ``end`` evenly across the frame, whatever the scale is."""
+        for k in range(count + 1):
+            x = self.left + (self.right - self.left) * k / count
+            self.text(tell(end * k / count), x, self.foot + 20, anchor="middle")
+
     def axis_y(self, tell, about=6, name=None):
         """Draw lines across the frame with the ticks before them, and the name of the axis."""
         ticks = self.y.ticks(about)
@@ -150,6 +156,27 @@ class Plot:
     def path(self, d, class_):
         """Draw path data in pixels."""
         self.parts.append(el("path", d=d, class_=class_))
+
+    def group(self, class_, draw):
+        """Put what ``draw`` draws into a group."""
+        before, self.parts = self.parts, []
+        draw()
+        self.parts = [*before, el("g", *self.parts, class_=class_)]
+
+    def inset(self, class_, draw):
+        """Put what ``draw`` draws into a frame that cuts it off, in a group that starts at 0."""
+        width, height = self.right - self.left, self.foot - self.top
+        view = f"{number(self.left)} {number(self.top)} {number(width)} {number(height)}"
+        before, self.parts = self.parts, []
+        draw()
+        # The group starts at the left edge, so that stretching it leaves that edge in place.
+        moved = el("g", *self.parts, transform=f"translate({number(-self.left)} 0)")
+        inner = el(
+            "g", el("g", moved, class_=class_), transform=f"translate({number(self.left)} 0)"
+        )
+        frame = {"x": self.left, "y": self.top, "width": width, "height": height, "viewBox": view}
+        frame["aria_hidden"] = "true"
+        self.parts = [*before, el("svg", inner, **frame)]
 
     def draw(self, title, desc, class_="chart"):
         """Return the chart as ``svg``."""

@@ -9,36 +9,51 @@ from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from keeptree.explanation.story_text import CAVEAT
 from keeptree.progress import step
 from keeptree.reporting import charts, plot
+from keeptree.reporting.bars import push_bar, risk_meter
 from keeptree.reporting.outline import fold, open_nodes, outline_bar, outline_items, path_to
 from keeptree.reporting.quality import SHOWN_METRICS
-from keeptree.reporting.summary import signed, verdict
+from keeptree.reporting.summary import list_missed, signed, tell_ranking, verdict
 from keeptree.reporting.svg import class_sample
 from keeptree.reporting.tree_chart import tree_drawing
 from keeptree.reporting.words import (
-    case_distance,
     class_text,
+    disagreeing,
     estimate_text,
+    list_note,
+    push_text,
+    push_ways,
     rows_text,
 )
 from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
 
+STYLES = ("base", "facts", "cases", "answer", "controls", "charts", "tree", "print")
 SCRIPTS = (
-    "numbers.js",
-    "tree.js",
-    "nearest.js",
-    "probability.js",
-    "words.js",
-    "state.js",
-    "judge.js",
-    "outline.js",
-    "cases.js",
-    "result.js",
-    "save.js",
-    "page.js",
+    "numbers",
+    "tree",
+    "nearest",
+    "probability",
+    "contributions",
+    "words",
+    "state",
+    "judge",
+    "view",
+    "csv",
+    "score",
+    "dom",
+    "outline",
+    "drawing",
+    "cases",
+    "answer",
+    "controls",
+    "save",
+    "page",
 )
-_LABEL_WIDTH, _LABEL_SIZE = 640, 16  # where a label of the outline is cut
+_LABEL_WIDTH, _BRIEF_WIDTH, _LABEL_SIZE = 640, 190, 16  # where labels are cut
+_CASE = ("id", "decision", "p", "check", "distance", "truth", "values")  # the rest is computed
+_PAGE_PADDING = 64  # pixels on either side of a wide page
 
 
 @step("Writing the page")
@@ -54,12 +69,15 @@ def render(data):
     -------
     html : str
     """
-    css, script, nodes = _read("page.css"), page_script(), data["tree"]["nodes"]
+    nodes, classes = data["tree"]["nodes"], data["classes"]
     selected = None if data["selected"] is None else data["cases"][data["selected"]]
     path = path_to(selected["leaf"], nodes) if selected else set()
+    tests = shown_tests(data)
+    drawing = tree_drawing(data["tree"], classes, path, tests)
+    css, script = page_style(drawing), page_script()
     return (
         _environment()
-        .get_template("page.html.j2")
+        .get_template("page/page.html.j2")
         .render(
             data=data,
             css=css,
@@ -68,42 +86,51 @@ def render(data):
             json=to_script(page_data(data)),
             selected=selected,
             path=path,
-            drawing=tree_drawing(data["tree"], data["classes"], path),
+            tests=tests,
+            drawing=drawing,
             outline=outline_items(fold(nodes, path)),
+            missed=list_missed(data) if data["decisions"] else [],
+            ranking=tell_ranking(data),
         )
     )
 
 
+def page_style(drawing):
+    """Return the style sheets as one; the drawing of the tree is shown where it fits."""
+    text = "\n".join(_read(f"css/{name}.css") for name in STYLES)
+    if drawing is not None:
+        room = int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING
+        text += (
+            f"@media (max-width: {room}px) {{ .views, .drawing, .for-drawing {{ display: none; }}\n"
+            ".outline.second { display: block; } }\n"
+        )
+    return _compact(text)
+
+
 def page_script():
-    """Return the modules of the page as one: their imports go, what they export is at hand."""
-    parts = []
-    for name in SCRIPTS:
-        text = _read(f"js/{name}")
-        text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
-        parts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
-    return "\n" + "\n".join(parts)
+    """Return the modules of the page as one: each in a scope of its own, without its imports."""
+    return "\n" + _compact("\n".join(_scope(_read(f"js/{name}.js")) for name in SCRIPTS))
 
 
 def page_data(data):
     """Return the part of the dict that the script reads."""
-    keys = (
-        "classes",
-        "positive",
-        "attributes",
-        "whatif",
-        "cases",
-        "selected",
-        "locked",
-        "rows",
-        "n_test",
-    )
+    keys = ("classes", "positive", "attributes", "whatif", "selected", "locked", "rows")
     bins = data["quality"]["by_class"] if data["quality"] else []
     return {
-        **{key: data[key] for key in (*keys, "distances", "no_model")},
+        **{key: data[key] for key in (*keys, "no_model", "columns", "decides")},
+        "cases": [{key: case[key] for key in _CASE} for case in data["cases"]],
         "nodes": data["tree"]["nodes"],
         "open": open_nodes(data["tree"]["nodes"]),
         "bins": {str(item["class"]): item["ours"]["bins"] for item in bins},
+        "caveat": CAVEAT,
     }
+
+
+def shown_tests(data):
+    """Return the tests of the case in view as the drawing tells them: node -> text, nearest."""
+    if not data["view"]:
+        return {}
+    return {step["node"]: (step["short"], step["near"]) for step in data["view"]["steps"]}
 
 
 def to_script(value):
@@ -134,10 +161,11 @@ def _environment():
         percent=plot.percent,
         in_hundred=in_hundred,
         signed=signed,
-        case_distance=case_distance,
         class_text=class_text,
         of_class=_of_class,
         cut=lambda text: shorten(text, _LABEL_WIDTH, _LABEL_SIZE),
+        cut_short=lambda text: shorten(text, _BRIEF_WIDTH, _LABEL_SIZE),
+        push_text=push_text,
         tooltip=shorten_title,
     )
     environment.globals.update(
@@ -151,12 +179,35 @@ def _environment():
         found_at=_found_at,
         rows_text=rows_text,
         verdict=verdict,
+        caveat=CAVEAT,
+        disagreeing=disagreeing,
+        list_note=list_note,
+        push_bar=push_bar,
+        push_ways=push_ways,
+        risk_meter=risk_meter,
     )
     return environment
 
 
 def _read(name):
     return files("keeptree.reporting").joinpath(name).read_text(encoding="utf-8")
+
+
+def _scope(module):
+    """A module as a function that is called at once; what it exports is at hand afterwards."""
+    body = re.sub(r"^import [^;]*;\n", "", module, flags=re.MULTILINE)
+    names = ", ".join(
+        re.findall(r"^export (?:async )?(?:function\*?|const) (\w+)", body, re.MULTILINE)
+    )
+    body = re.sub(r"^export ", "", body, flags=re.MULTILINE)
+    return f"const {{ {names} }} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n"
+
+
+def _compact(text):
+    """The same code without indentation, empty lines and lines that only comment."""
+    text = re.sub(r"^\s*/\*.*?\*/\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
 
 
 def _policy(css, script):

@@ -6,6 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from keeptree import __version__
+from keeptree.data.labels import target_name
 from keeptree.output import check_writable, require_extra, write_text
 from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.estimator import is_kept
@@ -101,7 +102,7 @@ def write_report(
     from keeptree.reporting.collect import collect
     from keeptree.reporting.render import render
 
-    target = getattr(y, "name", None) if target is None else target
+    target = target_name(y) if target is None else target
     data = collect(
         model,
         X,

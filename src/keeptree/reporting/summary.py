@@ -1,11 +1,63 @@
-"""The first thing a reader sees: three sentences drawn from the measured figures."""
+"""What a reader should know first: three facts with a headline each, and how well we rank."""
 
+import re
+
+from keeptree.reporting.words import class_text
 from keeptree.text import plural
+
+_PLAIN = re.compile(r"[^\W\d][\w -]*")  # names that read as words inside a sentence
 
 
 def summarise(data):
-    """Return three sentences: the tree, its decisions and our ranking, the cases to look at."""
-    return [_tree(data), _quality(data), _cases(data)]
+    """Return the facts and the ranking as sentences: for a terminal, or a page of one's own."""
+    told = [" ".join([f"{fact['headline']}.", *fact["text"]]) for fact in data["facts"]]
+    return [tell_tree(data), *told, *filter(None, [tell_ranking(data)])]
+
+
+def tell_facts(data):
+    """Return three facts: how often the tree is right, what it misses, what to check by hand.
+
+    Parameters
+    ----------
+    data : dict
+        From :func:`keeptree.reporting.collect.collect`.
+
+    Returns
+    -------
+    facts : list of dict
+        Each with a ``headline`` and a ``text`` of some sentences.
+    """
+    if data["decisions"] is None:
+        return [_unknown(), _check(data)]
+    return [_right(data), _missed(data), _check(data)]
+
+
+def tell_tree(data):
+    """Return the size of the tree in one sentence."""
+    tree = data["tree"]
+    if tree["n_leaves"] == 1:
+        return f"The tree asks nothing: it always says {_name(data, tree['nodes'][0]['class'])}."
+    asks = plural(tree["max_depth"], "question")
+    return f"The tree asks at most {asks} and has {plural(tree['n_leaves'], 'leaf', 'leaves')}."
+
+
+def tell_ranking(data):
+    """Return how well our estimates rank the cases; no more than the 95 % interval allows."""
+    if data["quality"] is None or data["tree"]["n_leaves"] == 1:
+        return ""
+    auc = data["quality"]["metrics"]["auc"]
+    if auc["difference"]["value"] is None:
+        return "The cases are all of one class, so that there is no ranking to measure."
+    words = {
+        "better": "Our estimates rank the cases better than the tree's own percentages",
+        "worse": "Our estimates rank the cases worse here than the tree's own percentages",
+        "no clear difference": "Our estimates and the tree's own percentages rank the cases with "
+        "no clear difference",
+    }[verdict(auc["difference"])]
+    return (
+        f"{words} (AUC {auc['ours']['value']:.3f} against {auc['leaves']['value']:.3f}, "
+        f"difference {signed(auc['difference']['low'])} to {signed(auc['difference']['high'])})."
+    )
 
 
 def verdict(difference, better="better", worse="worse", larger=True):
@@ -17,61 +69,24 @@ def verdict(difference, better="better", worse="worse", larger=True):
     return "no clear difference"
 
 
-def _tree(data):
-    tree = data["tree"]
-    kept = "is unchanged" if tree["unchanged"] else "was CHANGED, which must not happen"
-    if tree["n_leaves"] == 1:
-        label = data["classes"][tree["nodes"][0]["class"]]["label"]
-        return f"This tree asks nothing: it always says {label}, and {kept}."
-    return (
-        f"This tree asks at most {plural(tree['max_depth'], 'question')}, has "
-        f"{plural(tree['n_leaves'], 'leaf', 'leaves')} and {kept}."
-    )
+def list_missed(data):
+    """Return what the tree misses of each class that occurs: most often missed first.
 
-
-def _quality(data):
-    if data["decisions"] is None:
-        return (
-            "How good its decisions and our probabilities are is not known: no held-out cases with "
-            "their true classes were given."
-        )
-    decided = data["decisions"]
-    told = (
-        f"On {plural(data['n_test'], 'held-out case')} it decided {100 * decided['accuracy']:.0f} "
-        f"in 100 correctly (95 % interval {100 * decided['low']:.0f} to "
-        f"{100 * decided['high']:.0f})"
-    )
-    if data["tree"]["n_leaves"] == 1:
-        return f"{told}; with a single leaf there is nothing to rank them by."
-    auc = data["quality"]["metrics"]["auc"]
-    if auc["difference"]["value"] is None:
-        return f"{told}; they are all of one class, so that there is no ranking to measure."
-    words = {
-        "better": "our probabilities rank them better than its leaves",
-        "worse": "our probabilities rank them worse here than its leaves",
-        "no clear difference": "there is no clear difference between our ranking and its leaves'",
-    }[verdict(auc["difference"])]
-    return (
-        f"{told}; {words} (AUC {auc['ours']['value']:.3f} against {auc['leaves']['value']:.3f}, "
-        f"difference {signed(auc['difference']['low'])} to {signed(auc['difference']['high'])})."
-    )
-
-
-def _cases(data):
-    near, opinion, both = (data["first"][key] for key in ("near", "opinion", "both"))
-    if data["n_test"] == 0:
-        return "Give held-out cases to see which of them a person should look at first."
-    if near + opinion == 0:
-        return "No case is near a boundary and none has a second opinion."
-    parts = []
-    if near:
-        parts.append(f"{near:,} near the boundary")
-    if opinion:
-        parts.append(plural(opinion, "second opinion"))
-    shared = f" ({both} both)" if both else ""
-    total, listed = near + opinion - both, data["first"]["listed"]
-    left = "" if listed == total else f"; the nearest {listed} of them are listed"
-    return f"Look first at {plural(total, 'case')}: {', '.join(parts)}{shared}{left}."
+    Returns
+    -------
+    rows : list of dict
+        ``class``, ``cases``, ``missed``, and what the missed are most often ``taken`` for: None,
+        or a class and ``times``.
+    """
+    rows = []
+    for c, decided in enumerate(data["decisions"]["confusion"]):
+        cases = sum(decided)
+        others = [(times, -k) for k, times in enumerate(decided) if k != c]
+        times, taken = max(others, default=(0, 0))
+        if cases:
+            row = {"class": c, "cases": cases, "missed": cases - decided[c], "times": times}
+            rows.append({**row, "taken": -taken if times else None})
+    return sorted(rows, key=lambda row: (-row["missed"] / row["cases"], -row["cases"]))
 
 
 def signed(value):
@@ -84,3 +99,131 @@ def signed(value):
     """
     text = f"{value:+.3f}"
     return "0.000" if float(text) == 0 else text.replace("-", "−")
+
+
+def of_hundred(share):
+    """Return a measured share: ``92 of 100``; what rounds to 0 or 100 is told as less or more.
+
+    Examples
+    --------
+    >>> of_hundred(0.921), of_hundred(0.9975), of_hundred(1.0), of_hundred(0.001)
+    ('92 of 100', 'over 99 of 100', '100 of 100', 'under 1 of 100')
+    """
+    rounded = int(100 * share + 0.5)
+    if rounded == 100 and share < 1:
+        return "over 99 of 100"
+    return "under 1 of 100" if rounded == 0 and share > 0 else f"{rounded} of 100"
+
+
+def _unknown():
+    return {
+        "headline": "How often it is right is not known",
+        "text": [
+            "No cases with known answers were given that the tree had not seen, and its score on "
+            "the cases it was grown on, which flatters, is never shown instead."
+        ],
+    }
+
+
+def _right(data):
+    found, n = data["decisions"], data["n_test"]
+    right, base = found["right"], found["baseline"]
+    share, likely = of_hundred(right / n), _interval(found)
+    always = f"Always saying {_name(data, base['class'], quoted=True)} would be right"
+    if right == n:
+        headline, text = f"All {n:,} right", f"No error; {likely}."
+    elif right <= base["right"]:
+        more = "more often" if right < base["right"] else "as often"
+        named = _name(data, base["class"], quoted=True)
+        headline = f"No better than always saying {named}"
+        text = f"The tree is right in {right:,} of {n:,} cases ({share}; {likely})."
+        return {"headline": headline, "text": [text, f"{always} {more}: in {base['right']:,}."]}
+    else:
+        headline, text = f"{share} right", f"{right:,} of {n:,} cases; {likely}."
+    often = of_hundred(base["right"] / n)
+    in_all = f"in {base['right']:,} of {n:,}" if often == share else f"in {often}"
+    return {"headline": headline, "text": [text, f"{always} {in_all}."]}
+
+
+def _interval(found):
+    low, high = round(100 * found["low"]), round(100 * found["high"])
+    return f"likely {low} to {high} of 100" if low < high else f"likely about {low} of 100"
+
+
+def _missed(data):
+    rows = list_missed(data)
+    if len(data["classes"]) == 2:
+        rows.sort(key=lambda row: row["class"] != data["positive"])
+        if rows[0]["class"] != data["positive"]:
+            headline = f"No {_name(data, data['positive'])} among these cases"
+            return {"headline": headline, "text": [f"{_tell_missed(data, rows[0])}."]}
+    first, *others = rows
+    wrong = [row for row in others if row["missed"]]
+    if not first["missed"] and not wrong:
+        return {"headline": "Nothing missed", "text": ["Every case was decided correctly."]}
+    if not first["missed"]:
+        headline = f"All {first['cases']:,} {_name(data, first['class'])} found"
+    else:
+        headline = f"{_count(first)} {_name(data, first['class'])} missed"
+    text = [f"{_tell_missed(data, row)}." for row in wrong[:3]]
+    return {"headline": headline, "text": text}
+
+
+def _tell_missed(data, row):
+    taken = "" if row["taken"] is None else f" for {_name(data, row['taken'])}"
+    verb = "was" if row["missed"] == 1 else "were"
+    return f"{_count(row)} {_name(data, row['class'])} {verb} taken{taken or ' for another class'}"
+
+
+def _count(row):
+    return f"{row['missed']:,} of {row['cases']:,}"
+
+
+def _check(data):
+    found = data["check"]
+    if found is None:
+        return {
+            "headline": "No cases to check yet",
+            "text": ["Give cases that the tree has not seen: kt.report(model, X_test, y_test)."],
+        }
+    if data["tree"]["n_leaves"] == 1:
+        text = "A tree that asks nothing says the same of every case."
+        return {"headline": "No case stands out", "text": [text]}
+    n = found["cases"]
+    headline = "Check 1 case by hand" if n == 1 else f"Check {n:,} cases by hand"
+    return {"headline": headline, "text": [*_tell_caught(found), *_tell_disagreement(found)]}
+
+
+def _tell_caught(found):
+    n, errors = found["cases"], found["errors"]
+    if errors is None:
+        return ["Our estimate finds the tree likeliest to be wrong there."]
+    if errors == 0:
+        return ["The tree made no error on the cases it had not seen."]
+    verb = "It holds" if n == 1 else "They hold"
+    of = "the tree's only error" if errors == 1 else f"of the tree's {errors:,} errors"
+    if errors == 1:
+        return [f"{verb} {of}." if found["caught"] else f"{verb} not {of}."]
+    return [f"{verb} {found['caught']:,} {of}."]
+
+
+def _tell_disagreement(found):
+    n, right = found["disagrees"], found["estimate_right"]
+    if n == 0:
+        return ["Our estimate agrees with the tree on every case."]
+    told = f"Where our estimate disagrees with the tree ({plural(n, 'case')})"
+    if right is None:
+        told = f"Our estimate disagrees with the tree on {plural(n, 'case')}."
+    else:
+        times = {0: "was never right", 1: "was right once"}.get(right, f"was right {right:,} times")
+        told += f", the estimate {times}."
+    left = n - found["cases"]
+    if left > 0:
+        told += f" The list stops at the {found['cases']} likeliest to be wrong."
+    return [told]
+
+
+def _name(data, c, quoted=False):
+    """A class inside a sentence, in quotes where it would not read as words."""
+    label = class_text(data["classes"][c]["label"])
+    return f"“{label}”" if quoted or not _PLAIN.fullmatch(label) else label

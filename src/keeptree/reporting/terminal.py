@@ -13,7 +13,7 @@ _FIGURES = (
     "summary",
     "n_test",
     "decisions",
-    "first",
+    "check",
     "about",
     "page",
 )
@@ -58,14 +58,15 @@ def print_report(data, console=None):
         console.print()
         resamples = data["quality"]["resamples"]
         note = (
-            f"{plural(data['n_test'], 'held-out case')}; 95 % intervals from {resamples} resamples."
+            f"{plural(data['n_test'], 'case')} the tree had not seen; 95 % intervals from "
+            f"{resamples:,} resamples."
         )
         console.print(Text(note, style="dim"))
         console.print()
     if data["methods"]:
         console.print(_methods_table(data["methods"]))
         console.print()
-        console.print(Text("The same tree, the same held-out cases.", style="dim"))
+        console.print(Text("The same tree, the same cases.", style="dim"))
         console.print()
     # Soft wrap: a path that is broken over lines cannot be copied.
     console.print(Text(f"Page: {data['page']}"), soft_wrap=True)
@@ -83,7 +84,7 @@ def _table(metrics):
             value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
             cells = [ours, leaves, value, f"{low} to {high}"]
         rows.append([f"{name} ({way} is better)", *cells])
-    return make_table(["", "Ours", "Leaves", "Difference", "95 % interval"], rows)
+    return make_table(["", "Ours", "Tree's own", "Difference", "95 % interval"], rows)
 
 
 def _methods_table(rows):

@@ -2,21 +2,24 @@
 
 import numpy as np
 
+from keeptree.data.labels import plain
 from keeptree.explanation.colours import class_slots
 from keeptree.explanation.wording import tell_number
 from keeptree.text import clean
 
 
 def collect_classes(tree, names):
-    """Return name, training cases and colour slot of each class, in the tree's order.
+    """Return name, label, training cases and colour slot of each class, in the tree's order.
 
     The slots 1 to 6 go by frequency; with more than six classes the five commonest keep theirs
     and the rest share slot 0.
     """
     slots = class_slots(tree.counts[0])
     return [
-        {"label": clean(name), "cases": float(cases), "slot": slot}
-        for name, cases, slot in zip(names, tree.counts[0], slots, strict=True)
+        {"label": clean(name), "written": plain(value), "cases": float(cases), "slot": slot}
+        for name, value, cases, slot in zip(
+            names, tree.classes.tolist(), tree.counts[0], slots, strict=True
+        )
     ]
 
 

@@ -108,6 +108,7 @@ def _write_pool(model, place, rows):
     experts = {"soft": model.soft_, "margin": model.margin_, "kernel": model.kernel_}
     return {
         "kind": "pool",
+        "names": list(model.pool_.names),
         "experts": [_write(experts[name], place, rows) for name in model.pool_.names],
         "weights": model.pool_.weights.tolist(),
         "prior": model.pool_.prior.tolist(),
@@ -144,6 +145,7 @@ def _write_margin(expert, place, rows):
         "sides": [{"steep": at, "scores": of} for at, of, (_, down) in parts if not down],
         "reach": [{"steep": at, "values": of} for at, of, (_, down) in parts if down],
         "intercept": expert.intercept.tolist(),
+        "centre": expert.centre.tolist(),
     }
 
 

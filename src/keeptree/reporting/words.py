@@ -1,6 +1,8 @@
 """Short phrases of a report, as ``js/words.js`` says them too."""
 
-from keeptree.text import in_hundred, plain_number, plural
+from keeptree.text import in_hundred, plural
+
+_ALIKE, _BESIDE = 0.15, 0.02  # how different estimates told in one breath may be, and how near
 
 
 def shown_class(p, positive):
@@ -25,20 +27,63 @@ def estimate_text(p, classes, positive):
     return f"{class_text(classes[chosen]['label'])} {in_hundred(p[chosen])}"
 
 
-def distance_text(distance):
-    """Return a distance in two digits; a tiny one is only said to be tiny.
+def tell_neighbours(p, label, bins):
+    """Return what happened to the cases with such an estimate; "" if they are too different.
 
-    Examples
-    --------
-    >>> distance_text(0.0712), distance_text(0.00002), distance_text(0.0)
-    ('0.071', 'under 0.001', '0')
+    Parameters
+    ----------
+    p : float
+        The estimate.
+    label : str
+        Of its class.
+    bins : list of dict
+        Of :func:`keeptree.evaluation.reliability.quantile_bins`.
     """
-    return "under 0.001" if 0 < distance < 0.001 else plain_number(distance, 2)
+    around = [item for item in bins if item["from"] - _BESIDE <= p <= item["to"] + _BESIDE]
+    if not around or around[-1]["to"] - around[-1]["from"] > _ALIKE:
+        return ""
+    found, n = around[-1], around[-1]["cases"]
+    ends = [in_hundred(found[end]).removesuffix(" in 100") for end in ("from", "to")]
+    said = f"{ends[0]} to {ends[1]} in 100" if ends[0] != ends[1] else f"{ends[0]} in 100"
+    happened = "1 was" if found["happened"] == 1 else f"{found['happened']:,} were"
+    return (
+        f"Of {plural(n, 'case')} the tree had not seen with an estimate of {said}, "
+        f"{happened} {label}."
+    )
 
 
-def case_distance(case):
-    """Return the distance of a case; where a value is not known, only the least it can be."""
-    return f"{'≥ ' if case['least'] else ''}{distance_text(case['distance'])}"
+def push_ways(data, towards):
+    """Return what a bar to the left and to the right means: ``◀ benign | malignant ▶``."""
+    classes = data["classes"]
+    to = class_text(classes[towards]["label"])
+    away = classes[1 - towards]["label"] if len(classes) == 2 else "another class"
+    return f"◀ {class_text(away)} | {to} ▶"
+
+
+def push_text(value):
+    """Return a push in log-odds: ``+1.49``."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def disagreeing(data):
+    """Return on how many cases the estimate disagrees, and how many of them the file holds."""
+    held = sum(case["disagrees"] for case in data["cases"])
+    found = data["check"]["disagrees"]
+    return f"{held:,}" if held == found else f"{held:,} of {found:,}"
+
+
+def list_note(data):
+    """Return which cases are listed, and what was left out."""
+    held, n, found = len(data["cases"]), data["n_test"], data["check"]
+    told = "Sorted by the chance that the tree is wrong, by our estimate."
+    if found["disagrees"] > found["cases"]:
+        told += (
+            f" Our estimate disagrees with the tree on {found['disagrees']:,} cases; the list to "
+            f"check stops at {found['cases']}."
+        )
+    if held < n:
+        told += f" This file holds {held:,} of the {n:,} cases."
+    return told
 
 
 def rows_text(data):
@@ -54,7 +99,7 @@ def rows_text(data):
     parts = []
     if data["cases"]:
         parts.append(
-            f"{len(data['cases'])} of {plural(data['n_test'], 'held-out case')} with "
+            f"{len(data['cases'])} of {plural(data['n_test'], 'case')} the tree had not seen with "
             f"{plural(width, 'attribute')} each"
         )
     model = data["whatif"]["model"]

@@ -196,6 +196,13 @@ function multiple(tree, step, edge, rising, side, least, most) {
   return null;
 }
 
+/** What it costs to take the other side of a threshold: to the nearest possible value there. */
+export function costAcross(tree, metric, at, value, threshold, up) {
+  if (!metric.step[at]) return Math.abs(compared(value, tree) - threshold) * metric.factor[at];
+  const side = up ? { low: nextAbove(threshold, tree.float32), high: Infinity } : { low: -Infinity, high: atMost(threshold, tree.float32) };
+  return Math.abs(value - number(tree, metric, at, value, side, EVERYWHERE)) * metric.factor[at];
+}
+
 /** Least and largest value an attribute may become. */
 export function limits(metric, at, beyond = new Set()) {
   if (beyond.has(at)) return [-Infinity, Infinity];

@@ -80,10 +80,23 @@ export function plainNumber(value, digits = 4) {
   return minus(text);
 }
 
+/** A number as it is, up to six significant digits; whole ones are never cut. */
+export function tellNumber(value) {
+  const whole = Math.abs(value) < 1e15 ? String(Math.trunc(Math.abs(value))).length + 1 : 0;
+  return plainNumber(value, Math.max(6, whole));
+}
+
+/** A whole number with commas between thousands. */
+export function grouped(whole) {
+  return String(whole).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** A number of cases: whole, or with one decimal. */
 export function countText(cases) {
   const near = Math.abs(cases - Math.round(cases)) <= 1e-9 * Math.abs(cases); // shares may add up to almost a case
-  return near ? String(Math.round(cases)) : fixed(cases, 1);
+  if (near) return grouped(Math.round(cases));
+  const [whole, part] = fixed(cases, 1).split(".");
+  return `${grouped(whole)}.${part}`;
 }
 
 export function minus(text) {

@@ -1,31 +1,39 @@
 // The page: one state, one render; everything else only asks for another state.
 
-import { atMost, countText, nextAbove, plainNumber } from "./numbers.js";
-import { compared, decide, route } from "./tree.js";
+import { decide, route } from "./tree.js";
 import { distance, inside, nearest, obstacles } from "./nearest.js";
 import { probability } from "./probability.js";
-import { distanceText, roundOutwards, valueText } from "./words.js";
-import { fromHash, isMoved, readValue, redo, remember, selectCase, startState, toHash, undo, withLock, withValue } from "./state.js";
-import { changeSentence, compareWithPython, estimateOf, judge, tellCase } from "./judge.js";
-import { className, drawOutline, element } from "./outline.js";
-import { drawCases } from "./cases.js";
-import { drawResult } from "./result.js";
+import { fromHash, isMoved, redo, remember, selectCase, startFrom, startState, toHash, typicalOf, undo, withLock, withValue } from "./state.js";
+import { compareWithPython, estimateOf, judge, tellCase } from "./judge.js";
+import { tellView } from "./view.js";
+import { decodeText, readTable, writeTable } from "./csv.js";
+import { answersOf, readRows, scoreRows, withRisk } from "./score.js";
+import { all, element, get, nameOf } from "./dom.js";
+import { grouped } from "./numbers.js";
+import { drawOutline } from "./outline.js";
+import { lightDrawing } from "./drawing.js";
+import { FEW, chooseCases, drawCases, markCase } from "./cases.js";
+import { drawTitle, drawVerdicts, drawWhy, tellWay } from "./answer.js";
+import { findControls, listen, renderControl } from "./controls.js";
 import { saveText, standalone } from "./save.js";
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const data = JSON.parse(get("data").textContent);
+data.cases = data.cases.map(withRisk);
 const { metric, model } = data.whatif;
 const tree = { ...data.whatif.tree, float32: data.whatif.float32, order: data.attributes.map((attribute) => attribute.column) };
 const book = { data, tree, metric, model };
-data.below = Map.groupBy ? Map.groupBy(data.nodes, (node) => node.parent) : groupByParent(data.nodes);
-const byId = new Map(data.nodes.map((node) => [node.id, node]));
-const get = (id) => document.getElementById(id);
-const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+data.byId = new Map(data.nodes.map((node) => [node.id, node]));
+data.below = new Map();
+for (const node of data.nodes) data.below.set(node.parent, [...(data.below.get(node.parent) ?? []), node]);
 
+const FIRST_CONTROLS = 30; // of many attributes the others are made when they are needed
+const controls = findControls();
 let state = startState(data);
 let gesture = false; // whether a drag or typing has begun that undo takes back as one
-let table = { show: "first", sort: "distance", descending: false, rows: 25 };
+let scored = null; // a file that was scored: its name, cases, and the row in view
 const view = { open: new Set(data.open), found: new Set(), leaf: null, timer: 0, frame: 0 };
-const markers = Object.fromEntries(all(".markers svg").map((svg) => [svg.dataset.slot, svg]));
+// How the page looks: kept for a reload, but not part of a link.
+let look = { show: "check", sort: "risk", rows: FEW, tab: "why", sheet: false, theme: null, outline: false, zoom: false, curves: {}, folds: [], every: false };
 
 // ---- render
 
@@ -33,16 +41,18 @@ function render() {
   view.frame = 0;
   const seen = judge(book, state);
   view.seen = seen;
-  renderBar(seen);
+  view.said = tellView(book, state.x, seen);
+  drawTitle(data, state, seen);
+  drawVerdicts(data, seen);
+  drawWhy(data, seen, view.said);
   renderTree(seen);
-  renderResult(seen);
   all(".here").forEach((ring) => renderRing(ring, seen));
-  state.x.forEach((value, at) => controls[at].root.isConnected && renderControl(at, value));
+  for (const control of controls) if (control.root.isConnected) renderControl(book, control, state);
   get("undo").disabled = !state.past.length;
   get("redo").disabled = !state.future.length;
   get("apply").disabled = !seen.change;
-  if (get("reset")) get("reset").disabled = !seen.moved;
-  all(".cases tbody tr").forEach((row) => row.setAttribute("aria-selected", String(Number(row.dataset.case) === state.case)));
+  get("reset").disabled = !seen.moved;
+  markCase(scored ? scored.at : state.case);
   clearTimeout(view.timer);
   view.timer = setTimeout(announce, 400);
 }
@@ -56,43 +66,20 @@ function update(next) {
   schedule();
 }
 
-function renderBar(seen) {
-  const shown = get("shown");
-  const decided = element("span", "decided", "tree: ");
-  decided.append(className(data.classes[seen.label], markers));
-  const parts = [decided];
-  if (state.case !== null) parts.unshift(element("span", "only-print", `Case ${data.cases[state.case].id.slice(0, 60)}`));
-  const estimate = estimateOf(data, seen.p);
-  if (estimate) parts.push(element("span", "estimate", estimate.text));
-  if (Number.isFinite(seen.distance)) parts.push(element("span", "far", `${seen.least ? "≥ " : ""}${distanceText(seen.distance)} SD`));
-  if (seen.moved) parts.push(element("span", "moved", "moved"));
-  else if (state.case === null) parts.push(element("span", "moved", "typical values"));
-  shown.replaceChildren(...parts);
-  if (get("case") && state.case !== null) get("case").value = String(state.case);
-}
-
 function renderTree(seen) {
-  const key = [...seen.shares].join();
+  const { steps } = view.said;
+  const key = [...seen.shares, ...steps.map((step) => step.short)].join();
   if (view.leaf === key) return;
   view.leaf = key;
   if (data.open === null) {
-    for (const part of all("#tree [data-node]")) {
-      const share = seen.shares.get(Number(part.dataset.node));
-      part.classList.toggle("on", share !== undefined);
-      part.style.setProperty("--share", share ?? 1);
-    }
+    lightDrawing(data, seen.shares, steps);
     return;
   }
   const open = new Set([...view.open, ...seen.shares.keys()]);
-  drawOutline(document.querySelector(".outline"), data, markers, countText, open, seen.shares, view.found);
+  drawOutline(document.querySelector(".outline"), data, open, seen.shares, view.found, steps);
 }
 
-function renderResult(seen) {
-  view.sentence = changeSentence(book, seen);
-  get("result").replaceChildren(...drawResult(data, seen, view.sentence, markers));
-}
-
-/** The case shown glides over the chart of probability against distance. */
+/** The case in view glides over the chart of probability against distance. */
 function renderRing(ring, { p, label }) {
   const { class: shown, low, high, zero, unit, foot, rise } = Object.fromEntries(Object.entries(ring.dataset).map(([key, text]) => [key, Number(text)]));
   ring.classList.toggle("off", p === null);
@@ -101,65 +88,63 @@ function renderRing(ring, { p, label }) {
   ring.style.transform = `translate(${zero + unit * across}px, ${foot + rise * p[shown]}px)`;
 }
 
-function renderControl(at, value) {
-  const attribute = data.attributes[at];
-  const control = controls[at];
-  control.root.classList.toggle("changed", value !== state.base[at]);
-  control.lock.setAttribute("aria-pressed", String(state.locked.has(at)));
-  control.root.classList.toggle("locked", state.locked.has(at));
-  if (control.unknown) control.unknown.checked = value === null;
-  if (attribute.kind === "nominal") {
-    if (control.choice) control.choice.value = value === null ? "" : String(value);
-    for (const radio of control.radios) radio.checked = value !== null && Number(radio.value) === value;
-    return;
-  }
-  if (document.activeElement !== control.number || readValue(attribute, control.number.value, tree.float32) !== value) {
-    control.number.value = value === null ? "" : String(value);
-  }
-  if (value !== null) control.range.value = String(value);
-  control.range.setAttribute("aria-valuetext", valueText(attribute, value));
-  control.root.classList.toggle("missing", value === null);
-  for (const mark of control.thresholds) mark.classList.toggle("passed", value !== null && compared(value, tree) > Number(mark.dataset.at));
-  const outside = value !== null && attribute.least !== null && (value < attribute.least || value > attribute.most);
-  control.beyond.textContent = outside ? `beyond the data (${plainNumber(attribute.least)} to ${plainNumber(attribute.most)})` : "";
-}
-
-/** What is said once the hand rests: for screen readers, the link, and why nothing changes. */
+/** What is said once the hand rests: for screen readers, and why nothing changes. */
 function announce() {
   const { seen } = view;
   const estimate = estimateOf(data, seen.p);
   get("status").textContent = `${data.classes[seen.label].label}${estimate ? `, ${estimate.text}` : ""}`;
-  if (!seen.change) {
-    view.sentence = changeSentence(book, seen, obstacles(tree, metric, state.x, state.locked));
-    const change = document.querySelector("#result .change");
-    change.firstChild.textContent = view.sentence;
-  }
+  if (seen.change) return;
+  view.said = tellView(book, state.x, seen, obstacles(tree, metric, state.x, state.locked));
+  drawWhy(data, seen, view.said);
 }
 
-function saveLink() {
+// ---- what a reload finds again: the case in the address, the rest in the history of the browser
+
+function remind() {
+  const stack = (entries) => entries.map(({ x, locked }) => ({ x, locked: [...locked] }));
   try {
-    history.replaceState(null, "", toHash(data, state));
+    history.replaceState({ look, past: stack(state.past), future: stack(state.future) }, "", controls.length ? toHash(data, state) : location.hash);
   } catch {
     // A sandboxed frame has no history of its own; the page works without.
   }
 }
 
-// ---- controls
+function recall() {
+  const kept = history.state;
+  if (!kept?.look) return;
+  look = { ...look, ...kept.look };
+  const stack = (entries) => entries.map(({ x, locked }) => ({ x, locked: new Set(locked) }));
+  state = { ...state, past: stack(kept.past), future: stack(kept.future) };
+}
 
-const FIRST_CONTROLS = 30; // of many attributes the others are made when they are needed
-const roots = [...all(".controls > .control"), ...all(".controls > .later").map((later) => later.content.firstElementChild)];
-const controls = roots.map((root) => ({
-  root,
-  at: Number(root.dataset.attribute),
-  lock: root.querySelector(".lock"),
-  number: root.querySelector(".number"),
-  range: root.querySelector(".range"),
-  choice: root.querySelector(".choice"),
-  radios: all(".chip input", root),
-  unknown: root.querySelector(".unknown input"),
-  thresholds: all(".threshold", root),
-  beyond: root.querySelector(".beyond"),
-}));
+function change(part) {
+  look = { ...look, ...part };
+  showLook();
+  remind();
+}
+
+/** Bring the page in line with how it should look. */
+function showLook() {
+  const { theme, tab, sheet } = look;
+  if (theme) document.documentElement.dataset.theme = theme;
+  const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  get("theme").setAttribute("aria-pressed", String(dark));
+  if (get("as-outline")) get(look.outline ? "as-outline" : "as-drawing").checked = true;
+  if (get("zoom")) get("zoom").checked = look.zoom;
+  for (const fold of all("details[id]")) fold.open = look.folds.includes(fold.id);
+  if (!controls.length) return;
+  for (const name of ["why", "whatif"]) {
+    get(name).hidden = name !== tab;
+    get(`tab-${name}`).setAttribute("aria-selected", String(name === tab));
+    get(`tab-${name}`).tabIndex = name === tab ? 0 : -1;
+  }
+  get("answer").classList.toggle("open", sheet);
+  get("sheet").setAttribute("aria-expanded", String(sheet));
+  get("sheet").setAttribute("aria-label", sheet ? "Hide why" : "Show why");
+  get("sheet").textContent = sheet ? "▾" : "▴";
+}
+
+// ---- controls
 
 /** Move a value; the first move of a gesture is what undo goes back to. */
 function move(at, value) {
@@ -171,7 +156,7 @@ function move(at, value) {
 
 function release() {
   gesture = false;
-  saveLink();
+  remind();
 }
 
 function moveOnce(at, value) {
@@ -180,127 +165,146 @@ function moveOnce(at, value) {
   release();
 }
 
-/** A number on the grid of the attribute's own decimals. */
-function onGrid(attribute, value) {
-  return Number(value.toFixed(attribute.decimals));
-}
-
-/** The value just across the next threshold. */
-function acrossThreshold(at, up) {
-  const attribute = data.attributes[at];
-  const value = state.x[at] ?? attribute.typical;
-  const here = tree.float32 ? Math.fround(value) : value;
-  const next = up ? attribute.thresholds.find((t) => here <= t) : attribute.thresholds.findLast((t) => here > t);
-  if (next === undefined) return undefined;
-  const after = up ? nextAbove(next, tree.float32) : atMost(next, tree.float32);
-  const others = attribute.thresholds;
-  const at2 = others.indexOf(next);
-  const inside = up ? (v) => v >= after && v <= (others[at2 + 1] ?? Infinity) : (v) => v <= after && v > (others[at2 - 1] ?? -Infinity);
-  return roundOutwards(value, after, inside);
-}
-
-const STEPS = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
-
-function onKey(event, at) {
-  const attribute = data.attributes[at];
-  const typing = event.target.matches("select, .lock");
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "l" || event.key === "L") {
-    toggleLock(at);
-  } else if (attribute.kind === "numeric" && !typing && (event.key === "[" || event.key === "]")) {
-    moveOnce(at, acrossThreshold(at, event.key === "]"));
-  } else if (attribute.kind === "numeric" && event.key in STEPS && !typing && !(event.target === controls[at].number && event.key.match(/Left|Right/))) {
-    move(at, onGrid(attribute, (state.x[at] ?? attribute.typical) + STEPS[event.key] * attribute.step));
-  } else {
-    return;
-  }
-  event.preventDefault();
-}
-
 function toggleLock(at) {
   update(withLock(remember(state), at, !state.locked.has(at)));
   release();
 }
 
-for (const control of controls) {
-  const { at } = control;
-  const attribute = data.attributes[at];
-  control.lock.addEventListener("click", () => toggleLock(at));
-  control.root.addEventListener("keydown", (event) => onKey(event, at));
-  control.root.addEventListener("keyup", (event) => event.key in STEPS && release());
-  control.range?.addEventListener("input", () => move(at, onGrid(attribute, Number(control.range.value))));
-  control.range?.addEventListener("change", release);
-  control.number?.addEventListener("input", () => move(at, readValue(attribute, control.number.value, tree.float32)));
-  control.number?.addEventListener("change", release);
-  control.choice?.addEventListener("change", () => moveOnce(at, readValue(attribute, control.choice.value || "?", tree.float32)));
-  for (const radio of control.radios) radio.addEventListener("change", () => moveOnce(at, Number(radio.value)));
-  control.unknown?.addEventListener("change", () => moveOnce(at, control.unknown.checked ? null : (state.base[at] ?? attribute.typical)));
-}
+const hand = { move, release, moveOnce, lock: toggleLock, value: (at) => state.x[at], known: (at) => state.base[at] ?? data.attributes[at].typical };
+for (const control of controls) listen(book, control, hand);
 
-/** Controls in the order one needs them: on the way, in the nearest change, the rest. */
+/** Controls in the order one needs them: on the path, in the nearest change, the rest. */
 function orderControls() {
   const { shares, moves } = judge(book, state);
-  const way = [...shares.keys()].map((node) => tree.attribute[node]).filter((at) => at !== null);
-  const order = [...new Set([...way, ...moves.map((item) => item.attribute), ...controls.keys()])];
-  const shown = get("all-controls") ? order.slice(0, FIRST_CONTROLS) : order;
+  const path = [...shares.keys()].map((node) => tree.attribute[node]).filter((at) => at !== null);
+  const order = [...new Set([...path, ...moves.map((item) => item.attribute), ...controls.keys()])];
+  const shown = look.every ? order : order.slice(0, FIRST_CONTROLS);
   document.querySelector(".controls").replaceChildren(...shown.map((at) => controls[at].root));
+  if (get("all-controls")) get("all-controls").hidden = look.every;
 }
 
 get("all-controls")?.addEventListener("click", () => {
-  get("all-controls").remove();
+  change({ every: true });
   orderControls();
   schedule();
 });
 
 // ---- cases
 
-function choose(index) {
-  update(selectCase(data, index, state.locked));
+const cases = () => (scored ? scored.cases : data.cases);
+
+function drawList() {
+  if (!get("case-list")) return;
+  view.chosen = chooseCases(data, cases(), look);
+  drawCases(data, cases(), view.chosen, look.rows, scored ? scored.at : state.case);
+  get("show").value = look.show;
+  get("sort").value = look.sort;
+}
+
+/** Bring a case of the list into view. */
+function choose(at) {
+  if (scored) {
+    scored.at = at;
+    update(startFrom(scored.cases[at].values, `Row ${at + 1} of ${scored.name}`, state.locked));
+  } else update(selectCase(data, at, state.locked));
   gesture = false;
   orderControls();
-  saveLink();
+  change({ sheet: true });
 }
 
 function step(by) {
-  const count = data.cases.length;
-  choose(((state.case ?? 0) + by + count) % count);
+  const chosen = view.chosen.length ? view.chosen : [...cases().keys()];
+  const here = chosen.indexOf(scored ? scored.at : state.case);
+  choose(chosen[(here + by + chosen.length) % chosen.length]);
 }
 
-function redrawCases() {
-  drawCases(data, markers, table, state.case);
-}
-
-document.querySelector(".cases")?.addEventListener("click", (event) => {
-  const sort = event.target.closest(".sort");
-  const row = event.target.closest("tbody tr");
-  if (sort) {
-    const key = sort.dataset.sort;
-    table = { ...table, sort: key, descending: table.sort === key ? !table.descending : false };
-    redrawCases();
-  } else if (row?.dataset.case && data.rows) {
-    choose(Number(row.dataset.case));
-  }
+get("case-list")?.addEventListener("click", (event) => {
+  const row = event.target.closest(".case");
+  if (row && (scored || data.rows)) choose(Number(row.dataset.case));
 });
-all(".filters button").forEach((button) =>
-  button.addEventListener("click", () => {
-    table = { ...table, show: button.dataset.show, rows: 25 };
-    all(".filters button").forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
-    redrawCases();
-  }),
-);
+for (const name of ["show", "sort"]) {
+  get(name)?.addEventListener("change", () => {
+    change({ [name]: get(name).value, rows: FEW });
+    drawList();
+  });
+}
 get("more")?.addEventListener("click", () => {
-  table = { ...table, rows: table.rows + 25 };
-  redrawCases();
+  change({ rows: look.rows + 50 });
+  drawList();
 });
-get("case")?.addEventListener("change", () => choose(Number(get("case").value)));
 get("previous")?.addEventListener("click", () => step(-1));
 get("next")?.addEventListener("click", () => step(1));
+get("new")?.addEventListener("click", () => {
+  if (scored) scored.at = null;
+  update(startFrom(typicalOf(data), null, state.locked));
+  gesture = false;
+  look = { ...look, every: true };
+  orderControls();
+  change({ tab: "whatif", sheet: true });
+});
+
+// ---- a file, read and scored in the page
+
+get("score")?.addEventListener("click", () => get("file").click());
+get("file")?.addEventListener("change", async () => {
+  const [file] = get("file").files;
+  if (file) await scoreFile(file);
+  get("file").value = ""; // the same file may be chosen again
+});
+
+async function scoreFile(file) {
+  tellScored(element("p", "", "Reading ", nameOf(file.name), " …"));
+  try {
+    if (model === null) throw new Error(`this page cannot score it. ${data.no_model} Use keeptree predict.`);
+    const rows = readRows(book, readTable(decodeText(new Uint8Array(await file.arrayBuffer()))));
+    const found = await scoreRows(book, rows, (done) => tellScored(element("p", "", `Scored ${grouped(done)} of ${grouped(rows.length)} rows …`)));
+    scored = { name: file.name, cases: found, at: null };
+  } catch (error) {
+    tellScored(element("p", "", nameOf(file.name), `: ${error.message}`)).classList.add("failed");
+    return;
+  }
+  const [first] = chooseCases(data, scored.cases, { show: "all", sort: "risk" });
+  look = { ...look, show: "check", sort: "risk", rows: FEW };
+  tellFile();
+  choose(first);
+  drawList();
+}
+
+/** What came of a file: how many rows, how many to check, and the answers to save. */
+function tellFile() {
+  const count = (flag) => scored.cases.filter((item) => item[flag]).length;
+  const download = element("button", "", "Save the answers");
+  download.addEventListener("click", () => saveText(writeTable(...answersOf(book, scored.cases)), "scored.csv", "text/csv"));
+  const close = element("button", "", "Close the file");
+  close.addEventListener("click", closeFile);
+  const told = `: ${grouped(scored.cases.length)} rows scored; our estimate disagrees with the tree on ${grouped(count("disagrees"))}. The file has not left this computer.`;
+  tellScored(element("p", "", nameOf(scored.name), told), element("div", "tools", download, close));
+  const options = { check: `to check: ${grouped(count("check"))}`, disagrees: `estimate disagrees: ${grouped(count("disagrees"))}`, all: `all rows: ${grouped(scored.cases.length)}` };
+  if (get("show")) for (const option of get("show").options) option.textContent = options[option.value];
+}
+
+function tellScored(...parts) {
+  const place = get("scored");
+  place.hidden = false;
+  place.classList.remove("failed");
+  place.replaceChildren(...parts);
+  return place;
+}
+
+function closeFile() {
+  scored = null;
+  get("scored").hidden = true;
+  if (get("show")) [...get("show").options].forEach((option, at) => (option.textContent = view.options[at]));
+  update(startState(data));
+  drawList();
+  remind();
+}
 
 // ---- buttons
 
 function applyChange() {
-  const { change, moves } = judge(book, state);
-  if (!change) return;
+  const { change: found, moves } = judge(book, state);
+  if (!found) return;
   let next = remember(state);
   for (const { attribute, rounded: value } of moves) next = withValue(next, attribute, value);
   update(next);
@@ -320,6 +324,7 @@ async function copy(text, done) {
     note.textContent = done;
   } catch {
     const field = element("input");
+    field.type = "text";
     field.value = text;
     field.setAttribute("aria-label", "To copy");
     note.replaceChildren("Copy it from here: ", field);
@@ -330,50 +335,80 @@ async function copy(text, done) {
 function takeBack(event) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
   const key = event.key.toLowerCase();
-  const change = key === "y" || (key === "z" && event.shiftKey) ? redo : key === "z" ? undo : null;
-  if (!change) return;
+  const back = key === "y" || (key === "z" && event.shiftKey) ? redo : key === "z" ? undo : null;
+  if (!back) return;
   event.preventDefault();
-  update(change(state));
+  update(back(state));
   release();
 }
 
-get("apply")?.addEventListener("click", applyChange);
-get("undo")?.addEventListener("click", () => (update(undo(state)), release()));
-get("redo")?.addEventListener("click", () => (update(redo(state)), release()));
-get("reset")?.addEventListener("click", resetValues);
-get("copy")?.addEventListener("click", () => {
-  const link = location.href.split("#")[0] + toHash(data, state);
-  copy(link, "Link copied. It holds the values of this case.");
-});
-get("copy-text")?.addEventListener("click", () => copy(view.sentence, "Sentence copied."));
+const clicks = {
+  apply: applyChange,
+  undo: () => (update(undo(state)), release()),
+  redo: () => (update(redo(state)), release()),
+  reset: resetValues,
+  copy: () => copy(location.href.split("#")[0] + toHash(data, state), "Link copied. It holds the values of this case."),
+  "copy-text": () => copy(tellWay(view.said), "Sentence copied."),
+  sheet: () => change({ sheet: !look.sheet }),
+  "tab-why": () => change({ tab: "why" }),
+  "tab-whatif": () => change({ tab: "whatif" }),
+  print: () => window.print(),
+  "print-case": () => {
+    document.documentElement.classList.add("one-case");
+    addEventListener("afterprint", () => document.documentElement.classList.remove("one-case"), { once: true });
+    window.print();
+  },
+  theme: () => change({ theme: get("theme").getAttribute("aria-pressed") === "true" ? "light" : "dark" }),
+};
+for (const [id, act] of Object.entries(clicks)) get(id)?.addEventListener("click", act);
 get("whatif")?.addEventListener("keydown", takeBack);
-get("print").addEventListener("click", () => window.print());
+document.querySelector(".tabs")?.addEventListener("keydown", (event) => {
+  if (!/^Arrow(Left|Right)$/.test(event.key)) return;
+  change({ tab: look.tab === "why" ? "whatif" : "why" });
+  get(`tab-${look.tab}`).focus();
+});
+for (const id of ["as-drawing", "as-outline"]) get(id)?.addEventListener("change", () => change({ outline: get("as-outline").checked }));
+get("zoom")?.addEventListener("change", () => change({ zoom: get("zoom").checked }));
+for (const fold of all("details[id]")) {
+  fold.addEventListener("toggle", () => {
+    const folds = all("details[id]").filter((item) => item.open).map((item) => item.id);
+    if (folds.join() === look.folds.join()) return;
+    look = { ...look, folds };
+    remind();
+  });
+}
+
 document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#"]');
+  if (link) {
+    // A link to a section must not replace the case in the address.
+    event.preventDefault();
+    const target = get(link.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    target?.scrollIntoView();
+    target?.setAttribute("tabindex", "-1");
+    target?.focus({ preventScroll: true });
+    return;
+  }
   const button = event.target.closest?.("button[data-save]");
   if (!button) return;
   const chart = all(".chart", button.closest("figure, section")).find((svg) => svg.getClientRects().length);
   if (chart) saveText(standalone(chart), `${button.dataset.save}.svg`, "image/svg+xml");
 });
-get("print-case")?.addEventListener("click", () => {
-  document.documentElement.classList.add("one-case");
-  addEventListener("afterprint", () => document.documentElement.classList.remove("one-case"), { once: true });
-  window.print();
-});
-get("theme").addEventListener("click", () => setTheme(get("theme").getAttribute("aria-pressed") !== "true"));
 
-function setTheme(dark) {
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  get("theme").setAttribute("aria-pressed", String(dark));
+function showCurves(picker) {
+  const shown = picker.dataset.curves;
+  const template = all(`template[data-for=${shown}]`)[Number(picker.value)];
+  get(shown).replaceChildren(template.content.cloneNode(true));
 }
 
-all("select[data-curves]").forEach((picker) =>
+for (const picker of all("select[data-curves]")) {
   picker.addEventListener("change", () => {
-    const shown = picker.dataset.curves;
-    const template = all(`template[data-for=${shown}]`)[Number(picker.value)];
-    get(shown).replaceChildren(template.content.cloneNode(true));
-    schedule();
-  }),
-);
+    showCurves(picker);
+    if (controls.length) schedule();
+    change({ curves: { ...look.curves, [picker.id]: picker.value } });
+  });
+}
 
 // ---- the outline of a large tree
 
@@ -395,34 +430,35 @@ get("search")?.addEventListener("input", () => {
   const hits = text ? data.nodes.filter((node) => node.name?.toLowerCase().includes(text)) : [];
   const shown = hits.slice(0, 20);
   view.open = new Set(data.open);
-  for (const hit of shown) for (let node = hit; node; node = byId.get(node.parent)) view.open.add(node.id);
+  for (const hit of shown) for (let node = hit; node; node = data.byId.get(node.parent)) view.open.add(node.id);
   view.found = new Set(shown.map((node) => node.id));
   view.leaf = null;
   get("matches").textContent = text ? `${hits.length} tests${hits.length > 20 ? ", the first 20 shown" : ""}` : "";
   schedule();
 });
 
-function groupByParent(nodes) {
-  const groups = new Map();
-  for (const node of nodes) groups.set(node.parent, [...(groups.get(node.parent) ?? []), node]);
-  return groups;
-}
-
 // ---- start
 
 function start() {
   document.documentElement.classList.add("js");
-  setTheme.dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  get("theme").setAttribute("aria-pressed", String(setTheme.dark));
-  if (get("more")) redrawCases();
+  state = (controls.length && fromHash(data, location.hash)) || state;
+  recall();
+  showLook();
+  for (const picker of all("select[data-curves]")) {
+    if (!(picker.id in look.curves)) continue;
+    picker.value = look.curves[picker.id];
+    showCurves(picker);
+  }
   if (!controls.length) return;
-  state = fromHash(data, location.hash) ?? state;
+  view.options = [...(get("show")?.options ?? [])].map((option) => option.textContent);
+  drawList();
   orderControls();
   render();
   get("agreement").textContent = compareWithPython(book);
   addEventListener("hashchange", () => {
     const asked = fromHash(data, location.hash);
     if (asked) update(asked);
+    else remind();
   });
 }
 
@@ -444,4 +480,5 @@ globalThis.keeptree = {
   judge: (asked) => judge(book, asked),
   tell: (x, locked) => tellCase(book, x, locked),
   state: () => state,
+  look: () => look,
 };

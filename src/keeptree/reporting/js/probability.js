@@ -25,7 +25,7 @@ function logistic(z) {
 }
 
 /** Shares that a test gives its children. */
-function childShares(tree, tests, node, steep, x) {
+export function childShares(tree, tests, node, steep, x) {
   const value = x[tests.attribute[node]];
   if (tests.table[node]) {
     const table = tests.table[node];
@@ -132,14 +132,17 @@ function kernel(model, x) {
   return sums.map((sum) => sum / all);
 }
 
+/** The weighted logarithm of each expert's probabilities, which a pool adds up. */
+export function logOpinions(tree, model, x) {
+  return model.experts.map((expert, k) => {
+    const p = KINDS[expert.kind](tree, expert, x);
+    return p.map((value, c) => model.weights[k] * Math.log((1 - model.share) * value + model.share * model.prior[c]));
+  });
+}
+
 function pool(tree, model, x) {
   const logits = model.prior.map(() => 0);
-  model.experts.forEach((expert, k) => {
-    const p = KINDS[expert.kind](tree, expert, x);
-    p.forEach((value, c) => {
-      logits[c] += model.weights[k] * Math.log((1 - model.share) * value + model.share * model.prior[c]);
-    });
-  });
+  for (const opinion of logOpinions(tree, model, x)) opinion.forEach((value, c) => (logits[c] += value));
   const p = softmax(logits);
   return model.softness === null ? p : coherent(p, decide(tree, x), model.softness);
 }

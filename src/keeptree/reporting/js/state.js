@@ -8,8 +8,16 @@ export function startState(data) {
 /** A case as it is; null for the typical one. */
 export function selectCase(data, index, locked = new Set()) {
   const values = index === null ? null : data.cases[index].values;
-  const base = values ?? data.attributes.map((attribute) => attribute.typical);
-  return { case: values ? index : null, base, x: [...base], locked: new Set(locked), past: [], future: [] };
+  return { ...startFrom(values ?? typicalOf(data), null, locked), case: values ? index : null };
+}
+
+/** Values that are none of the page's cases, with a name for them: a new case, a row of a file. */
+export function startFrom(values, name, locked) {
+  return { case: null, name, base: values, x: [...values], locked: new Set(locked), past: [], future: [] };
+}
+
+export function typicalOf(data) {
+  return data.attributes.map((attribute) => attribute.typical);
 }
 
 export function isMoved(state) {
@@ -63,14 +71,22 @@ export function toHash(data, state) {
   const link = new URLSearchParams();
   const keys = keysOf(data.attributes.map((attribute) => attribute.name));
   if (state.case !== null) link.set("case", keysOf(data.cases.map((item) => item.id))[state.case]);
-  state.x.forEach((value, at) => {
-    if (value === state.base[at]) return;
-    const attribute = data.attributes[at];
-    const text = value === null ? "?" : attribute.kind === "nominal" ? `=${value}` : String(value);
-    link.set(`x.${keys[at]}`, text);
+  else link.set("new", state.name ?? "");
+  if (state.case === null) writeValues(link, "b.", data, keys, state.base, typicalOf(data));
+  writeValues(link, "x.", data, keys, state.x, state.base);
+  keys.forEach((key, at) => {
+    const [locked, preset] = [state.locked.has(at), data.locked.includes(at)];
+    if (locked !== preset) link.append(locked ? "lock" : "unlock", key);
   });
-  for (const at of state.locked) link.append("lock", keys[at]);
   return `#${link}`;
+}
+
+function writeValues(link, prefix, data, keys, values, base) {
+  values.forEach((value, at) => {
+    if (value === base[at]) return;
+    const text = value === null ? "?" : data.attributes[at].kind === "nominal" ? `=${value}` : String(value);
+    link.set(prefix + keys[at], text);
+  });
 }
 
 /** The state a link asks for, or null if it is not one of ours; nonsense in it is left out. */
@@ -79,20 +95,23 @@ export function fromHash(data, hash) {
   const link = new URLSearchParams(hash.slice(1));
   const keys = keysOf(data.attributes.map((attribute) => attribute.name));
   const index = keysOf(data.cases.map((item) => item.id)).indexOf(link.get("case"));
-  const changes = [...link].filter(([key]) => key.startsWith("x."));
-  const locks = link.getAll("lock");
-  if (index < 0 && !changes.length && !locks.length) return null;
-  let state = selectCase(data, index < 0 ? data.selected : index);
-  for (const [key, text] of changes) {
-    const at = keys.indexOf(key.slice(2));
-    const value = at < 0 ? undefined : readValue(data.attributes[at], text, data.whatif.float32);
-    if (value !== undefined) state = withValue(state, at, value);
-  }
-  for (const key of locks) {
-    const at = keys.indexOf(key);
-    if (at >= 0) state = withLock(state, at, true);
-  }
-  return state;
+  const asked = [...link.keys()].some((key) => /^([bx]\.|(un)?lock$)/.test(key));
+  if (index < 0 && !link.has("new") && !asked) return null;
+  const read = (prefix, values) => {
+    const found = [...values];
+    for (const [key, text] of link) {
+      const at = key.startsWith(prefix) ? keys.indexOf(key.slice(2)) : -1;
+      const value = at < 0 ? undefined : readValue(data.attributes[at], text, data.whatif.float32);
+      if (value !== undefined) found[at] = value;
+    }
+    return found;
+  };
+  const locked = new Set(data.locked);
+  for (const key of link.getAll("lock")) if (keys.includes(key)) locked.add(keys.indexOf(key));
+  for (const key of link.getAll("unlock")) locked.delete(keys.indexOf(key));
+  const name = link.get("new")?.slice(0, LONGEST_NAME) || null;
+  const start = link.has("new") ? startFrom(read("b.", typicalOf(data)), name, locked) : selectCase(data, index < 0 ? data.selected : index, locked);
+  return { ...start, x: read("x.", start.base) };
 }
 
 /** A value from text; undefined if it is none this attribute can have. */

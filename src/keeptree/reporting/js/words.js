@@ -1,6 +1,6 @@
 // Sentences, as keeptree.explanation.wording and keeptree.reporting.words say them in Python.
 
-import { decimalText, fixed, general, minus, plainNumber, units } from "./numbers.js";
+import { decimalText, fixed, general, grouped, minus, plainNumber, tellNumber, units } from "./numbers.js";
 
 const TOLERANCE = 0.02; // share of a move by which rounding may lengthen it
 const SIX_DIGITS = 5e-6; // share of a number by which six significant digits may miss it
@@ -15,11 +15,6 @@ export function inHundred(p) {
 /** A label as it stands before a number: `malignant`, `class 1`. */
 export function classText(label) {
   return /^[-+.\d]/.test(label) ? `class ${label}` : label;
-}
-
-/** A distance in two digits; a tiny one is only said to be tiny. */
-export function distanceText(value) {
-  return value > 0 && value < 0.001 ? "under 0.001" : plainNumber(value, 2);
 }
 
 /** The class whose probability is told: of two the positive, of more the likeliest. */
@@ -99,19 +94,26 @@ export function tellLacking(attributes, classes, decided, lacking) {
   return `While ${join(names)} ${are} missing, the tree always decides ${classes[decided].label}, whatever else changes.`;
 }
 
-/** `Of 68 held-out cases scored 50 to 65 in 100, 41 were malignant (60 in 100; 48 to 71).` */
+const ALIKE = 0.15; // how different estimates told in one breath may be
+const BESIDE = 0.02; // and how near this one must be
+
+/** What happened to the cases with such an estimate; "" if they are too different. */
 export function tellNeighbours(p, label, bins) {
-  const bin = bins?.findLast((item) => item.from <= p) ?? bins?.[0];
-  if (!bin) return "";
-  const hundred = (share) => fixed(100 * share, 0);
-  const scored = (share) => inHundred(share).replace(" in 100", "");
-  return (
-    `Of ${bin.cases} held-out ${bin.cases === 1 ? "case" : "cases"} scored ${scored(bin.from)} to ${scored(bin.to)} in 100, ` +
-    `${bin.happened} ${bin.happened === 1 ? "was" : "were"} ${label} (${hundred(bin.observed)} in 100; 95 % interval ${hundred(bin.low)} to ${hundred(bin.high)}).`
-  );
+  const bin = bins?.findLast((item) => item.from - BESIDE <= p && p <= item.to + BESIDE);
+  if (!bin || bin.to - bin.from > ALIKE) return "";
+  const [from, to] = [bin.from, bin.to].map((share) => inHundred(share).replace(" in 100", ""));
+  const said = from === to ? `${from} in 100` : `${from} to ${to} in 100`;
+  const happened = bin.happened === 1 ? "1 was" : `${grouped(bin.happened)} were`;
+  return `Of ${grouped(bin.cases)} ${bin.cases === 1 ? "case" : "cases"} the tree had not seen with an estimate of ${said}, ${happened} ${label}.`;
+}
+
+/** What is estimated after a change: said to be little where another class is likelier. */
+export function tellEstimate(name, label, p) {
+  if (p[label] < Math.max(...p)) return `The tree would then say ${name}; our estimate for it would still be only ${inHundred(p[label])}.`;
+  return `The estimate for ${name} would then be ${inHundred(p[label])}.`;
 }
 
 export function valueText(attribute, value) {
   if (value === null) return "not known";
-  return attribute.kind === "nominal" ? attribute.categories[value] : plainNumber(value, 6);
+  return attribute.kind === "nominal" ? attribute.categories[value] : tellNumber(value);
 }

@@ -1,0 +1,66 @@
+"""The facts of the first screen as numbers: how often right, what is missed, what to check."""
+
+import numpy as np
+
+from keeptree.evaluation.significance import accuracy_interval
+
+
+def collect_decisions(held):
+    """Return how good the tree's decisions are on cases with true classes.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Cases with their true classes.
+
+    Returns
+    -------
+    decisions : dict
+        ``right`` (a number of cases), ``accuracy`` and its 95 % interval from ``low`` to ``high``;
+        ``baseline``, the commonest ``class`` of these cases and how often always saying it would
+        be ``right``; ``confusion``, a row per true class and a column per decided one.
+    """
+    n, n_classes = len(held), len(held.tree.classes)
+    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(confusion, (held.truth, held.decision), 1)
+    right, of_class = int(np.trace(confusion)), confusion.sum(axis=1)
+    low, high = accuracy_interval(right / n, n)
+    commonest = int(of_class.argmax())
+    return {
+        "right": right,
+        "accuracy": right / n,
+        "low": low,
+        "high": high,
+        "baseline": {"class": commonest, "right": int(of_class[commonest])},
+        "confusion": confusion.tolist(),
+    }
+
+
+def collect_check(held):
+    """Return how many cases to check by hand, and what that buys where the truth is known.
+
+    Parameters
+    ----------
+    held : HeldOut
+        The cases.
+
+    Returns
+    -------
+    check : dict
+        ``cases`` to check, and on how many our estimate ``disagrees`` with the tree. With true
+        classes also the tree's ``errors``, how many of them are ``caught`` among the cases to
+        check, and where our estimate disagrees how often the ``estimate_right`` and the
+        ``tree_right``; else None.
+    """
+    differs = held.disagrees
+    found = {"cases": int(held.checked.sum()), "disagrees": int(differs.sum())}
+    known = dict.fromkeys(("errors", "caught", "estimate_right", "tree_right"))
+    if held.truth is not None:
+        likeliest = held.ours.argmax(axis=1)
+        known = {
+            "errors": int(held.wrong.sum()),
+            "caught": int((held.wrong & held.checked).sum()),
+            "estimate_right": int((likeliest == held.truth)[differs].sum()),
+            "tree_right": int((~held.wrong)[differs].sum()),
+        }
+    return {**found, **known}

@@ -1,0 +1,95 @@
+// The case in view: decision, estimate, why, and what would change it; as page/answer.html.j2 draws the first one.
+
+import { classText, inHundred } from "./words.js";
+import { className, element, get, meter, nameOf, pushBar, truthOf } from "./dom.js";
+import { minus } from "./numbers.js";
+
+const MOST_BARS = 3;
+
+/** The name of what is in view, and what it really was. */
+export function drawTitle(data, state, seen) {
+  const item = state.case === null ? null : data.cases[state.case];
+  const title = item ? ["Case ", nameOf(item.id)] : [nameOf(state.name ?? "New case")];
+  get("which").replaceChildren(...title, seen.moved ? ", changed" : "");
+  get("truth").replaceChildren(...(item && item.truth !== null ? [truthOf(data, item)] : []));
+}
+
+/** What the tree decides beside our estimate. */
+export function drawVerdicts(data, { p, label }) {
+  const decided = element("div", "decided", line("label", "The tree decides", aside(" (this stands)")), line("big", className(data.classes[label])));
+  if (p === null) {
+    get("verdicts").replaceChildren(decided, element("div", "estimated", line("label", "Our estimate"), line("note", data.no_model)));
+    return;
+  }
+  const likeliest = p.indexOf(Math.max(...p));
+  const differs = p[label] < p[likeliest];
+  const shown = differs ? likeliest : label;
+  const said = differs ? ["Our estimate disagrees", aside(": please check")] : ["Our estimate agrees"];
+  const chance = line("big", className(data.classes[shown]), `, ${inHundred(p[shown])}`);
+  const estimated = element("div", differs ? "estimated differs" : "estimated", line("label", ...said), chance);
+  if (p.length > 2) estimated.append(drawOdds(data, p));
+  get("verdicts").replaceChildren(decided, estimated);
+}
+
+/** Words that a narrow screen can do without. */
+function aside(text) {
+  return element("span", "aside", text);
+}
+
+function line(name, ...children) {
+  return element("p", name, ...children);
+}
+
+/** The likeliest of several classes. */
+function drawOdds(data, p) {
+  const order = p.map((_, c) => c).sort((a, b) => p[b] - p[a]).slice(0, MOST_BARS);
+  const cells = order.flatMap((c) => [className(data.classes[c]), meter(p[c]), element("span", "", inHundred(p[c]))]);
+  return element("div", "odds", ...cells);
+}
+
+/** Why the tree says so, what pushes the estimate, what would change the decision. */
+export function drawWhy(data, seen, view) {
+  const parts = [element("h3", "", "Why the tree says ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
+  if (view.pushes) parts.push(element("h3", "", "What pushes the estimate"), drawPushes(data, view.pushes));
+  if (view.such) parts.push(line("such", view.such));
+  parts.push(element("h3", "", "What would change the decision"), line("change", tellWay(view)), line("note", data.caveat));
+  get("why").replaceChildren(...parts);
+  get("change").textContent = tellWay(view);
+}
+
+/** The nearest change, and what our estimate would be after it. */
+export function tellWay(view) {
+  return `${view.change} ${view.after}`.trim();
+}
+
+function drawSteps(steps) {
+  const body = element("tbody");
+  for (const step of steps) {
+    const note = step.note ? [element("span", "", step.note)] : [];
+    const cells = [element("td", "value", nameOf(step.value)), element("td", "test", nameOf(step.test, 120)), element("td", "margin", ...note)];
+    body.append(element("tr", step.near ? "near" : "", header(step.name), ...cells));
+  }
+  return element("table", "steps", element("caption", "hidden", "The tests on the way, with the value of the case"), body);
+}
+
+function drawPushes(data, { class: towards, rows }) {
+  const two = data.classes.length === 2;
+  const names = [two ? classText(data.classes[1 - towards].label) : "another class", classText(data.classes[towards].label)];
+  const ways = element("th", "ways", `◀ ${names[0]} | ${names[1]} ▶`);
+  ways.scope = "col";
+  const most = Math.max(...rows.map((row) => Math.abs(row.value)));
+  const body = element("tbody");
+  for (const { name, value } of rows) {
+    const slot = value > 0 ? data.classes[towards].slot : two ? data.classes[1 - towards].slot : 0;
+    const size = `${value < 0 ? "" : "+"}${minus(value.toFixed(2))}`;
+    body.append(element("tr", "", header(name), element("td", "", pushBar(value, most, slot)), element("td", "size", size)));
+  }
+  const head = element("thead", "", element("tr", "", element("td"), ways, element("td")));
+  return element("table", "pushes", element("caption", "hidden", "What pushes our estimate, in log-odds"), head, body);
+}
+
+function header(name) {
+  const made = element("th", "", nameOf(name));
+  made.scope = "row";
+  return made;
+}

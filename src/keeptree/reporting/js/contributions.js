@@ -1,0 +1,67 @@
+// What pushes an estimate, in log-odds: the tests of the margin expert by attribute, and the other experts.
+
+import { childShares, logOpinions } from "./probability.js";
+
+const EXPERTS = { soft: "how clearly its tests are passed", kernel: "training cases like this one", coherent: "kept in line with the tree" };
+const LEAST = 0.005; // what is less is told as 0.00
+const MOST = 6;
+
+/** The class that is pushed towards and the strongest pushes, or null where the model cannot say. */
+export function pushes({ data, tree, model }, x, towards, p) {
+  const sums = new Map();
+  const add = (name, value) => sums.set(name, (sums.get(name) ?? 0) + value);
+  if (model?.kind === "margin") addTests(data, tree, model, x, 1, towards, add);
+  else if (model?.kind === "pool") addExperts(data, tree, model, x, towards, p, add);
+  else return null;
+  const rows = [...sums].map(([name, value]) => ({ name, value })).filter(({ value }) => Math.abs(value) >= LEAST);
+  rows.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  return rows.length ? { class: towards, rows: rows.slice(0, MOST) } : null;
+}
+
+/** Log-odds of a class: of two classes against the other, of more about the mean. */
+function oddsOf(logits, towards) {
+  if (logits.length === 1) return towards === 1 ? logits[0] : -logits[0];
+  if (logits.length === 2) return logits[towards] - logits[1 - towards];
+  return logits[towards] - logits.reduce((a, b) => a + b, 0) / logits.length;
+}
+
+function addExperts(data, tree, model, x, towards, p, add) {
+  const opinions = logOpinions(tree, model, x);
+  const rest = p.map((value) => Math.log(value));
+  model.names.forEach((name, k) => {
+    opinions[k].forEach((value, c) => (rest[c] -= value));
+    if (name in EXPERTS) add(EXPERTS[name], oddsOf(opinions[k], towards));
+    if (model.experts[k].kind === "margin") addTests(data, tree, model.experts[k], x, model.weights[k], towards, add);
+  });
+  if (model.softness !== null) add(EXPERTS.coherent, oddsOf(rest, towards));
+}
+
+/** What each test adds beside the mean training case, under the name of its attribute. */
+function addTests(data, tree, expert, x, weight, towards, add) {
+  const { tests } = expert;
+  const added = expert.centre.map((centre) => centre.map((value) => -value));
+  for (const { steep, scores } of expert.sides) {
+    tests.children.forEach((children, node) => {
+      if (children.length) addShares(added[node], childShares(tree, tests, node, steep, x), children, scores);
+    });
+  }
+  for (const { steep, values } of expert.reach) {
+    const reached = new Array(tests.children.length).fill(0);
+    reached[reached.length - 1] = 1; // children come before their parents: the root is the last
+    for (let node = reached.length - 1; node >= 0; node -= 1) {
+      const children = tests.children[node];
+      if (!children.length) continue;
+      const shares = childShares(tree, tests, node, steep, x).map((share) => share * reached[node]);
+      children.forEach((child, b) => (reached[child] = shares[b]));
+      const own = Object.fromEntries(children.map((child) => [child, values[child].map((value, j) => value - values[node][j])]));
+      addShares(added[node], shares, children, own); // values are sums down to a node: what a step adds is their difference
+    }
+  }
+  tests.attribute.forEach((at, node) => {
+    if (at !== null) add(data.attributes[at].name, weight * oddsOf(added[node], towards));
+  });
+}
+
+function addShares(total, shares, children, scores) {
+  children.forEach((child, b) => scores[child].forEach((score, j) => (total[j] += shares[b] * score)));
+}

@@ -1,0 +1,93 @@
+// A table scored in the page, with the answers of keeptree predict.
+
+import { decide } from "./tree.js";
+import { probability } from "./probability.js";
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
+const TRUTH = { True: 1, true: 1, False: 0, false: 0 };
+const LARGEST = 3.4e38; // what a number of 32 bits can hold
+const SLICE = 40; // milliseconds of work before the page may answer
+const [SHARE, MOST] = [0.1, 50]; // of the rows to check, as in keeptree.reporting.held_out
+
+/** The rows of a table as values of the tested attributes; throws a sentence. */
+export function readRows({ data }, { names, rows, mark }) {
+  const places = data.attributes.map((attribute) => findColumn(data, attribute, names));
+  const readers = data.attributes.map((attribute) => (attribute.kind === "nominal" ? readLabel(attribute) : readNumber(attribute, mark, data.whatif.float32)));
+  return rows.map((row, at) => places.map((place, k) => readers[k](row[place], at + 1)));
+}
+
+function findColumn({ columns }, attribute, names) {
+  if (!columns.named) {
+    if (names.length === columns.count) return attribute.column;
+    throw new Error(`it has ${names.length} columns, but the model was fitted to ${columns.count} columns without names; give just these, in the same order.`);
+  }
+  const place = names.indexOf(attribute.key.trim());
+  if (place >= 0) return place;
+  throw new Error(`it lacks the column "${attribute.name}", which the tree tests; it has ${names.slice(0, 10).map((name) => `"${name}"`).join(", ")}.`);
+}
+
+function checkKnown(attribute, row) {
+  if (attribute.may_be_missing) return null;
+  throw new Error(`row ${row} has no value for "${attribute.name}", and the tree has no rule for missing values; fill it in.`);
+}
+
+function readNumber(attribute, mark, float32) {
+  return (cell, row) => {
+    if (cell === null) return checkKnown(attribute, row);
+    if (cell in TRUTH) return TRUTH[cell];
+    const text = mark !== "," && DECIMAL_COMMA.test(cell) ? cell.replace(",", ".") : cell;
+    const value = NUMBER.test(text) ? Number(text) : NaN;
+    if (Number.isFinite(value) && (!float32 || Math.abs(value) <= LARGEST)) return value;
+    throw new Error(`the column "${attribute.name}" holds "${cell.slice(0, 50)}" in row ${row}, where the model expects a number; correct it or leave the cell empty.`);
+  };
+}
+
+/** A label by its text, or by what it looks like where the model knows numbers; others are missing. */
+function readLabel(attribute) {
+  const look = (label) => (String(label) in TRUTH ? TRUTH[String(label)] : NUMBER.test(String(label)) ? Number(label) : String(label));
+  const textual = attribute.written.every((label) => typeof label === "string");
+  const codes = new Map(attribute.written.map((label, code) => [textual ? label : look(label), code]));
+  return (cell, row) => (cell === null ? undefined : codes.get(textual ? cell : look(cell))) ?? checkKnown(attribute, row);
+}
+
+/** A case with the chance that the tree is wrong about it, and whether our estimate disagrees. */
+export function withRisk(item) {
+  const own = item.p[item.decision];
+  return { ...item, risk: 1 - own, disagrees: item.p.some((value) => value > own) };
+}
+
+/** Cases like those of the page, in slices, so that the page can say how far it is. */
+export async function scoreRows({ data, tree, model }, rows, progress) {
+  const cases = [];
+  let pause = performance.now() + SLICE;
+  for (const values of rows) {
+    const p = probability(tree, model, values);
+    const decision = decide(tree, values);
+    cases.push(withRisk({ id: String(cases.length + 1), values, p, decision, truth: null, distance: null }));
+    if (performance.now() < pause) continue;
+    progress(cases.length);
+    await new Promise((done) => setTimeout(done));
+    pause = performance.now() + SLICE;
+  }
+  const wanted = Math.max(Math.ceil(SHARE * cases.length), cases.filter((item) => item.disagrees).length);
+  const first = [...cases].sort((a, b) => b.risk - a.risk).slice(0, Math.min(wanted, MOST));
+  for (const item of cases) item.check = false;
+  for (const item of first) item.check = true;
+  return cases;
+}
+
+/** Names and rows of the answers, as keeptree predict writes them. */
+export function answersOf({ data }, cases) {
+  const { classes, decides } = data;
+  const names = ["prediction", ...classes.map((item) => `probability_${pythonText(item.written)}`), "second_opinion"];
+  const rows = cases.map(({ p, decision, disagrees }) => {
+    const predicted = decides === "probability" ? p.indexOf(Math.max(...p)) : decision;
+    return [classes[predicted].written, ...p, disagrees];
+  });
+  return [names, rows];
+}
+
+function pythonText(label) {
+  return typeof label === "boolean" ? (label ? "True" : "False") : String(label);
+}

@@ -1,0 +1,207 @@
+"""The case in view when a page opens: what the tree decides about it, our estimate, and why.
+
+``js/view.js`` says the same in the same words about every other case.
+"""
+
+import numpy as np
+
+from keeptree.explanation.contributions import collect_contributions
+from keeptree.explanation.nearest_change import find_changes
+from keeptree.explanation.path import collect_path
+from keeptree.explanation.wording import join, tell_estimate, tell_number
+from keeptree.text import clean, count_text, plain_number, plural
+
+NEAR = 0.2  # in the metric: as in keeptree.explain
+_MOST_PUSHES, _LEAST_PUSH = 6, 0.005  # bars drawn, and what rounds to 0.00
+_MOST_NAMED = 4  # categories and classes named in one sentence
+_EXPERTS = {
+    "soft": "how clearly its tests are passed",
+    "kernel": "training cases like this one",
+    "coherent": "kept in line with the tree",
+}
+
+
+def collect_view(subject, row, positive, fixed=()):
+    """Return what the page says about one case.
+
+    Parameters
+    ----------
+    subject : Subject
+        The model.
+    row : ndarray of shape (n_features,)
+        The encoded case.
+    positive : int
+        With two classes, the one towards which a push counts as positive.
+    fixed : collection of int
+        Columns that cannot change.
+
+    Returns
+    -------
+    view : dict
+        ``steps`` of the path, each with the ``node`` it leads to, ``name``, ``value``, ``test``,
+        ``note``, ``near`` (whether it is the nearest) and ``short``, all in a few words;
+        ``pushes``, or None: the ``class`` they push towards and ``rows`` of ``name`` and
+        ``value``; ``leaf``, ``change``, ``after`` and ``such`` as sentences.
+    """
+    tree, encoded = subject.tree, row[None]
+    p = subject.probabilities(encoded)[0]
+    towards = positive if len(p) == 2 else int(p.argmax())
+    change = find_changes(subject, encoded, fixed=sorted(fixed))[0]
+    leaves = _leaves(tree, encoded)
+    leaf = leaves[0][0]
+    path = collect_path(subject, row, leaf, NEAR)
+    return {
+        "steps": tell_steps([tree.branch(child) for child in tree.path(leaf)[1:]], path, change),
+        "pushes": _pushes(subject, encoded, towards),
+        "leaf": tell_leaf(tree, leaves, subject.class_names),
+        "change": change.sentence,
+        "after": tell_estimate(change.predicted, change.probability, change.names)
+        if change.changes
+        else "",
+        "such": "",
+    }
+
+
+def tell_steps(branches, path, change):
+    """Return the tests of a path as rows of text; the nearest one says what lies across it."""
+    known = [step["distance"] for step in path if step["distance"] is not None]
+    nearest = min(known, default=None)
+    rows = []
+    for branch, step in zip(branches, path, strict=True):
+        missing = step["value"] is None
+        first = nearest is not None and step["distance"] == nearest
+        nearest = None if first else nearest  # of equally near ones only the first is marked
+        rows.append(
+            {
+                "node": branch.child,
+                "short": _tell_short(step, branch),
+                "name": step["attribute"],
+                "value": "not known" if missing else _value(step),
+                "test": _tell_unknown(step, branch) if missing else tell_test(branch),
+                "note": _tell_margin(step, branch, first, change),
+                "near": first,
+            }
+        )
+    return rows
+
+
+def tell_test(branch):
+    """Return the side of a test: ``above 16.8``, ``up to 25.67``, ``among red and blue``.
+
+    A category that has a branch of its own needs no more words.
+    """
+    if branch.is_numeric:
+        word = "up to" if branch.symbol == "≤" else "above"
+        return f"{word} {tell_number(branch.threshold)}"
+    labels = [clean(label) for label in branch.labels]
+    if len(labels) == 1:
+        return ""
+    if len(labels) <= _MOST_NAMED:
+        return f"among {join(labels)}"
+    return f"among {', '.join(labels[:_MOST_NAMED])} and {len(labels) - _MOST_NAMED} others"
+
+
+def tell_leaf(tree, leaves, names):
+    """Return what the leaf of a case held.
+
+    Parameters
+    ----------
+    tree : Tree
+        The kept tree.
+    leaves : list of (int, float)
+        The leaves of the case and its share in each, the largest first.
+    names : sequence of str
+        What people call the classes.
+    """
+    node, share = leaves[0]
+    cases, counts = tree.weight[node], tree.counts[node]
+    order = np.argsort(-counts, kind="stable")
+    named = [f"{count_text(counts[k])} {clean(names[k])}" for k in order if counts[k] > 0]
+    tied = int(np.count_nonzero(counts == counts.max()))
+    held = f"{count_text(cases)} training {'case' if cases == 1 else 'cases'}"
+    if len(named) == 1:
+        held += f", {'of' if cases == 1 else 'all'} {clean(names[order[0]])}"
+    elif tied == len(named) == 2:
+        held += f", {count_text(counts.max())} of each kind"
+    elif named:
+        rest = len(named) - _MOST_NAMED
+        more = f" and {plural(rest, 'other class', 'other classes')}"
+        held += ": " + (", ".join(named[:_MOST_NAMED]) + more if rest > 0 else join(named))
+    guess = ": the tree was guessing" if tied > 1 and named else ""
+    if len(leaves) == 1:
+        return f"Its leaf held {held}{guess}."
+    return (
+        f"A value is not known, so that the case is shared among {len(leaves)} leaves; the one "
+        f"with the largest share ({share:.0%}) held {held}{guess}."
+    )
+
+
+def _leaves(tree, encoded):
+    """Nodes and shares of the leaves a case ends in, the largest first."""
+    weights = tree.route_shares(encoded)
+    order = np.argsort(-weights.data, kind="stable")
+    return [(int(weights.indices[k]), float(weights.data[k])) for k in order]
+
+
+def _tell_short(step, branch):
+    """A test with the value of the case, as it stands on the drawing: ``711.4 ≤ 718.65``."""
+    if step["value"] is None:
+        return f"not known: {_relation(branch)}"
+    if branch.is_numeric:
+        return f"{_value(step)} {_relation(branch)}"
+    return f"= {_value(step)}"
+
+
+def _relation(branch):
+    if branch.is_numeric:
+        return f"{branch.symbol} {tell_number(branch.threshold)}"
+    return clean(branch.relation())
+
+
+def _value(step):
+    return tell_number(step["value"]) if step["threshold"] is not None else clean(step["value"])
+
+
+def _tell_unknown(step, branch):
+    test = tell_test(branch) or f"is {clean(branch.labels[0])}"
+    if step["share"] < 1.0:
+        return f"{step['share']:.0%} of the case goes on: {test}"
+    return f"the tree goes on as if {test}"
+
+
+def _tell_margin(step, branch, first, change):
+    """``by 7.25``; the nearest test says how close it is, and what the tree says across it."""
+    if step["margin"] is None:
+        return "closest" if first and step["value"] is not None else ""
+    margin = plain_number(float(f"{abs(step['margin']):.3g}"), 3)
+    if not first:
+        return f"by {margin}"
+    told = f"{'very close' if step['near'] else 'closest'}: {margin} from the threshold"
+    moves = change.changes
+    if len(moves) == 1 and moves[0].feature == branch.feature and not moves[0].nominal:
+        told += f"; at {tell_number(moves[0].rounded)} the tree says {_name(change)}"
+    return told
+
+
+def _name(change):
+    return clean(change.names.get(change.predicted, change.predicted))
+
+
+def _pushes(subject, encoded, towards):
+    """What pushes the estimate towards a class: the tests by attribute, and the other experts."""
+    parts = collect_contributions(subject, encoded, towards)
+    if parts is None:
+        return None
+    tree, sums = subject.tree, {}
+    for part in parts:
+        if part["kind"] == "test":
+            name = clean(tree.feature_name(tree.feature[part["node"]]))
+        elif part["kind"] == "expert" and part["expert"] in _EXPERTS:
+            name = _EXPERTS[part["expert"]]
+        else:
+            continue
+        sums[name] = sums.get(name, 0.0) + part["value"]
+    rows = [{"name": name, "value": value} for name, value in sums.items()]
+    rows = [row for row in rows if abs(row["value"]) >= _LEAST_PUSH]
+    rows.sort(key=lambda row: -abs(row["value"]))
+    return {"class": towards, "rows": rows[:_MOST_PUSHES]} if rows else None
