@@ -26,17 +26,19 @@ def main():
 
 
 def take_pictures(tab):
-    """The top of the page, the chart of distances, the panel, and a phone in the dark."""
+    """The first screen, the panel, the chart of distances, and a phone in the dark."""
     tab.screenshot(path=HERE / "report.png")
+    tab.locator("#tab-whatif").click()
     tab.locator(".lock").nth(2).click()
     tab.wait_for_timeout(600)
-    tab.evaluate("document.querySelector('.bar').style.position = 'static'")
-    tab.locator("#whatif").screenshot(path=HERE / "whatif.png")
+    tab.locator("#answer").screenshot(path=HERE / "whatif.png")
+    tab.locator("#tab-why").click()
+    tab.locator("#distance > summary").click()
     tab.locator("#distance .columns").screenshot(path=HERE / "report_distance.png")
-    tab.evaluate("document.querySelector('.bar').style.position = ''")
     tab.set_viewport_size({"width": 390, "height": 844})
     tab.emulate_media(color_scheme="dark")
-    tab.evaluate("document.querySelector('#whatif').scrollIntoView()")
+    tab.evaluate("document.querySelector('#cases').scrollIntoView()")
+    tab.locator(".case").nth(2).click()
     tab.wait_for_timeout(1500)
     tab.screenshot(path=HERE / "report_phone.png")
 

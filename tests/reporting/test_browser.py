@@ -213,7 +213,7 @@ def test_reload_finds_the_same_state(opened, plain_page):
     tab.page.click("#apply")
     tab.settle()
     tab.page.locator(".control .lock").first.click()
-    tab.page.click("#as-outline + label")
+    tab.run("() => document.getElementById('as-outline').click()")
     tab.page.click("#theme")
     tab.page.check("#zoom")
     tab.page.click("#distance summary >> nth=0")
@@ -221,8 +221,10 @@ def test_reload_finds_the_same_state(opened, plain_page):
     tab.settle()
     seen = """() => ({...keeptree.state(), locked: [...keeptree.state().locked],
         look: keeptree.look(), past: keeptree.state().past.length, future: 0,
-        texts: [...document.querySelectorAll('#answer, .case-list')].map((e) => e.innerText),
-        theme: document.documentElement.dataset.theme, open: document.getElementById('distance').open,
+        texts: ['answer-body', 'verdicts', 'case-list']
+            .map((id) => document.getElementById(id).innerText),
+        theme: document.documentElement.dataset.theme,
+        open: document.getElementById('distance').open,
         outline: document.getElementById('as-outline').checked})"""
     before = tab.run(seen)
     tab.page.reload()
@@ -375,7 +377,8 @@ def test_one_case_prints_on_a_sheet_of_its_own(plain):
     assert plain.page.is_visible("#quality")
 
 
-def test_charts_are_saved_as_they_look(plain):
+def test_charts_are_saved_as_they_look(opened, plain_page):
+    plain = opened(plain_page, viewport={"width": 1900, "height": 900})  # room for the drawing
     plain.page.click("#distance summary >> nth=0")
     for name in ("tree", "roc", "reliability", "distances", "probability-by-distance"):
         with plain.page.expect_download() as waiting:

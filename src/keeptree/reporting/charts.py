@@ -183,7 +183,7 @@ def _tell_group(plot, told, median, top):
         plot.text(
             f"median {plain_number(median, 2)}",
             x - 5 if late else x + 5,
-            y,
+            y + (18 if top > 0 else -18),  # below or above the number of cases
             anchor="end" if late else None,
             size=12,
             class_="muted",

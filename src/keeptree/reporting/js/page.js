@@ -175,7 +175,7 @@ for (const control of controls) listen(book, control, hand);
 
 /** Controls in the order one needs them: on the path, in the nearest change, the rest. */
 function orderControls() {
-  const { shares, moves } = judge(book, state);
+  const { shares, moves } = judge(book, { ...state, x: state.base }); // the order stays as values move
   const path = [...shares.keys()].map((node) => tree.attribute[node]).filter((at) => at !== null);
   const order = [...new Set([...path, ...moves.map((item) => item.attribute), ...controls.keys()])];
   const shown = look.every ? order : order.slice(0, FIRST_CONTROLS);

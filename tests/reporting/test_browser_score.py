@@ -1,0 +1,126 @@
+"""A file scored in the page: the answers of keeptree predict, and one sentence if it is broken."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+import keeptree as kt
+from tests.reporting.test_browser_agreement import mixed_table
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """A model and its page on numbers, with names."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    labels = np.array(["malignant", "benign"])[y]
+    model = kt.KeptTreeClassifier(kt.C45Classifier()).fit(X[::2], labels[::2])
+    page = tmp_path_factory.mktemp("numbers") / "page.html"
+    kt.report(model, X[1::2], labels[1::2], page)
+    return model, X, page
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """A model and its page on numbers and categories, some missing."""
+    X, y = mixed_table()
+    model = kt.KeptTreeClassifier(kt.C45Classifier()).fit(X[:300], y[:300])
+    page = tmp_path_factory.mktemp("mixed") / "page.html"
+    kt.report(model, X[300:], y[300:], page)
+    return model, X, page
+
+
+def score(tab, path, wait="#scored button"):
+    tab.page.set_input_files("#file", path)
+    tab.page.wait_for_selector(wait, timeout=60_000)
+
+
+def saved(tab, folder):
+    with tab.page.expect_download() as waiting:
+        tab.page.click("#scored button >> nth=0")
+    waiting.value.save_as(folder / "page.csv")
+    return pd.read_csv(folder / "page.csv", dtype={"prediction": str})
+
+
+@pytest.mark.parametrize("made", ["numbers", "mixed"])
+def test_the_answers_are_those_of_predict(made, request, opened, tmp_path):
+    model, X, page = request.getfixturevalue(made)
+    X.to_csv(tmp_path / "new.csv", index=False)
+    kt.predict_file(model, tmp_path / "new.csv", tmp_path / "scored.csv")
+    expected = pd.read_csv(tmp_path / "scored.csv", dtype={"prediction": str})
+    tab = opened(page)
+    score(tab, tmp_path / "new.csv")
+    found = saved(tab, tmp_path)
+    assert list(found) == list(expected)
+    for name in ("prediction", "second_opinion"):
+        assert (found[name] == expected[name]).all()
+    for name in expected.columns[1:-1]:
+        assert np.abs(found[name] - expected[name]).max() <= 1e-9
+
+
+def test_ten_thousand_rows_take_less_than_three_seconds(numbers, opened, tmp_path):
+    _, X, page = numbers
+    pd.concat([X] * 18)[:10_000].to_csv(tmp_path / "new.csv", index=False)
+    tab = opened(page)
+    start = time.process_time(), time.perf_counter()
+    score(tab, tmp_path / "new.csv")
+    assert time.perf_counter() - start[1] < 30  # 3 s where nothing else is running
+    assert "10,000 rows scored" in tab.text("#scored")
+    assert tab.page.locator(".case").count() == 6
+
+
+def test_a_row_of_the_file_is_shown_with_its_reasons_and_a_reload_keeps_it(
+    numbers, opened, tmp_path
+):
+    _, X, page = numbers
+    X[:20].to_csv(tmp_path / "new.csv", index=False)
+    tab = opened(page)
+    score(tab, tmp_path / "new.csv")
+    tab.page.locator(".case").nth(1).click()
+    tab.settle()
+    title, why = tab.text("#which"), tab.text("#why")
+    assert title.startswith("Row ")
+    assert "Why the tree says" in why
+    tab.page.reload()
+    tab.settle()
+    assert (tab.text("#which"), tab.text("#why")) == (title, why)
+
+
+def test_files_are_read_as_people_have_them(mixed, opened, tmp_path):
+    _, X, page = mixed
+    X[:30].to_csv(tmp_path / "a.csv", index=False)
+    X[:30].to_csv(tmp_path / "b.csv", index=False, sep=";", decimal=",", encoding="utf-16")
+    answers = []
+    for name in ("a.csv", "b.csv"):
+        tab = opened(page)
+        score(tab, tmp_path / name)
+        answers.append(saved(tab, tmp_path))
+    assert answers[0].equals(answers[1])
+
+
+BROKEN = {
+    "": "its first line is empty",
+    "a,b\n1,2\n": "lacks the column",
+    "size,age,colour,letter\n": "has no rows",
+    "size,age,colour,letter\n1,2,red\n": "row 1 has 3 cells",
+    "size,age,colour,letter\n1,old,red,a\n": '"age" holds "old" in row 1',
+    "size,size,colour,letter\n1,2,red,a\n": 'two columns are called "size"',
+    'size,age,colour,letter\n1,2,"red,a\n': "quotation mark is opened",
+    "size,age\0\n1": "NUL bytes",
+}
+
+
+def test_a_broken_file_gives_one_sentence(mixed, opened, tmp_path):
+    tab = opened(mixed[2])
+    before = tab.run("() => keeptree.state().x")
+    for text, words in BROKEN.items():
+        (tmp_path / "broken.csv").write_text(text)
+        tab.run("() => document.getElementById('scored').classList.remove('failed')")
+        score(tab, tmp_path / "broken.csv", "#scored.failed")
+        said = tab.text("#scored")
+        assert words in said
+        assert said.startswith("broken.csv: ")
+        assert said.count(". ") == 0
+    assert tab.run("() => keeptree.state().x") == before
