@@ -13,10 +13,8 @@ from keeptree.output import user_path, write_text
 from keeptree.savable import find_part
 
 _LABEL_KINDS = "biufUOM"  # of NumPy dtypes whose labels JSON can carry
-_LABEL_DTYPE = re.compile(
-    r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U\d{1,9}|\|O|[<>]M8(\[\d{0,6}[A-Za-z]{1,2}\])?"
-)
-_NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")  # types of arrays
+LABEL_DTYPE = r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U\d{1,9}|\|O|[<>]M8(\[\d{0,6}[A-Za-z]{1,2}\])?"
+NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")  # types of arrays
 _FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}  # which JSON does not have
 
 
@@ -137,7 +135,7 @@ def decode(data, decoders):
 
 
 def _encode_array(array):
-    if array.dtype.name not in _NUMBERS:
+    if array.dtype.name not in NUMBERS:
         return {"labels": encode_labels(array)}
     values = array.ravel()
     if array.dtype == np.float32:
@@ -153,7 +151,7 @@ def _encode_array(array):
 
 def _decode_array(data):
     name, shape, values = data["array"], data["shape"], data["values"]
-    if name not in _NUMBERS:
+    if name not in NUMBERS:
         raise ValueError(f"an array of {name!r:.50} is not known.")
     whole = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
     if not (whole and isinstance(values, list) and len(values) == math.prod(shape)):
@@ -207,7 +205,7 @@ def encode_labels(labels):
 def decode_labels(data):
     """Return labels of the declared type, which must hold every value as it stands in the file."""
     name, values = data["dtype"], data["values"]
-    if not (isinstance(name, str) and _LABEL_DTYPE.fullmatch(name) and isinstance(values, list)):
+    if not (isinstance(name, str) and re.fullmatch(LABEL_DTYPE, name) and isinstance(values, list)):
         raise TypeError("classes must have a plain dtype and a list of values")
     if not all(map(is_scalar, values)):
         raise TypeError("a class must be a number or text")

@@ -65,6 +65,11 @@ def find_part(name):
     return _PARTS.get(name)
 
 
+def all_parts():
+    """Return the classes of all parts by name; those that were imported, that is."""
+    return dict(_PARTS)
+
+
 def expect(condition, sentence, of="KeepTree model"):
     """Raise a ValueError that says what is wrong with what was read, unless the condition holds."""
     if not condition:

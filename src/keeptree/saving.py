@@ -29,7 +29,7 @@ from keeptree.tree.document import unsealed
 
 FORMAT, VERSION = "keeptree.Model", 4
 _OLDEST = 3  # earlier ones were never released
-_OPTIONAL = {
+OPTIONAL = {
     "feature_names_in_",
     "class_names_",
     "grid_",
@@ -256,7 +256,7 @@ def _set_fitted(model, fitted):
     kind = type(model)
     names = kind.all_saved_fields()
     wrong = set(names) ^ set(fitted)
-    if wrong - (_OPTIONAL & set(names)):
+    if wrong - (OPTIONAL & set(names)):
         raise ValueError(
             f"{kind.__name__} has missing or unexpected fitted attributes: {sorted(wrong)}."
         )
