@@ -1,8 +1,9 @@
 """``python -m reproduction``: a paper's tables and figures, our values beside the published."""
 
+import sys
 from pathlib import Path
 
-from keeptree.cli.command import add_json, print_json, say
+from keeptree.cli.command import add_json, print_json
 from keeptree.cli.program import Parser, run_program
 from keeptree.output import require_extra
 
@@ -46,7 +47,9 @@ def _run(options):
     require_extra("pandas", extra="reproduction")
     from reproduction.reproduce import reproduce
 
-    say("The results go to a file as they come: interrupted and started again, it continues.")
+    if sys.stderr.isatty():
+        message = "Results are written as they come; an interrupted run continues where it stopped."
+        print(message, file=sys.stderr)
     report = reproduce(
         options.name,
         tables=options.table,
