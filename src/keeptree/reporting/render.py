@@ -53,6 +53,7 @@ SCRIPTS = (
 )
 _LABEL_WIDTH, _BRIEF_WIDTH, _LABEL_SIZE = 640, 190, 16  # where labels are cut
 _CASE = ("id", "decision", "p", "check", "distance", "truth", "values")  # the rest is computed
+_NODE = ("id", "parent", "name", "relation", "cases", "counts", "class", "errors", "leaves")
 _PAGE_PADDING = 64  # pixels on either side of a wide page
 
 
@@ -118,12 +119,19 @@ def page_data(data):
     bins = data["quality"]["by_class"] if data["quality"] else []
     return {
         **{key: data[key] for key in (*keys, "no_model", "columns", "decides")},
-        "cases": [{key: case[key] for key in _CASE} for case in data["cases"]],
-        "nodes": data["tree"]["nodes"],
+        "cases": [_brief_case(case) for case in data["cases"]],
+        "nodes": [{key: node[key] for key in _NODE} for node in data["tree"]["nodes"]],
         "open": open_nodes(data["tree"]["nodes"]),
         "bins": {str(item["class"]): item["ours"]["bins"] for item in bins},
         "caveat": CAVEAT,
     }
+
+
+def _brief_case(case):
+    """What the script reads of a case; it only sorts by the distance."""
+    distance = case["distance"]
+    kept = {key: case[key] for key in _CASE}
+    return {**kept, "distance": distance if distance is None else round(distance, 6)}
 
 
 def shown_tests(data):

@@ -2,7 +2,7 @@
 
 from keeptree.text import in_hundred, plural
 
-_ALIKE, _BESIDE = 0.15, 0.02  # how different estimates told in one breath may be, and how near
+_ALIKE, _BESIDE = 0.15, 0.005  # how different estimates told in one breath may be, and how near
 
 
 def shown_class(p, positive):

@@ -95,7 +95,7 @@ export function tellLacking(attributes, classes, decided, lacking) {
 }
 
 const ALIKE = 0.15; // how different estimates told in one breath may be
-const BESIDE = 0.02; // and how near this one must be
+const BESIDE = 0.005; // and how near this one must be
 
 /** What happened to the cases with such an estimate; "" if they are too different. */
 export function tellNeighbours(p, label, bins) {
