@@ -18,18 +18,19 @@ _IMPORTERS = {
     "sklearn.ensemble._gb.BaseGradientBoosting": "members:boosted_member",
     "imodels.tree.hierarchical_shrinkage.HSTree": "members:shrunk_tree",
     "imodels.tree.cart_ccp.DecisionTreeCCPClassifier": "members:imodels_tree",
+    "catboost.core.CatBoost": "catboost:live_model",
     "lightgbm.basic.Booster": "lightgbm:live_model",
     "lightgbm.sklearn.LGBMModel": "lightgbm:live_model",
     "xgboost.core.Booster": "xgboost:live_model",
     "xgboost.sklearn.XGBModel": "xgboost:live_model",
 }
 # Those that pick one of several trees.
-_ENSEMBLES = ("lightgbm", "members", "xgboost")
+_ENSEMBLES = ("catboost", "lightgbm", "members", "xgboost")
 # What a damaged file makes an importer raise.
 _DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
 _KINDS = (
-    "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost or LightGBM, "
-    "a KeepTree estimator, a Tree, or the path or text of a tree"
+    "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost, LightGBM "
+    "or CatBoost, a KeepTree estimator, a Tree, or the path or text of a tree"
 )
 
 
@@ -56,10 +57,10 @@ def keep(source, X=None, y=None, *, tree=None, missing=None):
         A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
         search such as ``GridSearchCV`` or at the end of a ``Pipeline`` (then the Tree speaks of
-        the transformed columns); a forest or bagging ensemble, a model of imodels, XGBoost or
-        LightGBM; any estimator that has one of our trees as ``tree_``; a ``Tree``; the path of a
-        file of XGBoost, LightGBM, R (by our script) or Weka's J48 output; or a tree as text, as
-        :meth:`keeptree.Tree.to_text` prints it.
+        the transformed columns); a forest or bagging ensemble, a model of imodels, XGBoost,
+        LightGBM or CatBoost; any estimator that has one of our trees as ``tree_``; a ``Tree``; the
+        path of a file of XGBoost, LightGBM, CatBoost, R (by our script) or Weka's J48 output; or a
+        tree as text, as :meth:`keeptree.Tree.to_text` prints it.
     X, y : table of shape (n, n_features) and labels of shape (n,), optional
         Rows whose classes are counted in every node; their counts replace those of the source.
         Needed where the source has no class counts. Names and categories in a text are checked

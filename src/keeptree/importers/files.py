@@ -10,6 +10,7 @@ from keeptree.importers.written import looks_written
 _HEAD = 4096
 _MOST_BYTES = 1 << 30
 # A hostile file of a few megabytes can ask for gigabytes of lists: values are counted first.
+_MOST_LINES = 500_000
 _MOST_CONTAINERS, _MOST_VALUES = 2_000_000, 8_000_000
 
 
@@ -56,7 +57,7 @@ def open_source(source):
 def is_keeptree_file(path):
     """Whether a file is KeepTree's own JSON, or JSON of no kind that an importer knows."""
     head = Path(path).read_bytes()[:_HEAD].lstrip()
-    foreign = rb'\A\{"(learner|version|keeptree_r)"|\A\{[$#LlIiUdD]'
+    foreign = rb'\A\{"(features_info|learner|version|keeptree_r)"|\A\{[$#LlIiUdD]'
     is_json = head[:1] == b"{" or Path(path).suffix.lower() == ".json"
     return is_json and re.match(foreign, head) is None
 
@@ -89,7 +90,7 @@ def _file_source(path):
 _BINARY = {
     rb"<\?xml|<!|<PMML": "!is XML; PMML is not read yet. Give the tree as text instead.",
     rb"\{[$#LlIiUdD]": "xgboost:read_ubjson",
-    rb"CBM1": "!is a model of CatBoost, which is not read yet. Give the tree as text instead.",
+    rb"CBM1": "!is CatBoost's binary format; save the model with format='json' and pool=.",
     rb"\x80[\x02-\x05]": (
         "!is a pickle, which can run anything when it is read; load it yourself and give the model "
         "to kt.keep."
@@ -110,6 +111,8 @@ _TEXTS = {
 
 
 def _text_source(text, name):
+    if text.count("\n") + text.count("\r") > _MOST_LINES:
+        raise ValueError(f"{name or 'The text'} has more than {_MOST_LINES:,} lines.")
     for pattern, importer in _TEXTS.items():
         if re.search(pattern, text[:1_000_000], re.MULTILINE):
             return Source(importer, text, name)
@@ -150,4 +153,5 @@ _JSON = {
     "keeptree_r": "r_trees:read_document",
     "format": "keeptree_file:read_document",
     "learner": "xgboost:read_document",
+    "features_info": "catboost:read_document",
 }
