@@ -39,6 +39,8 @@ from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import Tree
 
+_LEAST_WEIGHT = 1e-100  # beside the largest; squares of smaller ones would vanish
+
 
 class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
     """Base of the post-hoc classifiers.
@@ -327,6 +329,12 @@ def read_weight(sample_weight, X):
     weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
     if not 0 < weight.sum() < np.inf:
         raise ValueError("The sample weights must have a positive, finite sum.")
+    known = weight[weight > 0]
+    if known.min() < known.max() * _LEAST_WEIGHT:
+        raise ValueError(
+            f"The sample weights range from {known.min():.3g} to {known.max():.3g}, too far for "
+            "sums of them to mean anything; set the smallest ones to 0."
+        )
     return weight
 
 
