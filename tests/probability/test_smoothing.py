@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -103,3 +104,17 @@ def test_a_frozen_tree_has_a_learner_to_cross_validate(iris, iris_tree):
 def test_parameters_out_of_range_are_refused(iris, params):
     with pytest.raises(ValueError, match=f"'{next(iter(params))}' parameter"):
         kt.SmoothedTreeClassifier(**params).fit(*iris)
+
+
+def test_weights_that_differ_beyond_all_sums_are_refused():
+    X, y = load_iris(return_X_y=True)
+    weight = np.where(np.arange(len(X)) % 2, 1e150, 1e-150)
+    with pytest.raises(ValueError, match=r"range from 1e-150 to 1e\+150, too far"):
+        kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y, sample_weight=weight)
+
+
+def test_shrunken_probabilities_are_never_negative():
+    X, y = load_iris(return_X_y=True)
+    weight = 10.0 ** (np.arange(len(X)) % 60 - 30)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier(min_samples_leaf=1), smoothing="shrinkage")
+    assert (model.fit(X, y, sample_weight=weight).predict_proba(X) >= 0).all()

@@ -45,7 +45,7 @@ def shrinkage(tree, m, strength):
         step = tree.proportions[nodes] - tree.proportions[up]
         weight = tree.filled_counts[up].sum(axis=1, keepdims=True)
         shrunk[nodes] = shrunk[up] + step * weight / (weight + strength)
-    return shrunk
+    return np.maximum(shrunk, 0)  # tiny shares cancel to a little less than 0
 
 
 _SMOOTHINGS = {
