@@ -33,6 +33,12 @@ def memory():
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
+def answer_bits(model, X):
+    """Probabilities, or scores of a ranking, to the last bit, and decisions as text."""
+    scores = getattr(model, "predict_proba", None) or model.decision_function
+    return np.asarray(scores(X), dtype=float).tobytes() + str(model.predict(X).tolist()).encode()
+
+
 class Calls:
     """Calls that must answer the same for ever."""
 
@@ -52,16 +58,13 @@ class Calls:
 
     def score(self, name):
         """Decisions and probabilities."""
-        model = self.models[name]
-        ask = getattr(model, "predict_proba", model.predict)
-        return np.asarray(ask(self.X)).tobytes()
+        return answer_bits(self.models[name], self.X)
 
     def reload(self, name):
         """The same from a file that is written now."""
         path = self.folder / f"{os.getpid()}-{threading.get_ident()}.json"
         kt.save(self.models[name], path)
-        model = kt.load(path)
-        return np.asarray(getattr(model, "predict_proba", model.predict)(self.X)).tobytes()
+        return answer_bits(kt.load(path), self.X)
 
     def distance(self, name):
         """Distances to the boundary."""
