@@ -64,22 +64,42 @@ def check_no_text(column):
             )
 
 
-def encode_nominal(column, labels):
-    """Codes of a nominal column: the position of each value in ``labels``, NaN where unknown.
+AS_MISSING, REFUSED = -1, -2  # what an unknown label may be, if it has no code of its own
+
+
+def encode_nominal(column, labels, unknown=AS_MISSING):
+    """Codes of a nominal column: the position of each value in ``labels``, NaN where missing.
+
+    Parameters
+    ----------
+    column : pandas or polars column, or any other sequence
+        Values.
+    labels : sequence
+        Known ones.
+    unknown : int
+        What a value that is not among the labels is: the code of a label that stands for all
+        others, AS_MISSING or REFUSED, which is a ValueError.
 
     Examples
     --------
     >>> encode_nominal(["red", "blue", None, "pink"], ("blue", "red"))
     array([ 1.,  0., nan, nan])
+    >>> encode_nominal(["red", "blue", None, "pink"], ("blue", "red", "(other)"), unknown=2)
+    array([ 1.,  0., nan,  2.])
     """
     if dtype_kind(column) == "CategoricalDtype":
         # One look-up per category; -1, pandas' code of a missing value, takes the last: NaN.
         categories = column.dtype.categories.rename(getattr(column, "name", None))
-        return np.append(encode_nominal(categories, labels), np.nan)[column.array.codes]
+        used = np.isin(np.arange(len(categories)), column.array.codes)  # others may be unknown
+        codes = np.full(len(categories) + 1, np.nan)
+        codes[:-1][used] = encode_nominal(categories[used], labels, unknown)
+        return codes[column.array.codes]
     position = {label: float(code) for code, label in enumerate(labels)}
     codes = np.array([position.get(plain(value), np.nan) for value in column])
     if np.isnan(codes).any():
-        _check_kinds(column, codes, labels)
+        _check_kinds(column, codes, [v for code, v in enumerate(labels) if code != unknown])
+        if unknown != AS_MISSING:
+            _set_unknown(column, codes, labels, unknown)
     return codes
 
 
@@ -128,6 +148,24 @@ def read_nominal(column):
     except TypeError:
         labels = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
     return labels, encode_nominal(values, labels)
+
+
+def _set_unknown(column, codes, labels, unknown):
+    """Give unknown values a code of their own, or raise a ValueError about the first of them."""
+    for row, value in enumerate(column):
+        if np.isnan(codes[row]) and not is_missing(value):
+            if unknown == REFUSED:
+                raise ValueError(unknown_label(getattr(column, "name", None), plain(value), labels))
+            codes[row] = unknown
+
+
+def unknown_label(name, value, labels):
+    """Message about a label that is not among those of a column."""
+    shown = ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
+    return (
+        f"{'A column' if name is None else f'The column {name!r}'} holds {value!r:.50}, which the "
+        f"pipeline of the tree does not know and refuses; it knows {shown}."
+    )
 
 
 def _check_kinds(column, codes, labels):

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from keeptree.data.columns import (
+    AS_MISSING,
     DECLARED,
     OBSERVED,
     as_numbers,
@@ -44,7 +45,7 @@ def column_values(X, position, rows):
     return [column.iloc[row] if hasattr(column, "iloc") else column[row] for row in rows.tolist()]
 
 
-def as_matrix(X, categories=None):
+def as_matrix(X, categories=None, unknown=None):
     """Return X as a float64 matrix: missing values are NaN, nominal columns hold category codes.
 
     Parameters
@@ -55,6 +56,8 @@ def as_matrix(X, categories=None):
     categories : sequence of (None or sequence), optional
         For each column the labels of a nominal attribute in declared order, or None for a numeric
         one. A label that was not declared is an unknown value, hence missing.
+    unknown : sequence of int, optional
+        For each column what an unknown value is, if not missing; see :func:`encode_nominal`.
 
     Returns
     -------
@@ -78,7 +81,8 @@ def as_matrix(X, categories=None):
         raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
     for j, (column, labels) in enumerate(zip(columns, categories, strict=True)):
         if labels is not None:
-            matrix[:, j] = encode_nominal(column, labels)
+            rule = AS_MISSING if unknown is None else unknown[j]
+            matrix[:, j] = encode_nominal(column, labels, rule)
         else:
             matrix[:, j] = as_numbers(column)
     return matrix

@@ -22,6 +22,7 @@ _DTYPES = {
     "counts": np.float64,
     "label": np.int32,
     "declared": np.int32,
+    "unknown": np.int32,
     "mean": np.float64,
     "variance": np.float64,
 }
@@ -52,6 +53,8 @@ def complete(values):
         if values["feature_names"] is not None:
             done["feature_names"] = tuple(str(name) for name in values["feature_names"])
         done["categories"] = _categories(values["categories"], done["n_features"])
+        if done["unknown"] is None:
+            done["unknown"] = np.full(done["n_features"], -1, dtype=np.int32)
         done["source"] = MappingProxyType(dict(values["source"]))
         done["signatures"] = read_signatures(values["signatures"])
     except (TypeError, OverflowError, AttributeError) as error:

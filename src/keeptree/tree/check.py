@@ -7,7 +7,7 @@ import numpy as np
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import count_categories
 from keeptree.savable import expect
-from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC
+from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC, SHARE
 
 _TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
 
@@ -113,6 +113,7 @@ def _check_categories(tree):
         if labels is not None:
             sound = len(labels) > 0 and _none_missing(labels) and _distinct(labels)
             _expect(sound, "the categories of a column must be distinct labels, none missing")
+    _check_unknown(tree)
     width = np.diff(tree.category_start)
     _expect((width[tree.kind != NOMINAL] == 0).all(), "only a nominal test has categories")
     nominal = np.flatnonzero(tree.kind == NOMINAL)
@@ -125,8 +126,22 @@ def _check_categories(tree):
     own = ((chosen >= 0) & (chosen < len(tree.kind))).all() and np.array_equal(
         parent[chosen], np.repeat(np.arange(len(tree.kind)), width)
     )
-    every = len(np.unique(chosen)) == np.diff(tree.child_start)[nominal].sum()
-    _expect(own and every, "a nominal test must send its categories to its own children")
+    _expect(own, "a nominal test must send its categories to its own children")
+    # A child may also be there for missing values alone.
+    follows = tree.missing[nominal]
+    reached = np.union1d(chosen, follows[follows >= 0])
+    shared = nominal[follows == SHARE]
+    ranges = [tree.child[tree.child_start[i] : tree.child_start[i + 1]] for i in shared]
+    reached = np.union1d(reached, np.concatenate([[], *ranges]))
+    every = np.isin(tree.child[np.isin(parent[tree.child], nominal)], reached).all()
+    _expect(every, "a nominal test must send its categories to its own children")
+
+
+def _check_unknown(tree):
+    _expect(tree.unknown.shape == (tree.n_features,), "unknown must hold one number per column")
+    sizes = np.array(count_categories(tree.categories))
+    known = ((tree.unknown >= -2) & (tree.unknown < np.maximum(sizes, 0))).all()
+    _expect(known, "unknown must be a code of a category, -1 (missing) or -2 (error)")
 
 
 def _check_missing(tree):

@@ -21,11 +21,10 @@ _NOT_THE_TREE = ("format", "version", "source", "signatures", "digest")
 
 def fields_to_dict(values):
     """Return the fields of a Tree as plain values: lists, numbers, text, None for NaN."""
-    left_out = {"declared": _is_sorted, "signatures": lambda signatures: not signatures}
     encoded = {
         name: _ENCODERS.get(name, _to_plain)(value)
         for name, value in values.items()
-        if name not in left_out or not left_out[name](value)
+        if name not in _USUAL or not _USUAL[name](value)
     }
     return {"format": FORMAT, "version": VERSION, **encoded}
 
@@ -81,6 +80,14 @@ def _check_kind(data):
 def _is_sorted(declared):
     """Whether the declared order of the classes, if there are any, is that of the sorted ones."""
     return declared is None or bool((np.diff(declared) == 1).all())
+
+
+# Fields that a document leaves out where they hold what is usual.
+_USUAL = {
+    "declared": _is_sorted,
+    "signatures": lambda signatures: not signatures,
+    "unknown": lambda unknown: bool((unknown == -1).all()),
+}
 
 
 def _to_plain(value):

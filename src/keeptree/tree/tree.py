@@ -62,6 +62,10 @@ class Tree:
         Names of the columns.
     categories : sequence of length n_features, optional
         For each column None (numeric) or the labels of a nominal attribute in declared order.
+    unknown : array of shape (n_features,), optional
+        What becomes of a label that is not among the categories of its column: the code of the
+        category that stands for all others, -1 for "as a missing value" (the default), -2 for "an
+        error".
     compare_dtype : {"float64", "float32"}
         Values are rounded to this before they are compared with a threshold.
     source : dict of str to str
@@ -104,6 +108,7 @@ class Tree:
     declared: np.ndarray | None = None
     feature_names: tuple | None = None
     categories: tuple | None = None
+    unknown: np.ndarray | None = None
     compare_dtype: str = "float64"
     source: dict = field(default_factory=dict)
     signatures: tuple = ()
@@ -224,13 +229,23 @@ class Tree:
         """Name of a column: the given one or ``x[3]``."""
         return self.feature_names[feature] if self.feature_names else f"x[{feature}]"
 
+    def select(self, X):
+        """Return the tree's columns of a data frame that has others too; else X as it is."""
+        names = comparable_names(X)
+        if names is None or not self.feature_names or len(names) <= self.n_features:
+            return X
+        return X[list(self.feature_names)] if set(self.feature_names) <= set(names) else X
+
     def encode(self, X):
-        """Return X as the float64 matrix the tree compares: nominal codes, NaN where missing."""
-        X = from_arrow(X)
+        """Return X as the float64 matrix the tree compares: nominal codes, NaN where missing.
+
+        A data frame with more columns than the tree has is read by their names.
+        """
+        X = self.select(from_arrow(X))
         names = comparable_names(X)
         if names is not None and self.feature_names and names != self.feature_names:
             raise ValueError(names_differ(names, self.feature_names))
-        X = as_matrix(X, self.categories)
+        X = as_matrix(X, self.categories, self.unknown)
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} columns, but the tree expects {self.n_features}.")
         return X

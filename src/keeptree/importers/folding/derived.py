@@ -1,0 +1,246 @@
+"""A transformed column as a function of one raw column, computed by the fitted steps themselves."""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from keeptree.importers.folding.floats import LARGEST, last_alike
+
+_NO_CUTS = np.empty(0)
+
+
+class Link(NamedTuple):
+    """A fitted step on the way of a column: which of its inputs and outputs the column is."""
+
+    step: object
+    width: int  # number of columns the step takes
+    column_in: int
+    column_out: int
+    fuzzy: bool  # monotone but for the rounding of its last bits
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """A column behind some steps.
+
+    Parameters
+    ----------
+    raw : int
+        The raw column it is computed from.
+    links : tuple of Link
+        The steps, in order.
+    cuts : ndarray
+        Raw numbers that divide the line into pieces, each up to and including its cut: within a
+        piece the column rises or falls, or is constant.
+    labels : tuple or None
+        Raw values that an encoder tells apart; None if no encoder reads the raw values.
+    marks : tuple
+        Raw values that an imputer takes for missing ones.
+    missing : object
+        What stands for a missing value, in the way the steps expect it.
+    keeps_values : bool
+        Whether all values but missing ones are still the raw ones.
+    only_missing : bool
+        Whether it only says if the raw value is missing.
+    """
+
+    raw: int
+    links: tuple = ()
+    cuts: np.ndarray = None
+    labels: tuple | None = None
+    marks: tuple = ()
+    missing: object = np.nan
+    keeps_values: bool = True
+    only_missing: bool = False
+
+    def __post_init__(self):
+        object.__setattr__(self, "cuts", _NO_CUTS if self.cuts is None else np.unique(self.cuts))
+
+    @property
+    def fuzzy(self):
+        """Whether a step is monotone only up to the rounding of its last bits."""
+        return any(link.fuzzy for link in self.links)
+
+    @property
+    def pieces(self):
+        """(First, last) raw numbers of the pieces, from the lowest to the highest."""
+        inside = self.cuts[(self.cuts >= -LARGEST) & (self.cuts < LARGEST)]
+        first = np.concatenate([[-LARGEST], np.nextafter(inside, np.inf)])
+        return first, np.append(inside, LARGEST)
+
+    def with_missing(self, value):
+        """The column where a step expects ``value`` in place of a missing one."""
+        return replace(self, missing=value) if self.keeps_values else self
+
+    def with_mark(self, value, cuts):
+        """The column where a step takes ``value`` for a missing one."""
+        marks = (*self.marks, value) if self.keeps_values else self.marks
+        return replace(self, marks=marks, cuts=np.append(self.cuts, cuts))
+
+    def with_labels(self, labels, cuts):
+        """The column where a step tells labels apart: raw values, or points among its numbers."""
+        labels = tuple(labels) if self.keeps_values else self.labels
+        return replace(self, labels=labels, cuts=np.append(self.cuts, cuts))
+
+    def then(self, link, **changes):
+        """The column behind one more step."""
+        changes = {"keeps_values": False, **changes}
+        return replace(self, links=(*self.links, link), **changes)
+
+
+def run(columns, which, values):
+    """Send raw values through the steps of their columns, all at once.
+
+    Parameters
+    ----------
+    columns : sequence of Derived
+        The columns.
+    which : ndarray of shape (n,)
+        Position in ``columns`` of each value's column.
+    values : ndarray of shape (n,)
+        Raw numbers, or objects.
+
+    Returns
+    -------
+    derived : ndarray of shape (n,)
+        float64 if the values were; a step that the value overflows gives the largest number.
+    refused : ndarray of shape (n,), bool
+        Values for which a step raises an error.
+    """
+    values = values.copy()
+    refused = np.zeros(len(values), dtype=bool)
+    chains = [column.links for column in columns]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for depth in range(max((len(links) for links in chains), default=0)):
+            for links in _by_step(chains, depth):
+                rows = np.flatnonzero(np.isin(which, list(links)) & ~refused)
+                _advance(links, rows, which, values, refused)
+    return values, refused
+
+
+def spread(columns, wanted):
+    """Raw numbers at which columns pass given values.
+
+    Parameters
+    ----------
+    columns : sequence of Derived
+        The columns.
+    wanted : sequence of ndarray
+        For each column the values to be passed.
+
+    Returns
+    -------
+    cuts : list of ndarray
+        For each column the last raw number of a piece before a value is passed.
+    """
+    cuts = [np.empty(0) for _ in columns]
+    for k, (column, values) in enumerate(zip(columns, wanted, strict=True)):
+        if column.keeps_values:
+            cuts[k] = values
+    rest = [k for k, column in enumerate(columns) if not column.keeps_values and len(wanted[k])]
+    if not rest:
+        return cuts
+    ends = [columns[k].pieces for k in rest]
+    which = np.repeat(rest, [len(low) for low, _ in ends])
+    low, high = (np.concatenate([pair[side] for pair in ends]) for side in (0, 1))
+    at_low, at_high = run(columns, which, low)[0], run(columns, which, high)[0]
+    pairs = [(p, value) for p in range(len(which)) for value in wanted[which[p]]]
+    piece = np.array([p for p, _ in pairs])
+    value = np.array([value for _, value in pairs])
+    passed = (at_low[piece] <= value) != (at_high[piece] <= value)
+    piece, value = piece[passed], value[passed]
+    like = at_low[piece] <= value
+    last = last_alike(
+        low[piece], high[piece], lambda x: (run(columns, which[piece], x)[0] <= value) == like
+    )
+    for k in rest:
+        cuts[k] = last[which[piece] == k]
+    return cuts
+
+
+def _by_step(chains, depth):
+    """For each of the steps at a depth the links of the columns it transforms."""
+    steps = {}
+    for k, links in enumerate(chains):
+        if len(links) > depth:
+            steps.setdefault(id(links[depth].step), {})[k] = links[depth]
+    return steps.values()
+
+
+def _advance(links, rows, which, values, refused):
+    """Replace the values of some rows by what their step makes of them; halve what it refuses."""
+    if not len(rows):
+        return
+    own = [links[k] for k in which[rows]]
+    column_in = np.array([link.column_in for link in own])
+    row = _rows_of(column_in, values[rows])
+    matrix = _matrix(own[0], row.max() + 1, values[rows], (row, column_in))
+    try:
+        made = _dense(own[0].step.transform(matrix))
+    except (ValueError, TypeError):
+        if len(rows) == 1:
+            refused[rows], values[rows] = True, np.nan
+            return
+        for part in np.array_split(rows, 2):
+            _advance(links, part, which, values, refused)
+        return
+    made = made[row, [link.column_out for link in own]]
+    if made.dtype.kind in "biuf":  # the next step refuses infinite numbers, as the pipeline does
+        made = np.clip(made.astype(np.float64), -LARGEST, LARGEST)
+    values[rows] = made
+
+
+def _matrix(link, n_rows, values, places):
+    """Rows for a step: the values in their places, elsewhere what the step accepts."""
+    neutral = _neutral(link.step, link.width)
+    if values.dtype == object and not any(isinstance(value, str) for value in values):
+        values = values if neutral.dtype == object else _as_floats(values)
+    matrix = np.tile(neutral.astype(np.result_type(neutral, values), copy=False), (n_rows, 1))
+    matrix[places] = values
+    return matrix
+
+
+def _as_floats(values):
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):  # None and other things that are no numbers
+        return values
+
+
+def _neutral(step, width):
+    """A row that the step accepts, to stand beside the values that are asked about."""
+    categories = getattr(step, "categories_", None)
+    if categories is not None:
+        row = np.empty(width, dtype=object)
+        row[:] = [labels[0] for labels in categories]
+        return row
+    statistics = getattr(step, "statistics_", None)
+    if statistics is not None and statistics.dtype == object:
+        return statistics
+    return np.ones(width)
+
+
+def _rows_of(column, values):
+    """A row for each value such that no two values of a column share one, unless they are equal."""
+    if values.dtype == object:  # the labels of a one-hot encoder come once for each of its outputs
+        rows = [{} for _ in range(column.max() + 1)]
+        return np.array(
+            [
+                rows[j].setdefault((type(v), v), len(rows[j]))
+                for j, v in zip(column, values, strict=True)
+            ]
+        )
+    order = np.argsort(column, kind="stable")
+    first = np.concatenate([[0], np.flatnonzero(np.diff(column[order])) + 1])
+    start = np.repeat(first, np.diff(np.append(first, len(column))))
+    row = np.empty(len(column), dtype=np.int64)
+    row[order] = np.arange(len(column)) - start
+    return row
+
+
+def _dense(made):
+    return made.toarray() if issparse(made) else np.asarray(made)
