@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
@@ -155,8 +155,8 @@ def test_a_tree_with_one_class_only_is_saved(tmp_path):
 def test_what_cannot_be_saved_says_what_to_do(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = tmp_path / "model.json"
-    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, y)
-    with pytest.raises(ValueError, match=r"end of a pipeline.* fit it to kt\.keep\(pipeline\)"):
+    pipeline = make_pipeline(PCA(), DecisionTreeClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match=r"end of a pipeline.* kt\.keep\(pipeline, fold=False\)"):
         kt.save(kt.SmoothedTreeClassifier(pipeline).fit(X, y), path)
     with pytest.raises(ValueError, match="RandomState cannot be saved"):
         kt.save(kt.NBTreeClassifier(random_state=np.random.RandomState(0)).fit(X, y), path)

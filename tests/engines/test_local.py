@@ -10,9 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
@@ -117,7 +117,7 @@ def test_a_scikit_learn_tree_scores_a_file_and_a_pipeline_is_refused(tmp_path):
     summary = kt.predict_file(tree, tmp_path / "d.csv", tmp_path / "o.csv", keep=["age", "age"])
     assert summary["columns"][:2] == ["age", "prediction"]
     assert read(tmp_path / "o.csv")["prediction"].tolist() == tree.predict(X).tolist()
-    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2))
+    pipeline = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=2))
     model = kt.SmoothedTreeClassifier(pipeline, decide="probability").fit(X, y)
     with pytest.raises(ValueError, match="stands at the end of a pipeline"):
         kt.predict_file(model, tmp_path / "d.csv", tmp_path / "o.csv")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -433,9 +434,20 @@ def test_a_tree_alone_asks_for_a_sample(cancer):
 
 def test_a_pipeline_that_transforms_is_refused_and_told_what_to_give(cancer):
     X, y, _, _ = cancer
-    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X, y)
-    with pytest.raises(ValueError, match=r"kt\.keep\(pipeline\)"):
+    pipeline = make_pipeline(PCA(2), DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    with pytest.raises(ValueError, match=r"kt\.keep\(pipeline, fold=False\)"):
         kt.nearest_change(pipeline, X.iloc[3], X=X)
+
+
+def test_a_folded_pipeline_changes_raw_values(cancer):
+    X, y, _, _ = cancer
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    change = kt.nearest_change(pipeline, X.iloc[3], X=X)
+    moved = X.iloc[[3]].copy()
+    for step in change.changes:
+        assert step.before == X.iloc[3][step.name]
+        moved[step.name] = step.after
+    assert pipeline.predict(moved)[0] != pipeline.predict(X.iloc[[3]])[0]
 
 
 def test_categories_change_by_their_costs():

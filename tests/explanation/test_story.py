@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
@@ -179,7 +180,7 @@ def test_a_tree_alone_is_explained_without_distances_and_says_what_it_lacks(canc
 
 def test_a_pipeline_is_explained_in_its_own_columns(cancer):
     X, y, _ = cancer
-    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    pipeline = make_pipeline(PCA(2), DecisionTreeClassifier(max_depth=2)).fit(X, y)
     data = check(kt.explain(kt.SmoothedTreeClassifier(pipeline).fit(X, y), X.iloc[[3]]))
     assert data["decision"]["class"] == pipeline.predict(X.iloc[[3]])[0]
     assert "pipeline" in data["notes"][0]
@@ -190,7 +191,8 @@ def test_a_pipeline_is_explained_in_its_own_columns(cancer):
 def test_a_model_behind_a_pipelines_steps_is_explained_as_one_around_them(cancer, kind):
     X, y, _ = cancer
     X, y = X.iloc[:200, :4], y[:200]
-    steps = make_column_transformer((StandardScaler(), ["mean area", "mean texture"]))
+    doubled = FunctionTransformer(lambda X: 2 * X, feature_names_out="one-to-one")
+    steps = make_column_transformer((doubled, ["mean area", "mean texture"]))
     learner = DecisionTreeClassifier(max_depth=2, random_state=0)
     around = kind(make_pipeline(steps, learner)).fit(X, y)
     behind = make_pipeline(steps, kind(learner)).fit(X, y)

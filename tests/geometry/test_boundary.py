@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -611,10 +612,13 @@ def test_a_boundary_learns_from_codes_of_the_tree_classes(monkeypatch):
 
 def test_a_pipeline_is_refused_because_its_tree_tests_transformed_columns():
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
-    model = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X * 100, y)
-    with pytest.raises(ValueError, match=r"give kt.keep\(pipeline\) and the transformed rows"):
+    model = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=2)).fit(X * 100, y)
+    with pytest.raises(ValueError, match=r"give kt.keep\(pipeline, fold=False\) and the tra"):
         Boundary(model).fit(X * 100)
-    assert Boundary(keep(model)).fit(model[:-1].transform(X * 100)).n_features_in_ == 2
+    rows = model[:-1].transform(X * 100)
+    assert Boundary(keep(model, fold=False)).fit(rows).n_features_in_ == 2
+    scaled = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X * 100, y)
+    assert Boundary(scaled).fit(X * 100).n_features_in_ == 2  # in raw columns
     alone = make_pipeline(DecisionTreeClassifier(max_depth=2)).fit(X, y)
     assert Boundary(alone).fit(X).n_features_in_ == 2  # nothing is transformed
 

@@ -175,7 +175,9 @@ def test_wrappers_and_pipelines_lead_to_the_tree_inside(cancer):
     pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
     pipe.fit(X, y)
     scaled = pipe[:-1].transform(X)
-    np.testing.assert_array_equal(kt.keep(pipe).apply(scaled), pipe[-1].apply(scaled))
+    unfolded = kt.keep(pipe, fold=False)
+    np.testing.assert_array_equal(unfolded.apply(scaled), pipe[-1].apply(scaled))
+    np.testing.assert_array_equal(kt.keep(pipe).apply(X), pipe[-1].apply(scaled))
     assert kt.keep(make_pipeline(FrozenEstimator(plain)).fit(X, y)).to_dict() == expected
     tree = kt.keep(plain)
     assert kt.keep(tree) is tree

@@ -18,12 +18,12 @@ PIPE = make_pipeline(OneHotEncoder(), DecisionTreeClassifier()).fit(X, [0, 1, 0]
 def test_what_the_steps_make_sparse_is_made_dense_only_to_be_encoded():
     steps = unwrap(PIPE)[1]
     assert issparse(run_steps(X, steps))
-    rows = read_rows(X, kt.keep(PIPE), steps)
+    rows = read_rows(X, kt.keep(PIPE, fold=False), steps)
     np.testing.assert_array_equal(rows, PIPE[:-1].transform(X).toarray())
 
 
 def test_without_steps_rows_are_as_the_tree_encodes_them_and_sparse_ones_are_refused():
-    tree, rows = kt.keep(PIPE), np.zeros((2, 5))
+    tree, rows = kt.keep(PIPE, fold=False), np.zeros((2, 5))
     assert run_steps(X, []) is X
     assert read_rows(rows, tree) is rows
     with pytest.raises(TypeError, match=r"[Ss]parse"):

@@ -12,6 +12,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import get_scorer
@@ -167,7 +168,7 @@ def test_pandas_polars_and_float32_are_read_like_an_array(model, cancer):
 
 
 @every_model
-def test_the_steps_before_the_tree_go_on_transforming(model):
+def test_a_pipeline_is_folded_into_its_raw_columns(model):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=200), "colour": rng.choice(["red", "blue"], 200)})
     y = np.where((frame["x"] > 0) ^ (frame["colour"] == "red"), "yes", "no")
@@ -180,8 +181,8 @@ def test_the_steps_before_the_tree_go_on_transforming(model):
     pipe = make_pipeline(columns, DecisionTreeClassifier(max_depth=3, random_state=0)).fit(frame, y)
     kept = with_estimator(model, FrozenEstimator(pipe)).fit(frame, y)
     np.testing.assert_array_equal(kept.predict(frame), pipe.predict(frame))
-    inside = with_estimator(model, kt.keep(pipe)).fit(pipe[:-1].transform(frame), y)
-    np.testing.assert_array_equal(output(kept, frame), output(inside, pipe[:-1].transform(frame)))
+    folded = with_estimator(model, kt.keep(pipe)).fit(frame, y)
+    np.testing.assert_array_equal(folded.predict(frame), pipe.predict(frame))
     grown = with_estimator(model, clone(pipe)).fit(frame, y, sample_weight=np.ones(200))
     np.testing.assert_array_equal(output(grown, frame), output(kept, frame))
 
@@ -326,6 +327,32 @@ def test_classes_in_declared_order_do_not_mislead_scorers(model, labels, iris, c
     if len(labels) == 2 or hasattr(fitted, "predict_proba"):
         assert scorer(fitted, X, np.asarray(named_y)) > (0.9 if len(labels) == 2 else -1)
     assert get_scorer("neg_log_loss")(learner, X, np.asarray(named_y)) > -1
+
+
+@every_model
+def test_steps_that_cannot_be_folded_go_on_transforming(model, iris):
+    X, y = iris
+    pipe = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
+    kept = with_estimator(model, FrozenEstimator(pipe)).fit(X, y)
+    np.testing.assert_array_equal(kept.predict(X), pipe.predict(X))
+    axes = pipe[:-1].transform(X)
+    if not hasattr(kept, "cv"):  # which refits the steps too
+        inside = with_estimator(model, kt.keep(pipe, fold=False)).fit(axes, y)
+        np.testing.assert_array_equal(output(kept, X), output(inside, axes))
+
+
+@every_model
+def test_columns_that_a_pipeline_drops_may_come_or_be_left_out(model):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": [f"no {k}" for k in range(200)], "x": rng.normal(size=200)})
+    y = np.where(frame["x"] > 0, "yes", "no")
+    columns = make_column_transformer((StandardScaler(), ["x"]))
+    pipe = make_pipeline(columns, DecisionTreeClassifier(max_depth=1)).fit(frame, y)
+    for estimator in (FrozenEstimator(pipe), kt.keep(pipe)):
+        kept = with_estimator(model, estimator).fit(frame, y)
+        np.testing.assert_array_equal(kept.predict(frame), y)
+        np.testing.assert_array_equal(kept.predict(frame[["x"]]), y)
+        assert kept.n_features_in_ == 1
 
 
 @every_model

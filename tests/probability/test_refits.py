@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -72,11 +74,21 @@ def test_a_tree_or_a_single_class_has_no_folds_and_no_warning(iris, iris_tree):
 
 def test_a_pipeline_is_refitted_with_its_steps(iris):
     X, y = iris
+    pipe = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=3, random_state=0))
+    for fold in refit(pipe.fit(X, y), kt.keep(pipe, fold=False), X, y):
+        others = np.setdiff1d(np.arange(len(y)), fold.rows)
+        axes = PCA().fit(X[others])
+        np.testing.assert_array_equal(fold.test.X, axes.transform(X[fold.rows]))
+
+
+def test_a_pipeline_that_can_be_folded_is_refitted_and_folded_again(iris):
+    X, y = iris
     pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
     for fold in refit(pipe.fit(X, y), kt.keep(pipe), X, y):
+        np.testing.assert_array_equal(fold.test.X, X[fold.rows])
         others = np.setdiff1d(np.arange(len(y)), fold.rows)
-        scaler = StandardScaler().fit(X[others])
-        np.testing.assert_array_equal(fold.test.X, scaler.transform(X[fold.rows]))
+        again = clone(pipe).fit(X[others], y[others])
+        np.testing.assert_array_equal(fold.tree.predict(X), again.predict(X))
 
 
 def test_the_classes_of_all_folds_are_those_of_the_kept_tree(iris):

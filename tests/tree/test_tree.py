@@ -441,7 +441,9 @@ def test_arrays_that_form_no_tree_are_a_clear_error(changes):
 NOMINAL_BROKEN = {
     "a category without a child": {"category_start": [0, 2, 2, 2, 2, 2], "category_child": [1, 2]},
     "a category to a stranger": {"category_child": [1, 2, 3]},
-    "a child without a category": {"category_child": [1, 1, 1]},
+    "a child that nothing reaches": {"category_child": [1, 1, 1], "missing": [-2] * 5},
+    "unknown labels without a category": {"unknown": [-1, 3]},
+    "a rule for unknown labels in all columns but one": {"unknown": [-1]},
     "same category twice": {"categories": [None, ["red", "red", "blue"]]},
     "a list as a category": {"categories": [None, [["red"], ["g"], ["b"]]]},
     "a missing category": {"categories": [None, ["red", None, "blue"]]},

@@ -93,6 +93,12 @@ class Sample:
 
         The classes of both trees must be the same.
         """
+        if self.tree.feature_names != tree.feature_names:
+            return None
+        # A label that is unknown to one of the trees only has no code to translate.
+        rules = (self.tree.unknown != -1).any() or (tree.unknown != -1).any()
+        if rules and self.tree.categories != tree.categories:
+            return None
         X = _recode(self.X, self.tree.categories, tree.categories)
         return None if X is None else Sample(tree, X, self.y, self.weight)
 

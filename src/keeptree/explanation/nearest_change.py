@@ -112,7 +112,7 @@ def nearest_change(
     if subject.transformers:
         raise ValueError(
             "The tree inside the pipeline tests transformed columns, in which changes are "
-            "measured; give kt.keep(pipeline), the transformed row and the transformed X."
+            "measured; give kt.keep(pipeline, fold=False), the transformed row and X."
         )
     rows, single = read_given(subject.tree, x, subject.tree.feature_names)
     changes = find_changes(

@@ -13,7 +13,7 @@ from keeptree.data.observed import Observed, observe
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric, read_metric
 from keeptree.geometry.rows import check_finite
-from keeptree.importers import check_decides_by_tests, keep, unwrap
+from keeptree.importers import check_decides_by_tests, keep_with_steps, unwrap
 from keeptree.importers.steps import read_rows
 from keeptree.tree import Tree
 
@@ -68,13 +68,13 @@ class Subject:
 
 def resolve(model, X=None, metric=None):
     """Subject of a model; ``X`` is a sample of reference, ``metric`` overrules the model's own."""
-    tree = keep(model)
+    tree, transformers = keep_with_steps(model, X)
     if tree.classes is None:
         raise ValueError(
             "A regression tree has no classes, hence no decision to change; give a classification "
             "tree."
         )
-    inner, transformers = (model, []) if isinstance(model, Tree) else unwrap(model)
+    inner = model if isinstance(model, Tree) else unwrap(model)[0]
     check_decides_by_tests(inner)
     observed = getattr(inner, "observed_", None)
     bare = Subject(inner, tree, transformers, None, None)

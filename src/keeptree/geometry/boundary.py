@@ -182,14 +182,14 @@ class Boundary(Savable, BaseEstimator):
         -------
         self : Boundary
         """
-        from keeptree.importers import keep, unwrap
+        from keeptree.importers import keep_with_steps
 
-        if unwrap(self.tree)[1]:
+        tree, steps = keep_with_steps(self.tree, X)
+        if steps:
             raise ValueError(
                 "The tree inside the pipeline tests transformed columns, in which distances are "
-                "measured; give kt.keep(pipeline) and the transformed rows."
+                "measured; give kt.keep(pipeline, fold=False) and the transformed rows."
             )
-        tree = keep(self.tree)
         if tree.classes is None:
             raise ValueError(
                 "A regression tree has no classes and hence no decision boundary; give a "

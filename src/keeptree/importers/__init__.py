@@ -3,9 +3,12 @@
 from importlib import import_module
 from os import PathLike
 
+from scipy.sparse import issparse
+
 from keeptree.importers.counting import count_table, finish, set_missing
 from keeptree.importers.files import open_source
 from keeptree.importers.known import read_known
+from keeptree.importers.steps import run_steps
 from keeptree.tree import Tree
 
 # Qualified class name -> file and function that read it. Names, not classes: nothing foreign is
@@ -48,7 +51,7 @@ _WRAPPERS = {
 _PIPELINE = "sklearn.pipeline.Pipeline"
 
 
-def keep(source, X=None, y=None, *, tree=None, missing=None):
+def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
     """Return a tree from anywhere as a :class:`~keeptree.Tree`; the source is only read.
 
     Parameters
@@ -56,11 +59,11 @@ def keep(source, X=None, y=None, *, tree=None, missing=None):
     source : fitted estimator, Tree, path or text
         A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
-        search such as ``GridSearchCV`` or at the end of a ``Pipeline`` (then the Tree speaks of
-        the transformed columns); a forest or bagging ensemble, a model of imodels, XGBoost,
-        LightGBM or CatBoost; any estimator that has one of our trees as ``tree_``; a ``Tree``; the
-        path of a file of XGBoost, LightGBM, CatBoost, R (by our script) or Weka's J48 output; or a
-        tree as text, as :meth:`keeptree.Tree.to_text` prints it.
+        search such as ``GridSearchCV`` or at the end of a ``Pipeline``; a forest or bagging
+        ensemble, a model of imodels, XGBoost, LightGBM or CatBoost; any estimator that has one of
+        our trees as ``tree_``; a ``Tree``; the path of a file of XGBoost, LightGBM, CatBoost, R (by
+        our script) or Weka's J48 output; or a tree as text, as :meth:`keeptree.Tree.to_text` prints
+        it.
     X, y : table of shape (n, n_features) and labels of shape (n,), optional
         Rows whose classes are counted in every node; their counts replace those of the source.
         Needed where the source has no class counts. Names and categories in a text are checked
@@ -71,12 +74,19 @@ def keep(source, X=None, y=None, *, tree=None, missing=None):
         Where a missing value goes at tests for which the source gives no rule, or one that a Tree
         cannot hold: to the heaviest child, shared among the children by weight, or nowhere (an
         error, the default).
+    fold : bool, default=True
+        Whether the steps of a pipeline are folded into the tests of its tree, so that the Tree
+        takes the raw columns: numbers before they are scaled, categories before they are encoded.
+        A step for which that is not possible is a ValueError that names it. False: the Tree takes
+        the transformed columns.
 
     Returns
     -------
     tree : Tree
-        It sends every row to the leaf to which the model sends it. What the source has lost is
-        told by a warning and kept in ``source["lost"]``.
+        It sends every row to the leaf to which the model sends it. A raw row that a pipeline
+        refuses, for example because of an unknown category, may be answered if the tree does not
+        ask for that value. What the source has lost is told by a warning and kept in
+        ``source["lost"]``.
 
     Examples
     --------
@@ -104,15 +114,76 @@ def keep(source, X=None, y=None, *, tree=None, missing=None):
     petal length (cm) > 2.5
       petal width (cm) < 1.8: 1 (54/5 of 2)
       petal width (cm) >= 1.8: 2 (46/1 of 1)
+
+    A pipeline, in its raw columns:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> pipeline = make_pipeline(StandardScaler(), clf).fit(X, y)
+    >>> print(kt.keep(pipeline).to_text())
+    petal width (cm) <= 0.8: 0 (50)
+    petal width (cm) > 0.8
+      petal width (cm) <= 1.75: 1 (54/5 of 2)
+      petal width (cm) > 1.75: 2 (46/1 of 1)
     """
     if (X is None) != (y is None):
         raise ValueError("Counting needs both X and y; only one of them was given.")
     found = _find(source, X, y, tree)
+    steps = unwrap(source)[1] if fold else []
+    if not steps:
+        return _complete(found, X, y, missing)
+    rows = None if X is None else run_steps(X, steps)
+    inside = _complete(found, rows.toarray() if issparse(rows) else rows, y, missing)
+    folded = _fold()(inside, steps, X).tree
+    return folded if X is None else count_table(folded, X, y, missing)
+
+
+def _complete(found, X, y, missing):
+    """The Tree that was found, its cases counted and its missing values ruled on."""
     if isinstance(found, Tree):
         if X is not None:
             return count_table(found, X, y, missing)
         return set_missing(found, missing)
     return finish(found, X, y, missing)
+
+
+def _fold():
+    from keeptree.importers.folding import fold  # only a pipeline needs it
+
+    return fold
+
+
+def keep_with_steps(model, X=None):
+    """Return the tree of a model, and the fitted steps that rows must pass before it.
+
+    A pipeline is folded if it can be: then the tree takes raw rows, and no steps are left. One of
+    our classifiers behind the steps of a pipeline has learned from transformed columns, so that
+    these steps stay.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+        What :func:`keep` takes.
+    X : array-like or data frame, optional
+        Raw training rows, to count those of leaves that stand in several places.
+
+    Returns
+    -------
+    tree : Tree
+    steps : list of fitted transformers
+    """
+    if isinstance(model, Tree):
+        return model, []
+    inner, steps = unwrap(model)
+    tree = keep(inner, fold=False)
+    if not steps or hasattr(inner, "preprocessing_"):
+        return tree, steps
+    from keeptree.importers.folding import CannotFoldError
+
+    try:
+        return _fold()(tree, steps, X).tree, []
+    except CannotFoldError:
+        return tree, steps
 
 
 def _find(source, X, y, tree):

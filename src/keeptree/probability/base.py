@@ -24,7 +24,7 @@ from keeptree.data.sample import Sample
 from keeptree.data.table import take_rows
 from keeptree.data.target import read_target
 from keeptree.geometry.rows import check_finite
-from keeptree.importers import check_decides_by_tests, keep, unwrap
+from keeptree.importers import check_decides_by_tests, keep_with_steps, unwrap
 from keeptree.importers.counting import count_rows
 from keeptree.importers.steps import read_rows
 from keeptree.probability.estimator import (
@@ -92,6 +92,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         check_consistent_length(X, codes)
         weight = read_weight(sample_weight, X)
         self._resolve(X, y, sample_weight)
+        table = self._take_columns(table)
         self.class_names_ = name_classes(self.classes_, target_name(y))
         self.notation_ = None  # a table in memory has numbers; fit_file sets how a file has them
         rows = self._check_finite(self._read(X if self.preprocessing_ else table))
@@ -155,9 +156,9 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         """Parameters in a saved model: the tree stands for the estimator it came from."""
         if getattr(self, "preprocessing_", None):
             raise ValueError(
-                f"The tree of this {type(self).__name__} stands at the end of a pipeline, whose "
-                "steps cannot be saved as JSON; fit it to kt.keep(pipeline) and transformed "
-                "columns."
+                f"The tree of this {type(self).__name__} stands at the end of a pipeline with a "
+                "step that cannot be folded into it, and steps cannot be saved as JSON; fit it to "
+                "kt.keep(pipeline, fold=False) and transformed columns."
             )
         return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
 
@@ -179,6 +180,8 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        if isinstance(self.estimator, Tree):
+            X = self.estimator.select(X)
         if reads_any_column(self.estimator):
             return validate_data(self, X, skip_check_array=True)
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
@@ -192,16 +195,25 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         else:
             with step("Growing the tree"):
                 model = fit_learner(unfitted_learner(model), X, y, sample_weight)
-        self.tree_ = keep(model)
+        self.tree_, transformers = keep_with_steps(model, X)
         if self.tree_.classes is None:
             raise ValueError(
                 "The tree is a regression tree, which has no classes; keep a classification tree."
             )
-        inner, transformers = (model, []) if isinstance(model, Tree) else unwrap(model)
-        check_decides_by_tests(inner)
+        check_decides_by_tests(model if isinstance(model, Tree) else unwrap(model)[0])
         # A copy: whoever fits the pipeline again must not change what is kept.
         self.preprocessing_ = deepcopy(transformers)
         self.classes_ = self.tree_.classes
+
+    def _take_columns(self, X):
+        """The columns of the tree: a folded pipeline may have dropped some of a data frame's."""
+        if self.preprocessing_ or self.n_features_in_ == self.tree_.n_features:
+            return X
+        selected = self.tree_.select(X)
+        if selected.shape[1] == self.tree_.n_features and hasattr(self, "feature_names_in_"):
+            self.n_features_in_ = self.tree_.n_features
+            self.feature_names_in_ = np.array(self.tree_.feature_names, dtype=object)
+        return selected
 
     def _read(self, X):
         """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
@@ -231,6 +243,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
             X = np.asarray(X, dtype=object if mixed else None)
         if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
             check_array(X)  # says what is wrong
+        X = X if self.preprocessing_ else self.tree_.select(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 

@@ -61,7 +61,7 @@ def allows_missing(estimator):
 
 def check_columns(X, model):
     """The columns of a kept model have names and an order; those of X must be the same."""
-    names = comparable_names(X)
+    names = comparable_names(model.select(X) if isinstance(model, Tree) else X)
     source = model.feature_names if isinstance(model, Tree) else None
     expected = getattr(model, "feature_names_in_", source)
     if names is None or expected is None or tuple(expected) == names:

@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
-from keeptree.importers import keep, unwrap
+from keeptree.importers import keep_with_steps
 from keeptree.importers.steps import read_rows
 from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.blas import one_blas_thread
@@ -146,9 +146,10 @@ def held_out_loss(p, y, weight):
 
 def _refit(learner, sample, grown_on, grow, shown, hold):
     """The fold of a learner grown on some rows of X, y and weights as the user has them."""
-    part = (None if given is None else _safe_indexing(given, grow) for given in grown_on)
+    part = [None if given is None else _safe_indexing(given, grow) for given in grown_on]
     model = fit_learner(clone(learner), *part)
-    tree, (_, transformers) = _with_classes(keep(model), sample.tree), unwrap(model)
+    tree, transformers = keep_with_steps(model, part[0])
+    tree = _with_classes(tree, sample.tree)
 
     def read(rows):
         part = sample.take(rows)

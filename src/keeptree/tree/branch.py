@@ -1,9 +1,12 @@
 """What a test asks of the cases that follow one of its branches."""
 
+import sys
 from dataclasses import dataclass
 
 from keeptree.text import number_text
 from keeptree.tree.kinds import NUMERIC
+
+_LARGEST = sys.float_info.max  # no number is above it, so that a test on it is one for missing ones
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,14 @@ class Branch:
         return f"{self.name} {self.relation(precision)}"
 
     def relation(self, precision=6):
-        """Return the condition without the name: ``<= 2.5``, ``= red``, ``in {red, blue}``."""
+        """Return the condition without the name: ``<= 2.5``, ``= red``, ``in {red, blue}``.
+
+        ``is missing`` and ``is known`` where a test asks for nothing else.
+        """
+        if self.is_numeric and self.threshold == _LARGEST:
+            return "is known" if self.sign == "<=" else "is missing"
+        if not (self.is_numeric or self.labels):
+            return "is missing"
         if self.is_numeric:
             return f"{self.sign} {number_text(self.threshold, precision)}"
         labels = [str(label) for label in self.labels]

@@ -1,6 +1,6 @@
 """A pipeline as one tree over its raw columns."""
 
 from keeptree.importers.folding.fold import Folded, fold
-from keeptree.importers.folding.transformers import CannotFold
+from keeptree.importers.folding.transformers import CannotFoldError
 
-__all__ = ["CannotFold", "Folded", "fold"]
+__all__ = ["CannotFoldError", "Folded", "fold"]

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
-from keeptree.importers.folding.floats import LARGEST, last_alike
+from keeptree.importers.folding.floats import LARGEST, from_keys, last_alike, to_keys
 
 _NO_CUTS = np.empty(0)
+_PROBES = 64  # numbers at which a piece is asked for one that is accepted
 
 
 class Link(NamedTuple):
@@ -19,7 +20,28 @@ class Link(NamedTuple):
     width: int  # number of columns the step takes
     column_in: int
     column_out: int
-    fuzzy: bool  # monotone but for the rounding of its last bits
+    fuzzy: bool = False  # monotone but for the rounding of its last bits
+    sparse: bool = False  # takes a sparse matrix, for which it may compute otherwise
+
+    def apply(self, values, row, column_in):
+        """What the step makes of values in their places, beside others that it accepts."""
+        return self.step.transform(self._matrix(values, row, column_in))
+
+    def gives_sparse(self):
+        """Whether the step gives a sparse matrix."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nothing = np.empty(0, dtype=np.int64)
+            return issparse(self.apply(np.empty(0), nothing, nothing))
+
+    def _matrix(self, values, row, column_in):
+        neutral = _neutral(self.step, self.width)
+        if values.dtype == object and not any(isinstance(value, str) for value in values):
+            values = values if neutral.dtype == object else _as_floats(values)
+        wide = np.tile(neutral, (row.max(initial=0) + 1, 1))
+        matrix = wide.astype(np.result_type(neutral, values), copy=False)
+        matrix[row, column_in] = values
+        return csr_matrix(matrix.astype(np.float64)) if self.sparse else matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +67,8 @@ class Derived:
         Whether all values but missing ones are still the raw ones.
     only_missing : bool
         Whether it only says if the raw value is missing.
+    sparse : bool
+        Whether it stands in a sparse matrix.
     """
 
     raw: int
@@ -55,6 +79,7 @@ class Derived:
     missing: object = np.nan
     keeps_values: bool = True
     only_missing: bool = False
+    sparse: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, "cuts", _NO_CUTS if self.cuts is None else np.unique(self.cuts))
@@ -144,9 +169,7 @@ def spread(columns, wanted):
     rest = [k for k, column in enumerate(columns) if not column.keeps_values and len(wanted[k])]
     if not rest:
         return cuts
-    ends = [columns[k].pieces for k in rest]
-    which = np.repeat(rest, [len(low) for low, _ in ends])
-    low, high = (np.concatenate([pair[side] for pair in ends]) for side in (0, 1))
+    which, low, high = accepted_pieces(columns, rest)
     at_low, at_high = run(columns, which, low)[0], run(columns, which, high)[0]
     pairs = [(p, value) for p in range(len(which)) for value in wanted[which[p]]]
     piece = np.array([p for p, _ in pairs])
@@ -160,6 +183,61 @@ def spread(columns, wanted):
     for k in rest:
         cuts[k] = last[which[piece] == k]
     return cuts
+
+
+def accepted_pieces(columns, chosen):
+    """The pieces of some columns without the numbers that a step refuses.
+
+    A step may refuse what another one makes infinite, at either end of a piece.
+
+    Parameters
+    ----------
+    columns : sequence of Derived
+        The columns.
+    chosen : sequence of int
+        Positions of those asked for.
+
+    Returns
+    -------
+    which, low, high : arrays of shape (n,)
+        The column of each piece that has a number to accept, its first and its last such number.
+    """
+    ends = [columns[k].pieces for k in chosen]
+    which = np.repeat(np.asarray(chosen, dtype=np.int64), [len(low) for low, _ in ends])
+    low, high = (np.concatenate([pair[side] for pair in ends]) for side in (0, 1))
+    refused = [run(columns, which, end)[1] for end in (low, high)]
+    parts = np.flatnonzero(refused[0] | refused[1])
+    inside = _accepted_inside(columns, which[parts], low[parts], high[parts])
+    for end, no in zip((low, high), refused, strict=True):
+        at, found = parts[no[parts]], inside[no[parts]]
+        at, found = at[~np.isnan(found)], found[~np.isnan(found)]
+        if not len(at):
+            continue
+        sign = 1.0 if end is high else -1.0  # the search goes from low to high
+        end[at] = sign * last_alike(
+            sign * found,
+            sign * end[at],
+            lambda x, at=at, sign=sign: ~run(columns, which[at], sign * x)[1],
+        )
+    kept = np.ones(len(which), dtype=bool)
+    kept[parts[np.isnan(inside)]] = False
+    return which[kept], low[kept], high[kept]
+
+
+def _accepted_inside(columns, which, low, high):
+    """A number inside each piece that all steps accept, or NaN if none was found."""
+    found = np.full(len(which), np.nan)
+    first, last = to_keys(low), to_keys(high)
+    for part in np.arange(1, _PROBES) / _PROBES:
+        todo = np.flatnonzero(np.isnan(found))
+        if not len(todo):
+            break
+        # Halves first: the difference of two keys may overflow.
+        keys = first[todo] + 2 * ((last[todo] // 2 - first[todo] // 2) * part).astype(np.int64)
+        x = from_keys(np.clip(keys, first[todo], last[todo]))
+        accepted = ~run(columns, which[todo], x)[1]
+        found[todo[accepted]] = x[accepted]
+    return found
 
 
 def _by_step(chains, depth):
@@ -178,9 +256,8 @@ def _advance(links, rows, which, values, refused):
     own = [links[k] for k in which[rows]]
     column_in = np.array([link.column_in for link in own])
     row = _rows_of(column_in, values[rows])
-    matrix = _matrix(own[0], row.max() + 1, values[rows], (row, column_in))
     try:
-        made = _dense(own[0].step.transform(matrix))
+        made = _dense(own[0].apply(values[rows], row, column_in))
     except (ValueError, TypeError):
         if len(rows) == 1:
             refused[rows], values[rows] = True, np.nan
@@ -192,16 +269,6 @@ def _advance(links, rows, which, values, refused):
     if made.dtype.kind in "biuf":  # the next step refuses infinite numbers, as the pipeline does
         made = np.clip(made.astype(np.float64), -LARGEST, LARGEST)
     values[rows] = made
-
-
-def _matrix(link, n_rows, values, places):
-    """Rows for a step: the values in their places, elsewhere what the step accepts."""
-    neutral = _neutral(link.step, link.width)
-    if values.dtype == object and not any(isinstance(value, str) for value in values):
-        values = values if neutral.dtype == object else _as_floats(values)
-    matrix = np.tile(neutral.astype(np.result_type(neutral, values), copy=False), (n_rows, 1))
-    matrix[places] = values
-    return matrix
 
 
 def _as_floats(values):

@@ -10,9 +10,9 @@ from keeptree.data.labels import label_kind
 from keeptree.importers.folding.derived import Derived, run
 from keeptree.importers.folding.outcomes import Table, ask, find_runs, find_tables
 from keeptree.importers.folding.rebuild import rebuild
-from keeptree.importers.folding.transformers import CannotFold, read_step
+from keeptree.importers.folding.transformers import CannotFoldError, read_step
 from keeptree.text import plural
-from keeptree.tree import ERROR, LEAF, NOMINAL, Tree
+from keeptree.tree import ERROR, LEAF, Tree
 
 OTHER = "(other)"  # stands for all labels that an encoder does not know
 _AS_MISSING = -1
@@ -42,11 +42,11 @@ def fold(tree, steps, X=None):
     -------
     folded : Folded
         Every raw row reaches the leaf that it reaches in the pipeline. What cannot be folded is a
-        :class:`CannotFold`.
+        :class:`CannotFoldError`.
     """
     columns, names = read_columns(steps)
     if len(columns) != tree.n_features:
-        raise CannotFold(
+        raise CannotFoldError(
             f"The steps of the pipeline give {plural(len(columns), 'column')}, but its tree was "
             f"fitted to {tree.n_features}; fit the pipeline as a whole."
         )
@@ -67,7 +67,7 @@ def read_columns(steps):
 def _width(steps):
     width = _first(steps, "n_features_in_")
     if width is None:
-        raise CannotFold("The pipeline does not know how many columns it was fitted to.")
+        raise CannotFoldError("The pipeline does not know how many columns it was fitted to.")
     return width
 
 
@@ -88,7 +88,7 @@ def _with_own_labels(tree, columns):
         if labels is None:
             continue
         if not columns[f].keeps_values:
-            raise CannotFold(
+            raise CannotFoldError(
                 f"The tree takes {tree.feature_name(f)!r} as a category, but a step computes it; "
                 "keep(pipeline, fold=False) gives the tree of the transformed columns."
             )
@@ -148,7 +148,7 @@ class _Folding:
             if not numbers:
                 found[raw] = self._accepted(own, tuple(dict.fromkeys(labels)))
             elif not all(label_kind(label) == "numbers" for label in labels):
-                raise CannotFold(
+                raise CannotFoldError(
                     f"The pipeline takes the column {self._name(raw)!r} both as numbers and as "
                     "categories; keep(pipeline, fold=False) gives the tree of the transformed "
                     "columns."

@@ -10,9 +10,9 @@ import numpy as np
 
 from keeptree.data.columns import encode_nominal
 from keeptree.data.labels import label_kind
-from keeptree.importers.folding.derived import run
+from keeptree.importers.folding.derived import accepted_pieces, run
 from keeptree.importers.folding.floats import LARGEST, from_keys, last_alike, to_keys
-from keeptree.importers.folding.transformers import CannotFold
+from keeptree.importers.folding.transformers import CannotFoldError
 from keeptree.tree import ERROR, NOMINAL
 
 _NEAR = 2048  # floats on each side of an edge at which a fuzzy step is asked
@@ -87,10 +87,8 @@ def find_runs(tree, columns, nodes):
     """
     used, where = np.unique(tree.feature[nodes], return_inverse=True)
     columns = [columns[f] for f in used]
-    ends = [column.pieces for column in columns]
-    start = np.concatenate([[0], np.cumsum([len(low) for low, _ in ends])])
-    low, high = (np.concatenate([pair[side] for pair in ends]) for side in (0, 1))
-    of_piece = np.repeat(np.arange(len(columns)), np.diff(start))
+    of_piece, low, high = accepted_pieces(columns, range(len(columns)))
+    start = np.searchsorted(of_piece, np.arange(len(columns) + 1))
     at_low, at_high = run(columns, of_piece, low), run(columns, of_piece, high)
     at_missing = run(columns, np.arange(len(columns)), np.full(len(columns), np.nan))
 
@@ -140,19 +138,17 @@ def _look_around(tree, column, node, edge, low, high):
     Every float nearby is tried, and some farther away: there the test must have settled.
     """
     centre, first, last = to_keys(np.array([edge, low, high]))
-    far = 2 ** np.arange(12, 62)
+    far = 2 ** np.arange(12, 60)
     keys = np.arange(max(first, centre - _NEAR + 1), min(last, centre + _NEAR) + 1)
     keys = np.concatenate([centre - far[::-1], keys, centre + far])
     keys = keys[(keys >= first) & (keys <= last)]
     keys = np.unique(np.concatenate([[first], keys, [last]]))
     x = from_keys(keys)
-    goes = follow(
-        tree, np.full(len(x), node), *run([column], np.zeros(len(x), dtype=np.int64), x)
-    )
+    goes = follow(tree, np.full(len(x), node), *run([column], np.zeros(len(x), dtype=np.int64), x))
     changes = np.flatnonzero(goes[1:] != goes[:-1])
     if (np.abs(keys[changes] - centre) > _NEAR // 2).any():
         step = type(column.links[-1].step).__name__
-        raise CannotFold(
+        raise CannotFoldError(
             f"Cannot fold a test behind {step} into the tree: near {edge:.6g} its results go up "
             "and down; keep(pipeline, fold=False) gives the tree of the transformed columns."
         )
@@ -170,6 +166,9 @@ def _join(parts, missing, otherwise):
             vacant[-1] = vacant[-1] and empty
         else:
             last, target, vacant = [*last, end], [*target, goes], [*vacant, empty]
+    if not target:  # no number is accepted at all
+        last, target, vacant = [LARGEST], [ERROR], [True]
+    last[-1] = LARGEST
     target = [otherwise if goes == ERROR else goes for goes in target]
     return Runs(np.array(last), np.array(target), np.array(vacant, dtype=bool), int(missing))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from keeptree.importers.folding.floats import LARGEST
 from keeptree.importers.folding.outcomes import Runs
-from keeptree.importers.folding.transformers import CannotFold
+from keeptree.importers.folding.transformers import CannotFoldError
 from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, SHARE
 
 
@@ -165,7 +165,7 @@ def _test_numbers(node, raw, allowed, raw_of, outcomes):
 
 def _check_not_shared(missing):
     if missing == SHARE:
-        raise CannotFold(
+        raise CannotFoldError(
             "Cannot fold a tree that shares missing values among its branches, where a test comes "
             "down to none or several thresholds on its raw column; keep(pipeline, fold=False) "
             "gives the tree of the transformed columns."

@@ -15,7 +15,7 @@ from keeptree.importers.folding.derived import Link, spread
 from keeptree.importers.folding.floats import before
 
 
-class CannotFold(ValueError):
+class CannotFoldError(ValueError):
     """A pipeline has a step that cannot be folded into the tests of its tree."""
 
 
@@ -58,7 +58,7 @@ def read_step(name, step, columns):
     Returns
     -------
     columns : list of Derived
-        In the order of its output. A step that cannot be folded is a CannotFold.
+        In the order of its output. A step that cannot be folded is a CannotFoldError.
     """
     if step is None or isinstance(step, str):
         return [] if step == "drop" else columns
@@ -72,7 +72,7 @@ def read_step(name, step, columns):
 
 
 def _cannot(name, step, why="a step must compute each of its columns from a single raw column"):
-    return CannotFold(
+    return CannotFoldError(
         f"Cannot fold the step {name!r} ({type(step).__name__}) into the tests of the tree: {why}; "
         "keep(pipeline, fold=False) gives the tree of the transformed columns."
     )
@@ -80,14 +80,17 @@ def _cannot(name, step, why="a step must compute each of its columns from a sing
 
 def _continue(step, columns, sources, cuts=None, fuzzy=False):
     """Columns that a step computes from the inputs ``sources``, with cuts for each input."""
-    width = len(columns)
+    width, sparse = len(columns), any(column.sparse for column in columns)
+    gives_sparse = Link(step, width, 0, 0, sparse=sparse).gives_sparse()
+    if sparse:  # some steps leave the zeros of a sparse matrix as they are
+        cuts = [np.append(c, [_ZERO, 0.0]) for c in cuts or [()] * width]
     if cuts is None:
         new = [column.cuts for column in columns]
     else:
         found = spread(columns, [np.asarray(values, dtype=np.float64) for values in cuts])
         new = [np.append(c.cuts, f) for c, f in zip(columns, found, strict=True)]
     return [
-        columns[j].then(Link(step, width, j, k, fuzzy), cuts=new[j])
+        columns[j].then(Link(step, width, j, k, fuzzy, sparse), cuts=new[j], sparse=gives_sparse)
         for k, j in enumerate(sources)
     ]
 
@@ -152,9 +155,7 @@ def _marked(step, columns):
         return [column.with_missing(mark) for column in columns]
     cuts = [before(float(mark)), float(mark)] if label_kind(mark) == "numbers" else []
     found = spread(columns, [np.array(cuts)] * len(columns))
-    return [
-        column.with_mark(mark, points) for column, points in zip(columns, found, strict=True)
-    ]
+    return [column.with_mark(mark, points) for column, points in zip(columns, found, strict=True)]
 
 
 def _ordinal(name, step, columns):
@@ -204,7 +205,8 @@ def _union(name, union, columns):
     if union.transformer_weights:
         raise _cannot(name, union, "it has transformer_weights")
     parts = [read_step(inner, step, columns) for inner, step in union.transformer_list]
-    return [column for part in parts for column in part]
+    made = [column for part in parts for column in part]
+    return _in_one_matrix(made, any(column.sparse for column in made))
 
 
 def _column_transformer(name, transformer, columns):
@@ -217,7 +219,12 @@ def _column_transformer(name, transformer, columns):
         if len(chosen):
             made[inner] = read_step(inner, step, [columns[j] for j in chosen])
     order = sorted(made, key=lambda inner: transformer.output_indices_[inner].start)
-    return [column for inner in order for column in made[inner]]
+    together = [column for inner in order for column in made[inner]]
+    return _in_one_matrix(together, transformer.sparse_output_)
+
+
+def _in_one_matrix(columns, sparse):
+    return [replace(column, sparse=sparse) for column in columns]
 
 
 def _chosen(wanted, names, width):
