@@ -1,4 +1,4 @@
-"""A pipeline becomes one tree over its raw columns, and every row reaches the leaf it did before."""
+"""A pipeline becomes one tree over its raw columns; every row reaches the leaf it did before."""
 
 import warnings
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from keeptree.data.cells import cells_as_labels, cells_as_numbers, unseen_cells
+from keeptree.data.columns import AS_MISSING
 from keeptree.data.files import find_column, open_table
 from keeptree.data.source import as_data_file
 
@@ -136,7 +137,7 @@ def read_row(model, data, row):
 
 
 def _wanted(table, model, keep):
-    """Labels (None for numbers) and notation of the model's columns, by the name in the file."""
+    """Labels (None for numbers), notation and rule for unknown labels of the model's columns."""
     categories = getattr(getattr(model, "tree_", None), "categories", None)
     if categories is None:
         categories = (None,) * model.n_features_in_  # scikit-learn's own trees have numbers only
@@ -157,13 +158,14 @@ def _wanted(table, model, keep):
             f"needs; it has {', '.join(map(repr, table.names[:10]))}."
         )
     notations = getattr(model, "notation_", None) or (None,) * len(categories)
-    return dict(zip(expected, zip(categories, notations, strict=True), strict=True))
+    unknown = getattr(getattr(model, "tree_", None), "unknown", (AS_MISSING,) * len(categories))
+    return dict(zip(expected, zip(categories, notations, unknown, strict=True), strict=True))
 
 
 def _find_unseen(batch, frame, columns):
     """The cells that are no label the model knows."""
     found = {}
-    for position, (name, (labels, _)) in enumerate(columns.items()):
+    for position, (name, (labels, _, _)) in enumerate(columns.items()):
         if labels is not None:
             places, values = unseen_cells(batch.column(name), frame[name].array)
             if len(places):
@@ -177,7 +179,7 @@ def _frame(batch, columns, start, dialect):
     made = {
         name: cells_as_numbers(batch.column(name), name, start, dialect, notation)
         if labels is None
-        else cells_as_labels(batch.column(name), labels, name)
-        for name, (labels, notation) in columns.items()
+        else cells_as_labels(batch.column(name), labels, name, unknown)
+        for name, (labels, notation, unknown) in columns.items()
     }
     return pd.DataFrame(made, copy=False)

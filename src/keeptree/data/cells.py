@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree.data.columns import dates_for_numbers, is_number
+from keeptree.data.columns import AS_MISSING, REFUSED, dates_for_numbers, is_number, unknown_label
 from keeptree.data.dates import ISO, find_format, is_date_type, read_dates, tell_format
 from keeptree.data.dialect import Dialect
 from keeptree.data.labels import label_kind
@@ -222,7 +222,7 @@ def cells_as_numbers(column, name="", first_row=0, dialect=_PLAIN, notation=None
     return values
 
 
-def cells_as_labels(column, labels, name=""):
+def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
     """A column as a categorical one of a model's labels; a value that is none of them is missing.
 
     Text and numbers are compared as they are where the labels are of that kind, else by what they
@@ -236,6 +236,9 @@ def cells_as_labels(column, labels, name=""):
         What the model knows.
     name : str
         Name of the column, for the complaint about labels that look alike.
+    unknown : int
+        What a value that is none of the labels is instead: the code of a label that stands for all
+        others, or REFUSED, which is a ValueError.
 
     Returns
     -------
@@ -264,7 +267,10 @@ def cells_as_labels(column, labels, name=""):
             f"The column {name!r} holds {label_kind(value)} such as {value!r:.50}, but the model "
             f"knows {' and '.join(sorted(kinds))} such as {labels[0]!r:.50}; convert the column."
         )
-    codes = np.array([*(position.get(look(value), -1) for value in values.categories), -1])
+    codes = np.array([*(position.get(look(value), unknown) for value in values.categories), -1])
+    if (codes == REFUSED).any():
+        value = values.categories[int((codes == REFUSED).argmax())]
+        raise ValueError(unknown_label(name, value, labels))
     return pd.Categorical.from_codes(codes[values.codes], categories=pd.Index(list(labels)))
 
 

@@ -85,6 +85,7 @@ def _member(model, inner, number, columns=None):
         n_features=model.n_features_in_,
         feature_names=getattr(model, "feature_names_in_", None),
         categories=None,
+        unknown=None,
         source={
             **kept.source,
             "model": f"tree {number} of a {type(model).__name__}",

@@ -3,12 +3,15 @@
 Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can any other program.
 """
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 
 from keeptree.data.labels import class_names, label_codes
 from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.subject import boundary_of, resolve
-from keeptree.importers import keep
+from keeptree.importers import keep_with_steps
 from keeptree.probability.estimator import is_kept
 from keeptree.probability.methods import name_of
 from keeptree.reporting.attributes import collect_attributes
@@ -155,7 +158,12 @@ def _is_unchanged(model):
     """Whether the model still decides by the very tree it was given; a grown one is its own."""
     if not is_kept(model.estimator):
         return True
-    return fingerprint(keep(model.estimator)) == fingerprint(model.tree_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of counts, which fit may take from its sample
+        given, _ = keep_with_steps(model.estimator)
+    if given.counts.shape != model.tree_.counts.shape:
+        return False
+    return fingerprint(replace(given, counts=model.tree_.counts)) == fingerprint(model.tree_)
 
 
 def _positive(tree, positive):
