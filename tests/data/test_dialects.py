@@ -141,6 +141,19 @@ def test_columns_without_a_name_are_numbered_and_excel_may_name_the_separator(tm
     assert read_frame(tmp_path / "d.csv")[0]["a"].tolist() == [2, 3]
 
 
+@pytest.mark.parametrize("text", ["7.4,0.7,0\n1,2,3\n", "5,1,1,a\n5,1,1,b\n"])
+def test_a_file_without_names_says_so(text, tmp_path):
+    (tmp_path / "d.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"looks like data .*add a line with the names"):
+        read_frame(tmp_path / "d.csv")
+
+
+@pytest.mark.parametrize("names", ["2019,2020,kind", "0,1,2"])
+def test_numbers_in_order_may_be_names(names, tmp_path):
+    (tmp_path / "d.csv").write_text(f"{names}\n1,2,3\n")
+    assert ",".join(read_frame(tmp_path / "d.csv")[0].columns) == names
+
+
 FORMATTED = {
     "1,169|12": ([1169, 12], ""),
     "EUR 1,169|EUR 3.50": ([1169, 3.5], "EUR"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from keeptree.choice import one_of
 from keeptree.data import formats
+from keeptree.data.columns import is_number
 from keeptree.data.dialect import Dialect
 from keeptree.data.source import as_data_file
 from keeptree.data.streams import open_source
@@ -199,8 +200,20 @@ def _check_options(file, kind):
         raise ValueError(f"--{wrong[0]} means nothing there; leave it out")
 
 
+def check_header(names, file):
+    """Raise a ValueError if the first line of a text file is data, not the names of columns."""
+    numbers = [float(name) for name in names if is_number(name)]
+    counted = all(n == int(n) for n in numbers) and numbers == sorted(set(numbers))  # 2019, 2020
+    if len(numbers) > len(names) / 2 and not counted:
+        raise ValueError(
+            f"The first line of {file} looks like data ({', '.join(names[:3])}, ...); add a line "
+            "with the names of the columns."
+        )
+
+
 def _unique(names, file):
     if len(set(names)) < len(names):
+        check_header(names, file)
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
             f"{file} cannot be read: two columns are called {twice!r}; column names must be unique."

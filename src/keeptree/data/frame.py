@@ -4,7 +4,7 @@ import numpy as np
 
 from keeptree.data.cells import Column, Notation, infer_column, infer_target
 from keeptree.data.dates import ISO, is_date_type, read_dates
-from keeptree.data.files import find_column, notify, open_table
+from keeptree.data.files import check_header, find_column, notify, open_table
 from keeptree.data.numbers import match_numbers
 
 _MOST_TOLD = 5  # columns named in a message
@@ -37,6 +37,8 @@ def read_frame(data, nominal=(), drop=(), target=None):
     import pyarrow as pa
 
     with open_table(data) as table:
+        if table.is_text:
+            check_header(table.names, table.file)
         # Before all of it is read.
         for name in (*nominal, *drop, *([] if target is None else [target])):
             find_column(name, table.names)
