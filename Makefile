@@ -49,6 +49,7 @@ bench: $(VENV)/.bench
 quality: ARGS ?= --docs
 quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
+	$(BIN)/python -m benchmarks.quality.grid --splits 2
 
 # make reproduction DATA=folder-with-the-papers-files: hours; what is finished is kept in build.
 REPRODUCE = $(BIN)/python -m reproduction $(if $(DATA),--data-dir $(DATA)) --out build/reproduction
