@@ -21,6 +21,7 @@ VALID = {  # a line that would do, up to the one thing that is then made wrong
     "explain": ["explain", "model.json", "data.csv", "--row", "1"],
     "grow": ["grow", *DATA, "--out", "new.json"],
     "compare": ["compare", *DATA, "--out", "new"],
+    "keep": ["keep", "tree.json", "--out", "new.json"],
     "sign": ["sign", "tree.json", "--by", "A. Person"],
     "verify": ["verify", "tree.json"],
 }

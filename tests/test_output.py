@@ -181,7 +181,7 @@ def test_a_read_only_folder_or_file_is_a_sentence_before_the_work(tmp_path):
                 except PermissionError as error:
                     print(error)
     """
-    for above in [tmp_path, *tmp_path.parents][:3]:  # pytest's folders are its user's alone
+    for above in [tmp_path, *tmp_path.parents][:4]:  # pytest's folders are its user's alone
         above.chmod(above.stat().st_mode | 0o011)
     try:
         done = subprocess.run(

@@ -10,7 +10,7 @@ from keeptree.data.numbers import match_numbers
 _MOST_TOLD = 5  # columns named in a message
 
 
-def read_frame(data, nominal=(), drop=(), target=None):
+def read_frame(data, nominal=(), drop=(), target=None, known=()):
     """Read a data file whose types are not known yet.
 
     Parameters
@@ -23,6 +23,8 @@ def read_frame(data, nominal=(), drop=(), target=None):
         Columns to leave out.
     target : str, optional
         The column of the class, whose labels stay as they are written.
+    known : sequence of str
+        More columns that hold categories, if the file has them.
 
     Returns
     -------
@@ -44,6 +46,7 @@ def read_frame(data, nominal=(), drop=(), target=None):
             find_column(name, table.names)
         wanted = [name for name in table.names if name not in drop]
         whole = pa.Table.from_batches([batch for batch, _ in table.batches(wanted)])
+    nominal = {*nominal, *known}
     columns, read = dict(zip(wanted, whole.columns, strict=True)), {}
     del whole
     for name in wanted:
@@ -56,7 +59,7 @@ def read_frame(data, nominal=(), drop=(), target=None):
             read[name] = Column(infer_target(column, table.dialect))
         else:
             read[name] = infer_column(column, table.dialect, name, table.file.dates)
-    read = _settle_dates(read, table.file, {*nominal, target})
+    read = _settle_dates(read, table.file, nominal | {target})
     _tell_formatted(read, table)
     frame = pd.DataFrame({name: column.values for name, column in read.items()})
     dialect = table.dialect if table.is_text else None

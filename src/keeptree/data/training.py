@@ -58,8 +58,7 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
     """
     if target in drop:
         raise ValueError(f"The target {target!r} cannot be dropped; drop other columns only.")
-    nominal = list(dict.fromkeys([*nominal, *_nominal_columns(tree)]))
-    frame, notation = read_frame(data, nominal, drop, target)
+    frame, notation = read_frame(data, nominal, drop, target, _nominal_columns(tree))
     X, y = split_target(frame, target)
     if y.nunique() < 2:
         raise ValueError(

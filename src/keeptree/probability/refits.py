@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 
+from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
 from keeptree.importers import keep_with_steps
@@ -181,6 +182,7 @@ class RefittedModel(ProbabilityModel):
     _parameter_constraints = {**ProbabilityModel._parameter_constraints, "cv": ["cv_object"]}
 
     def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+        X, y = from_arrow(X), from_arrow(y)  # the learner is given rows of both
         sample, folds = self._prepare(X, y, sample_weight), None
         _check_scale(sample.weight)
         if self._refits():
