@@ -59,6 +59,9 @@ def add_data(parser, positional=True):
     add_file(parser)
 
 
+FILE_OPTIONS = ("sep", "decimal", "thousands", "encoding", "sheet", "dates")  # of add_file
+
+
 def add_file(parser):
     """Add the options that say how a data file is written; what is not said is recognised."""
     group = parser.add_argument_group("how DATA is written (default: recognised)")
@@ -128,8 +131,7 @@ def data_file(options):
     require_extra("pandas", "pyarrow", extra="files")
     from keeptree.data.source import DataFile
 
-    names = ("sep", "decimal", "thousands", "encoding", "sheet", "dates")
-    file = DataFile(options.data, **{name: getattr(options, name) for name in names})
+    file = DataFile(options.data, **{name: getattr(options, name) for name in FILE_OPTIONS})
     if file.ending == ".arff":
         require_extra("arff", extra="files")
     if file.ending in (".xlsx", ".xlsm"):

@@ -2,7 +2,15 @@
 
 from pathlib import Path
 
-from keeptree.cli.command import Command, add_data, add_json, data_file, output_path, print_json
+from keeptree.cli.command import (
+    FILE_OPTIONS,
+    Command,
+    add_data,
+    add_json,
+    data_file,
+    output_path,
+    print_json,
+)
 from keeptree.text import plural
 
 
@@ -42,6 +50,8 @@ def _run(options):
         raise ValueError("Say which tree to keep: keeptree keep SOURCE --out tree.json.")
     if (options.data is None) != (options.target is None):
         raise ValueError("Counting needs both --data and --target; only one of them was given.")
+    if options.data is None:
+        _check_no_data_options(options)
     out = output_path(options.out, options.source, options.data, default="tree.json")
     if options.data is None:
         from keeptree.importers import keep
@@ -65,6 +75,13 @@ def _run(options):
         print_json(summary)
     else:
         _print(summary)
+
+
+def _check_no_data_options(options):
+    """Raise a ValueError for the first option given that says how to read --data."""
+    given = (name for name in ("nominal", "drop", *FILE_OPTIONS) if getattr(options, name))
+    if (name := next(given, None)) is not None:
+        raise ValueError(f"--{name} says how to read --data; give --data too, or leave it out.")
 
 
 def _summary(tree, out):

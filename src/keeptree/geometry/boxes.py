@@ -70,9 +70,9 @@ class Cuts:
         above = np.where(rounded > tree.threshold, rounded, above)
         upper, lower = tree.threshold, tree.threshold
         if step is not None:
-            # scikit-learn's test for missing values only has an infinite threshold.
-            finite = (tree.kind == NUMERIC) & np.isfinite(tree.threshold)
-            tests = np.flatnonzero(finite & (step[tree.feature] > 0))
+            # A test for missing values only has the largest number as its threshold.
+            between = (tree.kind == NUMERIC) & np.isfinite(at_most) & np.isfinite(above)
+            tests = np.flatnonzero(between & (step[tree.feature] > 0))
             steps = step[tree.feature[tests]]
             ends = (at_most[tests], above[tests], steps, dtype)
             at_most[tests], above[tests] = last_multiple(*ends), first_multiple(*ends)
