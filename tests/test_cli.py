@@ -35,7 +35,7 @@ def test_the_demo_prints_a_table_and_says_where_the_page_is(tmp_path):
     assert list(tmp_path.iterdir()) == [page]
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert f"Page: {page}" in done.stdout
-    for word in ("AUC", "Brier score", "Log-loss", "Ours", "Tree's own", "Difference"):
+    for word in ("AUC", "Brier score", "Log-loss", "Our estimate", "The tree's own", "Difference"):
         assert word in done.stdout
     assert done.stderr == ""
 

@@ -66,14 +66,27 @@ def test_fit_grows_a_cart_on_numbers(capsys):
     assert "a tree of 5 leaves" in capsys.readouterr().out
 
 
-def test_predict_writes_a_file_and_counts_second_opinions(capsys, saved):
+def test_predict_writes_a_file(capsys, saved):
     call = ["predict", str(saved), "loans.csv", "--keep", "id"]
     assert main([*call, "--out", "scored.parquet"]) == 0
-    assert capsys.readouterr().out.startswith("400 rows scored.\n")
+    told = capsys.readouterr().out
+    assert told.startswith("400 rows scored.\n")
     assert main([*call, "--out", "scored.csv", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == 400
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["rows"] == 400
+    assert summary["second_opinions"] == 0
+    assert "Our estimate agrees with the tree on every row.\n" in told
     frame = pd.read_csv("scored.csv", float_precision="round_trip")
     pd.testing.assert_frame_equal(frame, pd.read_parquet("scored.parquet"), check_exact=True)
+
+
+def test_predict_counts_where_the_estimate_disagrees(capsys):
+    assert main([*FIT[:-1], "kernel", "--max-depth", "2", "--out", "kernel.json"]) == 0
+    assert main(["predict", "kernel.json", "loans.csv", "--out", "scored.csv"]) == 0
+    n = int(pd.read_csv("scored.csv")["second_opinion"].sum())
+    assert n > 1
+    told = f"Our estimate disagrees with the tree on {n} rows: please check.\n"
+    assert told in capsys.readouterr().out
 
 
 def test_predict_on_the_standard_output_is_csv_and_nothing_else(saved, folder):

@@ -11,7 +11,7 @@ import keeptree as kt
 
 
 def main():
-    """Tell the story of the first case with a second opinion, as a notebook shows it."""
+    """Tell the story of the first case on which the estimate disagrees, as a notebook shows it."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, data.target_names[data.target]
     tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)

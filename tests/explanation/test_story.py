@@ -126,7 +126,7 @@ def test_the_path_is_the_trees_and_every_margin_has_the_right_side(tree, seed):
             assert (step["margin"] > 0) == (child == tree.children(step["node"])[1])
 
 
-def test_a_second_opinion_is_said_to_be_one(cancer):
+def test_it_is_said_where_the_estimate_disagrees(cancer):
     X, y, tree = cancer
     model = kt.DistanceKernelClassifier(tree).fit(X, y)
     p, decided = model.predict_proba(X), model.predict(X)
@@ -135,6 +135,7 @@ def test_a_second_opinion_is_said_to_be_one(cancer):
     for i in [*np.flatnonzero(doubtful)[:5], *np.flatnonzero(~doubtful)[:5]]:
         story = kt.explain(model, X.iloc[i])
         assert (story.to_dict()["second_opinion"] is not None) == doubtful[i]
+        assert ("Our estimate disagrees" in story.text) == doubtful[i]
         assert ("please look again" in story.text) == doubtful[i]
         assert ("kt-opinion" in story.html.split("</style>")[1]) == doubtful[i]
 

@@ -134,7 +134,7 @@ def test_headlines_never_say_more_than_was_counted(confusion, headlines):
         ({"estimate_right": 1}, "the estimate was right once"),
         ({"disagrees": 0}, "Our estimate agrees with the tree on every case."),
         ({"disagrees": 808, "cases": 50}, "The list stops at the 50 likeliest to be wrong."),
-        ({"caught": 0, "errors": 1}, "They hold not the tree's only error."),
+        ({"caught": 0, "errors": 1}, "They do not hold the tree's only error."),
     ],
 )
 def test_what_the_check_buys_is_printed_whether_it_flatters_or_not(found, words):

@@ -14,6 +14,7 @@ from keeptree.cli.command import (
 )
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.progress import step, watch
+from keeptree.text import plural
 
 
 def _arguments(parser):
@@ -80,17 +81,22 @@ def _tell(summary, stream):
     if stream is sys.stdout:
         print(f"{summary['rows']:,} rows scored.")
         if summary["second_opinions"] is not None:
-            found = f"{summary['second_opinions']:,} with a second opinion"
-            print(f"{found}: another class is more probable than the tree's.")
+            print(_tell_disagreement(summary["second_opinions"]))
         print(f"Saved as {summary['out']}.")
     new = summary["unfamiliar"]
     unknown = "What is new cannot be told: the model remembers nothing of its training sample."
     print(unknown if new is None else new["sentence"], file=stream)
 
 
+def _tell_disagreement(rows):
+    if rows == 0:
+        return "Our estimate agrees with the tree on every row."
+    return f"Our estimate disagrees with the tree on {plural(rows, 'row')}: please check."
+
+
 COMMAND = Command(
     "predict",
-    "score a data file of any size with a saved model: class, probabilities, second opinions",
+    "score a data file of any size with a saved model: decisions, estimates, where they disagree",
     _arguments,
     _run,
 )

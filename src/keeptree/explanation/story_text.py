@@ -7,6 +7,7 @@ from keeptree.text import clean, count_text, in_hundred, plain_number, plural
 
 _MOST = 5  # classes, contributions and leaves named; the rest is counted
 _LEAST_PUSH = 0.005  # what is less is told as 0.00
+_DISAGREES = "Our estimate disagrees"
 CAVEAT = "This describes the tree: nothing says that the change can be made, or that it would help."
 
 
@@ -16,7 +17,7 @@ def decided_name(data):
 
 
 def headline(data):
-    """Return the first sentences: the decision, the estimates, a second opinion."""
+    """Return the first sentences: the decision, the estimates, whether they disagree."""
     label = decided_name(data)
     verb = "always decides" if data["always"] else "decides"
     return f"The tree {verb} {label}."
@@ -40,7 +41,7 @@ def second_opinion(data):
         return None
     other, probability = data["names"][opinion["index"]], in_hundred(opinion["probability"])
     return (
-        f"Second opinion: the tree says {decided_name(data)}; we estimate {clean(other)} "
+        f"{_DISAGREES}: the tree says {decided_name(data)}; we estimate {clean(other)} "
         f"{probability}. The tree's decision stands; please look again."
     )
 
@@ -176,7 +177,8 @@ def _sections(data):
     """The story as (title or None, lines, whether they are numbered)."""
     yield None, [f"{headline(data)} {estimate(data)}"], False
     if data["second_opinion"]:
-        yield "Second opinion", [second_opinion(data).replace("Second opinion: the", "The")], False
+        lines = [second_opinion(data).replace(f"{_DISAGREES}: the", "The")]
+        yield _DISAGREES, lines, False
     if len(data["classes"]) > 2:
         yield "How probable", _probability_lines(data), False
     if data["path"]:

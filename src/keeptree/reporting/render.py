@@ -26,6 +26,7 @@ from keeptree.reporting.words import (
     push_text,
     push_ways,
     rows_text,
+    short_labels,
 )
 from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
 
@@ -193,6 +194,7 @@ def _environment():
         push_bar=push_bar,
         push_ways=push_ways,
         risk_meter=risk_meter,
+        short_labels=short_labels,
     )
     return environment
 

@@ -5,7 +5,7 @@ import re
 from keeptree.reporting.words import class_text
 from keeptree.text import plural
 
-_PLAIN = re.compile(r"[^\W\d][\w -]*")  # names that read as words inside a sentence
+_PLAIN = re.compile(r"(?!(no|yes|not|none|true|false)$)[^\W\d][\w -]*", re.I)  # read as names
 
 
 def summarise(data):
@@ -203,7 +203,11 @@ def _tell_caught(found):
     verb = "It holds" if n == 1 else "They hold"
     of = "the tree's only error" if errors == 1 else f"of the tree's {errors:,} errors"
     if errors == 1:
-        return [f"{verb} {of}." if found["caught"] else f"{verb} not {of}."]
+        return [
+            f"{verb} {of}."
+            if found["caught"]
+            else f"{'It does' if n == 1 else 'They do'} not hold {of}."
+        ]
     return [f"{verb} {found['caught']:,} {of}."]
 
 

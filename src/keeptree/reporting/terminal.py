@@ -50,14 +50,18 @@ def print_report(data, console=None):
     console.print()
     console.print(Text(data["title"], style="bold"))
     console.print()
+    headlines = tuple(fact["headline"] for fact in data["facts"])
     for sentence in data["summary"]:
-        console.print(Text(sentence))
+        told = Text(sentence)
+        told.highlight_words(filter(sentence.startswith, headlines), "bold")
+        console.print(told)
     console.print()
     if data["quality"]:
         console.print(_table(data["quality"]["metrics"]))
         console.print()
         resamples = data["quality"]["resamples"]
         note = (
+            "Higher is better for AUC, lower for the Brier score and log-loss. "
             f"{plural(data['n_test'], 'case')} the tree had not seen; 95 % intervals from "
             f"{resamples:,} resamples."
         )
@@ -76,15 +80,14 @@ def print_report(data, console=None):
 
 def _table(metrics):
     rows = []
-    for key, (name, larger) in SHOWN_METRICS.items():
-        row, way = metrics[key], "higher" if larger else "lower"
-        cells = ["-"] * 4
+    for key, (name, _) in SHOWN_METRICS.items():
+        row, cells = metrics[key], ["-"] * 4
         if row["difference"]["value"] is not None:
             ours, leaves = (f"{row[who]['value']:.3f}" for who in ("ours", "leaves"))
             value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
             cells = [ours, leaves, value, f"{low} to {high}"]
-        rows.append([f"{name} ({way} is better)", *cells])
-    return make_table(["", "Ours", "Tree's own", "Difference", "95 % interval"], rows)
+        rows.append([name, *cells])
+    return make_table(["", "Our estimate", "The tree's own", "Difference", "95 % interval"], rows)
 
 
 def _methods_table(rows):

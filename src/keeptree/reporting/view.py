@@ -9,6 +9,7 @@ from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path
 from keeptree.explanation.wording import join, tell_estimate, tell_number
+from keeptree.reporting.words import class_text, of_class_text
 from keeptree.text import clean, count_text, plain_number, plural
 
 NEAR = 0.2  # in the metric: as in keeptree.explain
@@ -116,11 +117,13 @@ def tell_leaf(tree, leaves, names):
     node, share = leaves[0]
     cases, counts = tree.weight[node], tree.counts[node]
     order = np.argsort(-counts, kind="stable")
-    named = [f"{count_text(counts[k])} {clean(names[k])}" for k in order if counts[k] > 0]
+    labels = [clean(name) for name in names]
+    named = [f"{count_text(counts[k])} {of_class_text(labels[k])}" for k in order if counts[k] > 0]
     tied = int(np.count_nonzero(counts == counts.max()))
     held = f"{count_text(cases)} training {'case' if cases == 1 else 'cases'}"
     if len(named) == 1:
-        held += f", {'of' if cases == 1 else 'all'} {clean(names[order[0]])}"
+        label = labels[order[0]]
+        held += f", of {class_text(label)}" if cases == 1 else f", all {of_class_text(label)}"
     elif tied == len(named) == 2:
         held += f", {count_text(counts.max())} of each kind"
     elif named:

@@ -21,6 +21,34 @@ def class_text(label):
     return f"class {label}" if label[:1] in "+-.0123456789" else label
 
 
+def of_class_text(label):
+    """Return a label as it stands after a number: ``8 malignant``, ``8 of class 1``.
+
+    Examples
+    --------
+    >>> of_class_text("malignant"), of_class_text("1")
+    ('malignant', 'of class 1')
+    """
+    told = class_text(label)
+    return label if told == label else f"of {told}"
+
+
+def short_labels(classes):
+    """Return the labels for a narrow table: without the name of the target that all begin with.
+
+    Examples
+    --------
+    >>> short_labels([{"label": "Survived = 0"}, {"label": "Survived = 1"}])
+    ['0', '1']
+    >>> short_labels([{"label": "benign"}, {"label": "malignant"}])
+    ['benign', 'malignant']
+    """
+    labels = [item["label"] for item in classes]
+    name = labels[0].partition(" = ")[0] + " = "
+    shared = all(label.startswith(name) for label in labels)
+    return [label.removeprefix(name) for label in labels] if shared else labels
+
+
 def estimate_text(p, classes, positive):
     """Return ``malignant 58 in 100``."""
     chosen = shown_class(p, positive)

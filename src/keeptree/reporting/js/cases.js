@@ -5,6 +5,8 @@ import { className, element, get, meter, nameOf, truthOf } from "./dom.js";
 
 export const FEW = 6; // rows at first: the first screen stays calm
 
+const SHORT = 6; // letters of a name that fit beside the decision; in page/cases.html.j2 too
+
 const FILTERS = { check: (item) => item.check, disagrees: (item) => item.disagrees, all: () => true };
 
 /** What a case is sorted by; the tree's likeliest errors first. */
@@ -29,6 +31,7 @@ export function chooseCases(data, cases, { show, sort }) {
 
 /** Draw the first rows of what was chosen. */
 export function drawCases(data, cases, chosen, rows, current) {
+  get("case-list").classList.toggle("long-ids", cases.some((item) => item.id.length > SHORT));
   get("case-list").replaceChildren(...chosen.slice(0, rows).map((at, k) => element("li", "", row(data, cases[at], at, at === current, k === 0))));
   if (!chosen.length) get("case-list").replaceChildren(element("li", "note", "None."));
   const left = chosen.length - rows;

@@ -6,7 +6,7 @@ import { costAcross } from "./nearest.js";
 import { probability } from "./probability.js";
 import { pushes } from "./contributions.js";
 import { changeSentence } from "./judge.js";
-import { classText, join, shownClass, tellEstimate, tellNeighbours, valueText } from "./words.js";
+import { classText, join, ofClass, shownClass, tellEstimate, tellNeighbours, valueText } from "./words.js";
 
 const NEAR = 0.2; // in the metric: as in keeptree.explain
 const MOST_NAMED = 4;
@@ -100,11 +100,11 @@ function tellLeaf(data, leaves) {
   const [leaf, share] = leaves[0];
   const { cases, counts } = data.byId.get(leaf);
   const order = counts.map((_, c) => c).sort((a, b) => counts[b] - counts[a] || a - b);
-  const named = order.filter((c) => counts[c] > 0).map((c) => `${countText(counts[c])} ${data.classes[c].label}`);
+  const named = order.filter((c) => counts[c] > 0).map((c) => `${countText(counts[c])} ${ofClass(data.classes[c].label)}`);
   const most = Math.max(...counts);
   const tied = counts.filter((count) => count === most).length;
   let held = `${countText(cases)} training ${cases === 1 ? "case" : "cases"}`;
-  if (named.length === 1) held += `, ${cases === 1 ? "of" : "all"} ${data.classes[order[0]].label}`;
+  if (named.length === 1) held += cases === 1 ? `, of ${classText(data.classes[order[0]].label)}` : `, all ${ofClass(data.classes[order[0]].label)}`;
   else if (named.length === 2 && tied === 2) held += `, ${countText(most)} of each kind`;
   else if (named.length) {
     const rest = named.length - MOST_NAMED;

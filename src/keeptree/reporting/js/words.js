@@ -17,6 +17,11 @@ export function classText(label) {
   return /^[-+.\d]/.test(label) ? `class ${label}` : label;
 }
 
+/** A label as it stands after a number: `8 malignant`, `8 of class 1`. */
+export function ofClass(label) {
+  return classText(label) === label ? label : `of class ${label}`;
+}
+
 /** The class whose probability is told: of two the positive, of more the likeliest. */
 export function shownClass(p, positive) {
   return p.length === 2 ? positive : p.indexOf(Math.max(...p));
