@@ -56,7 +56,7 @@ def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
     >>> model = kt.DistanceKernelClassifier(tree).fit(X, y)
     >>> story = kt.explain(model, X.iloc[3])
     >>> print(story.text.splitlines()[0])
-    The tree decides malignant. Estimate for malignant: 41 in 100 (its leaf alone says over 99 in
+    The tree decides malignant. Our estimate for malignant: 41 in 100 (the tree's own: over 99 in
     100).
     >>> story.to_dict()["second_opinion"]["class"]
     'benign'

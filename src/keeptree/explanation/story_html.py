@@ -59,8 +59,8 @@ def _probabilities(data):
     if more:
         others = plural(more, "other class", "other classes")
         rows.append(f"<tr><th scope=row>{others}</th></tr>")
-    head = "<th>class</th><th></th><th>estimate</th>"
-    head += "" if classes[0][1] is None else "<th>leaf alone</th>"
+    ours = "" if classes[0][1] is None else "<th>our estimate</th>"
+    head = f"<th>class</th><th></th>{ours}<th>the tree's own</th>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
@@ -70,7 +70,7 @@ def _path(data):
     items = []
     for text, far, near in words.steps(data):
         distance = f' <span class="kt-far">{escape(far)}</span>' if far else ""
-        flag = ' <span class="kt-near">near</span>' if near else ""
+        flag = ' <span class="kt-near">very close</span>' if near else ""
         items.append(f"<li>{_text(text)}{distance}{flag}</li>")
     return f"<ol>{''.join(items)}</ol>" + _ends(data)
 

@@ -30,8 +30,8 @@ def estimate(data):
     own = in_hundred(data["probability"]["tree"][index])
     ours = data["probability"]["model"]
     if ours is None:
-        return f"In its leaf {label} has {own}."
-    return f"Estimate for {label}: {in_hundred(ours[index])} (its leaf alone says {own})."
+        return f"The tree's own percentage for {label}: {own}."
+    return f"Our estimate for {label}: {in_hundred(ours[index])} (the tree's own: {own})."
 
 
 def second_opinion(data):
@@ -196,7 +196,7 @@ def _sections(data):
 def _step_line(text, far, near):
     if far is None:
         return text
-    return f"{text} ({far}: near)" if near else f"{text} ({far})"
+    return f"{text} ({far}: very close)" if near else f"{text} ({far})"
 
 
 def _probability_lines(data):
