@@ -25,9 +25,13 @@ def start(folder, code):
 
 
 WRITING = """
-    import sys, time
+    import signal, sys, time
     from keeptree.output import replacing
 
+    # What starts the tests may ignore signals, as nohup does, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with replacing(sys.argv[1] + "/page.html") as temporary:
         temporary.write_text("half")
         print("ready", flush=True)
