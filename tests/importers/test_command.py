@@ -42,6 +42,39 @@ def test_a_written_tree_is_fitted_and_reported(files, capsys):
     assert kt.load(out).tree_.weight[0] == 200
 
 
+def test_a_written_tree_explains_a_row(files, capsys):
+    tree, data = (str(files / name) for name in ("tree.txt", "loans.csv"))
+    for line in (
+        ["explain", data, "--tree", tree, "--target", "risk", "--row", "3"],
+        ["explain", "--tree", tree, "--row", "3", "--target", "risk", data],
+    ):
+        assert main([*line, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        X, y = loans()
+        kept = kt.KeptTreeClassifier(kt.keep(LOANS, X[["income", "age", "owner"]], y))
+        story = kt.explain(kept.fit(X[["income", "age", "owner"]], y), X[2:3])
+        assert told["decision"]["class"] == story.to_dict()["decision"]["class"]
+        assert told["path"] == story.to_dict()["path"]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (["loans.csv", "--tree", "tree.txt"], "--tree needs --target, the column of the class"),
+        (["m.json", "loans.csv", "--tree", "tree.txt"], "Give either a model or --tree, not both"),
+        (["m.json", "loans.csv", "--target", "risk"], "--target goes with --tree; a model knows"),
+        (["m.json", "loans.csv", "--drop", "age"], "--drop goes with --tree; a model knows"),
+    ],
+)
+def test_explain_takes_either_a_model_or_a_tree(files, monkeypatch, capsys, line, sentence):
+    monkeypatch.chdir(files)
+    assert main(["explain", *line, "--row", "1"]) == 2
+    assert sentence in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["explain", "loans.csv", "--row", "1"])
+    assert "required: DATA" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

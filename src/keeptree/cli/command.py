@@ -42,6 +42,12 @@ def add_data(parser, positional=True):
     parser.add_argument(
         "--target", metavar="COLUMN", required=positional, help="column of the class"
     )
+    add_columns(parser)
+    add_file(parser)
+
+
+def add_columns(parser):
+    """Add the options that tell which columns of a data file are categories, and which to drop."""
     parser.add_argument(
         "--nominal",
         metavar="COLUMN",
@@ -56,7 +62,6 @@ def add_data(parser, positional=True):
         default=[],
         help="a column to leave out, such as an identifier; may be repeated",
     )
-    add_file(parser)
 
 
 FILE_OPTIONS = ("sep", "decimal", "thousands", "encoding", "sheet", "dates")  # of add_file
@@ -82,10 +87,11 @@ def add_file(parser):
 
 
 def add_model(parser):
-    """Add the options of a command that asks a saved model about a data file."""
+    """Add the options of a command that asks a saved model about a data file; return DATA."""
     parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
-    parser.add_argument("data", metavar="DATA", help=_DATA)
+    data = parser.add_argument("data", metavar="DATA", help=_DATA)
     add_file(parser)
+    return data
 
 
 def add_json(parser, what):
@@ -173,6 +179,6 @@ def load_model(path):
     model = load(path)
     if isinstance(model, Tree):
         raise ValueError(
-            f"{path} is a tree and not a model; keeptree fit and keeptree report take it as --tree."
+            f"{path} is a tree and not a model; keeptree fit, report and explain take it as --tree."
         )
     return model

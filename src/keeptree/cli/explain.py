@@ -1,13 +1,17 @@
 """``keeptree explain``: the story of one row of a data file."""
 
+from argparse import Action
+
 from keeptree.cli.changes import add_changes, read_changes
 from keeptree.cli.command import (
     Command,
+    add_columns,
     add_json,
     add_model,
     check_order,
     data_file,
     load_model,
+    load_tree,
     print_json,
 )
 from keeptree.cli.naming import add_labels, read_labels
@@ -15,7 +19,7 @@ from keeptree.progress import step, watch
 
 
 def _arguments(parser):
-    add_model(parser)
+    data = add_model(parser)
     parser.add_argument(
         "--row",
         metavar="N",
@@ -27,19 +31,42 @@ def _arguments(parser):
     how = parser.add_mutually_exclusive_group()
     add_json(how, "the story")
     how.add_argument("--markdown", action="store_true", help="print it as Markdown")
+    group = parser.add_argument_group("a tree instead of MODEL (keeptree explain DATA --tree FILE)")
+    group.add_argument(
+        "--tree",
+        metavar="FILE",
+        action=_InsteadOfModel,
+        data=data,
+        help="a tree to keep, from any source of keeptree keep; DATA gives the probabilities",
+    )
+    group.add_argument("--target", metavar="COLUMN", help="column of the class in DATA")
+    add_columns(group)
     add_changes(parser)
 
 
+class _InsteadOfModel(Action):
+    """With ``--tree`` there is no MODEL: the only file that must be given is DATA."""
+
+    def __init__(self, *args, data, **options):
+        super().__init__(*args, **options)
+        self.data = data
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        setattr(namespace, self.dest, values)
+        self.data.required = False
+
+
 def _run(options):
+    _check_which(options)
+    if options.tree:
+        options.model, options.data = None, options.model
     options.data = data_file(options)
-    check_order(options.model, options.data)
     from keeptree.data.cases import read_row
     from keeptree.data.labels import rename_classes
     from keeptree.explanation.story import explain
 
     with watch("Explaining a row"):
-        with step("Reading the model"):
-            model = load_model(options.model)
+        model = _fit(options) if options.tree else _load(options)
         rename_classes(model, read_labels(options))
         changes = read_changes(options, model)
         with step("Reading the data"):
@@ -49,6 +76,40 @@ def _run(options):
         print_json(story.to_dict())
     else:
         print(story.markdown if options.markdown else story.text)
+
+
+def _check_which(options):
+    """Raise a ValueError unless the options are about either a model or a tree."""
+    if not options.tree:
+        for name in ("target", "nominal", "drop"):
+            if getattr(options, name):
+                raise ValueError(f"--{name} goes with --tree; a model knows its columns already.")
+        return
+    if options.data is not None:
+        raise ValueError(
+            f"Give either a model or --tree, not both: keeptree explain {options.data} --tree "
+            f"{options.tree} --target COLUMN."
+        )
+    if not options.target:
+        raise ValueError("--tree needs --target, the column of the class in DATA.")
+
+
+def _load(options):
+    check_order(options.model, options.data)
+    with step("Reading the model"):
+        return load_model(options.model)
+
+
+def _fit(options):
+    from keeptree.probability.fit_file import fit_file
+
+    return fit_file(
+        options.data,
+        options.target,
+        tree=load_tree(options),
+        nominal=options.nominal,
+        drop=options.drop,
+    )
 
 
 COMMAND = Command(
