@@ -28,7 +28,7 @@ LAYERS = [
     {"data", "encoding", "tree"},
     {"importers", "learners", "geometry"},
     {"probability", "explanation", "saving", "signing"},
-    {"evaluation"},
+    {"evaluation", "exporters"},
     {"reporting", "engines"},
     {"cli", "__main__"},
 ]

@@ -5,6 +5,7 @@ from math import floor, log10
 import numpy as np
 
 from keeptree.data.labels import plain
+from keeptree.exporters.plain import tested_columns
 from keeptree.text import clean
 from keeptree.tree import ERROR, LEAF, NUMERIC
 
@@ -33,8 +34,7 @@ def collect_attributes(tree, observed, X=None):
         sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a histogram from low to
         high); a nominal one has ``categories``, as ``written`` in a file too, and ``bins``.
     """
-    inner = tree.preorder[tree.kind[tree.preorder] != LEAF]
-    columns = list(dict.fromkeys(tree.feature[inner].tolist()))
+    columns = tested_columns(tree)
     return [_attribute(tree, f, observed, None if X is None else X[:, f]) for f in columns]
 
 

@@ -69,7 +69,7 @@ function decided(tree, reached, mixed) {
   if (!mixed) return { leaf, label: tree.label[leaf] };
   const sum = tree.proportions[leaf].map((_, c) => reached.reduce((total, [node, share]) => total + share * tree.proportions[node][c], 0));
   const total = sum.reduce((a, b) => a + b, 0);
-  return { leaf, label: firstLargest(sum.map((value) => value / total)) };
+  return { leaf, label: firstLargest(tree, sum.map((value) => value / total)) };
 }
 
 /** Distance to the boundary: to the nearest place that is decided otherwise. */

@@ -20,7 +20,7 @@ import { saveText, standalone } from "./save.js";
 const data = JSON.parse(get("data").textContent);
 data.cases = data.cases.map(withRisk);
 const { metric, model } = data.whatif;
-const tree = { ...data.whatif.tree, float32: data.whatif.float32, order: data.attributes.map((attribute) => attribute.column) };
+const tree = { ...data.whatif.tree, order: data.attributes.map((attribute) => attribute.column) };
 const book = { data, tree, metric, model };
 data.byId = new Map(data.nodes.map((node) => [node.id, node]));
 data.below = new Map();

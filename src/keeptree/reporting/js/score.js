@@ -13,7 +13,7 @@ const [SHARE, MOST] = [0.1, 50]; // of the rows to check, as in keeptree.reporti
 /** The rows of a table as values of the tested attributes; throws a sentence. */
 export function readRows({ data }, { names, rows, mark }) {
   const places = data.attributes.map((attribute) => findColumn(data, attribute, names));
-  const readers = data.attributes.map((attribute) => (attribute.kind === "nominal" ? readLabel(attribute) : readNumber(attribute, mark, data.whatif.float32)));
+  const readers = data.attributes.map((attribute) => (attribute.kind === "nominal" ? readLabel(attribute) : readNumber(attribute, mark, data.whatif.tree.float32)));
   return rows.map((row, at) => places.map((place, k) => readers[k](row[place], at + 1)));
 }
 

@@ -101,7 +101,7 @@ export function fromHash(data, hash) {
     const found = [...values];
     for (const [key, text] of link) {
       const at = key.startsWith(prefix) ? keys.indexOf(key.slice(2)) : -1;
-      const value = at < 0 ? undefined : readValue(data.attributes[at], text, data.whatif.float32);
+      const value = at < 0 ? undefined : readValue(data.attributes[at], text, data.whatif.tree.float32);
       if (value !== undefined) found[at] = value;
     }
     return found;

@@ -47,13 +47,13 @@ export function isMixed(tree, x) {
   return tree.missing.some((rule, node) => rule === SHARE && tree.attribute[node] !== null && x[tree.attribute[node]] === null);
 }
 
-/** Class of the largest share; a later one must be 1e-6 larger, as in J48. */
-export function firstLargest(shares) {
+/** Class of the largest share, of ties the first declared; a later one must be 1e-6 larger, as in J48. */
+export function firstLargest(tree, shares) {
   let best = 0;
-  let chosen = 0;
-  shares.forEach((share, index) => {
-    if (share - best > 1e-6) [best, chosen] = [share, index];
-  });
+  let [chosen] = tree.declared;
+  for (const c of tree.declared) {
+    if (shares[c] - best > 1e-6) [best, chosen] = [shares[c], c];
+  }
   return chosen;
 }
 
@@ -69,7 +69,7 @@ export function leafAverage(tree, shares, values) {
 
 /** The tree's decision. */
 export function decide(tree, x, shares = route(tree, x)) {
-  if (isMixed(tree, x)) return firstLargest(leafAverage(tree, shares, tree.proportions));
+  if (isMixed(tree, x)) return firstLargest(tree, leafAverage(tree, shares, tree.proportions));
   const leaf = [...shares.keys()].find((node) => tree.children[node].length === 0);
   return tree.label[leaf];
 }

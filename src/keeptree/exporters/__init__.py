@@ -1,0 +1,1 @@
+"""Trees and models as code, queries, graphs and documents that need no KeepTree to run."""

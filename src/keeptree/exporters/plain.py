@@ -1,0 +1,293 @@
+"""A kept tree and its probability model as one plain dict: what all exporters and the page read."""
+
+import numpy as np
+
+from keeptree.data.labels import plain
+from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.probability.kernel_expert import KernelExpert
+from keeptree.probability.margin import PARTS, MarginExpert, MarginTreeClassifier
+from keeptree.probability.pool import SHARE, SOFTNESS
+from keeptree.probability.smoothing import SmoothedTreeClassifier
+from keeptree.probability.soft import SoftExpert, SoftTreeClassifier, slope_of
+from keeptree.tree import ERROR, LEAF, NOMINAL
+
+
+def plain_dict(tree, model=None):
+    """Return a tree and its probability model as plain lists, arrays and numbers.
+
+    Nodes are numbered as in the tree, classes by their place in ``classes``, and columns by their
+    place in ``columns``: those that the tree tests, in the order in which it first asks for them.
+    No model reads another column. Categories are codes, as :meth:`Tree.encode` gives them.
+
+    Parameters
+    ----------
+    tree : Tree
+        A classification tree.
+    model : fitted KeepTree classifier, optional
+        Gives the probabilities; without one they are the class proportions of the leaves.
+
+    Returns
+    -------
+    data : dict
+        ``columns``
+            A dict for each: ``column`` (its number in the tree), ``name``, ``categories`` (labels;
+            None for a number) and ``unknown`` (what an unseen label counts as: the code of a
+            category, -1 for missing, -2 for an error).
+        ``classes``
+            Labels as plain values.
+        ``decide``
+            ``"tree"``, or ``"probability"`` if the label is the most probable class, the first of
+            ties.
+        ``tree``
+            Lists with an entry for each node. ``attribute`` is the column tested (None in a leaf);
+            ``threshold`` of ``x <= threshold``, None elsewhere; ``children``; ``missing`` is where
+            a missing value goes: a child, -1 for all children by their ``share``, -2 for an error;
+            ``following`` is the same with the heaviest child in place of -1, which is the way to
+            the leaf that :meth:`Tree.apply` gives; ``label``; ``proportions`` of the classes, None
+            outside leaves. ``table`` has for each nominal test, by its number as text, the child
+            of each category. ``float32``: values are rounded to that before they are compared.
+            ``declared`` is the order of the classes in which ties are decided.
+        ``model``
+            ``kind`` and what its formula needs; see below.
+
+    Raises
+    ------
+    ValueError
+        If the model's probabilities cannot be written that way; the message names one that can.
+
+    Notes
+    -----
+    The kinds, with the probability of a row:
+
+    ``leaves``
+        ``values`` of the leaf (None elsewhere), averaged by share where a missing value is shared
+        and then divided by their sum.
+    ``soft``
+        ``values`` of the leaves of ``tests``, averaged by the shares of the row in them. ``tests``
+        has nodes of its own, children before their parents and the root last: ``attribute``,
+        ``threshold``, ``children``, ``missing`` (share of the first of two children where the
+        value is missing) and ``table`` (of a nominal test, by its number as text: a row of shares
+        for each category and one for a missing value). A numeric test gives its first child
+        ``1 / (1 + exp(-z))``, z being ``(threshold - x) * steep`` of the node, at most 40 and at
+        least -40; if ``steep`` is 0 the test is hard.
+    ``margin``
+        Logits: ``intercept``, plus for each part of ``reach`` the average of its ``values`` over
+        the leaves of ``tests``, as above with its ``steep``, plus for each part of ``sides`` and
+        each test the ``scores`` of the children by the shares that the test gives them, reached
+        or not. Probabilities are their softmax; of two classes there is one logit, of the second.
+        ``centre`` is what each test adds for the mean training case.
+    ``kernel``
+        ``landmarks`` (float32, one row each, in the order of ``attribute``), those of class c at
+        ``start[c]:start[c + 1]``, with ``sharpness`` and ``mass``. A number is the coordinate
+        ``(x - center) * factor``, plus ``size * u / sqrt(1 + u * u)`` for each ``[at, size]`` of
+        ``bends``, u being ``(x - at) * slope``, both products between -1e18 and 1e18; a category
+        is an entry of ``table``; all in float64, then rounded to float32. A class has the sum of
+        ``mass * (1 - sharpness * d²)**64`` over its landmarks, 0 where the base is 0.5 or less
+        and missing coordinates left out of d², in float32 with every product and sum rounded;
+        then, in float64, plus ``pseudo * prior``, and divided by the sum over the classes.
+    ``pool``
+        ``experts`` of the kinds above with their ``names``: softmax of the sum over the experts of
+        ``weights * log((1 - share) * p + share * prior)``. Unless ``softness`` is None the tree's
+        class is then made the largest: its margin m, the logarithm of its probability over the
+        largest other one, becomes ``(m + sqrt(m² + softness²)) / 2``, the others keep their
+        proportions. ``rows`` is the number of landmarks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> data = plain_dict(kt.C45Classifier(max_depth=1).fit(X, y).tree_)
+    >>> data["columns"][0]["name"], data["tree"]["threshold"], data["tree"]["children"]
+    ('petal width (cm)', [0.6, None, None], [[1, 2], [], []])
+    >>> data["model"]
+    {'kind': 'leaves', 'values': [None, [1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]}
+    """
+    if tree.classes is None:
+        raise ValueError("A regression tree has no classes; export a classification tree.")
+    if getattr(model, "preprocessing_", None):
+        raise ValueError(
+            f"The tree of this {type(model).__name__} stands at the end of a pipeline with a step "
+            "that cannot be folded into it; fit the model to kt.keep(pipeline, fold=False) and "
+            "transformed columns, and export that."
+        )
+    columns = tested_columns(tree)
+    place = {f: at for at, f in enumerate(columns)}
+    written = _tree_leaves(tree) if model is None else plain_model(model, place)
+    if written is None:
+        raise ValueError(
+            f"The probabilities of {type(model).__name__} cannot be exported; export the tree alone"
+            " (its model.tree_), or fit kt.KeptTreeClassifier to the same tree and export that."
+        )
+    return {
+        "columns": [_column(tree, f) for f in columns],
+        "classes": [plain(label) for label in tree.classes],
+        "decide": getattr(model, "decide", "tree"),
+        "tree": plain_tree(tree, place),
+        "model": written,
+    }
+
+
+def tested_columns(tree):
+    """Return the columns that a tree tests, in the order in which it first asks for them."""
+    inner = tree.preorder[tree.kind[tree.preorder] != LEAF]
+    return list(dict.fromkeys(tree.feature[inner].tolist()))
+
+
+def plain_tree(tree, place):
+    """Return the part ``tree`` of :func:`plain_dict`; ``place`` has the number of each column."""
+    inner = tree.kind != LEAF
+    return {
+        "attribute": [place[f] if f >= 0 else None for f in tree.feature.tolist()],
+        "threshold": _known(tree.threshold),
+        "children": [tree.children(node).tolist() for node in range(tree.n_nodes)],
+        "table": {
+            str(node): tree.category_children(node).tolist()
+            for node in np.flatnonzero(tree.kind == NOMINAL).tolist()
+        },
+        "missing": np.where(inner, tree.missing, ERROR).tolist(),
+        "following": np.where(inner, tree.missing_child, ERROR).tolist(),
+        "share": tree.shares.tolist(),
+        "label": tree.label.tolist(),
+        "proportions": _leaf_values(tree, tree.proportions),
+        "declared": tree.declared.tolist(),
+        "float32": tree.compare_dtype == "float32",
+    }
+
+
+def plain_model(model, place):
+    """Return the part ``model`` of :func:`plain_dict`, or None for a model without a formula here.
+
+    Parameters
+    ----------
+    model : fitted KeepTree classifier, or one of its experts
+        Only these very classes: a subclass may give other probabilities.
+    place : dict
+        Number of each column.
+    """
+    writer = _WRITERS.get(type(model))
+    return None if writer is None else writer(model, place)
+
+
+def _column(tree, f):
+    labels = tree.categories[f]
+    return {
+        "column": f,
+        "name": str(tree.feature_name(f)),
+        "categories": None if labels is None else [plain(label) for label in labels],
+        "unknown": int(tree.unknown[f]),
+    }
+
+
+def _tree_leaves(tree):
+    return {"kind": "leaves", "values": _leaf_values(tree, tree.proportions)}
+
+
+def _leaves(model, place):
+    return {"kind": "leaves", "values": _leaf_values(model.tree_, model.node_probabilities_)}
+
+
+def _leaf_values(tree, values):
+    """Values of the leaves only, by node."""
+    leaves = (tree.kind == LEAF).tolist()
+    return [row if leaf else None for row, leaf in zip(values.tolist(), leaves, strict=True)]
+
+
+def _only_expert(model, place):
+    return plain_model(model.expert_, place)
+
+
+def _pool(model, place):
+    experts = {"soft": model.soft_, "margin": model.margin_, "kernel": model.kernel_}
+    return {
+        "kind": "pool",
+        "names": list(model.pool_.names),
+        "experts": [plain_model(experts[name], place) for name in model.pool_.names],
+        "weights": model.pool_.weights.tolist(),
+        "prior": model.pool_.prior.tolist(),
+        "share": SHARE,
+        "softness": SOFTNESS if model.coherent else None,
+        "rows": len(model.kernel_.landmarks),
+    }
+
+
+def _soft(expert, place):
+    return {
+        "kind": "soft",
+        "tests": _soft_tests(expert.tests, place),
+        "steep": expert.tests.steep(slope_of(expert.strength)).tolist(),
+        "values": expert.values.tolist(),
+    }
+
+
+def _margin(expert, place):
+    steep = [expert.tests.steep(slope).tolist() for slope, _ in PARTS]
+    scores = [values.tolist() for values in (*expert.side, expert.path)]
+    parts = list(zip(steep, scores, PARTS, strict=True))
+    return {
+        "kind": "margin",
+        "tests": _soft_tests(expert.tests, place),
+        "sides": [{"steep": at, "scores": of} for at, of, (_, down) in parts if not down],
+        "reach": [{"steep": at, "values": of} for at, of, (_, down) in parts if down],
+        "intercept": expert.intercept.tolist(),
+        "centre": expert.centre.tolist(),
+    }
+
+
+def _kernel(expert, place):
+    space = expert.space
+    return {
+        "kind": "kernel",
+        "attribute": [place[f] for f in space.feature.tolist()],
+        "center": space.center.tolist(),
+        "factor": space.factor.tolist(),
+        "slope": space.slope.tolist(),
+        "bends": _split(space.bends.T, space.bend_start),
+        "table": [table or None for table in _split(space.table, space.table_start)],
+        "landmarks": expert.landmarks[:, : len(space.feature)],
+        "sharpness": expert.sharpness,
+        "mass": expert.mass,
+        "start": expert.class_start.tolist(),
+        "prior": expert.prior.tolist(),
+        "pseudo": expert.pseudo_cases,
+    }
+
+
+def _soft_tests(tests, place):
+    columns = tests.columns.tolist()
+    asked = zip(tests.column.tolist(), (tests.kind != LEAF).tolist(), strict=True)
+    children, tables = (
+        _split(tests.child, tests.child_start),
+        _split(tests.table, tests.table_start),
+    )
+    return {
+        "attribute": [place[columns[c]] if asks else None for c, asks in asked],
+        "threshold": _known(tests.threshold),
+        "children": children,
+        "missing": tests.missing.tolist(),
+        "table": {
+            str(k): np.reshape(tables[k], (-1, len(children[k]))).tolist()
+            for k in np.flatnonzero(tests.kind == NOMINAL).tolist()
+        },
+    }
+
+
+def _split(values, start):
+    """Lists of the values between each start and the next."""
+    return [part.tolist() for part in np.split(values, start[1:-1])]
+
+
+def _known(values):
+    """Values as a list, None for NaN."""
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+_WRITERS = {
+    KernelExpert: _kernel,
+    KeptTreeClassifier: _pool,
+    MarginExpert: _margin,
+    MarginTreeClassifier: _only_expert,
+    SmoothedTreeClassifier: _leaves,
+    SoftExpert: _soft,
+    SoftTreeClassifier: _only_expert,
+}
