@@ -22,6 +22,7 @@ _HOME = {
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
     "explain": "explanation.story",
+    "export": "exporters",
     "fit_file": "probability.fit_file",
     "keep": "importers",
     "load": "saving",

@@ -4,7 +4,19 @@ Nothing heavy is imported here; a command imports what it needs when it runs.
 """
 
 from keeptree import __version__
-from keeptree.cli import compare, demo, explain, fit, grow, keep, predict, report, sign, verify
+from keeptree.cli import (
+    compare,
+    demo,
+    explain,
+    export,
+    fit,
+    grow,
+    keep,
+    predict,
+    report,
+    sign,
+    verify,
+)
 from keeptree.cli.command import Command
 from keeptree.cli.program import Parser, run_program
 
@@ -17,6 +29,7 @@ COMMANDS = [
     fit.COMMAND,
     predict.COMMAND,
     explain.COMMAND,
+    export.COMMAND,
     grow.COMMAND,
     keep.COMMAND,
     compare.COMMAND,

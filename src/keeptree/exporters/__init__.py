@@ -1,1 +1,207 @@
-"""Trees and models as code, queries, graphs and documents that need no KeepTree to run."""
+"""Export trees and models to formats that other programs run: one file per format.
+
+A format is a module with ``write(subject, **options)``, which returns the files to write (name
+ending -> text or bytes, the main one first), and, if something can run it, with
+``run(files, subject, rows, **options)``, which scores :class:`~keeptree.exporters.rows.Rows` there
+and returns :class:`~keeptree.exporters.check.Answers`, or the reason (text) why it cannot. A format
+whose arithmetic is not that of float64 also has ``tolerance(subject, **options)``.
+"""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+
+from keeptree.choice import one_of
+from keeptree.output import check_writable, replacing
+from keeptree.progress import step
+
+__all__ = ["FORMATS", "Export", "Format", "export"]
+
+SCHEMA = 1  # of Export.to_dict; rises when a field changes its meaning
+
+
+@dataclass(frozen=True)
+class Format:
+    """An export format: what users call it, how its files end, and the module that writes it."""
+
+    name: str
+    title: str
+    suffix: str
+    module: str
+
+
+FORMATS = {made.name: made for made in (Format("mermaid", "Mermaid", ".mmd", "mermaid"),)}
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was exported.
+
+    Attributes
+    ----------
+    format : str
+        Name of the format.
+    paths : tuple of Path
+        Files written, the main one first.
+    checked : str
+        ``"equal on 1000 of 1000 rows"``, or why nothing was compared.
+    fingerprint : str
+        Of the tree.
+    """
+
+    format: str
+    paths: tuple
+    checked: str
+    fingerprint: str
+
+    def to_dict(self):
+        """Return the same as plain values."""
+        return {
+            "schema": SCHEMA,
+            "format": self.format,
+            "paths": [str(path) for path in self.paths],
+            "checked": self.checked,
+            "fingerprint": self.fingerprint,
+        }
+
+
+def export(model, to=None, *, format=None, check=1000, overwrite=False, **options):
+    """Write a tree or model in a format that other programs run, checked against Python.
+
+    Before anything is written, the target scores rows that try every test of the tree: its
+    threshold and the numbers next to it, missing values, unseen categories. Labels and leaves must
+    be those of Python, and probabilities equal to 1e-12; else nothing is written.
+
+    Parameters
+    ----------
+    model : fitted model, Tree, str or Path
+        One of our classifiers; a ``Tree``, or anything that :func:`keeptree.keep` takes; or the
+        file of a saved tree or model.
+    to : str or Path, optional
+        File to write; its ending chooses the format. Without it the text is returned.
+    format : str, optional
+        ``"mermaid"``, ...; needed if ``to`` does not tell.
+    check : int, default=1000
+        Rows to compare; 0 compares nothing.
+    overwrite : bool, default=False
+        Whether files beside ``to`` may be replaced that exist and were not exported by KeepTree.
+    **options
+        Of the format; see the guide.
+
+    Returns
+    -------
+    done : Export, or str, bytes or dict
+        What was written. Without ``to`` the text itself, or a dict from name ending to text if the
+        format needs several files.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=1)).fit(X, y)
+    >>> print(kt.export(model, format="mermaid"))
+    %% Exported by KeepTree ...
+    flowchart TD
+      n0["petal width (cm)"]
+      ...
+    """
+    from keeptree.exporters.subject import subject_of
+
+    chosen = _choose(to, format)
+    path = None if to is None else check_writable(to)
+    writer = import_module(f"keeptree.exporters.{chosen.module}")
+    _check_options(writer.write, chosen, options)
+    subject = subject_of(model)
+    with step(f"Writing {chosen.title}"):
+        files = writer.write(subject, **options)
+    if path is not None:
+        paths = _check_paths(path, files, overwrite)
+    checked = _check(writer, chosen, files, subject, check, options)
+    if path is None:
+        return next(iter(files.values())) if len(files) == 1 else files
+    _write(paths, files)
+    return Export(chosen.name, tuple(paths), checked, subject.fingerprint)
+
+
+def _choose(to, name):
+    """The format of a name, or of the ending of a file."""
+    if name is not None:
+        return FORMATS[one_of(FORMATS, name, "export format")]
+    if to is None:
+        raise ValueError(f"Give a file to write, or a format: {', '.join(FORMATS)}.")
+    suffix = Path(to).suffix.lower()
+    for found in FORMATS.values():
+        if found.suffix == suffix:
+            return found
+    known = ", ".join(f"{found.suffix} ({found.title})" for found in FORMATS.values())
+    raise ValueError(
+        f"{Path(to).name} does not tell the export format by its ending; there are {known}. "
+        "Choose one of them, or give the format by name."
+    )
+
+
+def _check_options(write, chosen, options):
+    """Raise a ValueError for the first option that a format does not have."""
+    known = list(signature(write).parameters)[1:]
+    for name in options:
+        if name not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has no options"
+            raise ValueError(f"{chosen.title} has no option {name!r}; {has}.")
+
+
+def _check_paths(path, files, overwrite):
+    """Where each file goes; one that was not named and is not ours must not be replaced."""
+    others = list(files)[1:]
+    paths = [path, *(path.with_name(f"{path.stem}{suffix}") for suffix in others)]
+    for beside in paths[1:]:
+        check_writable(beside)
+        if beside.exists() and not overwrite and not _is_ours(beside):
+            raise ValueError(
+                f"{beside} exists already and would be replaced; move it, or allow it "
+                "(overwrite=True, --force)."
+            )
+    return paths
+
+
+def _is_ours(path):
+    """Whether a file is an earlier export."""
+    with open(path, "rb") as file:
+        return b"Exported by KeepTree" in file.read(200)
+
+
+def _check(writer, chosen, files, subject, n, options):
+    """Compare the target with Python on ``n`` rows: one sentence, or a ValueError."""
+    if not hasattr(writer, "run"):
+        return f"not checked: {chosen.title} draws the tree and scores nothing"
+    if n == 0:
+        return "not checked: no rows were asked for"
+    from keeptree.exporters.check import TOLERANCE, answers_of_python, compare
+    from keeptree.exporters.rows import sample_rows
+
+    rows = sample_rows(subject, n)
+    with step("Comparing the export with Python"):
+        theirs = writer.run(files, subject, rows, **options)
+        if not hasattr(theirs, "label"):
+            return f"not checked: {theirs or 'nothing here can run it'}"
+        allowed = getattr(writer, "tolerance", lambda subject, **options: TOLERANCE)
+        found = compare(answers_of_python(subject, rows.X), theirs, allowed(subject, **options))
+    if found.wrong:
+        raise ValueError(
+            f"The {chosen.title} export is {found}, and nothing was written; please report this "
+            "as a bug of KeepTree."
+        )
+    return str(found)
+
+
+def _write(paths, files):
+    """Write all files, or none."""
+    with ExitStack() as stack:
+        for path, content in zip(paths, files.values(), strict=True):
+            temporary = stack.enter_context(replacing(path))
+            if isinstance(content, bytes):
+                temporary.write_bytes(content)
+            else:
+                temporary.write_text(content, encoding="utf-8", newline="\n")

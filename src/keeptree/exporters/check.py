@@ -1,0 +1,99 @@
+"""The check of an export: rows that try every test, scored by the target and by Python."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.data.labels import label_codes
+
+TOLERANCE = 1e-12  # of a probability, where the target has doubles
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a target, or Python, answers for some rows.
+
+    Parameters
+    ----------
+    label : ndarray of shape (n,)
+        Position of the class in ``subject.classes``; -1 for something else.
+    leaf : ndarray of shape (n,) or None
+        Number of the leaf; None if the target does not tell it.
+    probability : ndarray of shape (n, n_classes) or None
+        None if the target does not tell them.
+    """
+
+    label: np.ndarray
+    leaf: np.ndarray | None = None
+    probability: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How the answers of a target differ from those of Python.
+
+    Parameters
+    ----------
+    rows, labels, leaves : int
+        Rows compared, and of these the ones with another label or another leaf.
+    probability : float
+        Largest difference of a probability.
+    wrong : int
+        Rows that differ in label or leaf, or in a probability by more than the tolerance.
+    """
+
+    rows: int
+    labels: int
+    leaves: int
+    probability: float
+    wrong: int
+
+    def __str__(self):
+        if self.wrong == 0:
+            return f"equal on {self.rows} of {self.rows} rows"
+        return (
+            f"different on {self.wrong} of {self.rows} rows (labels on {self.labels}, leaves on "
+            f"{self.leaves}, probabilities by up to {self.probability:.2g})"
+        )
+
+
+def answers_of_python(subject, rows):
+    """Answers of the model, or of the bare tree, for encoded rows."""
+    tree, model = subject.tree, subject.model
+    leaf = tree.route(rows)
+    if model is None:
+        return Answers(tree.decide(rows), leaf, tree.mix_proportions(rows))
+    has_probability = hasattr(model, "predict_proba_encoded")
+    return Answers(
+        label_codes(model.predict_encoded(rows), tree.classes),
+        leaf,
+        model.predict_proba_encoded(rows) if has_probability else None,
+    )
+
+
+def compare(ours, theirs, tolerance=TOLERANCE):
+    """Return the :class:`Difference` of two :class:`Answers`, as far as the target answers."""
+    label = ours.label != theirs.label
+    leaf = np.zeros(len(label), dtype=bool)
+    if theirs.leaf is not None:
+        leaf = ours.leaf != theirs.leaf
+    gap = np.zeros(len(label))
+    if theirs.probability is not None:
+        gap = np.abs(ours.probability - theirs.probability).max(axis=1, initial=0.0)
+        gap[np.isnan(gap)] = np.inf  # an answer is missing
+    wrong = label | leaf | (gap > tolerance)
+    return Difference(
+        len(label), int(label.sum()), int(leaf.sum()), float(gap.max(initial=0.0)), int(wrong.sum())
+    )
+
+
+def codes_of(labels, classes):
+    """Position of each label among the classes, -1 for one that is not there.
+
+    Examples
+    --------
+    >>> codes_of(["b", None], ("a", "b")).tolist()
+    [1, -1]
+    """
+    position = {label: code for code, label in enumerate(classes)}
+    return np.array([position.get(label, -1) for label in labels], dtype=np.int64)

@@ -1,0 +1,210 @@
+"""Rows that try every test of a tree, as Python encodes them and as a table of raw values."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from keeptree.data.columns import AS_MISSING
+from keeptree.tree import ERROR, LEAF, NUMERIC
+
+_MOST_NUMBERS = 20_000_000  # a table of very many columns has fewer rows
+_UNSEEN = 'never seen; "--é"'
+_SPECIAL = 0.2  # share of values, beside those of the path, that are replaced by odd ones
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table to be scored.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        As the tree reads them: category codes, NaN where missing.
+    names : tuple of str
+        Names of the columns.
+    categories : tuple
+        Labels of each nominal column, None for a numeric one.
+    unseen : dict of int to tuple
+        Column -> positions of the rows that hold a label which the tree does not know, and it.
+    """
+
+    X: np.ndarray
+    names: tuple
+    categories: tuple
+    unseen: dict
+
+    def __len__(self):
+        return len(self.X)
+
+    def column(self, feature):
+        """Raw values of a column: floats or labels, None where missing."""
+        values, labels = self.X[:, feature].tolist(), self.categories[feature]
+        if labels is None:
+            return [None if math.isnan(value) else value for value in values]
+        raw = [None if math.isnan(value) else labels[int(value)] for value in values]
+        rows, label = self.unseen.get(feature, ((), None))
+        for row in rows:
+            raw[row] = label
+        return raw
+
+    @cached_property
+    def columns(self):
+        """All columns: name -> raw values."""
+        return {name: self.column(f) for f, name in enumerate(self.names)}
+
+
+def sample_rows(subject, n, seed=0):
+    """Rows that reach every test of a tree, on its threshold and one ulp beside it.
+
+    Each row follows the path to a test; there it holds the threshold, its neighbours in float64
+    and float32, the numbers where rounding to float32 changes sides, or each category. Other
+    values come from the range that the model has observed. Missing values, unseen categories and,
+    for a bare tree, infinite numbers are mixed in wherever the tree has a rule for them.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is exported.
+    n : int
+        Number of rows.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    rows : Rows
+    """
+    tree, rng = subject.tree, np.random.default_rng(seed)
+    n = max(1, min(n, _MOST_NUMBERS // tree.n_features))
+    columns = [_Column(subject, f) for f in range(tree.n_features)]
+    X = np.column_stack([column.draw(rng, n) for column in columns])
+    tests = np.flatnonzero(tree.kind != LEAF)
+    _follow_paths(tree, columns, X, rng, tests)
+    unseen = {}
+    for f in np.unique(tree.feature[tests]).tolist():
+        odd = np.flatnonzero(rng.random(n) < _SPECIAL / max(1, len(tests)) ** 0.5)
+        X[odd, f] = rng.choice(columns[f].odd, len(odd)) if columns[f].odd else X[odd, f]
+        if columns[f].unseen is not None:
+            rows = np.flatnonzero(rng.random(n) < _SPECIAL / 4)
+            X[rows, f] = np.nan if tree.unknown[f] < 0 else tree.unknown[f]
+            unseen[f] = (rows.tolist(), columns[f].unseen)
+    return Rows(X, subject.names, tree.categories, unseen)
+
+
+def beside(threshold):
+    """A threshold, its neighbours in float64 and float32, and where float32 rounding turns.
+
+    Examples
+    --------
+    >>> len(beside(0.1)), 0.1 in beside(0.1)
+    (12, True)
+    """
+    with np.errstate(over="ignore"):
+        single = np.float32(threshold)
+        singles = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]
+    singles = [float(x) for x in (singles[0], single, singles[1]) if np.isfinite(x)]
+    middles = [(a + b) / 2 for a, b in pairwise(singles)]
+    around = [float(np.nextafter(threshold, side)) for side in (-np.inf, np.inf)]
+    turning = [float(np.nextafter(m, side)) for m in middles for side in (-np.inf, np.inf)]
+    numbers = dict.fromkeys([threshold, *around, *singles, *middles, *turning])
+    return [x for x in numbers if np.isfinite(x)]
+
+
+class _Column:
+    """What a column of the sampled rows may hold."""
+
+    def __init__(self, subject, feature):
+        tree, model = subject.tree, subject.model
+        tests = (tree.kind != LEAF) & (tree.feature == feature)
+        self.labels = tree.categories[feature]
+        self.threshold = np.unique(tree.threshold[tests]) if self.labels is None else np.empty(0)
+        self.low, self.high = _range(model, feature, self.threshold)
+        ruled = tests.any() and (tree.missing[tests] != ERROR).all()
+        self.odd = [np.nan] if ruled else []
+        self.unseen = None
+        if self.labels is None:
+            self.odd += [] if model is not None else [-np.inf, np.inf]
+            self.odd += [0.0, -0.0, 5e-324, -1e-40, 1e300, -1e300]
+        elif tests.any() and (tree.unknown[feature] >= 0 or (ruled and _as_missing(tree, feature))):
+            self.unseen = _unseen_label(self.labels)
+
+    def draw(self, rng, n):
+        """Random values of the column."""
+        if self.labels is not None:
+            return rng.integers(len(self.labels), size=n).astype(np.float64)
+        return self.between(rng, -np.inf, np.inf, n)
+
+    def between(self, rng, low, high, n=1):
+        """Random numbers above ``low`` and at most ``high``, within the range if possible."""
+        low, high = max(low, min(self.low, high)), min(high, max(self.high, low))
+        values = low + (1.0 - rng.random(n)) * (high - low)
+        return np.where(np.isfinite(values), values, high if np.isfinite(high) else low)
+
+
+def _range(model, feature, threshold):
+    """The range a model has observed; of a bare tree somewhat more than that of its tests."""
+    if model is not None:
+        return float(model.observed_.low[feature]), float(model.observed_.high[feature])
+    if len(threshold) == 0:
+        return 0.0, 1.0
+    with np.errstate(over="ignore"):
+        room = float(np.ptp(threshold)) or abs(float(threshold[0])) or 1.0
+    room = room if np.isfinite(room) else 0.0
+    return float(threshold[0]) - room, float(threshold[-1]) + room
+
+
+def _as_missing(tree, feature):
+    return tree.unknown[feature] == AS_MISSING
+
+
+def _unseen_label(labels):
+    """A label of the same kind that is not among the labels; None if there is none."""
+    if all(isinstance(label, str) for label in labels):
+        return _UNSEEN
+    if all(type(label) in (int, float) for label in labels):
+        return type(labels[0])(max(labels) + 1)
+    return None
+
+
+def _follow_paths(tree, columns, X, rng, tests):
+    """Let each row reach a test, one after the other, and hold a value that tries it."""
+    tried = [
+        (int(node), value)
+        for node in rng.permutation(tests)
+        for value in rng.permutation(_values_to_try(tree, node))
+    ]
+    for row in range(len(X)) if tried else ():
+        node, value = tried[row % len(tried)]
+        _set_path(tree, columns, X, row, node, rng)
+        X[row, tree.feature[node]] = value
+
+
+def _values_to_try(tree, node):
+    if tree.kind[node] == NUMERIC:
+        return beside(float(tree.threshold[node]))
+    return np.arange(len(tree.categories[tree.feature[node]]), dtype=np.float64)
+
+
+def _set_path(tree, columns, X, row, node, rng):
+    """Set the values of a row so that it follows the path to a node."""
+    limits, chosen = {}, {}
+    path = tree.path(node)
+    for above, below in pairwise(path):
+        f = int(tree.feature[above])
+        if tree.kind[above] == NUMERIC:
+            low, high = limits.get(f, (-np.inf, np.inf))
+            at = float(tree.threshold[above])
+            goes_left = below == tree.children(above)[0]
+            limits[f] = (low, min(high, at)) if goes_left else (max(low, at), high)
+        else:
+            taken = np.flatnonzero(tree.category_children(above) == below)
+            chosen[f] = np.intersect1d(taken, chosen[f]) if f in chosen else taken
+    for f, (low, high) in limits.items():
+        if low < high:
+            X[row, f] = columns[f].between(rng, low, high)[0]
+    for f, codes in chosen.items():
+        if len(codes):
+            X[row, f] = rng.choice(codes)

@@ -1,0 +1,102 @@
+"""What is exported: a tree, with or without a model of its probabilities."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from keeptree import __version__
+from keeptree.data.labels import class_names, plain
+from keeptree.importers import keep, keep_with_steps, unwrap
+from keeptree.importers.with_data import is_foreign
+from keeptree.saving import load
+from keeptree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A tree or model as the export formats see it.
+
+    Parameters
+    ----------
+    tree : Tree
+        The kept tree; never a regression tree.
+    model : fitted classifier or None
+        What gives the probabilities; None for a bare tree, whose probabilities are the class
+        proportions of its leaves.
+    names : tuple of str
+        Name of each column of the tree; ``x[3]`` where it has none.
+    classes : tuple
+        Class labels as plain Python values, in the order of ``tree.classes``.
+    class_names : tuple of str
+        What people call the classes.
+    fingerprint : str
+        :attr:`Tree.digest <keeptree.Tree.digest>` of the tree.
+    version : str
+        Version of KeepTree.
+    """
+
+    tree: Tree
+    model: object
+    names: tuple
+    classes: tuple
+    class_names: tuple
+    fingerprint: str
+    version: str
+
+    @property
+    def decides_by_tree(self):
+        """Whether the decision is the tree's, and not the most probable class."""
+        return getattr(self.model, "decide", "tree") == "tree"
+
+    @property
+    def kind(self):
+        """What it is, for people: the class of the model, or "tree"."""
+        return "tree" if self.model is None else type(self.model).__name__
+
+    @property
+    def origin(self):
+        """One line for a comment of the exported file: fingerprint and version."""
+        return f"Exported by KeepTree {self.version} from the tree {self.fingerprint}"
+
+
+def subject_of(source):
+    """Return the :class:`Subject` of a model, a tree, or a file that holds one.
+
+    Parameters
+    ----------
+    source : fitted model, Tree, str or Path
+        One of our classifiers, anything that :func:`keeptree.keep` takes, or a file of either.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> subject = subject_of(kt.C45Classifier().fit(X, y))
+    >>> subject.kind, subject.names[:2], subject.classes
+    ('tree', ('x[0]', 'x[1]'), (0, 1, 2))
+    """
+    if isinstance(source, str | Path):
+        source = keep(Path(source)) if is_foreign(source) else load(source)
+    tree, steps = keep_with_steps(source)
+    if tree.classes is None:
+        raise ValueError(
+            "A regression tree has no classes, and exports are of classification trees; "
+            "its text (Tree.to_text) and its JSON file (Tree.save) can be read elsewhere."
+        )
+    if steps:
+        raise ValueError(
+            "The tree stands behind steps of a pipeline that cannot be folded into it, and steps "
+            "are not exported; export kt.keep(pipeline, fold=False) and give it transformed "
+            "columns."
+        )
+    inner = source if isinstance(source, Tree) else unwrap(source)[0]
+    model = inner if hasattr(inner, "predict_encoded") and hasattr(inner, "observed_") else None
+    return Subject(
+        tree=tree,
+        model=model,
+        names=tuple(tree.feature_name(f) for f in range(tree.n_features)),
+        classes=tuple(plain(label) for label in tree.classes),
+        class_names=tuple(class_names(inner, tree.classes)),
+        fingerprint=tree.digest,
+        version=__version__,
+    )
