@@ -16,7 +16,8 @@ def beside(value):
     singles = [float(x) for x in (single, *around) if np.isfinite(x)]
     middles = [(a + b) / 2 for a in singles for b in singles]
     numbers = [value, *singles, *middles]
-    numbers += [float(np.nextafter(x, side)) for x in numbers for side in (-np.inf, np.inf)]
+    with np.errstate(over="ignore"):
+        numbers += [float(np.nextafter(x, side)) for x in numbers for side in (-np.inf, np.inf)]
     return [x for x in dict.fromkeys(numbers) if np.isfinite(x)]
 
 

@@ -94,8 +94,9 @@ def test_else_takes_whatever_the_data_hold():
     X, y = loans()
     text = "owner = yes: grant\nelse\n  age > 40: grant\n  else: refuse"
     tree = kt.keep(text, X, y)
-    assert tree.to_text().splitlines()[1] == "owner in {no, unknown}"
-    assert tree.branch(2).labels == ("no", "unknown")
+    assert tree.to_text().splitlines()[1] == "owner in {no, unknown} or unseen"
+    X.owner = "squatter"
+    assert tree.predict(X).tolist() == np.where(X.age > 40, "grant", "refuse").tolist()
 
 
 def test_less_than_is_printed_as_it_was_written():
@@ -117,7 +118,7 @@ def test_less_than_is_printed_as_it_was_written():
         ("age <= 3: grant\nage > 4: refuse", "`age > 4` and line 1 leave out values between them"),
         ("age < 3: grant\nage > 3: refuse", "leave out values between them; expected `age >= 3`"),
         ("age <= 3: grant\nincome > 3: refuse", "line 2, column 1: expected another branch of `ag"),
-        ("age <= 3: grant\nage > 3: refuse\nage > 5: grant", "line 3, .*two branches already"),
+        ("age <= 3: grant\nage > 3: refuse\nage > 5: grant", "line 3, .*already has its two"),
         ("owner = yes: grant\nowner = no: refuse", "line 1, .*no branch of `owner` takes `unknown"),
         ("owner = yes: grant\nowner in {no, yes, unknown}: refuse", "line 2, .*covered by line 1"),
         ("owner = yes: grant\nowner = now: refuse\nelse: grant", "`now` is no value of `owner`; d"),
@@ -150,7 +151,7 @@ def test_an_error_names_the_line_the_column_and_what_was_expected(text, sentence
 def test_a_category_that_the_data_lack_is_a_warning_unless_it_is_misspelt():
     X, y = loans()
     text = "owner = yes: grant\nowner in {no, unknown, lodger}: refuse"
-    with pytest.warns(UserWarning, match="line 2: no row of the data has the value `lodger`"):
+    with pytest.warns(UserWarning, match="line 2: `lodger` is no value of `owner` in the data"):
         tree = kt.keep(text, X, y)
     assert tree.to_text(precision=None).count("lodger") == 1
 
@@ -199,6 +200,71 @@ def test_all_digits_of_a_scikit_learn_tree_decide_every_row_the_same(load):
     np.testing.assert_array_equal(again.predict(rows), tree.predict(rows))
 
 
+MISSING = """\
+refuse unseen area
+colour in {red, green} or unseen
+  age is known
+    age < 45: grant
+    age >= 45 or missing: refuse
+  age is missing: ask
+colour = blue
+  area = north: grant
+  area = south: refuse
+  area is missing: ask
+colour is missing: refuse"""
+
+
+def test_branches_of_missing_and_unseen_values_are_read_and_printed_back():
+    tree = kt.keep(MISSING)
+    assert tree.to_text(precision=None) == MISSING
+    assert tree.unknown.tolist() == [2 + 1, -1, -2]
+    rows = [
+        ["mauve", 30, "north"], ["red", None, "north"], [None, 30, "north"], ["blue", 1, None],
+    ]  # fmt: skip
+    assert tree.predict(rows).tolist() == ["grant", "ask", "refuse", "ask"]
+    with pytest.raises(ValueError, match="west"):
+        tree.predict([["red", 30, "west"]])
+
+
+def test_categories_that_the_text_does_not_name_take_else_and_not_equal():
+    for rest in ("else", "owner != yes", "owner is unseen"):
+        tree = kt.keep(f"owner = yes: grant\n{rest}: refuse")
+        assert tree.predict([["yes"], ["no"]]).tolist() == ["grant", "refuse"]
+        assert tree.to_text() == "owner = yes: grant\nowner is unseen: refuse"
+
+
+def test_unseen_categories_are_missing_values_where_some_test_has_no_branch_for_them():
+    tree = kt.keep("a = x or missing: p\nelse\n  a = y: p\n  a = z: q")
+    assert tree.unknown.tolist() == [-1]
+    assert tree.predict([["w"], ["z"]]).tolist() == ["p", "q"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("age is known: grant\nage <= 3: refuse", "line 2, .*no counterpart of .*`age is missing`"),
+        ("age is missing: grant\nelse or missing: refuse", "line 2, .*overlaps `age is missing`"),
+        ("age is known or missing: grant\nelse: refuse", "line 1, column 14: unexpected `or missi"),
+        ("age <= 3 or unseen: grant\nelse: refuse", "line 1, .*`or unseen` is for categories"),
+        ("owner = yes or unseen: grant\nowner in {no, unknown} or unseen: refuse", "line 2, .*un"),
+        ("owner is unseen: grant\nelse\n  owner = yes: grant\n  owner in {no, unknown}: refuse",
+         None),
+        ("owner in {yes, no} or unseen\n  owner = yes: grant\n  owner = no: refuse\n"
+         "owner = unknown: grant", "line 2, .*takes unseen categories, as line 1 does; add"),
+        ("refuse unseen age\nage <= 3: grant\nelse: refuse", "line 1, column 15: .*no categories"),
+        ("refuse unseen owner\nowner = yes or unseen: grant\nelse: refuse", "line 2.*line 1 refus"),
+        ("refuse unseen owner\n", "line 1, .*expected a test such as"),
+    ],
+)  # fmt: skip
+def test_contradictions_about_missing_and_unseen_values_are_named(text, sentence):
+    if sentence is None:
+        assert kt.keep(text, *loans()).to_text().startswith("owner is unseen: grant")
+        return
+    with pytest.raises(ValueError, match=sentence) as error:
+        kt.keep(text, *loans())
+    assert "\n" not in str(error.value)
+
+
 NAMES = st.lists(
     st.text(st.characters(codec="utf-8"), min_size=0, max_size=12)
     | st.sampled_from(["else", "a <= b", "x in {y}", "not in", 'say "hi"', "#1", "| a", "12", " "]),
@@ -206,9 +272,39 @@ NAMES = st.lists(
 )  # fmt: skip
 
 
+def rules_for_missing_and_unseen(tree, seed):
+    """The tree with branches that only missing values take, and a rule for unseen labels."""
+    rng = np.random.default_rng(seed)
+    threshold, table = tree.threshold.copy(), tree.category_child.copy()
+    for node in np.flatnonzero(tree.missing >= -1):
+        children, goes = tree.children(node), tree.missing[node]
+        at = slice(tree.category_start[node], tree.category_start[node + 1])
+        bare = goes if goes >= 0 else rng.choice(children)
+        if tree.kind[node] == 2 and rng.random() < 0.4:
+            table[at] = np.where(
+                table[at] == bare, rng.choice(children[children != bare]), table[at]
+            )
+        elif tree.kind[node] == 1 and goes == children[1] and rng.random() < 0.4:
+            threshold[node] = np.finfo(np.float64).max
+    unknown = [-1 if c is None else rng.integers(-2, len(c)) for c in tree.categories]
+    categories = [
+        c if c is None or k < 0 or rng.random() < 0.5 else (*c[:k], "(other)", *c[k + 1 :])
+        for c, k in zip(tree.categories, unknown, strict=True)
+    ]
+    return replace(
+        tree, threshold=threshold, category_child=table, unknown=unknown, categories=categories
+    )
+
+
 @settings(max_examples=150, deadline=None)
-@given(trees(missing=("error", "share", "child")), NAMES, NAMES, st.integers(1, 17))
-def test_text_to_tree_to_text_is_the_identity(tree, names, labels, precision):
+@given(
+    trees(missing=("error", "share", "child", "mixed")),
+    st.integers(0, 2**32 - 1),
+    NAMES,
+    NAMES,
+    st.integers(1, 17),
+)
+def test_text_to_tree_to_text_is_the_identity(tree, seed, names, labels, precision):
     categories = [None if c is None else [*labels, *"fg"][: len(c)] for c in tree.categories]
     shuffled = [*labels, "9", "ninth"][: len(tree.classes)]
     tree = replace(
@@ -220,9 +316,10 @@ def test_text_to_tree_to_text_is_the_identity(tree, names, labels, precision):
     )
     if tree.n_leaves == 1:
         return
-    for digits in (6, precision, None):
-        text = tree.to_text(precision=digits)
-        assert kt.keep(text).to_text(precision=digits) == text
+    for each in (tree, rules_for_missing_and_unseen(tree, seed)):
+        for digits in (6, precision, None):
+            text = each.to_text(precision=digits)
+            assert kt.keep(text).to_text(precision=digits) == text
 
 
 @settings(max_examples=100, deadline=None)
@@ -230,10 +327,14 @@ def test_text_to_tree_to_text_is_the_identity(tree, names, labels, precision):
 def test_the_exact_text_is_the_tree(tree, seed):
     if tree.n_leaves == 1:
         return
+    tree = rules_for_missing_and_unseen(tree, seed)
     again = kt.keep(tree.to_text(precision=None))
     can_miss = 0.1 if (tree.missing[tree.kind != 0] != -2).all() else 0.0
     rows = trying_rows(tree, random_rows(tree, seed, missing=can_miss), seed, missing=can_miss > 0)
     rows = decode(tree, rows)
+    for column in np.flatnonzero(tree.unknown >= (-1 if can_miss else 0)):
+        if tree.categories[column] is not None:
+            rows[::7, column] = "never seen"
     frame = pd.DataFrame(rows, columns=[f"x[{j}]" for j in range(tree.n_features)])
     frame = frame[list(again.feature_names)]
     assert_same_partition(again.apply(frame), tree.apply(rows))
@@ -242,3 +343,13 @@ def test_the_exact_text_is_the_tree(tree, seed):
     np.testing.assert_allclose(
         again.predict_proba(frame), tree.predict_proba(rows)[:, present], atol=1e-12
     )
+    refusing = np.flatnonzero(
+        (tree.unknown == -2) & np.isin(np.arange(tree.n_features), tree.feature)
+    )
+    for column in refusing:
+        rows[0] = decode(tree, random_rows(tree, seed, n=1))[0]
+        rows[0, column] = "never seen"
+        frame = pd.DataFrame(rows[:1], columns=[f"x[{j}]" for j in range(tree.n_features)])
+        for kept, row in ((tree, rows[:1]), (again, frame[list(again.feature_names)])):
+            with pytest.raises(ValueError, match="never seen"):
+                kept.apply(row)

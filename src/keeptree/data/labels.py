@@ -1,5 +1,6 @@
 """Class labels: as plain Python values, and as codes of the classes of a tree."""
 
+import re
 from numbers import Number
 
 import numpy as np
@@ -59,6 +60,31 @@ def label_kind(label):
     if isinstance(label, str):
         return "text"
     return "numbers" if isinstance(label, Number | np.bool_) else type(label).__name__
+
+
+def other_label(labels):
+    """A label for categories that are not among ``labels``: ``"(other)"``, if it is free.
+
+    Examples
+    --------
+    >>> other_label(["red", "blue"]), other_label(["red", "(other)"])
+    ('(other)', '((other))')
+    """
+    label = "(other)"
+    while label in labels:
+        label = f"({label})"
+    return label
+
+
+def is_other_label(label):
+    """Whether :func:`other_label` may have made a label.
+
+    Examples
+    --------
+    >>> is_other_label("((other))"), is_other_label("other")
+    (True, False)
+    """
+    return isinstance(label, str) and re.fullmatch(r"\(+other\)+", label) is not None
 
 
 def named_label(text, classes):

@@ -2,7 +2,8 @@
 
 import re
 
-from keeptree.importers.outline import Leaf, Line, OutlineError, build, single_leaf
+from keeptree.importers.line import Leaf, Line, OutlineError
+from keeptree.importers.outline import build, single_leaf
 from keeptree.tree import SHARE
 
 _TITLE = re.compile(r"^J48 (?:un)?pruned tree\s*\n-+\s*\n", re.MULTILINE)

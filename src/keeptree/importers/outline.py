@@ -1,88 +1,29 @@
 """Indented lines, one per branch, into a Sketch: for every text that people or programs print."""
 
-import warnings
-from dataclasses import dataclass, field
+import sys
 from graphlib import CycleError, TopologicalSorter
 
-import numpy as np
-
-from keeptree.data.labels import sorting_order
-from keeptree.importers.known import closest, did_you_mean, match_label
+from keeptree.data.columns import REFUSED
+from keeptree.data.labels import other_label
+from keeptree.importers.known import did_you_mean, match_label
+from keeptree.importers.leaves import give_classes
+from keeptree.importers.line import OutlineError, check_absent
 from keeptree.importers.sketch import Sketch, just_below
 from keeptree.text import number_text
 from keeptree.tree import ERROR, SHARE
 
-_OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<"}
-_LEFT = ("<=", "<")
+_OPPOSITE = {
+    "<=": ">", ">": "<=", "<": ">=", ">=": "<", "is known": "is missing", "is missing": "is known",
+}  # fmt: skip
+_LEFT = ("<=", "<", "is known")
+_NUMBERS = ("<=", "<", ">", ">=")
+_LISTS = ("in", "not in", "is unseen")  # only a nominal column has these
+_IS = ("is known", "is missing")
+_REST = ("else", "not in", "is known")  # take what the other branches do not list
+_LARGEST = sys.float_info.max  # no number is above it: a test on it is one for missing values
 
 
-@dataclass
-class Leaf:
-    """The end of a line: a class and, where they are given, its cases.
-
-    Attributes
-    ----------
-    label : object
-        The class.
-    column : int
-        Where it stands in its line, from 1.
-    weight, errors : float or None
-        Cases of the leaf, and those of other classes.
-    others : dict
-        Cases of the classes that are named, the leaf's own included if ``weight`` is None.
-    """
-
-    label: object
-    column: int
-    weight: float | None = None
-    errors: float | None = None
-    others: dict = field(default_factory=dict)
-
-
-@dataclass
-class Line:
-    """One branch as it was written.
-
-    Attributes
-    ----------
-    number, indent : int
-        Its number, from 1, and how far it is indented.
-    text : str
-        The condition.
-    name : str or None
-        The column; None for ``else``.
-    sign : {"<=", ">", "<", ">=", "in", "not in", "else"}
-        How the value is compared.
-    value : float or tuple
-        A threshold, or labels.
-    columns : tuple of int
-        Where name and value stand in the line, from 1.
-    missing : bool
-        Whether a missing value takes this branch.
-    leaf : Leaf or None
-        None if lines below it go on.
-    """
-
-    number: int
-    indent: int
-    text: str
-    name: str | None
-    sign: str
-    value: object
-    columns: tuple
-    missing: bool = False
-    leaf: Leaf | None = None
-
-
-class OutlineError(ValueError):
-    """Text that is no tree; the message names the line and the column."""
-
-    def __init__(self, line, column, sentence):
-        stop = "" if sentence.endswith("?") else "."
-        super().__init__(f"line {line}, column {column}: {sentence}{stop}")
-
-
-def build(lines, known=None, missing=ERROR):
+def build(lines, known=None, missing=ERROR, refused=()):
     """Return the Sketch of the branches in ``lines``.
 
     Parameters
@@ -93,8 +34,10 @@ def build(lines, known=None, missing=ERROR):
         What the data hold: names, categories and classes are checked against it.
     missing : int
         Rule for a missing value where no branch takes it.
+    refused : sequence of Line
+        Their names are the columns in which a category that the tree does not know is an error.
     """
-    return _Builder(lines, known, missing).build()
+    return _Builder(lines, known, missing, refused).build()
 
 
 def single_leaf(leaf, known=None):
@@ -103,60 +46,83 @@ def single_leaf(leaf, known=None):
         raise OutlineError(
             1, 1, "the tree is one leaf and names no column; give data, as in kt.keep(text, X, y)"
         )
-    builder = _Builder([], known, ERROR)
-    builder.line_of_leaf[0] = 1
-    builder.leaves[0] = leaf
-    return builder.finish(Sketch(known.names or len(known.categories), known.categories))
+    sketch = Sketch(known.names or len(known.categories), known.categories)
+    give_classes(sketch, {0: (leaf, 1)}, known)
+    return sketch
 
 
 class _Builder:
-    def __init__(self, lines, known, missing):
-        self.lines, self.known, self.missing = lines, known, missing
-        self.leaves, self.line_of_leaf = {}, {}
+    def __init__(self, lines, known, missing, refused):
+        self.lines, self.known, self.missing, self.refused = lines, known, missing, refused
+        self.leaves = {}
 
     def build(self):
         if self.known is not None:
             self._check_names()
         names = self._names()
-        self.nominal = {line.name for line in self.lines if line.sign in ("in", "not in")}
+        self.place = {name: j for j, name in enumerate(names)}
+        self.nominal = self._nominal_names()
         self.categories = {name: self._labels(name) for name in names if name in self.nominal}
-        place = {name: j for j, name in enumerate(names)}
+        # The last category of a column stands for all others; _close removes it if no branch
+        # takes them, or if a test that they reach has no branch for them.
+        self.other = {name: other_label(labels) for name, labels in self.categories.items()}
+        self.categories = {n: (*labels, self.other[n]) for n, labels in self.categories.items()}
+        self.open, self.closed = set(), set()
+        self.marked = {line.name: line for line in reversed(self.lines) if line.unseen}
         sketch = Sketch(tuple(names), self._all_categories(names), open_columns=self.known is None)
         # Number of the node, the lines below it and what the tests above leave of each column.
         stack = [(0, 0, len(self.lines), {})]
         while stack:
             node, start, stop, above = stack.pop()
             groups = self._siblings(start, stop)
-            first = self.lines[groups[0][0]]
-            if first.name is None:
-                self._fail(first, "expected a test; `else` can only come after one")
-            for begin, _ in groups[1:]:
-                self._check_sibling(first, self.lines[begin])
-            split = self._nominal if first.name in self.nominal else self._numeric
-            children, below = split(sketch, node, place[first.name], groups, above)
+            children, below = self._split(sketch, node, groups, above)
             for child, (begin, end), limits in zip(children, groups, below, strict=True):
-                line = self.lines[begin]
-                if line.leaf is None and begin + 1 == end:
-                    self._fail(
-                        line,
-                        f"`{line.text}` leads nowhere; expected `: class` at its end or branches "
-                        "indented below it",
-                    )
-                if line.leaf is not None and begin + 1 < end:
-                    self._fail(
-                        self.lines[begin + 1],
-                        f"unexpected indentation; line {line.number} ends in the class "
-                        f"`{line.leaf.label}` already",
-                    )
-                if line.leaf is None:
+                if self._leads_on(begin, end):
                     stack.append((child, begin + 1, end, limits))
                 else:
-                    self.leaves[child], self.line_of_leaf[child] = line.leaf, line.number
-        return self.finish(sketch)
+                    line = self.lines[begin]
+                    self.leaves[child] = line.leaf, line.number
+        self._close(sketch)
+        give_classes(sketch, self.leaves, self.known)
+        return sketch
 
-    def _fail(self, line, sentence, part=None):
-        column = line.indent + 1 if part is None else line.columns[part]
-        raise OutlineError(line.number, column, sentence)
+    def _split(self, sketch, node, groups, above):
+        """Give a node its test; return its children and what is left of each column there."""
+        first = self.lines[groups[0][0]]
+        if first.name is None:
+            first.fail("expected a test; `else` can only come after one")
+        for begin, _ in groups[1:]:
+            self._check_sibling(first, self.lines[begin])
+        split = self._nominal if first.name in self.nominal else self._numeric
+        return split(sketch, node, self.place[first.name], groups, above)
+
+    def _leads_on(self, begin, end):
+        """Whether a branch has others below it, and is no leaf."""
+        line, alone = self.lines[begin], begin + 1 == end
+        if line.leaf is None and alone:
+            line.fail(
+                f"`{line.text}` leads nowhere; expected `: class` at its end or branches "
+                "indented below it"
+            )
+        if line.leaf is not None and not alone:
+            self.lines[begin + 1].fail(
+                f"unexpected indentation; line {line.number} already ends in the class "
+                f"`{line.leaf.label}`"
+            )
+        return line.leaf is None
+
+    def _nominal_names(self):
+        """Columns of categories: by how they are tested, else by the data."""
+        names = {line.name for line in self.lines if line.sign in _LISTS}
+        if self.known is not None:
+            asked = {line.name for line in self.lines if line.sign in _IS}
+            compared = {line.name for line in self.lines if line.sign in _NUMBERS}
+            names |= {
+                name
+                for name, labels in zip(self.known.names, self.known.categories, strict=True)
+                if labels is not None and name in asked - compared
+            }
+        return names
 
     def _siblings(self, start, stop):
         """Ranges of lines, each a branch and what is indented below it."""
@@ -165,8 +131,7 @@ class _Builder:
         for i in range(start + 1, stop):
             line = self.lines[i]
             if line.indent < indent:
-                self._fail(
-                    line,
+                line.fail(
                     "the indentation matches no line above; expected that of a sibling branch",
                 )
             if line.indent == indent:
@@ -182,7 +147,7 @@ class _Builder:
                 guess = did_you_mean(line.name, names)
                 listed = "" if guess else f"; the columns are {', '.join(map(repr, names[:10]))}"
                 more = ", ..." if listed and len(names) > 10 else ""
-                self._fail(line, f"`{line.name}` is no column{guess}{listed}{more}", 0)
+                line.fail(f"`{line.name}` is no column{guess}{listed}{more}", 0)
 
     def _names(self):
         if self.known is not None:
@@ -199,133 +164,95 @@ class _Builder:
 
     def _labels(self, name):
         """Labels of a nominal column: those of the text in order, then the other ones of X."""
-        found, lines = {}, [line for line in self.lines if line.name == name]
+        lines = [line for line in self.lines if line.name == name]
+        listing = next((line for line in lines if line.sign in _LISTS), None)
         for line in lines:
-            if line.sign not in ("in", "not in"):
-                other = next(other for other in lines if other.sign in ("in", "not in"))
-                self._fail(
-                    line,
-                    f"`{line.text}` compares numbers, but line {other.number} lists categories "
+            if line.sign in _NUMBERS:
+                line.fail(
+                    f"`{line.text}` compares numbers, but line {listing.number} lists categories "
                     f"of `{name}`",
                     1,
                 )
         if any(isinstance(label, str) for line in lines for label in line.value):
             for line in lines:
                 line.value = tuple(map(str, line.value))
-        if self.known is None:
-            return _common_order([line.value for line in lines])
-        data = self.known.categories[self.known.names.index(name)]
-        if data is None:  # numbers that the text takes for categories
+        data = None if self.known is None else self.known.categories[self.place[name]]
+        if data is None:  # also of numbers that the text takes for categories
             return _common_order([line.value for line in lines])
         for line in lines:
             line.value = tuple(match_label(label, data) for label in line.value)
-        mentioned = {label for line in lines for label in line.value}
-        for line in lines:
-            for label in line.value:
-                if label not in data and label not in found:
-                    self._check_unseen(line, label, f"`{name}`", set(data) - mentioned)
-                found[label] = None
-        listed = _common_order([line.value for line in lines])
-        return (*listed, *(label for label in data if label not in found))
-
-    def _check_unseen(self, line, label, what, candidates):
-        meant = closest(label, candidates)
-        if meant is not None:
-            self._fail(line, f"`{label}` is no value of {what}; did you mean `{meant}`?", 1)
-        warnings.warn(
-            f"line {line.number}: no row of the data has the value `{label}` of {what}.",
-            stacklevel=2,
-        )
+        listed = {label: line for line in reversed(lines) for label in line.value}
+        for label, line in reversed(listed.items()):
+            if label not in data:
+                candidates = set(data) - set(listed)
+                check_absent(label, f"`{name}`", candidates, line.number, line.columns[1])
+        in_order = _common_order([line.value for line in lines])
+        return (*in_order, *(label for label in data if label not in listed))
 
     def _check_sibling(self, first, line):
         if line.name is not None and line.name != first.name:
-            self._fail(
-                line,
+            line.fail(
                 f"expected another branch of `{first.name}`, as in line {first.number}, not a test "
                 f"of `{line.name}`",
                 0,
             )
 
     def _numeric(self, sketch, node, feature, groups, above):
-        first = self.lines[groups[0][0]]
-        wanted = f"{first.name} {_OPPOSITE[first.sign]} {number_text(first.value, 17)}"
-        if len(groups) == 1:
-            self._fail(
-                first, f"`{first.text}` has no counterpart; expected a branch `{wanted}` as well"
-            )
-        second = self.lines[groups[1][0]]
-        if second.sign != "else" and (second.sign, second.value) != (
-            _OPPOSITE[first.sign],
-            first.value,
-        ):
-            self._fail(second, f"{_misfit(first, second)}; expected `{wanted}`")
-        if len(groups) > 2:
-            third = self.lines[groups[2][0]]
-            self._fail(third, f"`{first.name}` has its two branches already, `{third.text}` is one")
-        threshold = first.value if first.sign in ("<=", ">") else just_below(first.value)
+        lines = [self.lines[begin] for begin, _ in groups]
+        _check_numeric(lines)
+        first = lines[0]
         if first.sign not in _LEFT:
-            groups[:] = groups[::-1]
-        missing = self._missing_branch([self.lines[begin] for begin, _ in groups])
+            groups[:], lines = groups[::-1], lines[::-1]
+        if first.sign in _IS:
+            return sketch.numeric(node, feature, _LARGEST, 1), [above, above]
+        threshold = first.value if first.sign in ("<=", ">") else just_below(first.value)
+        missing = self._missing_branch(lines)
         return sketch.numeric(node, feature, threshold, missing), [above, above]
 
     def _nominal(self, sketch, node, feature, groups, above):
         lines = [self.lines[begin] for begin, _ in groups]
         name, labels = lines[0].name, self.categories[lines[0].name]
         reachable = above.get(name, labels)
-        taken, rest = {}, None
-        for branch, line in enumerate(lines):
-            if line.sign in ("else", "not in"):
-                if rest is not None:
-                    self._fail(line, f"line {lines[rest].number} takes all other values already")
-                rest = branch
-                continue
-            for label in line.value:
-                if label in taken:
-                    other = lines[taken[label]]
-                    self._fail(
-                        line,
-                        f"`{name} = {label}` is covered by line {other.number} already; the "
-                        "branches of a test must not overlap",
-                        1,
-                    )
-                taken[label] = branch
+        taken, rest = _taken(lines, self.other[name])
         if rest is not None and lines[rest].sign == "not in":
-            self._check_complement(lines[rest], taken, lines)
-        uncovered = [x for x in reachable if x not in taken] if rest is None else []
-        if uncovered:
-            listed = ", ".join(f"`{label}`" for label in uncovered[:5])
-            self._fail(
-                lines[0],
-                f"no branch of `{name}` takes {listed}; add it to one of the branches, or add "
-                "`else`",
-            )
+            _check_complement(lines[rest], lines)
         usual = rest
-        if usual is None:  # whatever cannot come here goes with a branch that can be taken
+        if rest is None:
+            self._check_covered(lines, taken, reachable)
+            # Whatever cannot come here goes with a branch that can be taken.
             usual = next((taken[x] for x in reachable if x in taken), 0)
-        branch_of = [taken.get(label, usual) for label in labels]
-        goes = dict(zip(labels, branch_of, strict=True))
+        if rest is not None or self.other[name] in taken:
+            self.open.add(name)
+        goes = {label: taken.get(label, usual) for label in labels}
         for branch, line in enumerate(lines):
-            # Without data, the rest may be values that the text does not name.
-            if branch not in branch_of and (branch != rest or self.known is not None):
-                self._fail(line, f"no value of `{name}` is left for `{line.text}`")
+            if branch not in goes.values() and line.sign != "is missing":
+                line.fail(f"no value of `{name}` is left for `{line.text}`")
         missing = self._missing_branch(lines)
         below = [
             {**above, name: tuple(x for x in reachable if goes[x] == branch)}
             for branch in range(len(lines))
         ]
-        return sketch.nominal(node, feature, branch_of, missing, len(lines)), below
+        return sketch.nominal(node, feature, goes.values(), missing, len(lines)), below
 
-    def _check_complement(self, line, taken, lines):
-        for label in line.value:
-            if label not in taken:
-                self._fail(line, f"`{line.text}` leaves out `{label}`; expected a branch for it", 1)
-        for label, branch in taken.items():
-            if label not in line.value:
-                self._fail(
-                    line,
-                    f"`{line.text}` overlaps line {lines[branch].number}, which takes `{label}`",
-                    1,
-                )
+    def _check_covered(self, lines, taken, reachable):
+        """Fail if no branch takes a category that can come; note it for those unseen."""
+        name = lines[0].name
+        uncovered = [x for x in reachable if x not in taken]
+        unseen = self.other[name] in uncovered
+        listed = ", ".join(f"`{x}`" for x in [x for x in uncovered if x != self.other[name]][:5])
+        if listed:
+            lines[0].fail(
+                f"no branch of `{name}` takes {listed}; add it to one of the branches, or add "
+                "`else`"
+            )
+        if unseen and name in self.marked:
+            lines[0].fail(
+                f"no branch of `{name}` takes unseen categories, as line "
+                f"{self.marked[name].number} does; add `or unseen` to one of the branches, or add "
+                "`else`"
+            )
+        if unseen:
+            self.closed.add(name)
 
     def _missing_branch(self, lines):
         takes = [branch for branch, line in enumerate(lines) if line.missing]
@@ -334,58 +261,86 @@ class _Builder:
         if len(takes) == 1:
             return takes[0]
         if len(takes) < len(lines):
-            self._fail(
-                lines[takes[1]],
+            lines[takes[1]].fail(
                 "a missing value goes to one branch, or is shared among all of them; expected "
-                "`or missing` on one branch or on every one",
+                "`or missing` on one branch or on every one"
             )
         return SHARE
 
-    def finish(self, sketch):
-        """Give the leaves their classes and, where the text has them all, their counts."""
-        self._read_classes(sketch)
-        position = {label: code for code, label in enumerate(sketch.classes)}
-        for node, leaf in self.leaves.items():
-            sketch.label[node] = position[leaf.label]
-        given = [leaf.weight is not None or bool(leaf.others) for leaf in self.leaves.values()]
-        if not any(given):
-            return sketch
-        counts = {node: _leaf_counts(leaf, position) for node, leaf in self.leaves.items()}
-        if all(given) and not any(values is None for values in counts.values()):
-            for node, values in counts.items():
-                sketch.counts[node] = values
-            sketch.source["counts"] = "the text"
-        elif all(given):
-            sketch.lost.append(
-                "The text says how many cases of a leaf are of other classes, but not of which "
-                "ones, so that its counts are not used; X and y would give them."
-            )
-        else:
-            sketch.lost.append("Some leaves have no counts, so that those of the others are lost.")
-        return sketch
+    def _close(self, sketch):
+        """Set what becomes of unseen categories, and remove the last category if it has no use."""
+        for line in self.refused:
+            if line.name not in self.nominal:
+                line.fail(f"the tree tests no categories of `{line.name}`", 0)
+            if line.name in self.marked:
+                self.marked[line.name].fail(f"line {line.number} refuses unseen categories")
+            sketch.unknown[self.place[line.name]] = REFUSED
+        refused = {line.name for line in self.refused}
+        for name in self.open - self.closed - refused:
+            sketch.unknown[self.place[name]] = len(self.categories[name]) - 1
+        useless = {self.place[name] for name in self.nominal} - {
+            feature for feature, code in sketch.unknown.items() if code != REFUSED
+        }
+        sketch.categories = tuple(
+            labels[:-1] if feature in useless else labels
+            for feature, labels in enumerate(sketch.categories)
+        )
+        for node, feature in enumerate(sketch.feature):
+            if feature in useless:
+                sketch.branch_of[node] = sketch.branch_of[node][:-1]
 
-    def _read_classes(self, sketch):
-        data = self.known.classes if self.known is not None else ()
-        found, leaves = {}, self.leaves.values()
-        labels = [label for leaf in leaves for label in (leaf.label, *leaf.others)]
-        # One label that is text makes all of them text, whatever they look like.
-        read = str if any(isinstance(label, str) for label in labels) else (lambda label: label)
-        for leaf in leaves:
-            leaf.label = match_label(read(leaf.label), data)
-            leaf.others = {match_label(read(label), data): n for label, n in leaf.others.items()}
-        mentioned = {leaf.label for leaf in self.leaves.values()}
-        for node in sorted(self.leaves, key=self.line_of_leaf.get):
-            leaf = self.leaves[node]
-            if self.known is not None and leaf.label not in data and leaf.label not in found:
-                line = Line(self.line_of_leaf[node], 0, "", None, "", None, (0, leaf.column))
-                self._check_unseen(line, leaf.label, "the target", set(data) - mentioned)
-            found[leaf.label] = None
-            found.update(dict.fromkeys(leaf.others))
-        if self.known is None:
-            labels = list(found)
-            sketch.classes = [labels[i] for i in sorting_order(np.array(labels, dtype=object))]
-        else:
-            sketch.classes = [*data, *(label for label in found if label not in data)]
+
+def _taken(lines, other):
+    """(Branch of each label that a nominal test lists, branch of all the rest or None)."""
+    taken, rest = {}, None
+    for branch, line in enumerate(lines):
+        if line.sign in _REST:
+            if rest is not None:
+                line.fail(f"line {lines[rest].number} takes all other values already")
+            rest = branch
+        listed = () if line.sign in _REST else line.value
+        for label in (*listed, *([other] if line.unseen else [])):
+            if label in taken:
+                what = "unseen categories are" if label == other else f"`{line.name} = {label}` is"
+                line.fail(
+                    f"{what} covered by line {lines[taken[label]].number} already; the branches "
+                    "of a test must not overlap",
+                    1,
+                )
+            taken[label] = branch
+    return taken, rest
+
+
+def _check_complement(line, lines):
+    """Fail if ``not in {...}`` does not name just the categories of the other branches."""
+    listed = {label: other for other in lines if other is not line for label in other.value}
+    for label in line.value:
+        if label not in listed:
+            line.fail(f"`{line.text}` leaves out `{label}`; expected a branch for it", 1)
+    for label, other in listed.items():
+        if label not in line.value:
+            line.fail(f"`{line.text}` overlaps line {other.number}, which takes `{label}`", 1)
+
+
+def _check_numeric(lines):
+    """Fail unless two lines divide all numbers between them."""
+    first = lines[0]
+    wanted = f"{first.name} {_OPPOSITE[first.sign]}"
+    wanted += "" if first.sign in _IS else f" {number_text(first.value, 17)}"
+    if len(lines) == 1:
+        first.fail(f"`{first.text}` has no counterpart; expected a branch `{wanted}` as well")
+    second = lines[1]
+    fits = (second.sign, second.value) == (_OPPOSITE[first.sign], first.value)
+    if not fits and second.sign != "else":
+        second.fail(f"{_misfit(first, second)}; expected `{wanted}`")
+    if len(lines) > 2:
+        line = lines[2]
+        line.fail(f"`{first.name}` already has its two branches; `{line.text}` is one too many")
+    if first.sign == "is missing" and second.sign == "else" and second.missing:
+        second.fail(f"`{second.text}` overlaps `{first.text}` of line {first.number}")
+    for line in lines:
+        if line.unseen:
+            line.fail(f"`or unseen` is for categories, but `{first.name}` is compared as a number")
 
 
 def _common_order(lists):
@@ -402,27 +357,15 @@ def _common_order(lists):
 
 def _misfit(first, second):
     """How two numeric branches fail to divide all numbers between them."""
+    overlap = f"`{second.text}` overlaps `{first.text}` of line {first.number}"
+    if first.sign in _IS or second.sign in _IS:
+        return f"`{second.text}` is no counterpart of `{first.text}` in line {first.number}"
     if (first.sign in _LEFT) == (second.sign in _LEFT):
-        return f"`{second.text}` overlaps `{first.text}` of line {first.number}"
+        return overlap
     left, right = (first, second) if first.sign in _LEFT else (second, first)
-    if right.value < left.value:
-        return f"`{second.text}` overlaps `{first.text}` of line {first.number}"
-    if right.value > left.value or (left.sign, right.sign) == ("<", ">"):
+    apart = right.value > left.value or (
+        right.value == left.value and (left.sign, right.sign) == ("<", ">")
+    )
+    if apart:
         return f"`{second.text}` and line {first.number} leave out values between them"
-    return f"`{second.text}` overlaps `{first.text}` of line {first.number}"
-
-
-def _leaf_counts(leaf, position):
-    """Cases by class in the order of ``position``; None if the text does not say them all."""
-    counts = [0.0] * len(position)
-    for label, cases in leaf.others.items():
-        counts[position[label]] = cases
-    if leaf.weight is None:
-        return counts
-    errors = sum(leaf.others.values()) if leaf.others else leaf.errors or 0.0
-    counts[position[leaf.label]] = leaf.weight - errors
-    if errors and not leaf.others:
-        if len(position) != 2:
-            return None
-        counts[1 - position[leaf.label]] = errors
-    return counts
+    return overlap

@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, Tree
+from keeptree.data.columns import AS_MISSING
+from keeptree.data.labels import other_label
+from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, SHARE, Tree
 
 _LARGEST = np.finfo(np.float64).max
 
@@ -29,6 +31,9 @@ class Sketch:
         One sentence for each thing that the source does not hold or that a Tree cannot hold.
     open_columns : bool
         The source names only the columns that it tests, so that data may have others.
+    unknown : dict of int to int
+        Of a nominal column: what becomes of labels that are not among its categories, as in
+        :class:`keeptree.Tree`. Default: they are missing values.
     """
 
     columns: int | tuple
@@ -38,6 +43,7 @@ class Sketch:
     source: dict = field(default_factory=dict)
     lost: list = field(default_factory=list)
     open_columns: bool = False
+    unknown: dict = field(default_factory=dict)
 
     def __post_init__(self):
         self.kind, self.feature, self.threshold, self.missing = [], [], [], []
@@ -130,31 +136,37 @@ class Sketch:
             n_features=self.n_features,
             feature_names=self.names,
             categories=categories,
+            unknown=[self.unknown.get(j, AS_MISSING) for j in range(self.n_features)],
             compare_dtype=self.compare_dtype,
             source={**self.source, **({"lost": " ".join(self.lost)} if self.lost else {})},
         )
 
     def _fill_branches(self):
-        """Give branches that no category takes a category of their own, which no row has.
+        """Give branches that no value takes a category of their own, which no row has.
 
-        Only missing or unseen values go there, but a Tree has no branch without a category.
+        A Tree has no branch that can never be taken.
         """
         nominal = [node for node, kind in enumerate(self.kind) if kind == NOMINAL]
-        bare = {
-            node: set(range(len(self.children[node]))) - set(self.branch_of[node])
-            for node in nominal
-        }
+        bare = {node: self._untaken(node) for node in nominal}
         for column in {self.feature[node] for node in nominal if bare[node]}:
             labels = list(self.categories[column])
             tests = [node for node in nominal if self.feature[node] == column]
             for _ in range(max(len(bare[node]) for node in tests)):
-                labels.append(_unused_label(labels))
+                labels.append(other_label(labels))
                 for node in tests:
                     branch = bare[node].pop() if bare[node] else self.branch_of[node][-1]
                     self.branch_of[node] = (*self.branch_of[node], branch)
             changed = list(self.categories)
             changed[column] = tuple(labels)
             self.categories = tuple(changed)
+
+    def _untaken(self, node):
+        """Branches of a nominal test that neither a category nor a missing value takes."""
+        if self.missing[node] == SHARE:
+            return set()
+        taken = {self.children[node][branch] for branch in self.branch_of[node]}
+        taken.add(self.missing[node])
+        return {k for k, child in enumerate(self.children[node]) if child not in taken}
 
     def _category_children(self):
         pairs = zip(self.children, self.branch_of, strict=True)
@@ -178,13 +190,6 @@ def _label_array(labels):
         array[:] = labels
         return array
     return labels
-
-
-def _unused_label(labels):
-    label = "(other)"
-    while label in labels:
-        label = f"({label})"
-    return label
 
 
 def just_below(threshold, dtype=np.float64):

@@ -3,18 +3,25 @@
 import json
 import re
 
-from keeptree.importers.outline import Leaf, Line, OutlineError, build, single_leaf
+from keeptree.importers.line import Leaf, Line, OutlineError
+from keeptree.importers.outline import build, single_leaf
 from keeptree.tree.text import is_number_text, label_value
 
 _SIGNS = {
     "<=": "<=", "≤": "<=", "<": "<", ">=": ">=", "≥": ">=", ">": ">",
     "=": "in", "in": "in", "!=": "not in", "≠": "not in", "not in": "not in",
+    "is known": "is known", "is missing": "is missing", "is unseen": "is unseen",
 }  # fmt: skip
-_OPERATOR = re.compile(r"<=|>=|!=|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)")
+_ALSO = r"(?:or\s+(?:missing|unseen)\b\s*)*"  # behind a condition
+_OPERATOR = re.compile(
+    r"<=|>=|!=|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)"
+    rf"|(?<=[\s\"])is\s+(?:known|missing|unseen)(?=\s*{_ALSO}(?::|$))"
+)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NEW_LINE = re.compile(r"\r\n|\r|\n")
 _MARGIN = re.compile(r"[\s|]*")
-_OR_MISSING = re.compile(r"\s+or\s+missing$")
+_OR_MISSING = re.compile(r"(\s+or\s+(missing|unseen))+$")
+_REFUSE = re.compile(r"refuse\s+unseen\s+(?=\S)")
 _PLAIN_LABEL = re.compile(r"[^,:(){}\"]*")
 _CASES = re.compile(r"\s*([0-9.eE+-]+)\s*(?:/\s*([0-9.eE+-]+))?\s*")
 _EXPECTED = "expected a test such as `age <= 45`, `owner = yes` or `owner in {no, unknown}`"
@@ -27,7 +34,9 @@ def read_written(text, *, known=None):
     ----------
     text : str
         One branch per line, indented by depth. Also read are ``|`` as indentation, ``<`` and
-        ``>=``, ``!=`` and ``not in``, a last branch ``else``, and lines of comment behind ``#``.
+        ``>=``, ``!=`` and ``not in``, a last branch ``else``, and lines of comment behind ``#``;
+        ``or missing``, ``or unseen``, ``is missing``, ``is known`` and ``is unseen``; and lines
+        such as ``refuse unseen colour`` before the tree.
     known : Known, optional
         What the data hold; names, categories and classes are checked against it.
 
@@ -43,7 +52,12 @@ def read_written(text, *, known=None):
         raise ValueError(f"The text holds no tree: {_EXPECTED} in each line.")
     if len(lines) == 1 and lines[0].is_leaf_alone:
         return single_leaf(lines[0].leaf(), known)
-    sketch = build([reader.line() for reader in lines], known)
+    refusals = [reader for reader in lines if reader.is_refusal]
+    branches = [reader for reader in lines if not reader.is_refusal]
+    if not branches:
+        lines[0].fail(f"{_EXPECTED} below this line")
+    refused = [reader.refused() for reader in refusals]
+    sketch = build([reader.line() for reader in branches], known, refused=refused)
     sketch.source.update(model="text")
     return sketch
 
@@ -69,17 +83,37 @@ class _Reader:
     def is_leaf_alone(self):
         return self.raw[self.at] == ":"
 
+    @property
+    def is_refusal(self):
+        """Whether the line is ``refuse unseen COLUMN``."""
+        found = _REFUSE.match(self.raw, self.at)
+        if found is None:
+            return False
+        quoted = _QUOTED.match(self.raw, found.end())
+        if quoted is not None:
+            return quoted.end() == len(self.raw)
+        return not (_OPERATOR.search(self.raw, self.at) or ":" in self.raw)
+
+    def refused(self):
+        """The column of a line ``refuse unseen COLUMN``, as a Line without a test."""
+        start = self.at = _REFUSE.match(self.raw, self.at).end()
+        name = self._quoted() if self.raw[start] == '"' else self.raw[start:]
+        return Line(self.number, self.indent, self.raw, name, "", (), (start + 1, start + 1))
+
     def fail(self, sentence, at=None):
         raise OutlineError(self.number, (self.at if at is None else at) + 1, sentence)
 
     def line(self):
-        if re.fullmatch(r"else\s*(:.*)?", self.raw[self.at :]):
+        if re.fullmatch(rf"else\s*{_ALSO}(:.*)?", self.raw[self.at :]):
             self.at += len("else")
             return self._finish(None, "else", (), (self.indent + 1, self.indent + 1))
         name, sign = self._name(), self._sign()
         self._skip()
         value_at = self.at
-        value = self._labels() if sign in ("in", "not in") else self._threshold()
+        if sign.startswith("is "):
+            value = ()
+        else:
+            value = self._labels() if sign in ("in", "not in") else self._threshold()
         return self._finish(name, sign, value, (self.indent + 1, value_at + 1))
 
     def leaf(self):
@@ -97,8 +131,11 @@ class _Reader:
 
     def _finish(self, name, sign, value, columns):
         self._skip()
-        missing = re.match(r"or\s+missing\b\s*", self.raw[self.at :])
-        self.at += missing.end() if missing else 0
+        also = re.compile(_ALSO).match(self.raw, self.at)
+        marks = set(also.group().split()) - {"or"}
+        if marks and sign == "is known":
+            self.fail(f"unexpected `{also.group().strip()}`; expected `: class` or nothing")
+        self.at = also.end()
         text = self.raw[self.indent : self.at].rstrip()
         leaf = None
         if self.at < len(self.raw):
@@ -106,7 +143,16 @@ class _Reader:
                 self.fail(f"unexpected `{self.raw[self.at :]:.30}`; expected `: class` or nothing")
             leaf = self.leaf()
         return Line(
-            self.number, self.indent, text, name, sign, value, columns, missing is not None, leaf
+            number=self.number,
+            indent=self.indent,
+            text=text,
+            name=name,
+            sign=sign,
+            value=value,
+            columns=columns,
+            missing="missing" in marks or sign == "is missing",
+            unseen="unseen" in marks or sign == "is unseen",
+            leaf=leaf,
         )
 
     def _skip(self):

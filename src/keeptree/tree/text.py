@@ -2,18 +2,20 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 
-from keeptree.data.labels import plain
+from keeptree.data.labels import is_other_label, plain
 from keeptree.text import number_text
-from keeptree.tree.kinds import ERROR, LEAF, SHARE
+from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, SHARE
 
 _INDENT = "  "
+_LARGEST = sys.float_info.max  # no number is above it
 # What the grammar uses: text that holds any of it is quoted. See importers/written.py.
 _CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
 _IN_NAMES = re.compile(rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$")
-_IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor missing$")
+_IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -32,12 +34,21 @@ def tree_to_text(tree, precision=6):
     if tree.kind[0] == LEAF:
         return f": {leaf_text(0)}"
     reachable = _reachable_labels(tree)
-    return outline(
+    branches = outline(
         tree,
         lambda branch: _branch_text(tree, branch, precision, reachable[branch.node]),
         leaf_text,
         _INDENT,
     )
+    return branches if precision is not None else f"{_refusals(tree)}{branches}"
+
+
+def _refusals(tree):
+    """One line for each tested column that refuses labels which are not among its categories."""
+    in_order = tree.preorder[tree.kind[tree.preorder] == NOMINAL]
+    tested = dict.fromkeys(tree.feature[in_order].tolist())
+    refusing = [f for f in tested if tree.unknown[f] == ERROR]
+    return "".join(f"refuse unseen {quote_name(tree.feature_name(f))}\n" for f in refusing)
 
 
 def outline(tree, branch_text, leaf_text, indent):
@@ -113,18 +124,50 @@ def _quoted(text):
 
 
 def _branch_text(tree, branch, precision, reachable):
-    node, missing = branch.node, ""
-    if precision is None and tree.missing[node] != ERROR:
-        missing = " or missing" if tree.missing[node] in (SHARE, branch.child) else ""
-    name = quote_name(branch.name)
+    name, node = quote_name(branch.name), branch.node
+    missing = " or missing" if _tells_missing(tree, branch, precision) else ""
     if branch.is_numeric:
+        if _tests_missing(tree, node, precision):
+            return f"{name} is {'known' if branch.sign == '<=' else 'missing'}"
         strict, number = _cut_text(tree, node, precision)
         sign = {"<=": "<", ">": ">="}[branch.sign] if strict else branch.sign
         return f"{name} {sign} {number}{missing}"
+    if not branch.labels:  # only missing values come here
+        return f"{name} is missing"
     labels = [label for label in branch.labels if label in reachable] or branch.labels
+    labels, unseen = _split_unseen(tree, branch.feature, labels)
+    if not labels:
+        return f"{name} is unseen{missing}"
     labels = [quote_label(label, precision is None) for label in labels]
     listed = f"= {labels[0]}" if len(labels) == 1 else f"in {{{', '.join(labels)}}}"
-    return f"{name} {listed}{missing}"
+    return f"{name} {listed}{' or unseen' if unseen else ''}{missing}"
+
+
+def _tells_missing(tree, branch, precision):
+    """Whether a branch is marked as one that missing values take."""
+    rule = tree.missing[branch.node]
+    if rule == SHARE and tree.categories[branch.feature] is not None:
+        taken = tree.category_children(branch.node)
+        bare = np.setdiff1d(tree.children(branch.node), taken)
+        if len(bare):  # `is missing` on a branch alone would send all missing values there
+            return True
+    return precision is None and rule in (SHARE, branch.child)
+
+
+def _tests_missing(tree, node, precision):
+    """Whether a numeric test asks for nothing but whether a value is missing."""
+    asks = tree.threshold[node] == _LARGEST and tree.missing[node] == tree.children(node)[1]
+    # Rounded to float32, a number may be infinite and go where missing values go.
+    return asks and (precision is not None or tree.compare_dtype == "float64")
+
+
+def _split_unseen(tree, feature, labels):
+    """The labels that a person knows, and whether unseen ones go with them."""
+    code = tree.unknown[feature]
+    other = None if code < 0 else tree.categories[feature][code]
+    if other is None or other not in labels:
+        return labels, False
+    return [x for x in labels if x != other or not is_other_label(x)], True
 
 
 def _cut_text(tree, node, precision):

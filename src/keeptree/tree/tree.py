@@ -413,8 +413,8 @@ class Tree:
         ----------
         precision : int or None, default=6
             Significant digits of thresholds and weights; those before the point are never cut.
-            None prints all digits, and ``or missing`` on the branches that a missing value takes:
-            the text is then read back as a tree that sends every row to the same leaf.
+            None prints all digits and all rules for missing values and unseen categories: the
+            text is then read back as a tree that sends every row to the same leaf.
         """
         return tree_to_text(self, precision)
 

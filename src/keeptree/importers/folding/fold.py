@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keeptree.data.labels import label_kind
+from keeptree.data.labels import label_kind, other_label
 from keeptree.importers.folding.derived import Derived, run
 from keeptree.importers.folding.outcomes import Table, ask, find_runs, find_tables
 from keeptree.importers.folding.rebuild import rebuild
@@ -14,7 +14,6 @@ from keeptree.importers.folding.transformers import CannotFoldError, read_step
 from keeptree.text import plural
 from keeptree.tree import ERROR, LEAF, Tree
 
-OTHER = "(other)"  # stands for all labels that an encoder does not know
 _AS_MISSING = -1
 
 
@@ -245,10 +244,7 @@ class _Folding:
         labels = self.labels.get(raw)
         if labels is None or self.unknown[raw] < 0:
             return labels
-        other = OTHER
-        while other in labels:
-            other = f"({other})"
-        return (*labels, other)
+        return (*labels, other_label(labels))
 
 
 def _is_numeric(column):
