@@ -4,7 +4,7 @@ from keeptree.cli.command import Command, add_json, check_distinct, print_json
 from keeptree.exporters import FORMATS
 from keeptree.progress import watch
 
-_OPTIONS = ("dialect", "table", "view", "form")  # of formats, passed on where they are given
+_OPTIONS = ("dialect", "table", "view", "form", "keep", "prefix", "landmarks")
 
 
 def _arguments(parser):
@@ -31,6 +31,32 @@ def _arguments(parser):
         help="replace files beside FILE that exist and were not named",
     )
     add_json(parser, "what was written")
+    group = parser.add_argument_group("SQL")
+    group.add_argument(
+        "--dialect",
+        metavar="NAME",
+        help="duckdb (the default), sqlite, postgres, spark, bigquery, snowflake or tsql",
+    )
+    group.add_argument("--table", metavar="NAME", help="the table with the rows (default: data)")
+    group.add_argument("--view", metavar="NAME", help="create a view of this name")
+    group.add_argument(
+        "--form",
+        choices=["expression", "select", "view"],
+        help="expressions for a query of your own, a query, or a view (default: a query, or a view "
+        "if it has a name)",
+    )
+    group.add_argument(
+        "--keep",
+        metavar="COLUMN",
+        action="append",
+        help="a column of the table beside the answers; may be repeated (default: all columns)",
+    )
+    group.add_argument("--prefix", metavar="TEXT", help="begins the names of the answers")
+    group.add_argument(
+        "--landmarks",
+        metavar="NAME",
+        help="the table of landmarks that a kernel expert needs (default: landmarks)",
+    )
 
 
 def _run(options):

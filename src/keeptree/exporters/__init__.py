@@ -32,7 +32,14 @@ class Format:
     module: str
 
 
-FORMATS = {made.name: made for made in (Format("mermaid", "Mermaid", ".mmd", "mermaid"),)}
+FORMATS = {
+    made.name: made
+    for made in (
+        Format("sql", "SQL", ".sql", "sql"),
+        Format("mermaid", "Mermaid", ".mmd", "mermaid"),
+        Format("graphviz", "Graphviz", ".dot", "graphviz"),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ def export(model, to=None, *, format=None, check=1000, overwrite=False, **option
     to : str or Path, optional
         File to write; its ending chooses the format. Without it the text is returned.
     format : str, optional
-        ``"mermaid"``, ...; needed if ``to`` does not tell.
+        ``"sql"``, ``"mermaid"``, ``"graphviz"``, ...; needed if ``to`` does not tell.
     check : int, default=1000
         Rows to compare; 0 compares nothing.
     overwrite : bool, default=False

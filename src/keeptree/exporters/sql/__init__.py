@@ -1,0 +1,152 @@
+"""SQL: the decision, the leaf and the probabilities of each row of a table."""
+
+from keeptree.choice import one_of
+from keeptree.exporters.plain import plain_dict
+from keeptree.exporters.sql.decision import TreeTexts
+from keeptree.exporters.sql.formulas import Formulas
+from keeptree.exporters.sql.inputs import Inputs
+from keeptree.exporters.sql.kernel import landmarks_table
+from keeptree.exporters.sql.run import run_query
+from keeptree.exporters.sql.spelling import DIALECTS, LINE_END, Spelling, label_kind
+from keeptree.exporters.sql.steps import Steps
+from keeptree.tree import SHARE
+
+__all__ = ["DIALECTS", "run", "write"]
+
+FORMS = ("expression", "select", "view")
+
+
+def write(
+    subject,
+    *,
+    dialect="duckdb",
+    table="data",
+    view=None,
+    form=None,
+    keep=None,
+    prefix="",
+    landmarks="landmarks",
+):
+    """Return a query, a view or a list of expressions that score the rows of a table.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is exported.
+    dialect : {"duckdb", "sqlite", "postgres", "spark", "bigquery", "snowflake", "tsql"}
+        Spelled by sqlglot.
+    table : str, default="data"
+        The table with the columns of the model; others may be beside them.
+    view : str, optional
+        Name of the view to create.
+    form : {"expression", "select", "view"}, optional
+        A list of expressions for a query of your own, a query, or ``CREATE VIEW``; default a view
+        if it has a name, else a query.
+    keep : sequence of str, optional
+        Columns of the table beside the answers; default all of them.
+    prefix : str, default=""
+        Begins the names of the answers: ``prediction``, ``leaf``, ``probability_...``.
+    landmarks : str, default="landmarks"
+        Name of the table of landmarks that a model with a kernel expert needs, which is a second
+        file.
+
+    Returns
+    -------
+    files : dict
+    """
+    spell = Spelling(dialect)
+    form = one_of(FORMS, form or ("select" if view is None else "view"), "form of SQL")
+    data = plain_dict(subject.tree, subject.model)
+    _check_distinct(data, spell)
+    steps, outputs = _compute(data, spell, landmarks, prefix)
+    tested = [column["name"] for column in data["columns"]]
+    if form == "expression":
+        text = steps.expression(outputs)
+    else:
+        text = steps.select(outputs, table, keep, tested) + ";"
+    if form == "view":
+        text = f"CREATE VIEW {spell.table(view or 'scored')} AS\n{text}"
+    head = f"-- {subject.origin}\n-- {subject.kind}, {spell.dialect.title}\n"
+    files = {".sql": (head + text + "\n").replace(LINE_END, "\n")}
+    kernels = [m for m in data["model"].get("experts", ()) if m["kind"] == "kernel"]
+    if kernels:
+        files[".landmarks.sql"] = landmarks_table(spell, kernels[0], landmarks, subject.origin)
+    return files
+
+
+def run(files, subject, rows, *, dialect="duckdb", form=None, view=None, **options):
+    """Score rows in DuckDB or SQLite; for another dialect say that it runs elsewhere."""
+    title = DIALECTS[dialect].title
+    if dialect not in ("duckdb", "sqlite"):
+        return f"{title} does not run inside Python; use the rows of kt.exporters.rows to compare"
+    asked = {**options, "table": "keeptree_rows", "keep": ["keeptree_id"]}
+    written = write(subject, dialect=dialect, form="select", **asked)
+    return run_query(written, subject, rows, dialect, options.get("prefix", ""))
+
+
+def _compute(data, spell, landmarks, prefix):
+    """The steps of the query, and the text of each answer by name."""
+    steps = Steps(spell, _own_prefix(data))
+    plain = data["model"]["kind"] == "leaves" and not _shares(data["tree"])
+    tree = TreeTexts(data, Inputs(data, steps), raw=plain)
+    leaf = steps.add("leaf", tree.leaf())
+    formulas = Formulas(data, tree, leaf, landmarks)
+    p = formulas.probabilities()
+    kind = label_kind(data["classes"])
+    labels = [spell.label(label, kind) for label in data["classes"]]
+    if plain and data["decide"] == "tree":
+        prediction = formulas.by_leaf([labels[label] for label in data["tree"]["label"]])
+    else:
+        label = steps.add("label", formulas.label(p))
+        cases = " ".join(f"WHEN {c} THEN {text}" for c, text in enumerate(labels))
+        prediction = f"CASE {label} {cases} END"
+    names = ["prediction", *_probability_names(data, spell, prefix)]
+    texts = [prediction, *p]
+    if not plain:  # the formulas have an answer even where the tree has none
+        texts = [f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {text} END" for text in texts]
+    answers = dict(zip(names, texts, strict=True))
+    answers = {"prediction": answers.pop("prediction"), "leaf": leaf, **answers}
+    return steps, {f"{prefix}{name}": text for name, text in answers.items()}
+
+
+def _shares(tree):
+    """Whether some test shares a missing value among its children."""
+    asked = zip(tree["attribute"], tree["missing"], strict=True)
+    return any(missing == SHARE for at, missing in asked if at is not None)
+
+
+def _own_prefix(data):
+    """What begins the names of the steps: nothing in the table may."""
+    names = [column["name"].lower() for column in data["columns"]]
+    return next(p for p in ("kt_", "keeptree_", "kt__keeptree_") if not any(map(_begins(p), names)))
+
+
+def _begins(prefix):
+    return lambda name: name.startswith(prefix)
+
+
+def _probability_names(data, spell, prefix):
+    """``probability_...`` of each class, as far as the dialect allows such a name."""
+    names = []
+    for c, label in enumerate(data["classes"]):
+        name = f"probability_{label}"
+        try:
+            spell.name(prefix + name)
+        except ValueError:
+            name = f"probability_of_class_{c}"
+        taken = {spell.fold_case(other) for other in names}
+        names.append(f"{name}_{c}" if spell.fold_case(name) in taken else name)
+    return names
+
+
+def _check_distinct(data, spell):
+    """Raise a ValueError if two columns have names that are one in the dialect."""
+    seen = {}
+    for column in data["columns"]:
+        name = column["name"]
+        other = seen.setdefault(spell.fold_case(name), name)
+        if other is not name:
+            raise ValueError(
+                f"{spell.dialect.title} does not tell {other!r} and {name!r} apart; rename one of "
+                "the columns before the model is fitted, or choose another dialect."
+            )

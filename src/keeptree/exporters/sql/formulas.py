@@ -1,0 +1,307 @@
+"""The probability models as columns: the formulas of ``plain_dict``, in SQL."""
+
+from keeptree.exporters.sql.decision import largest_at_most
+from keeptree.exporters.sql.kernel import kernel
+from keeptree.tree import ERROR, SHARE
+
+_DEPTH = 8  # tests in one expression, as in the decision
+_TERMS = 32  # of one sum
+_MOST = 40.0  # of a logit, as in Python
+_LEAST_EXPONENT = -700.0  # exp of less is 0 to any precision, and an error in Postgres
+_ABOVE = 1.0 + 2.0**-40
+_CLOSE = 1e-6  # J48: a later class must be that much larger
+
+
+class Formulas:
+    """Probabilities of a row as texts that read columns of the steps.
+
+    Parameters
+    ----------
+    data : dict
+        From :func:`keeptree.exporters.plain.plain_dict`.
+    tree : TreeTexts
+        The tests of the tree.
+    leaf : str
+        The leaf of the row, NULL where the model has no answer.
+    landmarks : str
+        Name of the table of landmarks.
+    """
+
+    def __init__(self, data, tree, leaf, landmarks):
+        self.data, self.tree, self.leaf, self.landmarks = data, tree, leaf, landmarks
+        self.inputs, self.steps, self.spell = tree.inputs, tree.inputs.steps, tree.spell
+        self.n_classes = len(data["classes"])
+
+    def probabilities(self):
+        """Text of the probability of each class."""
+        return self._kind(self.data["model"], "p")
+
+    def label(self, p):
+        """Position of the class decided for; ``p`` are the probabilities."""
+        if self.data["decide"] == "probability":
+            return self._first_largest(p)
+        tree = self.data["tree"]
+        label = self.by_leaf([str(label) for label in tree["label"]])
+        shared = self.tree.is_shared()
+        if shared is None:
+            return label
+        mixed = self._mixed(tree["proportions"], "q")
+        return f"CASE WHEN {shared} THEN {self._largest_share(mixed)} ELSE {label} END"
+
+    def by_leaf(self, texts):
+        """The text of the leaf; ``texts`` are by node."""
+        leaves = [k for k, children in enumerate(self.data["tree"]["children"]) if not children]
+        cases = [f"  WHEN {leaf} THEN {texts[leaf]}" for leaf in leaves]
+        return "\n".join([f"CASE {self.leaf}", *cases, "END"])
+
+    def _kind(self, model, name):
+        return getattr(self, f"_{model['kind']}")(model, name)
+
+    def _leaves(self, model, name):
+        values = model["values"]
+        shared = self.tree.is_shared()
+        alone = [
+            self.by_leaf([None if row is None else self.spell.value(row[c]) for row in values])
+            for c in range(self.n_classes)
+        ]
+        if shared is None:
+            return alone
+        mixed = self._mixed(values, f"{name}m")
+        pairs = zip(mixed, alone, strict=True)
+        return [f"CASE WHEN {shared} THEN {mix} ELSE {own} END" for mix, own in pairs]
+
+    def _mixed(self, values, name):
+        """Values of the leaves averaged by share, divided by their sum."""
+        tests, place = _shared_tests(self.data["tree"])
+        values = [values[node] for node in place]
+        steep = [0.0] * len(place)
+        p = self._average(tests, steep, values, name)
+        total = self.steps.add(f"{name}t", self._sum(p))
+        return [self.steps.add(f"{name}d{c}", f"{x} / {total}") for c, x in enumerate(p)]
+
+    def _soft(self, model, name):
+        return self._average(model["tests"], model["steep"], model["values"], name)
+
+    def _margin(self, model, name):
+        tests, logits = model["tests"], []
+        reach = [
+            self._average(tests, part["steep"], part["values"], f"{name}r{k}")
+            for k, part in enumerate(model["reach"])
+        ]
+        for j, intercept in enumerate(model["intercept"]):
+            terms = [self.spell.number(intercept), *(part[j] for part in reach)]
+            for part in model["sides"]:
+                terms += self._side_terms(tests, part, j)
+            logits.append(self.steps.add(f"{name}l{j}", self._sum(terms)))
+        if len(logits) == 1 and self.n_classes == 2:
+            second = self.steps.add(f"{name}1", self._logistic(logits[0]))
+            return [f"1 - {second}", second]
+        return self._softmax(logits, name)
+
+    def _side_terms(self, tests, part, j):
+        for node, children in enumerate(tests["children"]):
+            shares = self._shares(tests, part["steep"], node) if children else []
+            for share, child in zip(shares, children, strict=True):
+                if part["scores"][child][j]:
+                    yield f"{share} * {self.spell.number(part['scores'][child][j])}"
+
+    def _softmax(self, logits, name):
+        most = self.steps.add(f"{name}s", self.spell.greatest(logits))
+        terms = []
+        for c, logit in enumerate(logits):
+            below = self.steps.add(f"{name}b{c}", f"{logit} - {most}")
+            least = self.spell.number(_LEAST_EXPONENT)
+            zero = self.spell.value(0.0)
+            text = f"CASE WHEN {below} < {least} THEN {zero} ELSE EXP({below}) END"
+            terms.append(self.steps.add(f"{name}e{c}", text))
+        total = self.steps.add(f"{name}u", self._sum(terms))
+        return [self.steps.add(f"{name}{c}", f"{term} / {total}") for c, term in enumerate(terms)]
+
+    def _kernel(self, model, name):
+        return kernel(self.inputs, model, self.landmarks, name)
+
+    def _pool(self, model, name):
+        opinions = [
+            [self.steps.add(f"{of}_o{c}", p) for c, p in enumerate(self._kind(expert, f"{of}_"))]
+            for of, expert in zip(model["names"], model["experts"], strict=True)
+        ]
+        number = self.spell.number
+        logits = []
+        for c, prior in enumerate(model["prior"]):
+            terms = [
+                f"{number(weight)} * "
+                + self.spell.log(
+                    f"{number(1 - model['share'])} * {p[c]} + {number(model['share'] * prior)}"
+                )
+                for weight, p in zip(model["weights"], opinions, strict=True)
+            ]
+            logits.append(self.steps.add(f"{name}l{c}", self._sum(terms)))
+        p = self._softmax(logits, name)
+        if model["softness"] is None or self.n_classes == 1:
+            return p
+        return self._coherent(p, model["softness"], name)
+
+    def _coherent(self, p, softness, name):
+        """Probabilities moved as little as need be until the tree's class is the largest."""
+        number, add = self.spell.number, self.steps.add
+        label = add("label", self.label(p))
+        classes = range(self.n_classes)
+        own = add(f"{name}own", self._pick(label, p))
+        others = [self.spell.greatest([p[k] for k in classes if k != c]) for c in classes]
+        other = add(f"{name}other", self._pick(label, others))
+        m = add(f"{name}m", self.spell.log(f"{own} / {other}"))
+        root = add(f"{name}root", f"SQRT({m} * {m} + {number(softness * softness)})")
+        moved = add(
+            f"{name}moved",
+            f"CASE WHEN {m} > 0 THEN ({m} + {root}) / 2 "
+            f"ELSE {number(softness * softness)} / (2 * ({root} + ABS({m}))) END",
+        )
+        least = self.spell.exact(_ABOVE)
+        ratio = self.spell.greatest([f"EXP({moved})", self.spell.cast(least, "double")])
+        lifted = add(f"{name}lift", f"{other} * {ratio}")
+        moved_p = [
+            add(f"{name}c{c}", f"CASE WHEN {label} = {c} THEN {lifted} ELSE {p[c]} END")
+            for c in classes
+        ]
+        total = add(f"{name}all", self._sum(moved_p))
+        return [f"{x} / {total}" for x in moved_p]
+
+    def _pick(self, label, texts):
+        cases = " ".join(f"WHEN {c} THEN {text}" for c, text in enumerate(texts))
+        return f"CASE {label} {cases} END"
+
+    def _first_largest(self, p):
+        """Position of the largest probability, the first of ties."""
+        p = [self.steps.add(f"a{c}", text) for c, text in enumerate(p)]
+        most = self.steps.add("most", self.spell.greatest(p))
+        return "CASE " + " ".join(f"WHEN {x} = {most} THEN {c}" for c, x in enumerate(p)) + " END"
+
+    def _largest_share(self, shares):
+        """Position of the largest share, a later class being 1e-6 larger: a step for each class."""
+        order = self.data["tree"]["declared"]
+        close = self.spell.number(_CLOSE)
+        best, chosen = self.spell.value(0.0), str(order[0])
+        for k, c in enumerate(order):
+            larger = f"{shares[c]} - {best} > {close}"
+            chosen = self.steps.add(f"g{k}", f"CASE WHEN {larger} THEN {c} ELSE {chosen} END")
+            best = self.steps.add(f"h{k}", f"CASE WHEN {larger} THEN {shares[c]} ELSE {best} END")
+        return chosen
+
+    def _average(self, tests, steep, values, name):
+        """Average of the values of the leaves by the share of a row in each: a text per column."""
+        root, width = len(tests["children"]) - 1, len(next(row for row in values if row))
+        found = {}
+
+        def text(node, j, depth):
+            children = tests["children"][node]
+            if not children:
+                return self.spell.value(values[node][j])
+            if depth == 0:
+                if (node, j) not in found:
+                    found[node, j] = self.steps.add(f"{name}n{node}_{j}", text(node, j, _DEPTH))
+                return found[node, j]
+            shares = self._shares(tests, steep, node)
+            parts = (text(child, j, depth - 1) for child in children)
+            return (
+                "("
+                + " + ".join(f"{share} * {part}" for share, part in zip(shares, parts, strict=True))
+                + ")"
+            )
+
+        return [self.steps.add(f"{name}v{j}", text(root, j, _DEPTH)) for j in range(width)]
+
+    def _shares(self, tests, steep, node):
+        """Shares that a test gives its children."""
+        at, key = tests["attribute"][node], str(node)
+        if key in tests["table"]:
+            return self._nominal_shares(at, tests["table"][key])
+        x, threshold = self.inputs.known(at), tests["threshold"][node]
+        missing = self.spell.value(tests["missing"][node])
+        slope, single = steep[node], self.data["tree"]["float32"]
+        if slope == 0:
+            one, zero = self.spell.value(1.0), self.spell.value(0.0)
+            threshold = largest_at_most(threshold) if single else threshold
+            inside = f"WHEN {x} <= {self.spell.exact(threshold)} THEN {one} ELSE {zero}"
+        else:
+            x = self.inputs.single(at) if single else self.inputs.bounded(at)
+            z = f"({self.spell.exact(threshold)} - {x}) * {self.spell.number(slope)}"
+            z = self.steps.named("z", z)
+            inside = f"ELSE {self._logistic(z)}"
+        text = f"CASE WHEN {x} IS NULL THEN {missing} {inside} END"
+        first = self.steps.named("s", text)
+        return [first, f"(1 - {first})"]
+
+    def _nominal_shares(self, at, table):
+        x, unknown = self.inputs.known(at), self.inputs.columns[at]["unknown"]
+        *rows, missing = table
+        shares = []
+        for branch in range(len(missing)):
+            groups = {}
+            for code, row in enumerate(rows):
+                if code != unknown:
+                    groups.setdefault(row[branch], []).append(code)
+            cases = [
+                f"WHEN {x} IN {self.inputs.labels(at, codes)} THEN {self.spell.value(share)}"
+                for share, codes in groups.items()
+            ]
+            if unknown >= 0:
+                cases.append(f"WHEN {x} IS NOT NULL THEN {self.spell.value(rows[unknown][branch])}")
+            text = f"CASE {' '.join(cases)} ELSE {self.spell.value(missing[branch])} END"
+            shares.append(self.steps.named("s", text))
+        return shares
+
+    def _logistic(self, z):
+        """1 / (1 + exp(-z)), z between -40 and 40."""
+        most = self.spell.number(_MOST)
+        e = (
+            f"EXP(CASE WHEN {z} > {most} THEN -{most} WHEN {z} < -{most} THEN -{most} "
+            f"ELSE -ABS({z}) END)"
+        )
+        one = self.spell.value(1.0)
+        e = self.steps.named("e", e)
+        return f"(CASE WHEN {z} > 0 THEN {one} ELSE {e} END) / (1 + {e})"
+
+    def _sum(self, terms):
+        """A sum in groups, so that no expression is nested deeply."""
+        terms = list(terms)
+        while len(terms) > _TERMS:
+            terms = [f"({' + '.join(terms[k : k + _TERMS])})" for k in range(0, len(terms), _TERMS)]
+        return " + ".join(terms)
+
+
+def _shared_tests(tree):
+    """The tests of the tree as those of a soft one, and the node at each place.
+
+    Where a missing value is shared, the children have their shares of it; else one has all of it.
+    """
+    place = _postorder(tree["children"])
+    at = {node: k for k, node in enumerate(place)}
+    tests = {"attribute": [], "threshold": [], "children": [], "missing": [], "table": {}}
+    for k, node in enumerate(place):
+        children = tree["children"][node]
+        goes = tree["missing"][node]
+        missing = [
+            tree["share"][child] if goes in (SHARE, ERROR) else float(child == goes)
+            for child in children
+        ]
+        tests["attribute"].append(tree["attribute"][node])
+        tests["threshold"].append(tree["threshold"][node])
+        tests["children"].append([at[child] for child in children])
+        tests["missing"].append(missing[0] if children else 0.0)
+        if str(node) in tree["table"]:
+            rows = [
+                [float(child == goes_to) for child in children]
+                for goes_to in tree["table"][str(node)]
+            ]
+            tests["table"][str(k)] = [*rows, missing]
+    return tests, place
+
+
+def _postorder(children):
+    """Nodes after their children, the root last."""
+    order, open_nodes = [], [0]
+    while open_nodes:
+        node = open_nodes.pop()
+        order.append(node)
+        open_nodes += children[node]
+    return order[::-1]

@@ -1,0 +1,147 @@
+"""The columns of the table as the tests and formulas read them."""
+
+from keeptree.data.columns import REFUSED
+from keeptree.exporters.sql.spelling import label_kind
+
+_LARGEST_SINGLE = 3.4028234663852886e38
+_HALF_LEAST_SINGLE = 2.0**-150  # what is not above it rounds to 0
+_FAR = 4e18  # a difference times a slope beyond which every formula is constant
+
+
+class Inputs:
+    """Texts for the values of a model's columns.
+
+    ``raw`` is the column as it stands, for trees that compare it and nothing else; ``known`` is a
+    column of a step, NULL where the value is NaN or NULL; ``single`` is that rounded to float32.
+
+    Parameters
+    ----------
+    data : dict
+        From :func:`keeptree.exporters.plain.plain_dict`.
+    steps : Steps
+        The query.
+    """
+
+    def __init__(self, data, steps):
+        self.steps, self.spell = steps, steps.spell
+        self.columns = data["columns"]
+        self.kinds = [
+            None if c["categories"] is None else label_kind(c["categories"])
+            for c in data["columns"]
+        ]
+        self._bound = [_bound(uses) for uses in _uses(data)]
+
+    def raw(self, at):
+        """The column, converted only where a comparison needs it."""
+        name = self.spell.name(self.columns[at]["name"])
+        if self.kinds[at] is None:
+            # SQLite compares a column that was declared as text as text.
+            return self.spell.cast(name, "double") if self.spell.key == "sqlite" else name
+        if self.kinds[at] == "text":
+            return self.spell.cast(name, "text")
+        return self.spell.cast(name, "double") if self.kinds[at] == "float" else name
+
+    def known(self, at):
+        """A number in 64 bits, NULL if it is NaN; a category as it is."""
+        raw = self.raw(at)
+        if self.kinds[at] is None:
+            number, nan = self.spell.cast(self.spell.name(self.columns[at]["name"]), "double"), None
+            nan = self.spell.is_nan(number)
+            raw = number if nan is None else f"CASE WHEN {nan} THEN NULL ELSE {number} END"
+        return self.steps.add(f"x{at}", raw)
+
+    def bounded(self, at):
+        """A number moved to where all formulas are constant, so that no product overflows."""
+        return self.steps.add(f"b{at}", self.spell.clipped(self.known(at), self._bound[at]))
+
+    def single(self, at):
+        """The same rounded to float32, to nearest and ties to even."""
+        bound = min(self._bound[at], _LARGEST_SINGLE)
+        x = self.steps.add(f"c{at}", self.spell.clipped(self.known(at), bound))
+        return self.rounded(f"r{at}", x)
+
+    def rounded(self, name, x):
+        """A number of 64 bits, smaller than the largest float32, rounded to float32."""
+        spell = self.spell
+        if spell.dialect.single:
+            text = spell.cast(x, "float")
+            if spell.key == "postgres":  # where an underflow is an error
+                zero = spell.cast("0", "float")
+                least = spell.number(_HALF_LEAST_SINGLE)
+                text = f"CASE WHEN ABS({x}) <= {least} THEN {zero} ELSE {text} END"
+            return self.steps.add(name, text)
+        return self._round_by_hand(name, x)
+
+    def _round_by_hand(self, name, x):
+        """Rounding where there is no such type: Veltkamp's splitting, its ties set right.
+
+        x (2^k + 1) - (x (2^k + 1) - x) is x rounded to 53 - k bits. A tie has 25 bits; then the
+        neighbour that fits in 23 bits is the even one. Below 2^-126 all numbers have the same
+        spacing, and adding a large number rounds to it.
+        """
+        number, exact = self.spell.number, self.spell.exact
+
+        def split(value, bits):
+            big = f"{value} * {number(2.0**bits + 1)}"
+            return f"({big} - ({big} - {value}))"
+
+        near = self.steps.add(f"{name}n", split(x, 29))
+        is_tie = f"{near} <> {x} AND {split(x, 28)} = {x} AND {split(near, 30)} <> {near}"
+        least, shift = exact(2.0**-126), exact(1.5 * 2.0**-97)
+        return self.steps.add(
+            name,
+            f"CASE WHEN ABS({x}) < {least} THEN ({x} + {shift}) - {shift} "
+            f"WHEN {is_tie} THEN {near} + 2 * ({x} - {near}) ELSE {near} END",
+        )
+
+    def labels(self, at, codes):
+        """Constants of some categories, as a list in brackets."""
+        categories = self.columns[at]["categories"]
+        texts = [self.spell.label(categories[code], self.kinds[at]) for code in codes]
+        return f"({', '.join(texts)})"
+
+    def refused(self, value):
+        """Whether a row holds a label that the model refuses; None if it refuses none."""
+        conditions = [
+            f"{value(at)} NOT IN {self.labels(at, range(len(column['categories'])))}"
+            for at, column in enumerate(self.columns)
+            if column["categories"] is not None and column["unknown"] == REFUSED
+        ]
+        return " OR ".join(conditions) or None
+
+
+def _uses(data):
+    """For each column the places and slopes of the formulas that read it."""
+    uses = [[] for _ in data["columns"]]
+    models = data["model"].get("experts", [data["model"]])
+    for model in models:
+        if "tests" in model:
+            parts = [model] if model["kind"] == "soft" else [*model["sides"], *model["reach"]]
+            for part in parts:
+                asked = zip(
+                    model["tests"]["attribute"],
+                    model["tests"]["threshold"],
+                    part["steep"],
+                    strict=True,
+                )
+                for at, threshold, steep in asked:
+                    if at is not None and threshold is not None:
+                        uses[at].append((threshold, steep))
+        elif model["kind"] == "kernel":
+            frame = zip(
+                model["attribute"],
+                model["center"],
+                model["factor"],
+                model["slope"],
+                model["bends"],
+                strict=True,
+            )
+            for at, center, factor, slope, bends in frame:
+                uses[at] += [(center, factor), *((place, slope) for place, _ in bends)]
+    return uses
+
+
+def _bound(uses):
+    """A number beyond which no formula changes: about _FAR over the least slope."""
+    bounds = [abs(place) + (_FAR / abs(slope) if slope else 0.0) for place, slope in uses]
+    return max([1.0, *(2 * bound for bound in bounds)])

@@ -1,0 +1,145 @@
+"""The kernel expert: sums over a table of landmarks, in float32 as in Python."""
+
+import numpy as np
+
+_FAR = 1e18  # as in keeptree._compiled.landmarks
+_TINY = 1e-22  # of a difference: Postgres refuses a square that is too small for a float32
+_ROWS = 200  # of one INSERT
+
+
+def kernel(inputs, model, landmarks, name):
+    """Texts of the class probabilities by the landmarks near a row.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The columns.
+    model : dict
+        The kernel expert of :func:`keeptree.exporters.plain.plain_dict`.
+    landmarks : str
+        Name of the table of landmarks.
+    name : str
+        Begins the names of columns.
+    """
+    spell, steps = inputs.spell, inputs.steps
+    if not spell.dialect.fold:
+        raise ValueError(
+            f"{spell.dialect.title} cannot add 32-bit numbers one after the other, as the kernel "
+            "expert of this model does; export a MarginTreeClassifier or SoftTreeClassifier of the "
+            "same tree, or choose the dialect duckdb, postgres or spark."
+        )
+    here = [_coordinate(inputs, model, k, f"{name}x{k}") for k in range(len(model["attribute"]))]
+    pseudo = [model["pseudo"] * prior for prior in model["prior"]]
+    sums = []
+    for c, extra in enumerate(pseudo):
+        found = (
+            _class_sum(inputs, here, c, landmarks)
+            if model["start"][c] < model["start"][c + 1]
+            else "0"
+        )
+        total = f"{spell.cast(found, 'double')} + {spell.number(extra)}"
+        sums.append(steps.add(f"{name}k{c}", total))
+    total = steps.add(f"{name}t", " + ".join(sums))
+    return [f"{x} / {total}" for x in sums]
+
+
+def landmarks_table(spell, model, table, origin):
+    """The statements that create the table of landmarks and fill it."""
+    width = len(model["attribute"])
+    real = spell.dialect.single
+    columns = [f"kt_u{k} {real}" for k in range(width)]
+    columns = ["kt_class INT", "kt_id INT", f"kt_sharpness {real}", f"kt_mass {real}", *columns]
+    lines = [
+        f"-- {origin}",
+        f"CREATE TABLE {spell.table(table)} (\n  " + ",\n  ".join(columns) + "\n);",
+    ]
+    classes = np.repeat(np.arange(len(model["prior"])), np.diff(model["start"]))
+    numbers = np.column_stack([model["sharpness"], model["mass"], model["landmarks"]])
+    rows = [
+        f"({c}, {i}, {', '.join(_single(value) for value in row)})"
+        for i, (c, row) in enumerate(zip(classes.tolist(), numbers, strict=True))
+    ]
+    for k in range(0, len(rows), _ROWS):
+        listed = ",\n".join(rows[k : k + _ROWS])
+        lines.append(f"INSERT INTO {spell.table(table)} VALUES\n{listed};")
+    return "\n".join(lines) + "\n"
+
+
+def _single(value):
+    """A float32 in the fewest digits that tell it."""
+    if np.isnan(value):
+        return "NULL"
+    text = str(np.float32(value))
+    return text if "e" in text else f"{text}e0"
+
+
+def _coordinate(inputs, model, k, name):
+    """A value as a coordinate, rounded to float32: a line, and a bend at each threshold."""
+    spell, steps, at = inputs.spell, inputs.steps, model["attribute"][k]
+    if model["table"][k]:
+        return inputs.rounded(name, _table_entry(inputs, at, model["table"][k]))
+    x = inputs.bounded(at)
+    far, number = _FAR, spell.number
+    line = steps.named(
+        "l", f"({x} - {spell.exact(model['center'][k])}) * {number(model['factor'][k])}"
+    )
+    place = spell.clipped(line, far)
+    bends = []
+    for threshold, size in model["bends"][k]:
+        u = steps.named("u", f"({x} - {spell.exact(threshold)}) * {number(model['slope'][k])}")
+        u = steps.named("v", spell.clipped(u, far))
+        bends.append(f"{number(size)} * ({u} / SQRT(1 + {u} * {u}))")
+    place = steps.named("w", " + ".join([f"({place})", *bends]))  # in this order, as in Python
+    return inputs.rounded(name, place)
+
+
+def _table_entry(inputs, at, table):
+    """The coordinate of a category; NULL where it is missing."""
+    spell, x, unknown = inputs.spell, inputs.known(at), inputs.columns[at]["unknown"]
+    cases = [
+        f"WHEN {x} IN {inputs.labels(at, [code])} THEN {spell.value(value)}"
+        for code, value in enumerate(table)
+        if code != unknown
+    ]
+    if unknown >= 0:
+        cases.append(f"WHEN {x} IS NOT NULL THEN {spell.value(table[unknown])}")
+    return inputs.steps.named("t", f"CASE {' '.join(cases)} END")
+
+
+def _class_sum(inputs, here, c, landmarks):
+    """The sum over the landmarks of a class of mass x bell, as a query for the row.
+
+    Each step of the bell is a query around the one before, so that nothing is computed twice.
+    """
+    spell = inputs.spell
+    zero, half, one = (spell.cast(text, "float") for text in ("0", spell.number(0.5), "1"))
+    fence = f" {spell.dialect.fence}" if spell.dialect.fence else ""
+    carried = "kt_id, kt_mass"
+    gaps = ", ".join(f"{x} - kt_u{k} AS kt_d{k}" for k, x in enumerate(here))
+    query = (
+        f"SELECT {carried}, kt_sharpness{', ' if gaps else ''}{gaps} "
+        f"FROM {spell.table(landmarks)} WHERE kt_class = {c}{fence}"
+    )
+    squares = [_square(spell, f"kt_d{k}", zero) for k in range(len(here))]
+    squared = " + ".join(squares) or zero
+    query = (
+        f"SELECT {carried}, {one} - kt_sharpness * ({squared}) AS kt_b "
+        f"FROM ({query}) AS kt_q0{fence}"
+    )
+    query = (
+        f"SELECT {carried}, CASE WHEN kt_b > {half} THEN kt_b ELSE {zero} END AS kt_b "
+        f"FROM ({query}) AS kt_q1{fence}"
+    )
+    for k in range(6):
+        query = f"SELECT {carried}, kt_b * kt_b AS kt_b FROM ({query}) AS kt_q{k + 2}{fence}"
+    total = spell.dialect.fold.format(value="kt_mass * kt_b", order="kt_id")
+    return f"(SELECT {total} FROM ({query}) AS kt_q8)"
+
+
+def _square(spell, gap, zero):
+    """The square of a difference; nothing where a value is missing."""
+    square = f"COALESCE({gap} * {gap}, {zero})"
+    if spell.key != "postgres":
+        return square
+    tiny = spell.cast(spell.number(_TINY), "float")
+    return f"CASE WHEN ABS({gap}) > {tiny} THEN {gap} * {gap} ELSE {zero} END"

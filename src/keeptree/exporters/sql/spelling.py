@@ -1,0 +1,252 @@
+"""How each SQL dialect spells what the formulas need; quoting and types are sqlglot's."""
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from keeptree.choice import one_of
+from keeptree.output import require_extra
+
+LINE_END = "\ue003"  # inside a name or a string, which must not be indented; the writer restores it
+_PLAIN_NAME = re.compile(r"\w+(\.\w+)*")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What sqlglot does not know of a dialect.
+
+    Parameters
+    ----------
+    title : str
+        What people call it.
+    is_nan : str
+        Whether a number is NaN, as a pattern; empty where numbers cannot be NaN.
+    carry : {"exclude", "row", "apply", "columns"}
+        How a query keeps all columns of its table while it computes in several steps: by leaving
+        its own columns out at the end, by taking the whole row along as one value, by joining each
+        step to the row, or not at all, so that columns must be named.
+    single : str
+        Type of 32-bit numbers; empty if there is none.
+    fence : str
+        What keeps the optimiser from copying the columns of one step into the next, where they
+        would be computed again at every use.
+    fold : str
+        Sum of 32-bit numbers one after the other, as a pattern; empty if there is none.
+    longest : int
+        Characters (for Postgres bytes) of a column name.
+    forbidden : str
+        Characters that no column name may have.
+    same_case : bool
+        Whether two column names that differ only in case are one.
+    """
+
+    title: str
+    is_nan: str = ""
+    carry: str = "columns"
+    single: str = ""
+    fence: str = ""
+    fold: str = ""
+    longest: int = 10_000
+    forbidden: str = ""
+    same_case: bool = False
+
+
+DIALECTS = {
+    "duckdb": Dialect(
+        "DuckDB",
+        is_nan="ISNAN({})",
+        carry="exclude",
+        single="REAL",
+        fold="LIST_REDUCE(LIST({value} ORDER BY {order}), LAMBDA a, b : a + b)",
+        same_case=True,
+    ),
+    "sqlite": Dialect("SQLite", fence="LIMIT -1", same_case=True),
+    "postgres": Dialect(
+        "Postgres",
+        is_nan="{} = 'NaN'",
+        carry="row",
+        single="REAL",
+        fence="OFFSET 0",
+        fold="SUM({value} ORDER BY {order})",  # of REAL, in REAL
+        longest=63,
+    ),
+    "spark": Dialect(
+        "Spark SQL",
+        is_nan="ISNAN({})",
+        carry="row",
+        single="FLOAT",
+        fold=(
+            "AGGREGATE(ARRAY_SORT(COLLECT_LIST(STRUCT({order} AS i, {value} AS w))), "
+            "CAST(0 AS FLOAT), (a, b) -> CAST(a + b.w AS FLOAT))"
+        ),
+        same_case=True,
+    ),
+    "bigquery": Dialect(
+        "BigQuery",
+        is_nan="IS_NAN({})",
+        carry="row",
+        longest=300,
+        forbidden='!"$()*,./;?@[\\]^`{}~\n\r\t',
+        same_case=True,
+    ),
+    "snowflake": Dialect("Snowflake", is_nan="{} = 'NaN'::FLOAT", carry="exclude", longest=255),
+    "tsql": Dialect("T-SQL", carry="apply", single="REAL", longest=128, same_case=True),
+}
+
+
+class Spelling:
+    """Texts of a dialect.
+
+    Examples
+    --------
+    >>> spell = Spelling("postgres")
+    >>> spell.name('it"s'), spell.text("it's"), spell.cast("x", "double")
+    ('"it""s"', "'it''s'", 'CAST(x AS DOUBLE PRECISION)')
+    """
+
+    def __init__(self, dialect):
+        self.dialect = DIALECTS[one_of(DIALECTS, dialect, "SQL dialect")]
+        require_extra("sqlglot", extra="sql")
+        self.key = dialect
+
+    def name(self, name):
+        """A column name, quoted; one that the dialect forbids is a ValueError."""
+        self._check_name(name)
+        return self._spell("to_identifier", name, quoted=True).replace("\n", LINE_END)
+
+    def table(self, name):
+        """The name of a table: a path such as ``shop.orders``, or whatever else it is, quoted."""
+        if _PLAIN_NAME.fullmatch(name):
+            return self._spell("to_table", name)
+        return self.name(name)
+
+    def text(self, text):
+        """A string."""
+        if "\0" in text:
+            raise ValueError(f"{text!r:.50} holds a NUL character, which SQL text cannot.")
+        from sqlglot import exp
+
+        literal = exp.Literal.string(text).sql(dialect=self.key).replace("\n", LINE_END)
+        return f"N{literal}" if self.key == "tsql" else literal
+
+    def cast(self, text, kind):
+        """A value as a number ("double", or "float" of 32 bits) or as text ("text")."""
+        from sqlglot import exp
+
+        if self.key == "tsql" and kind == "text":
+            return f"CAST({text} AS NVARCHAR(4000)) COLLATE Latin1_General_BIN2"
+        if self.key == "tsql" and kind == "float":
+            return f"CAST({text} AS REAL)"
+        made = exp.Cast(this=exp.Var(this="\ue002"), to=exp.DataType.build(kind))
+        return made.sql(dialect=self.key).replace("\ue002", text)
+
+    def number(self, value):
+        """A constant to compare or compute with; never read as a decimal number of SQL.
+
+        Postgres does read it so, and converts it where it meets another number.
+        """
+        text = repr(float(value))
+        return text if "e" in text else f"{text}e0"
+
+    def value(self, value):
+        """A constant that is the result of a CASE."""
+        return (
+            self.cast(self.number(value), "double")
+            if self.key == "postgres"
+            else self.number(value)
+        )
+
+    def exact(self, value):
+        """A constant to the last bit: SQLite reads some with an error of one ulp."""
+        if self.key != "sqlite" or _is_short(value):
+            return self.number(value)
+        mantissa, exponent = math.frexp(value)
+        whole, exponent = int(math.ldexp(mantissa, 53)), exponent - 53
+        while whole % 2 == 0:
+            whole, exponent = whole // 2, exponent + 1
+        steps = [min(abs(exponent) - at, 62) for at in range(0, abs(exponent), 62)]
+        sign = "/" if exponent < 0 else "*"
+        return f"({whole}*1.0" + "".join(f"{sign}{2**step}" for step in steps) + ")"
+
+    def label(self, label, kind):
+        """A label of a class or category as a constant of ``kind``: see ``label_kind``."""
+        if kind == "text":
+            return self.text(str(label))
+        if kind == "bool":
+            return ("1" if label else "0") if self.key in ("sqlite", "tsql") else str(label).upper()
+        return str(label) if kind == "int" else self.exact(label)
+
+    def is_nan(self, text):
+        """Whether a number is NaN; None where numbers cannot be."""
+        return self.dialect.is_nan.format(text) if self.dialect.is_nan else None
+
+    def log(self, text):
+        """Natural logarithm."""
+        return f"LOG({text})" if self.key == "tsql" else f"LN({text})"
+
+    def greatest(self, texts):
+        """The largest of some values."""
+        if len(texts) == 1:
+            return texts[0]
+        return f"{'MAX' if self.key == 'sqlite' else 'GREATEST'}({', '.join(texts)})"
+
+    def clipped(self, text, bound):
+        """A number moved between -bound and bound."""
+        if not math.isfinite(bound):
+            return text
+        high = self.value(bound)
+        return (
+            f"CASE WHEN {text} > {high} THEN {high} "
+            f"WHEN {text} < -{high} THEN -{high} ELSE {text} END"
+        )
+
+    def fold_case(self, name):
+        """A name as the dialect compares it."""
+        return name.lower() if self.dialect.same_case else name
+
+    def _check_name(self, name):
+        dialect = self.dialect
+        size = len(name.encode()) if self.key == "postgres" else len(name)
+        wrong = next((char for char in name if char in f"\0{dialect.forbidden}"), None)
+        if wrong is not None:
+            raise ValueError(
+                f"{dialect.title} does not allow {wrong!r} in a column name, and {name!r:.70} has "
+                "it; rename the column before the model is fitted, or choose another dialect."
+            )
+        if not name or size > dialect.longest:
+            raise ValueError(
+                f"{dialect.title} allows column names of 1 to {dialect.longest} "
+                f"{'bytes' if self.key == 'postgres' else 'characters'}, and {name!r:.70} has "
+                f"{size}; rename the column before the model is fitted, or choose another dialect."
+            )
+
+    def _spell(self, function, *args, **options):
+        from sqlglot import exp
+
+        return getattr(exp, function)(*args, **options).sql(dialect=self.key)
+
+
+def label_kind(labels):
+    """How labels are written: ``"bool"``, ``"int"``, ``"float"``, or ``"text"`` for all others.
+
+    Examples
+    --------
+    >>> label_kind([1, 2]), label_kind([1, 2.5]), label_kind([True, False]), label_kind(["a", 1])
+    ('int', 'float', 'bool', 'text')
+    """
+    kinds = {type(label) for label in labels}
+    if kinds == {bool}:
+        return "bool"
+    if kinds <= {int, float} and kinds:
+        return "int" if kinds == {int} else "float"
+    return "text"
+
+
+def _is_short(value):
+    """Whether a decimal number is short and equal to the binary one, so that any reader has it."""
+    if not math.isfinite(value):
+        return True
+    text = repr(float(value))
+    _, digits, exponent = Decimal(text).as_tuple()
+    return len(digits) <= 15 and abs(exponent) <= 15 and Decimal(text) == Decimal(value)
