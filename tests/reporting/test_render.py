@@ -107,11 +107,12 @@ def test_the_data_cannot_end_their_element():
 
 
 def test_no_two_modules_export_the_same_name():
-    folder = files("keeptree.reporting") / "js"
-    text = "".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    folders = [files(package) / "js" for package in ("keeptree.reporting", "keeptree.exporters")]
+    scripts = [path for folder in folders for path in folder.iterdir()]
+    text = "".join(path.read_text(encoding="utf-8") for path in scripts)
     names = re.findall(r"^export (?:async )?(?:function\*?|const) (\w+)", text, re.MULTILINE)
     assert len(names) == len(set(names))
-    assert {f"{name}.js" for name in SCRIPTS} == {path.name for path in folder.iterdir()}
+    assert {f"{name}.js" for name in SCRIPTS} == {path.name for path in scripts}
 
 
 def test_the_table_has_the_figures(html, demo_data):

@@ -32,14 +32,14 @@ class Format:
     module: str
 
 
-FORMATS = {
-    made.name: made
-    for made in (
-        Format("sql", "SQL", ".sql", "sql"),
-        Format("mermaid", "Mermaid", ".mmd", "mermaid"),
-        Format("graphviz", "Graphviz", ".dot", "graphviz"),
-    )
-}
+_ALL = (
+    Format("sql", "SQL", ".sql", "sql"),
+    Format("python", "Python", ".py", "python"),
+    Format("javascript", "JavaScript", ".js", "javascript"),
+    Format("mermaid", "Mermaid", ".mmd", "mermaid"),
+    Format("graphviz", "Graphviz", ".dot", "graphviz"),
+)
+FORMATS = {made.name: made for made in _ALL}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from keeptree.explanation.story_text import CAVEAT
+from keeptree.exporters.javascript import read_script
 from keeptree.progress import step
 from keeptree.reporting import charts, plot
 from keeptree.reporting.bars import push_bar, risk_meter
@@ -31,6 +32,7 @@ from keeptree.reporting.words import (
 from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
 
 STYLES = ("base", "facts", "cases", "answer", "controls", "charts", "tree", "print")
+_SHARED = {"tree", "probability"}  # scripts that exports to JavaScript have, too
 SCRIPTS = (
     "numbers",
     "tree",
@@ -111,7 +113,8 @@ def page_style(drawing):
 
 def page_script():
     """Return the modules of the page as one: each in a scope of its own, without its imports."""
-    return "\n" + _compact("\n".join(_scope(_read(f"js/{name}.js")) for name in SCRIPTS))
+    texts = (read_script(name) if name in _SHARED else _read(f"js/{name}.js") for name in SCRIPTS)
+    return "\n" + _compact("\n".join(_scope(text) for text in texts))
 
 
 def page_data(data):

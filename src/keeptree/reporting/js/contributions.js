@@ -1,6 +1,6 @@
 // What pushes an estimate, in log-odds: the tests of the margin expert by attribute, and the other experts.
 
-import { childShares, logOpinions } from "./probability.js";
+import { childShares, logOpinions } from "../../exporters/js/probability.js";
 
 const EXPERTS = { soft: "how clearly its tests are passed", kernel: "training cases like this one", coherent: "kept in line with the tree" };
 const LEAST = 0.005; // what is less is told as 0.00

@@ -1,7 +1,7 @@
 // The controls of the what-if: one attribute each, moved by slider, field, chip or key.
 
 import { atMost, nextAbove, plainNumber } from "./numbers.js";
-import { compared } from "./tree.js";
+import { compared } from "../../exporters/js/tree.js";
 import { roundOutwards, valueText } from "./words.js";
 import { readValue } from "./state.js";
 import { all } from "./dom.js";

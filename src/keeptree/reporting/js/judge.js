@@ -1,8 +1,8 @@
 // Everything the page says about a case, computed without touching the document.
 
-import { decide, route } from "./tree.js";
+import { decide, route } from "../../exporters/js/tree.js";
 import { distance, lacking, limits, nearest, obstacles } from "./nearest.js";
-import { probability } from "./probability.js";
+import { probability } from "../../exporters/js/probability.js";
 import { classText, inHundred, roundOutwards, shownClass, tellLacking, tellNearest } from "./words.js";
 import { isMoved } from "./state.js";
 

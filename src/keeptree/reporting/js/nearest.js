@@ -1,7 +1,7 @@
 // The nearest change: the leaves of the tree as boxes, and the cheapest point of another class.
 
 import { atMost, nextAbove } from "./numbers.js";
-import { ERROR, SHARE, compared, decide, firstLargest, isNominal } from "./tree.js";
+import { ERROR, SHARE, compared, decide, firstLargest, isNominal } from "../../exporters/js/tree.js";
 
 const MOST_BOXES = 20000; // shared missing values multiply them
 const EVERYWHERE = { has: () => true }; // attributes that may leave the observed range: all

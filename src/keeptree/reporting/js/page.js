@@ -1,8 +1,8 @@
 // The page: one state, one render; everything else only asks for another state.
 
-import { decide, route } from "./tree.js";
+import { decide, route } from "../../exporters/js/tree.js";
 import { distance, inside, nearest, obstacles } from "./nearest.js";
-import { probability } from "./probability.js";
+import { probability } from "../../exporters/js/probability.js";
 import { fromHash, isMoved, redo, remember, selectCase, startFrom, startState, toHash, typicalOf, undo, withLock, withValue } from "./state.js";
 import { compareWithPython, estimateOf, judge, tellCase } from "./judge.js";
 import { tellView } from "./view.js";

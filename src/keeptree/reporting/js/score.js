@@ -1,7 +1,7 @@
 // A table scored in the page, with the answers of keeptree predict.
 
-import { decide } from "./tree.js";
-import { probability } from "./probability.js";
+import { decide } from "../../exporters/js/tree.js";
+import { probability } from "../../exporters/js/probability.js";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;

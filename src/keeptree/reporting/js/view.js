@@ -1,9 +1,9 @@
 // What the page says about a case: the words of keeptree.reporting.view, without touching the document.
 
 import { countText, plainNumber, tellNumber } from "./numbers.js";
-import { isNominal } from "./tree.js";
+import { isNominal } from "../../exporters/js/tree.js";
 import { costAcross } from "./nearest.js";
-import { probability } from "./probability.js";
+import { probability } from "../../exporters/js/probability.js";
 import { pushes } from "./contributions.js";
 import { changeSentence } from "./judge.js";
 import { classText, join, ofClass, shownClass, tellEstimate, tellNeighbours, valueText } from "./words.js";

@@ -1,4 +1,4 @@
-// Probabilities of a moved case, by the same formulas as in Python.
+// Probabilities of a case, by the same formulas as in Python: for the page and for exported code.
 
 import { compared, decide, leafAverage, route } from "./tree.js";
 
@@ -149,8 +149,8 @@ function pool(tree, model, x) {
 
 /** Probabilities moved as little as need be until the tree's class is the largest. */
 function coherent(p, label, softness) {
-  if (p.length === 1) return p;
-  const other = Math.max(...p.filter((_, c) => c !== label));
+  const other = Math.max(0, ...p.filter((_, c) => c !== label));
+  if (other === 0) return p;
   const m = Math.log(p[label] / other);
   const root = Math.sqrt(m * m + softness * softness);
   const moved = m > 0 ? (m + root) / 2 : (softness * softness) / (2 * (root + Math.abs(m)));

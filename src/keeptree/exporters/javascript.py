@@ -1,0 +1,215 @@
+"""JavaScript: one ES module without a dependency, with the arithmetic of the report's page."""
+
+import re
+import shutil
+import tempfile
+from importlib.resources import files as resources
+from pathlib import Path
+
+from keeptree.exporters.code import code_data, header, rows_text, run_program, text_arrays
+from keeptree.exporters.literals import script_literal
+from keeptree.exporters.nested_ifs import Syntax, write_ifs
+
+_LARGEST_WHOLE = 2**53  # numbers of JavaScript are doubles
+_KEYWORDS = """x arguments async await break case catch class const continue debugger default
+delete do else enum eval export extends false finally for function if implements import in
+instanceof interface let new null of package private protected public return static super switch
+this throw true try typeof undefined var void while with yield"""
+SYNTAX = Syntax(
+    function="function {name}(x) {{",
+    read="const {name} = x[{at}] ?? NaN;",
+    round="Math.fround({value})",
+    below="{value} <= {at}",
+    not_above="!({value} > {at})",
+    above="{value} > {at}",
+    one_of=lambda value, codes: (
+        f"{value} === {codes[0]}" if len(codes) == 1 else f"{codes}.includes({value})"
+    ),
+    test="if ({condition}) {{",
+    other="}} else if ({condition}) {{",
+    rest="}} else {{",
+    end="}",
+    answer="return {leaf};",
+    call="return {name}(x);",
+    fail="throw noRule({at});",
+    function_end="}",
+    comment=" // {text}",
+    reserved=frozenset(_KEYWORDS.split()),
+)
+_CALL = [
+    "",
+    'import { predict, probability, leaf, CLASSES } from "./this_file.js";',
+    "predict(row) returns the class, probability(row) an array in the order of CLASSES, leaf(row)",
+    "the number of the leaf. A row is an object by column name, or an array in the order of the",
+    "training table; null and NaN are missing values. Node.js wants the ending .mjs, or",
+    '"type": "module" in package.json.',
+]
+_INTERFACE = """
+/** The class of a row. */
+export function predict(row) {
+  PREDICT
+}
+
+/** The probability of each class, in the order of CLASSES. */
+function probabilityOfRow(row) {
+  const x = encode(row);
+  findLeaf(x); // refuses a missing value where the tree has no rule
+  return probability(TREE, MODEL, x);
+}
+export { probabilityOfRow as probability };
+
+/** The number of the leaf of a row. */
+export function leaf(row) {
+  return findLeaf(encode(row));
+}
+"""
+_PREDICT = {
+    "tree": "return CLASSES[TREE.label[findLeaf(encode(row))]];",
+    "shares": "const x = encode(row);\n  const leaf = findLeaf(x);\n"
+    "  return CLASSES[isMixed(TREE, x) ? decide(TREE, x) : TREE.label[leaf]];",
+    "probability": "const p = probabilityOfRow(row);\n  return CLASSES[p.indexOf(Math.max(...p))];",
+}
+_READING = """
+/** Values of the tested columns: numbers, codes of categories, null where missing. */
+function encode(row) {
+  return COLUMNS.map((column) => readValue(row, column));
+}
+
+function readValue(row, column) {
+  const key = Array.isArray(row) ? column.position : column.name;
+  if (!Object.prototype.hasOwnProperty.call(row, key)) {
+    throw new Error(`The row has no ${column.name}; give null if its value is missing.`);
+  }
+  const value = row[key];
+  if (value === null || value === undefined || Number.isNaN(value)) return null;
+  return column.codes === null ? readNumber(value, column) : readLabel(value, column);
+}
+
+function readNumber(value, column) {
+  if (typeof value !== "number" && typeof value !== "boolean") {
+    throw new Error(`${column.name} must be a number, not ${value}.`);
+  }
+  if (FINITE && !Number.isFinite(Number(value))) {
+    throw new Error(`${column.name} is infinite; give a finite number, or null.`);
+  }
+  return Number(value);
+}
+
+const asKey = (label) => (typeof label === "boolean" ? Number(label) : label);
+for (const column of COLUMNS) {
+  if (column.codes) column.codes = new Map(column.codes.map((label, code) => [asKey(label), code]));
+}
+
+function readLabel(value, column) {
+  const code = column.codes.get(asKey(value));
+  if (code !== undefined) return code;
+  const known = [...column.codes].filter(([, at]) => at !== column.unknown).map(([label]) => label);
+  if (!known.some((label) => typeof label === typeof asKey(value))) {
+    throw new Error(`${column.name} must be a label such as ${known[0]}, not ${value}.`);
+  }
+  if (column.unknown === -2) throw new Error(`${column.name} has no category ${value}.`);
+  return column.unknown === -1 ? null : column.unknown;
+}
+
+function noRule(at) {
+  const { name } = COLUMNS[at];
+  return new Error(`The row has no value for ${name}, and the tree has no rule for that.`);
+}
+"""
+_RUNNER = """
+import { readFileSync } from "node:fs";
+import { CLASSES, leaf, predict, probability } from "./exported.mjs";
+
+const number = (_, value) => (typeof value?.inf === "number" ? value.inf * Infinity : value);
+const score = (row) => [CLASSES.indexOf(predict(row)), leaf(row), probability(row)];
+const [names, table] = JSON.parse(readFileSync(0, "utf8"), number);
+const rows = table.map((values) => Object.fromEntries(names.map((name, at) => [name, values[at]])));
+process.stdout.write(JSON.stringify(rows.map(score)));
+"""
+
+
+def read_script(name):
+    """Return a script that the page and the exports share: ``"tree"`` or ``"probability"``."""
+    return resources("keeptree.exporters").joinpath(f"js/{name}.js").read_text(encoding="utf-8")
+
+
+def write(subject):
+    """Return the model as an ES module.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is exported.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> from keeptree.exporters.subject import subject_of
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = kt.C45Classifier(max_depth=1).fit(X, y).tree_
+    >>> text = write(subject_of(tree))[".js"]
+    >>> print(text[text.index("function findLeaf") : text.index("/** Values")].rstrip())
+    function findLeaf(x) {
+        const petal_width_cm = x[0] ?? NaN; // petal width (cm)
+        if (petal_width_cm <= 0.6) {
+            return 1; // 0, 50 cases
+        } else { // or missing (shared)
+            return 2; // 1, 100 cases
+        }
+    }
+    """
+    data = code_data(subject)
+    _check_whole(data)
+    way = data["decide"]
+    way = "shares" if way == "tree" and data["shares"] else way
+    parts = [
+        "\n".join(f"// {line}".rstrip() for line in header(subject, data, _CALL)),
+        f"export const CLASSES = {script_literal(data['classes'])};\n"
+        f"const COLUMNS = {script_literal([_column(column) for column in data['columns']])};\n"
+        f"const FINITE = {script_literal(data['finite'])}; // whether infinite numbers are refused",
+        _INTERFACE.replace("PREDICT", _PREDICT[way]).strip(),
+        write_ifs(subject, data, SYNTAX, "findLeaf"),
+        _READING.strip(),
+        *(_as_part(read_script(name)) for name in ("tree", "probability")),
+        f"const TREE = {script_literal(data['tree'])};\n"
+        f"const MODEL = {script_literal(text_arrays(data['model']))};",
+    ]
+    return {".js": "\n\n".join(parts) + "\n"}
+
+
+def run(files, subject, rows):
+    """Score rows by the module in Node.js."""
+    node = shutil.which("node")
+    if node is None:
+        return "node is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("exported.mjs", files[".js"]), ("check.mjs", _RUNNER)):
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        text = rows_text(code_data(subject), rows)
+        return run_program([node, str(Path(folder) / "check.mjs")], text)
+
+
+def _column(column):
+    return {
+        "name": column["name"],
+        "position": column["column"],
+        "codes": column["categories"],
+        "unknown": column["unknown"],
+    }
+
+
+def _as_part(module):
+    """A script as a part of a module that has all the others."""
+    module = re.sub(r"^import [^;]*;\n+", "", module, flags=re.MULTILINE)
+    return re.sub(r"^export ", "", module, flags=re.MULTILINE).strip()
+
+
+def _check_whole(data):
+    labels = [*data["classes"], *(v for c in data["columns"] for v in c["categories"] or ())]
+    for label in labels:
+        if isinstance(label, int) and abs(label) > _LARGEST_WHOLE:
+            raise ValueError(
+                f"The label {label} is too large for the numbers of JavaScript; rename the class "
+                "or category to text."
+            )

@@ -1,0 +1,203 @@
+"""The decision of a tree as nested ifs that people can read, in the syntax of a language."""
+
+import keyword
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from keeptree.text import clean, count_text
+from keeptree.tree import SHARE
+
+_DEEPEST = 12  # ifs within each other; what is below has a function of its own
+_LONGEST = 60  # characters of a comment
+_TABS = "    "
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """How a language writes what a decision consists of.
+
+    The fields are formats. ``function`` has ``name``, ``read`` has ``name`` and ``at`` (a local
+    variable), ``above`` and ``below`` compare ``value`` with ``at``, ``one_of`` is a function of a
+    variable and a list of codes; ``test``, ``other`` and
+    ``rest`` open the branches of an if and ``end`` closes it; ``answer`` returns a ``leaf``,
+    ``call`` what the function ``name`` returns, and ``fail`` tells that the column ``at`` lacks its
+    value. ``round`` makes a float32 of ``value``.
+    """
+
+    function: str
+    read: str
+    round: str
+    below: str
+    not_above: str
+    above: str
+    one_of: Callable
+    test: str
+    other: str
+    rest: str
+    end: str
+    answer: str
+    call: str
+    fail: str
+    function_end: str
+    comment: str
+    reserved: frozenset
+
+
+def write_ifs(subject, data, syntax, name):
+    """Return the functions that find the leaf of a row, those that are called before the callers.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is exported: gives the comments.
+    data : dict
+        From :func:`keeptree.exporters.plain.plain_dict`.
+    syntax : Syntax
+        Of the language.
+    name : str
+        Of the function; others have the number of their node after it.
+
+    Returns
+    -------
+    text : str
+    """
+    writer = _Writer(subject, data, syntax, name)
+    functions, roots = [], [0]
+    while roots:
+        text, below = writer.function(roots.pop())
+        functions.append(text)
+        roots += below
+    return "\n\n".join(functions[::-1])
+
+
+def comment_text(value, longest=_LONGEST):
+    """A text of the data as part of a comment: one line that cannot end it."""
+    text = "".join(c for c in clean(value) if c.isprintable())
+    text = text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return text.replace("*/", "* /").replace("/*", "/ *")
+
+
+def identifiers(names, reserved):
+    """A name for a variable for each text: letters, digits and underscores, none twice.
+
+    Examples
+    --------
+    >>> identifiers(["petal width (cm)", "petal_width_cm", "class", "größe", "2x"], {"row"})
+    ['petal_width_cm', 'petal_width_cm_2', 'class_', 'gr_e', 'x_2x']
+    """
+    taken, made = set(reserved), []
+    for text in names:
+        stem = re.sub("[^0-9A-Za-z]+", "_", str(text)).strip("_")[:40].lower() or "column"
+        stem = f"x_{stem}" if stem[0].isdigit() else stem
+        stem = f"{stem}_" if stem in reserved or keyword.iskeyword(stem) else stem
+        name, number = stem, 1
+        while name in taken:
+            number += 1
+            name = f"{stem}_{number}"
+        taken.add(name)
+        made.append(name)
+    return made
+
+
+class _Writer:
+    def __init__(self, subject, data, syntax, name):
+        self.subject, self.tree, self.syntax, self.name = subject, data["tree"], syntax, name
+        self.columns = data["columns"]
+        texts = [column["name"] for column in self.columns]
+        self.variables = identifiers(texts, syntax.reserved | {name})
+
+    def function(self, root):
+        """Text of the function that decides from a node on, and the nodes that it leaves over."""
+        lines, used, below = [], {}, []
+        tasks = [(root, 1, None)]
+        while tasks:
+            node, depth, line = tasks.pop()
+            if line is not None:
+                lines.append(f"{_TABS * depth}{line}")
+            elif not self.tree["children"][node]:
+                lines.append(f"{_TABS * depth}{self._answer(node)}")
+            elif depth > _DEEPEST:
+                called = self.syntax.call.format(name=f"{self.name}_{node}")
+                lines.append(f"{_TABS * depth}{called}")
+                below.append(node)
+            else:
+                used[self.tree["attribute"][node]] = None
+                tasks += reversed(self._branches(node, depth))
+        name = self.name if root == 0 else f"{self.name}_{root}"
+        head = [self.syntax.function.format(name=name)]
+        head += [f"{_TABS}{self._read(at)}" for at in sorted(used)]
+        end = [self.syntax.function_end] if self.syntax.function_end else []
+        return "\n".join(head + lines + end), below
+
+    def _read(self, at):
+        column = self.columns[at]
+        value = self.syntax.read.format(name=self.variables[at], at=at)
+        if self.tree["float32"] and column["categories"] is None:
+            left, _, right = value.partition(" = ")
+            value = f"{left} = {self.syntax.round.format(value=right.rstrip(';'))}"
+            value += ";" if right.endswith(";") else ""
+        same = self.variables[at] == column["name"]
+        return value + ("" if same else self._comment(comment_text(column["name"])))
+
+    def _comment(self, text):
+        return self.syntax.comment.format(text=text) if text else ""
+
+    def _answer(self, node):
+        tree, label = self.subject.tree, self.tree["label"][node]
+        text = comment_text(self.subject.class_names[label])
+        if tree.weight[0] > 0:
+            cases = count_text(tree.weight[node])
+            text += f", {cases} case{'' if cases == '1' else 's'}"
+        return self.syntax.answer.format(leaf=node) + self._comment(text)
+
+    def _branches(self, node, depth):
+        """Lines of an if and, between them, the nodes that they lead to."""
+        syntax, at = self.syntax, self.tree["attribute"][node]
+        tests = self._nominal(node) if str(node) in self.tree["table"] else self._numeric(node)
+        if len(tests) == 1:
+            return [(tests[0][1], depth, None)]
+        tasks = []
+        for position, (condition, child, text) in enumerate(tests):
+            form = syntax.rest if condition is None else syntax.other if position else syntax.test
+            line = form.format(condition=condition) + self._comment(text)
+            tasks.append((None, depth, line))
+            if child is None:
+                fail = syntax.fail.format(at=at)
+                tasks.append((None, depth + 1, fail))
+            else:
+                tasks.append((child, depth + 1, None))
+        return tasks + ([(None, depth, syntax.end)] if syntax.end else [])
+
+    def _numeric(self, node):
+        """(Condition, child, comment) of each branch; NaN makes every comparison false."""
+        first, second = self.tree["children"][node]
+        values = {
+            "value": self.variables[self.tree["attribute"][node]],
+            "at": repr(self.tree["threshold"][node]),
+        }
+        following, below = self.tree["following"][node], self.syntax.below.format(**values)
+        missing = self._missing(node)
+        if following == second:
+            return [(below, first, ""), (None, second, missing)]
+        if following == first:
+            not_above = self.syntax.not_above.format(**values)
+            return [(not_above, first, missing), (None, second, "")]
+        above = self.syntax.above.format(**values)
+        return [(below, first, ""), (above, second, ""), (None, None, "missing")]
+
+    def _missing(self, node):
+        return "or missing (shared)" if self.tree["missing"][node] == SHARE else "or missing"
+
+    def _nominal(self, node):
+        at, following = self.tree["attribute"][node], self.tree["following"][node]
+        labels, goes = self.columns[at]["categories"], self.tree["table"][str(node)]
+        tests, rest = [], (None, None, "missing")
+        for child in self.tree["children"][node]:
+            codes = [code for code, taken in enumerate(goes) if taken == child]
+            text = comment_text(", ".join(str(labels[code]) for code in codes)) if codes else ""
+            if child == following:
+                rest = (None, child, f"{text} {self._missing(node)}".strip())
+            elif codes:
+                tests.append((self.syntax.one_of(self.variables[at], codes), child, text))
+        return [*tests, rest]

@@ -1,0 +1,247 @@
+"""Exports to programming languages: the same labels, leaves and probabilities as in Python."""
+
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree import exporters
+from keeptree.exporters.check import answers_of_python, compare
+from keeptree.exporters.nested_ifs import comment_text, identifiers
+from keeptree.exporters.rows import sample_rows
+from keeptree.exporters.subject import subject_of
+from tests.reporting.test_browser_agreement import mixed_table
+
+PROGRAMS = {"python": None, "javascript": "node"}
+FORMATS = [
+    pytest.param(
+        name,
+        marks=pytest.mark.skipif(
+            program is not None and shutil.which(program) is None,
+            reason=f"{program} is not installed",
+        ),
+    )
+    for name, program in PROGRAMS.items()
+]
+MODELS = {
+    "smoothed": (kt.SmoothedTreeClassifier, {"smoothing": "shrinkage"}),
+    "soft": (kt.SoftTreeClassifier, {"strength": 0.2, "shrinkage": 5.0}),
+    "hard": (kt.SoftTreeClassifier, {"strength": 0.0, "shrinkage": 5.0}),
+    "margin": (kt.MarginTreeClassifier, {"C": 0.1}),
+    "kept": (kt.KeptTreeClassifier, {"cv": 2}),
+    "coherent": (kt.KeptTreeClassifier, {"cv": 2, "coherent": True}),
+    "probable": (kt.SoftTreeClassifier, {"strength": 0.4, "decide": "probability"}),
+}
+
+
+def learner():
+    return DecisionTreeClassifier(max_leaf_nodes=10, min_samples_leaf=5, random_state=0)
+
+
+def table_of(name):
+    """Columns, classes and a learner: numbers in float32, several classes, categories and gaps."""
+    if name == "mixed":
+        return *mixed_table(), kt.C45Classifier()
+    load = {"two": load_breast_cancer, "three": load_wine}[name]
+    return *load(return_X_y=True, as_frame=True), learner()
+
+
+def made(kind, table):
+    X, y, tree = table_of(table)
+    model, options = MODELS[kind]
+    return model(tree, **options).fit(X, y)
+
+
+def compared(model, name, n=150):
+    """How the target differs from Python on rows that try every test."""
+    subject = subject_of(model)
+    module = exporters.import_module(f"keeptree.exporters.{exporters.FORMATS[name].module}")
+    rows = sample_rows(subject, n)
+    answers = module.run(module.write(subject), subject, rows)
+    return compare(answers_of_python(subject, rows.X), answers)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("table", ["two", "three", "mixed"])
+@pytest.mark.parametrize("kind", ["kept", "coherent"])
+def test_code_answers_as_python(kind, table, name):
+    assert str(compared(made(kind, table), name)) == "equal on 150 of 150 rows"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in ("kept", "coherent")])
+def test_code_of_every_kind_answers_as_python(kind, name):
+    assert compared(made(kind, "mixed"), name).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("missing", ["error", "majority", "share"])
+def test_a_bare_tree_answers_as_python(missing, name):
+    tree = kt.keep(kt.C45Classifier().fit(*mixed_table()), missing=missing)
+    assert compared(tree, name, 600).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_tree_without_a_test_answers_as_python(name):
+    X, y = mixed_table()
+    model = kt.KeptTreeClassifier(kt.C45Classifier(max_depth=0), cv=2).fit(X, y)
+    assert model.tree_.n_nodes == 1
+    assert compared(model, name, 3).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_chain_of_tests_is_cut_into_functions(name):
+    """Python allows a hundred ifs within each other, other compilers a few hundred."""
+    n = 300
+    X = np.arange(n + 1.0)[:, None]
+    tree = DecisionTreeClassifier(max_leaf_nodes=n, random_state=0).fit(X, np.arange(n + 1) % 2)
+    kept = kt.keep(tree)
+    assert kept.max_depth > 20
+    assert compared(kept, name, 600).wrong == 0
+
+
+HOSTILE = [
+    '"); import os; os.abort() #',
+    "*/ int main(void) { return 1; } /*",
+    "</script><script>throw 1</script>",
+    "two\nlines\r\u2028and more",
+    "\\\" ' ${1} `x` ??/ %s {name}",
+    "\u202egnihton",
+    "__proto__",
+    "class",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hostile_names_and_labels_stay_text(name):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, len(HOSTILE))), columns=HOSTILE)
+    X[HOSTILE[0]] = pd.Categorical.from_codes(rng.integers(0, len(HOSTILE), 120), HOSTILE)
+    y = np.array(HOSTILE[:3])[
+        (X[HOSTILE[1]] > 0).astype(int) + (X[HOSTILE[0]].cat.codes > 4).astype(int)
+    ]
+    tree = kt.keep(kt.C45Classifier().fit(X, y))
+    assert tree.n_leaves > 2
+    assert compared(tree, name).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=8, deadline=None)
+@given(names=st.lists(st.text(max_size=12), min_size=2, max_size=4, unique=True))
+def test_any_text_may_be_a_name_and_a_category(names, name):
+    import pandas as pd
+
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({text: rng.normal(size=60) for text in names})
+    labels = pd.Categorical.from_codes(rng.integers(0, len(names), 60), names)
+    X[names[-1]] = labels
+    y = (X[names[0]] + (labels.codes == 0) > 0.3).map({True: names[0], False: names[1]})
+    assert compared(kt.keep(kt.C45Classifier().fit(X, y)), name, 40).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_classes_and_categories_may_be_numbers_and_booleans(name):
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"n": pd.Categorical(rng.integers(5, 9, 200))})
+    X["b"] = pd.Categorical(rng.random(200) < 0.5)
+    y = (X["n"].cat.codes > 1).to_numpy() & (X["b"].cat.codes == 1).to_numpy()
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    assert compared(model, name).wrong == 0
+
+
+def test_columns_of_the_same_name_are_refused():
+    tree = kt.Tree(
+        kind=[1, 0, 1, 0, 0],
+        feature=[0, -1, 1, -1, -1],
+        threshold=[0.5, np.nan, 0.5, np.nan, np.nan],
+        child_start=[0, 2, 2, 4, 4, 4],
+        child=[1, 2, 3, 4],
+        missing=[-2] * 5,
+        counts=[[5, 4], [5, 0], [0, 4], [0, 2], [0, 2]],
+        classes=[0, 1],
+        n_features=2,
+        feature_names=["a", "a"],
+    )
+    with pytest.raises(ValueError, match="Two columns that the tree tests are called 'a'"):
+        kt.export(tree, format="python")
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    """A module written from a model, imported as any other."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    path = tmp_path_factory.mktemp("code") / "exported.py"
+    kt.export(made("smoothed", "mixed"), path, check=10)
+    spec = spec_from_file_location("exported", path)
+    loaded = module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def test_a_row_may_be_a_dict_or_a_list(module):
+    row = {"letter": "a", "colour": "red", "size": 0.5, "age": 40, "more": 1}
+    assert module.predict(row) == module.predict([0.5, 40, "red", "a"])
+    assert module.probability(row) == module.probability([0.5, 40, "red", "a"])
+    assert sum(module.probability(row)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"size": "big"}, "'size' must be a number, not 'big'"),
+        ({"size": float("inf")}, "'size' is infinite"),
+        ({"colour": 3}, "'colour' must be a label such as 'blue', not 3"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_one_sentence(changed, message, module):
+    with pytest.raises(ValueError, match=message):
+        module.predict({"letter": "a", "colour": "red", "size": 0.5, "age": 40, **changed})
+
+
+def test_an_absent_column_is_refused(module):
+    with pytest.raises(ValueError, match="no 'age'; give None if its value is missing"):
+        module.predict({"letter": "a", "colour": "red", "size": 0.5})
+
+
+def test_a_python_export_reads_as_python_38():
+    import ast
+
+    text = kt.export(made("coherent", "mixed"), format="python", check=0)
+    ast.parse(text, feature_version=(3, 8))
+
+
+def test_a_module_needs_no_package(tmp_path):
+    kt.export(made("smoothed", "two"), tmp_path / "exported.py", check=10)
+    code = "import sys; sys.path.insert(0, '.'); import exported; print(exported.CLASSES)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[0, 1]\n"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_comment_is_one_line_that_does_not_end(text):
+    shown = comment_text(text)
+    assert shown.isprintable()
+    assert "*/" not in shown
+
+
+@given(st.lists(st.text(max_size=50)))
+def test_identifiers_are_distinct_names(texts):
+    made = identifiers(texts, frozenset({"x", "if", "for"}))
+    assert len(set(made)) == len(texts)
+    assert all(name.isidentifier() and name.isascii() for name in made)
+    assert not {"x", "if", "for"} & set(made)
