@@ -24,11 +24,12 @@ _IMPORTERS = {
     "catboost.core.CatBoost": "catboost:live_model",
     "lightgbm.basic.Booster": "lightgbm:live_model",
     "lightgbm.sklearn.LGBMModel": "lightgbm:live_model",
+    "onnx.onnx_ml_pb2.ModelProto": "onnx:live_model",
     "xgboost.core.Booster": "xgboost:live_model",
     "xgboost.sklearn.XGBModel": "xgboost:live_model",
 }
 # Those that pick one of several trees.
-_ENSEMBLES = ("catboost", "lightgbm", "members", "xgboost")
+_ENSEMBLES = ("catboost", "lightgbm", "members", "onnx", "pmml", "xgboost")
 # What a damaged file makes an importer raise.
 _DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
 _KINDS = (
@@ -190,7 +191,7 @@ def _find(source, X, y, tree):
     """The Tree of a source, or its Sketch if something about it is still to be found out."""
     if isinstance(source, Tree):
         return source
-    if isinstance(source, str | PathLike):
+    if isinstance(source, str | bytes | PathLike):
         return _read(open_source(source), X, y, tree)
     inner, _ = unwrap(source)
     if type(inner).__module__.startswith("keeptree."):

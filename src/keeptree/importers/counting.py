@@ -27,6 +27,8 @@ def finish(sketch, X=None, y=None, missing=None):
     missing : {"majority", "share", "error"}, optional
         Rule for missing values at tests for which the source gives none that a Tree can hold.
     """
+    if X is None and sketch.uncounted:
+        sketch.lost.append(sketch.uncounted)
     for sentence in sketch.lost:
         warnings.warn(sentence, stacklevel=3)
     if X is None:

@@ -34,7 +34,9 @@ class Source:
 
 
 def open_source(source):
-    """Return the Source of a path or of text."""
+    """Return the Source of a path, of text or of bytes."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return _content_source(bytes(source), None)
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith(":")):
         return _text_source(source, None)
     path = Path(source).expanduser()
@@ -63,32 +65,37 @@ def is_keeptree_file(path):
 
 
 def _file_source(path):
-    content = path.read_bytes()
+    return _content_source(path.read_bytes(), str(path), _ENDINGS.get(path.suffix.lower()))
+
+
+def _content_source(content, path, importer=None):
+    """The Source of bytes; ``importer`` is what the name of their file suggests."""
+    name = path or "The content"
     head = content[:_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head:
-        raise ValueError(f"{path} is empty.")
-    for pattern, importer in _BINARY.items():
-        if re.match(pattern, head, re.DOTALL):
-            if importer.startswith("!"):
-                raise ValueError(f"{path} {importer[1:]}")
-            return Source(importer, content, str(path))
-    if path.suffix.lower() == ".onnx":
-        raise ValueError(f"{path} is an ONNX model, which is not read yet; keep the model itself.")
+        raise ValueError(f"{name} is empty.")
+    found = (address for start, address in _BINARY.items() if re.match(start, head, re.DOTALL))
+    importer = next(found, importer)
+    if importer is not None:
+        if importer.startswith("!"):
+            raise ValueError(f"{name} {importer[1:]}")
+        return Source(importer, content, path)
     if head[:1] in b"{[":
-        return _json_source(content, path)
+        return _json_source(content, name)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(
-            f"{path} is neither text nor a format that KeepTree reads; the guide lists them under "
+            f"{name} is neither text nor a format that KeepTree reads; the guide lists them under "
             "'Open any tree'."
         ) from None
-    return _text_source(text, str(path))
+    return _text_source(text, path)
 
 
 # How the content of a file begins -> who reads it, or (behind !) why nobody does.
 _BINARY = {
-    rb"<\?xml|<!|<PMML": "!is XML; PMML is not read yet. Give the tree as text instead.",
+    rb"<|\xff\xfe<\0|\xfe\xff\0<": "!is XML; PMML is not read yet. Give the tree as text instead.",
+    rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42]": "onnx:read_bytes",
     rb"\{[$#LlIiUdD]": "xgboost:read_ubjson",
     rb"CBM1": "!is CatBoost's binary format; save the model with format='json' and pool=.",
     rb"\x80[\x02-\x05]": (
@@ -102,6 +109,9 @@ _BINARY = {
     rb"binf": "!is XGBoost's old binary format; load it in XGBoost and save it as .json or .ubj.",
     rb"PK\x03\x04": "!is a zip archive; give the file in it that holds the tree.",
 }
+
+# How the name of a file ends -> who reads it, if its content is not known.
+_ENDINGS = {".onnx": "onnx:read_bytes"}
 
 # A pattern in a text -> who reads it.
 _TEXTS = {

@@ -34,6 +34,8 @@ class Sketch:
     unknown : dict of int to int
         Of a nominal column: what becomes of labels that are not among its categories, as in
         :class:`keeptree.Tree`. Default: they are missing values.
+    uncounted : str, optional
+        What is told if there are no rows to count.
     """
 
     columns: int | tuple
@@ -44,6 +46,7 @@ class Sketch:
     lost: list = field(default_factory=list)
     open_columns: bool = False
     unknown: dict = field(default_factory=dict)
+    uncounted: str | None = None
 
     def __post_init__(self):
         self.kind, self.feature, self.threshold, self.missing = [], [], [], []
@@ -201,3 +204,19 @@ def just_below(threshold, dtype=np.float64):
     (0.9999999999999999, 0.9999999403953552)
     """
     return float(np.nextafter(dtype(threshold), dtype(-np.inf)))
+
+
+def widened(threshold):
+    """The largest float64 number that float32 rounds to at most a threshold of float32.
+
+    Examples
+    --------
+    >>> widened(1.0) > 1.0, np.float32(widened(1.0)), np.float32(np.nextafter(widened(1.0), 2)) > 1
+    (True, np.float32(1.0), np.True_)
+    """
+    following = float(np.nextafter(np.float32(threshold), np.float32(np.inf)))
+    if not np.isfinite(following):
+        following = 2.0 * 2.0**127  # where float32 overflows to infinity
+    middle = threshold + (following - threshold) / 2
+    with np.errstate(over="ignore"):
+        return middle if np.float32(middle) <= threshold else just_below(middle)
