@@ -34,6 +34,7 @@ class Format:
 
 _ALL = (
     Format("sql", "SQL", ".sql", "sql"),
+    Format("onnx", "ONNX", ".onnx", "onnx"),
     Format("python", "Python", ".py", "python"),
     Format("javascript", "JavaScript", ".js", "javascript"),
     Format("mermaid", "Mermaid", ".mmd", "mermaid"),

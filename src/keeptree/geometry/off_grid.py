@@ -88,7 +88,8 @@ class OffGrid:
         compiled.move_rows(np.ascontiguousarray(X), box, self._boxes[1], self._rules, False, moved)
         moves = (moved - X)[:, gridded] * self.metric.factor_[gridded]
         rest, _ = self._project(np.where(gridded, moved, X), box)
-        return np.hypot(rest, np.sqrt(np.nansum(moves**2, axis=1)))
+        with np.errstate(over="ignore"):  # of a huge number: infinitely far
+            return np.hypot(rest, np.sqrt(np.nansum(moves**2, axis=1)))
 
     def _points(self, X, box, label):
         """Rows moved into boxes; missing values only where the row is not decided without them."""

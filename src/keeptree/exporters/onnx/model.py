@@ -1,0 +1,133 @@
+"""The graph of a model from its inputs to its outputs, and what the file says about it."""
+
+import json
+
+import numpy as np
+from onnx import helper
+
+from keeptree.choice import one_of
+from keeptree.encoding import sealed
+from keeptree.explanation.subject import boundary_of
+from keeptree.exporters.onnx.boxes import boundary_distance, class_distances
+from keeptree.exporters.onnx.distance_kernel import add_distance_kernel, check_distance_kernel
+from keeptree.exporters.onnx.experts import add_probability
+from keeptree.exporters.onnx.graph import Graph
+from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_marker, read_cases
+from keeptree.exporters.onnx.routing import Routes, largest
+from keeptree.exporters.plain import plain_dict
+from keeptree.probability.distance_kernel import DistanceKernelClassifier
+
+OUTPUTS = ("label", "probabilities", "leaf", "distance")
+TREE_KEY = "keeptree_tree"  # of the metadata: the tree itself, as a JSON document
+
+
+def build_model(subject, inputs, leaf, distance):
+    """The ONNX model of a subject; see :func:`keeptree.exporters.onnx.write`."""
+    inputs = one_of(INPUTS, inputs, "kind of inputs")
+    if inputs == "matrix" and subject.tree.has_nominal:
+        name = next(n for n, c in zip(subject.names, subject.tree.categories, strict=True) if c)
+        raise ValueError(
+            f"The column {name!r} has categories, which a matrix of numbers cannot hold; give "
+            'inputs="columns".'
+        )
+    data = _read(subject)
+    names = {None: MATRIX} if inputs == "matrix" else input_names(subject, data["columns"], inputs)
+    outputs = output_names(names.values())
+    graph = Graph(taken=(*names.values(), *outputs.values()))
+    cases = read_cases(graph, subject, data["columns"], inputs)
+    routes = Routes(cases, data["tree"], subject.tree.max_depth)
+    decision = _Decision(routes, data["tree"])
+    place = {column["column"]: at for at, column in enumerate(data["columns"])}
+    if isinstance(subject.model, DistanceKernelClassifier):
+        p = add_distance_kernel(cases, place, routes, subject.model)
+    else:
+        p = add_probability(cases, routes, data["model"], decision.code)
+    p = graph.where(routes.lost.upright(), graph.constant(np.nan), p)
+    code = decision.code() if data["decide"] == "tree" else largest(p, range(routes.n_classes), 0.0)
+    graph.output(outputs["label"], _labels(graph, subject.classes, code, routes.lost))
+    graph.output(outputs["probabilities"], p, routes.n_classes)
+    if leaf:
+        graph.output(outputs["leaf"], routes.leaf)
+    if distance:
+        boundary = boundary_of(subject.tree if subject.model is None else subject.model)
+        to_class = class_distances(cases, place, boundary)
+        far = boundary_distance(to_class, routes.n_classes)
+        graph.output(outputs["distance"], graph.where(routes.lost, graph.constant(np.nan), far))
+    model = graph.model(
+        "keeptree",
+        producer_name="KeepTree",
+        producer_version=subject.version,
+        doc_string=subject.origin,
+    )
+    helper.set_model_props(model, _metadata(subject, inputs))
+    return model
+
+
+def _read(subject):
+    """The plain model; of a distance kernel, which is not among them, the plain tree."""
+    if not isinstance(subject.model, DistanceKernelClassifier):
+        return plain_dict(subject.tree, subject.model)
+    check_distance_kernel(subject.model)
+    return {**plain_dict(subject.tree), "decide": subject.model.decide}
+
+
+def output_names(taken):
+    """Name of each output: with underscores if a column has it."""
+    taken, names = set(taken), {}
+    for output in OUTPUTS:
+        name = output
+        while name in taken:
+            name += "_"
+        names[output] = name
+    return names
+
+
+class _Decision:
+    """The tree's decision, added to the graph when it is first asked for."""
+
+    def __init__(self, routes, tree):
+        self._routes, self._tree, self._code = routes, tree, None
+
+    def code(self):
+        if self._code is None:
+            proportions = None
+            if self._routes.shares_missing:
+                proportions = self._routes.average(self._tree["proportions"])
+            self._code = self._routes.decide(proportions)
+        return self._code
+
+
+def _labels(graph, classes, code, lost):
+    """Labels of class positions; those of rows without a leaf are empty, NaN or the least integer.
+
+    Booleans are 0 and 1. Labels of several types are text.
+    """
+    kinds = {type(label) for label in classes}
+    if kinds <= {int, bool}:
+        table, none = np.array(classes, dtype=np.int64), np.iinfo(np.int64).min
+    elif kinds <= {int, float, bool}:
+        table, none = np.array(classes, dtype=np.float64), np.nan
+    else:
+        table, none = np.array([str(label) for label in classes], dtype=object), ""
+    code = graph.where(lost, len(classes), code)
+    return graph.constant(np.append(table, none).astype(table.dtype)).take(code, axis=0)
+
+
+def _metadata(subject, inputs):
+    """What the file says about itself: text by key."""
+    tree = subject.tree
+    columns = []
+    for name, labels in zip(subject.names, tree.categories, strict=True):
+        column = {"name": name}
+        if labels is not None:
+            column |= {"categories": list(map(str, labels)), "missing": missing_marker(labels)}
+        columns.append(column)
+    return {
+        "keeptree_version": subject.version,
+        "keeptree_fingerprint": subject.fingerprint,
+        "keeptree_model": subject.kind,
+        "keeptree_classes": json.dumps(list(map(str, subject.classes))),
+        "keeptree_class_names": json.dumps(list(subject.class_names)),
+        "keeptree_columns": json.dumps(columns),
+        TREE_KEY: json.dumps(sealed(tree.to_dict())),
+    }
