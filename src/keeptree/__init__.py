@@ -31,6 +31,7 @@ _HOME = {
     "prune": "learners.prune",
     "report": "reporting.report",
     "save": "saving",
+    "score": "engines",
     "sign_file": "signing",
     "unfamiliar": "explanation.unfamiliar",
     "verify_file": "signing",

@@ -4,6 +4,7 @@ What a class saves it declares itself, see :mod:`keeptree.savable`; how values a
 :mod:`keeptree.encoding`.
 """
 
+import json
 import warnings
 from importlib import import_module
 from inspect import signature
@@ -82,7 +83,20 @@ def load(path):
         It predicts the same to the last bit. The ``estimator`` of a classifier is the kept tree. A
         file that is damaged, of another kind or of another version is a ValueError.
     """
-    document = read_json(path)
+    return _read_document(read_json(path), path)
+
+
+def to_json(model):
+    """Return a tree or a fitted model as the text that :func:`save` writes: how it travels."""
+    return json.dumps(sealed(to_document(model)), allow_nan=False)
+
+
+def from_json(text):
+    """Return the tree or model of a text that :func:`to_json` returned."""
+    return _read_document(json.loads(text), "The model")
+
+
+def _read_document(document, path):
     try:
         is_tree = isinstance(document, dict) and document.get("format") == TREE_FORMAT
         model = Tree.from_dict(unsealed(document)) if is_tree else _dict_to_model(document)

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from keeptree.data.cells import cells_as_labels, cells_as_numbers, unseen_cells
 from keeptree.data.columns import AS_MISSING
+from keeptree.data.dialect import Dialect
 from keeptree.data.files import find_column, open_table
 from keeptree.data.source import as_data_file
 
+_PLAIN = Dialect()
 CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
 
 
@@ -36,18 +40,101 @@ class Block:
     unseen: dict
 
 
+class CaseReader:
+    """Reads the columns of Arrow batches as a model saw them in fit.
+
+    Parameters
+    ----------
+    model : fitted model
+        Its ``feature_names_in_`` are the columns wanted; ``tree_.categories`` says which of them
+        are nominal (a model that has none of our trees as ``tree_`` takes numbers), and
+        ``notation_`` how numbers are written that are not plain.
+    names : sequence of str
+        The columns of the table, found by name in any order. If the model was fitted without
+        names, they are taken in order and must be just as many.
+    keep : sequence of str
+        Columns that are passed through.
+    source : object
+        What the table is called in errors.
+    dialect : Dialect, optional
+        How numbers are written in text.
+
+    Attributes
+    ----------
+    columns : list of str
+        The model's columns, in its order.
+    wanted : list of str
+        These and the ones to keep, each once.
+    named : bool
+        Whether the model was fitted to columns with names.
+    """
+
+    def __init__(self, model, names, keep=(), source="The table", dialect=_PLAIN):
+        for name in keep:
+            find_column(name, names)
+        self._rules = _find_rules(model, list(names), keep, source)
+        self.named = hasattr(model, "feature_names_in_")
+        self._dialect = dialect
+        self.columns = list(self._rules)
+        self.wanted = list(dict.fromkeys([*self.columns, *keep]))
+
+    @property
+    def plain_numbers(self):
+        """The columns that must be numbers already: no categories, units or dates."""
+        return [
+            name
+            for name, (labels, notation, _) in self._rules.items()
+            if labels is None and notation is None
+        ]
+
+    def frame(self, batch, start=0):
+        """Return the model's columns as a data frame: float64, or categorical with its labels."""
+        import pandas as pd
+
+        made = {
+            name: cells_as_numbers(batch.column(name), name, start, self._dialect, notation)
+            if labels is None
+            else cells_as_labels(batch.column(name), labels, name, unknown)
+            for name, (labels, notation, unknown) in self._rules.items()
+        }
+        frame = pd.DataFrame(made, copy=False)
+        if not self.named:
+            frame.columns = range(len(made))  # scikit-learn warns of names the model lacks
+        return frame
+
+    def matrix(self, batch, start=0):
+        """Return the model's columns encoded: numbers, and positions among the labels."""
+        rows = np.empty((batch.num_rows, len(self._rules)))
+        for j, (name, (labels, notation, unknown)) in enumerate(self._rules.items()):
+            column = batch.column(name)
+            if labels is None:
+                rows[:, j] = cells_as_numbers(column, name, start, self._dialect, notation)
+            else:
+                codes = cells_as_labels(column, labels, name, unknown).codes
+                rows[:, j] = np.where(codes < 0, np.nan, codes)
+        return rows
+
+    def unseen(self, batch, frame):
+        """Return the cells that are no label the model knows; see :class:`Block`."""
+        found = {}
+        for position, (name, (labels, _, _)) in enumerate(self._rules.items()):
+            if labels is not None:
+                values = frame.iloc[:, position].array
+                places, cells = unseen_cells(batch.column(name), values)
+                if len(places):
+                    found[position] = places, cells
+        return found
+
+
 def read_blocks(data, model, keep=()):
     """Read a data file block by block.
 
     Parameters
     ----------
     data : str, Path or DataFile
-        The file. Columns are found by name, in any order; others are ignored. If the model was
-        fitted without names, they are taken in order and must be just as many.
+        The file. Columns other than the model's are ignored.
     model : fitted model
-        Says which columns are wanted (``feature_names_in_``) and which of them are nominal
-        (``tree_.categories``; a model that has none of ours as ``tree_`` takes numbers), and how
-        numbers are written that are not plain (``notation_``).
+        Says which columns are wanted and how they are read; see :class:`CaseReader`.
     keep : sequence of str
         Columns to pass through.
 
@@ -56,17 +143,12 @@ def read_blocks(data, model, keep=()):
     block : Block
     """
     with open_table(data) as table:
-        for name in keep:
-            find_column(name, table.names)
-        columns = _wanted(table, model, keep)
-        wanted = list(dict.fromkeys([*columns, *keep]))
-        rows = max(CELLS // max(len(wanted), 1), 1000)
+        reader = CaseReader(model, table.names, keep, table.file, table.dialect)
+        rows = max(CELLS // max(len(reader.wanted), 1), 1000)
         start = 0
-        for batch, done in table.batches(wanted, rows):
-            frame = _frame(batch, columns, start, table.dialect)
-            unseen = _find_unseen(batch, frame, columns)
-            if not hasattr(model, "feature_names_in_"):
-                frame.columns = range(len(columns))  # scikit-learn warns of names the model lacks
+        for batch, done in table.batches(reader.wanted, rows):
+            frame = reader.frame(batch, start)
+            unseen = reader.unseen(batch, frame)
             kept = {name: batch.column(name) for name in keep}
             yield Block(frame, kept, start, done, unseen)
             start += batch.num_rows
@@ -136,50 +218,26 @@ def read_row(model, data, row):
     )
 
 
-def _wanted(table, model, keep):
+def _find_rules(model, names, keep, source):
     """Labels (None for numbers), notation and rule for unknown labels of the model's columns."""
     categories = getattr(getattr(model, "tree_", None), "categories", None)
     if categories is None:
         categories = (None,) * model.n_features_in_  # scikit-learn's own trees have numbers only
-    expected, file = getattr(model, "feature_names_in_", None), table.file
+    expected = getattr(model, "feature_names_in_", None)
     if expected is None:
-        expected = [name for name in table.names if name not in keep]
+        expected = [name for name in names if name not in keep]
         if len(expected) != len(categories):
             raise ValueError(
-                f"{file} has {len(expected)} columns, but the model was fitted to "
-                f"{len(categories)} columns without names; give a file with just these, in the "
-                "same order."
+                f"{source} has {len(expected)} columns, but the model was fitted to "
+                f"{len(categories)} columns without names; give just these, in the same order."
             )
-    absent = [name for name in expected if name not in table.names]
+    absent = [name for name in expected if name not in names]
     if absent:
         shown = ", ".join(map(repr, absent[:5])) + (" and others" if len(absent) > 5 else "")
         raise ValueError(
-            f"{file} lacks the column{'s' if len(absent) > 1 else ''} {shown}, which the model "
-            f"needs; it has {', '.join(map(repr, table.names[:10]))}."
+            f"{source} lacks the column{'s' if len(absent) > 1 else ''} {shown}, which the model "
+            f"needs; it has {', '.join(map(repr, names[:10]))}."
         )
     notations = getattr(model, "notation_", None) or (None,) * len(categories)
     unknown = getattr(getattr(model, "tree_", None), "unknown", (AS_MISSING,) * len(categories))
     return dict(zip(expected, zip(categories, notations, unknown, strict=True), strict=True))
-
-
-def _find_unseen(batch, frame, columns):
-    """The cells that are no label the model knows."""
-    found = {}
-    for position, (name, (labels, _, _)) in enumerate(columns.items()):
-        if labels is not None:
-            places, values = unseen_cells(batch.column(name), frame[name].array)
-            if len(places):
-                found[position] = places, values
-    return found
-
-
-def _frame(batch, columns, start, dialect):
-    import pandas as pd
-
-    made = {
-        name: cells_as_numbers(batch.column(name), name, start, dialect, notation)
-        if labels is None
-        else cells_as_labels(batch.column(name), labels, name, unknown)
-        for name, (labels, notation, unknown) in columns.items()
-    }
-    return pd.DataFrame(made, copy=False)

@@ -6,9 +6,10 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree.data.labels import label_codes, label_names, plain
 from keeptree.explanation.subject import boundary_of
 from keeptree.explanation.unfamiliar import UnfamiliarCount, find_unseen
+from keeptree.geometry.rows import check_finite
 from keeptree.importers import unwrap
 from keeptree.importers.steps import run_steps
-from keeptree.probability.answers import answers_of, is_second_opinion
+from keeptree.probability.answers import answers_encoded, answers_of, is_second_opinion
 from keeptree.tree import Tree
 
 
@@ -24,6 +25,9 @@ class Scorer:
         Whether to add the distance to the tree's decision boundary.
     labels : dict, optional
         Class -> name to answer with instead of it.
+    counting : bool, default=True
+        Whether to count what the training sample did not have, for :meth:`unfamiliar`. A scorer
+        that does not count may be shared by threads.
 
     Attributes
     ----------
@@ -35,6 +39,11 @@ class Scorer:
         ``second_opinion``, or ``score`` of a ranking; ``distance``.
     has_second_opinion : bool
         Whether the model has probabilities to compare with its decision.
+    reads_encoded : bool
+        Whether the model is one of ours without steps before it, so that :meth:`score_encoded`
+        can be used.
+    labels : ndarray
+        What ``prediction`` can be; empty for a regression.
 
     Examples
     --------
@@ -47,7 +56,7 @@ class Scorer:
      'probability_2': [0.01...], 'second_opinion': [False]}
     """
 
-    def __init__(self, model, distance=False, labels=None):
+    def __init__(self, model, distance=False, labels=None, counting=True):
         check_is_fitted(model)
         inner, steps = unwrap(model)
         own_steps = getattr(inner, "preprocessing_", ())
@@ -59,11 +68,14 @@ class Scorer:
             )
         self._model = inner
         self._boundary = boundary_of(inner) if distance else None
-        self._new = UnfamiliarCount(inner) if _is_ours(inner) and not own_steps else None
+        ours = _is_ours(inner) and not own_steps
+        self._new = UnfamiliarCount(inner) if ours and counting else None
         self.reader = model if self._steps else inner
+        self.reads_encoded = ours and not self._steps
         self.has_second_opinion = hasattr(inner, "predict_proba")
         classes = getattr(inner, "classes_", ())
         self._names = None if labels is None else np.array(label_names(classes, labels), object)
+        self.labels = np.asarray(classes if labels is None else self._names)
         self.names = [
             "prediction",
             *_score_names(inner, classes if labels is None else self._names),
@@ -94,6 +106,14 @@ class Scorer:
             if unseen is None or self._steps:
                 unseen = find_unseen(table, rows, self._new.tree)
             self._new.add(rows, unseen)
+        return self._columns(answers)
+
+    def score_encoded(self, rows):
+        """:meth:`score` for rows as the tree reads them, which are not counted as unfamiliar."""
+        check_finite(rows, self._model.tree_)
+        return self._columns(answers_encoded(self._model, rows))
+
+    def _columns(self, answers):
         columns = [self._name(answers.prediction)]
         if answers.scores is not None:
             columns += [*answers.scores.reshape(len(answers.prediction), -1).T]

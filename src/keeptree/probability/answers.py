@@ -48,7 +48,11 @@ def answers_of(model, X):
     """
     if not hasattr(model, "predict_encoded"):
         return Answers(model.predict(X), _scores(model, X))
-    rows = model.encode(X)
+    return answers_encoded(model, model.encode(X))
+
+
+def answers_encoded(model, rows):
+    """:func:`answers_of` for rows that the model's ``encode`` returned."""
     scores = model.scores_encoded(rows) if hasattr(model, "scores_encoded") else None
     if scores is not None and not hasattr(model, "predict_proba"):
         scores = binary_or_all(scores)

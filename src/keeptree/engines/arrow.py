@@ -1,0 +1,29 @@
+"""Score tables, batches, readers and datasets of pyarrow."""
+
+from keeptree.output import require_extra
+
+_ROWS = 1 << 17  # of a block
+
+
+def score(table, request):
+    """Return a Table for a Table and a RecordBatch for a batch; a reader for what is streamed.
+
+    pyarrow has no Dataset that is computed, so that a Dataset gives a RecordBatchReader.
+    """
+    import pyarrow as pa
+
+    require_extra("pandas", extra="files")
+    scorer = request.scorer(table.schema.names)
+    schema = scorer.schema(table.schema)
+    if isinstance(table, pa.RecordBatch):
+        return scorer.score_batch(table)
+    if isinstance(table, pa.Table):
+        batches = table.select(scorer.wanted).to_batches(max_chunksize=_ROWS)
+    elif isinstance(table, pa.RecordBatchReader):
+        batches = table
+    else:
+        batches = table.to_batches(columns=scorer.wanted, batch_size=_ROWS)
+    answers = (scorer.score_batch(batch) for batch in batches)
+    if isinstance(table, pa.Table):
+        return pa.Table.from_batches(answers, schema)
+    return pa.RecordBatchReader.from_batches(schema, answers)

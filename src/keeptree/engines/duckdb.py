@@ -1,0 +1,64 @@
+"""Score relations of DuckDB: a function of Arrow columns inside the query."""
+
+from uuid import uuid4
+
+from keeptree.output import require_extra
+
+_TYPES = {"bool": "BOOLEAN", "int64": "BIGINT", "float64": "DOUBLE", "string": "VARCHAR"}
+
+
+def score(table, request, connection=None):
+    """Return a relation that is computed by DuckDB when it is used.
+
+    Parameters
+    ----------
+    table : DuckDBPyRelation
+        The rows.
+    request : Request
+        What is asked.
+    connection : DuckDBPyConnection, optional
+        The connection that the relation belongs to; default DuckDB's default connection.
+    """
+    import duckdb
+
+    require_extra("pandas", "pyarrow", extra="duckdb")
+    scorer = request.scorer(table.columns)
+    types = dict(zip(table.columns, map(str, table.types), strict=True))
+    scorer.check_types(name for name, kind in types.items() if kind == "VARCHAR")
+    function = f"keeptree_{uuid4().hex}"
+    (connection or duckdb.default_connection()).create_function(
+        function,
+        _answer(scorer),
+        [duckdb.struct_type({f"c{j}": types[n] for j, n in enumerate(scorer.columns)})],
+        duckdb.struct_type({name: _TYPES[kind] for name, kind in scorer.answers.items()}),
+        type="arrow",
+        null_handling="special",
+    )
+    fields = ", ".join(f"c{j} := {_quoted(name)}" for j, name in enumerate(scorer.columns))
+    kept = "".join(f"{_quoted(name)}, " for name in scorer.kept)
+    try:
+        return table.project(f"{kept}unnest({function}(struct_pack({fields})))")
+    except duckdb.CatalogException as error:
+        if function not in str(error):
+            raise
+        raise ValueError(
+            "The relation belongs to a connection of its own; give it: kt.score(model, relation, "
+            "connection=connection)."
+        ) from None
+
+
+def _answer(scorer):
+    """The function that DuckDB calls with a struct of the model's columns."""
+    import pyarrow as pa
+
+    def answer(rows):
+        rows = rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows
+        batch = pa.record_batch(rows.flatten(), names=scorer.columns)
+        answers = scorer.answer_batch(batch)
+        return pa.StructArray.from_arrays(list(answers.values()), names=list(answers))
+
+    return answer
+
+
+def _quoted(name):
+    return '"' + name.replace('"', '""') + '"'

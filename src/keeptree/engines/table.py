@@ -1,0 +1,195 @@
+"""What every engine does with a block of a table: its own columns, and the answers beside them."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from keeptree.data.cases import CaseReader
+from keeptree.data.labels import plain
+from keeptree.engines.scorer import Scorer
+from keeptree.saving import from_json, to_json
+
+_TYPES = {"b": "bool", "i": "int64", "u": "int64", "f": "float64"}  # of answers; else string
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked about a table.
+
+    Parameters
+    ----------
+    model : fitted model
+        Or the text of one, once it is :meth:`packed`.
+    keep : tuple of str or None
+        Columns of the table to return beside the answers; None means all.
+    distance : bool
+        Whether to add the distance to the decision boundary.
+    labels : tuple of pairs or None
+        Class and the name to answer with instead of it.
+    """
+
+    model: object
+    keep: tuple | None = None
+    distance: bool = False
+    labels: tuple | None = None
+
+    def packed(self):
+        """The request as it travels to other processes: the model is the text of its file."""
+        if isinstance(self.model, str):
+            return self
+        try:
+            text = to_json(self.model)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"A model travels to the workers as its JSON document. {error}"
+            ) from error
+        return Request(text, self.keep, self.distance, self.labels)
+
+    def scorer(self, names):
+        """The :class:`TableScorer` for a table with these columns; a packed one is made once."""
+        names = tuple(names)
+        if isinstance(self.model, str):
+            return _unpacked(self, names)
+        return TableScorer(self, self.model, names)
+
+
+@lru_cache(maxsize=8)
+def _unpacked(request, names):
+    return TableScorer(request, from_json(request.model), names)
+
+
+class TableScorer:
+    """Scores the blocks of one table; may be shared by threads.
+
+    Parameters
+    ----------
+    request : Request
+        What is asked.
+    model : fitted model
+        Its model.
+    names : sequence of str
+        Columns of the table. Without those of the model, or with one that is called like an
+        answer, it is a ValueError.
+
+    Attributes
+    ----------
+    kept : list of str
+        Columns of the table that are returned.
+    answers : dict of str to str
+        Columns that are added, and their types: ``"string"``, ``"int64"``, ``"float64"`` or
+        ``"bool"``.
+    columns : list of str
+        Columns that the model reads.
+    wanted : list of str
+        Columns of the table that are read or returned, in its order.
+    """
+
+    def __init__(self, request, model, names):
+        labels = None if request.labels is None else dict(request.labels)
+        self._scorer = Scorer(model, request.distance, labels, counting=False)
+        given = () if request.keep is None else request.keep
+        self._reader = CaseReader(self._scorer.reader, names, given)
+        self.kept = list(names if request.keep is None else request.keep)
+        self.columns = self._reader.columns
+        self.wanted = [name for name in names if name in {*self.columns, *self.kept}]
+        self.answers = dict.fromkeys(self._scorer.names, "float64")
+        self.answers["prediction"] = _answer_type(self._scorer.labels)
+        if self._scorer.has_second_opinion:
+            self.answers["second_opinion"] = "bool"
+        _check_names(self.kept, self.answers)
+
+    def check_types(self, text):
+        """Raise a ValueError if one of the columns in ``text`` should be numbers."""
+        wrong = [name for name in self._reader.plain_numbers if name in set(text)]
+        if wrong:
+            raise ValueError(
+                f"The column {wrong[0]!r} holds text, where the model expects numbers; convert it."
+            )
+
+    def score_frame(self, frame):
+        """Return the answers for a data frame of pandas, by name, as NumPy arrays."""
+        if len(frame) == 0:
+            return self._no_answers()
+        frame = frame[self.columns]
+        return self._scorer.score(frame if self._reader.named else frame.to_numpy())
+
+    def score_batch(self, batch):
+        """Return the kept columns of a batch of Arrow with the answers."""
+        import pyarrow as pa
+
+        answers = self.answer_batch(batch)
+        columns = [*(batch.column(name) for name in self.kept), *answers.values()]
+        fields = [*(batch.schema.field(name) for name in self.kept)]
+        fields += [pa.field(name, column.type) for name, column in answers.items()]
+        return pa.record_batch(columns, schema=pa.schema(fields))
+
+    def answer_batch(self, batch):
+        """Return the answers for a batch of Arrow, by name, as arrays of Arrow."""
+        if batch.num_rows == 0:
+            made = self._no_answers()
+        elif self._scorer.reads_encoded:
+            made = self._scorer.score_encoded(self._reader.matrix(batch))
+        else:
+            made = self._scorer.score(self._reader.frame(batch))
+        return {name: _as_arrow(made[name], kind) for name, kind in self.answers.items()}
+
+    def _no_answers(self):
+        """The answers for no rows, in the types that those for some rows have."""
+        import pandas as pd
+
+        empty = {
+            name: np.empty(0, bool if k == "bool" else float) for name, k in self.answers.items()
+        }
+        labels = self._scorer.labels
+        if labels.dtype.kind in "OU":  # pandas decides how text is stored
+            labels = pd.Series(labels.astype(object)).array
+        return {**empty, "prediction": labels[:0]}
+
+    def schema(self, schema):
+        """Return the schema of the answer to a table of this schema of Arrow; checks its types."""
+        import pyarrow as pa
+
+        self.check_types(text_columns(schema))
+        fields = [schema.field(name) for name in self.kept]
+        types = {"bool": pa.bool_(), "int64": pa.int64(), "float64": pa.float64()}
+        fields += [pa.field(n, types.get(k, pa.string())) for n, k in self.answers.items()]
+        return pa.schema(fields)
+
+
+def text_columns(schema):
+    """Names of the columns of a schema of Arrow that hold text."""
+    import pyarrow as pa
+
+    return [
+        field.name
+        for field in schema
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+    ]
+
+
+def _answer_type(labels):
+    """Type of the predictions: that of the labels, float64 if there are none."""
+    return _TYPES.get(labels.dtype.kind, "string")
+
+
+def _as_arrow(column, kind):
+    import pyarrow as pa
+
+    if kind != "string":
+        return pa.array(column, kind if kind != "float64" else pa.float64())
+    if all(isinstance(label, str) for label in column[:1]):
+        try:
+            return pa.array(column, pa.string())
+        except (pa.ArrowTypeError, pa.ArrowInvalid):
+            pass  # a mixture of text and numbers
+    return pa.array([str(plain(label)) for label in column], pa.string())
+
+
+def _check_names(kept, answers):
+    clash = [name for name in kept if name in answers]
+    if clash:
+        raise ValueError(
+            f"The table has a column {clash[0]!r}, which the answers have too; rename it, or name "
+            "the columns to return with keep."
+        )
