@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz soak wheel test-wheel lint format bench quality reproduction pictures clean
+.PHONY: demo test fuzz soak wheel test-wheel test-engines lint format bench quality reproduction pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -22,6 +22,12 @@ fuzz: $(VENV)/.test
 SOAK_MINUTES ?= 10
 soak: $(VENV)/.test
 	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES) $(ARGS)
+
+# The engines on real clusters on this machine, Ray and Spark (730 MB, and Java) included.
+test-engines: $(VENV)/.engines
+	$(BIN)/python -m keeptree._compiled
+	$(BIN)/python -m pytest tests/engines
+	$(BIN)/python -m tools.kill_worker ray spark
 
 # A wheel with machine code: needs a C compiler. What uses it needs neither that nor numba.
 wheel: $(BIN)/python
@@ -74,10 +80,11 @@ $(BIN)/python:
 # One stamp per set of extras: a change of pyproject.toml installs again.
 $(VENV)/.demo: EXTRAS := jit,report,files
 $(VENV)/.test: EXTRAS := test
+$(VENV)/.engines: EXTRAS := test,ray,spark
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
 $(VENV)/.reproduction: EXTRAS := jit,reproduction
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@

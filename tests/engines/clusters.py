@@ -11,7 +11,7 @@ import pytest
 
 
 @contextmanager
-def dask_cluster():
+def dask_cluster(retries=False):
     """Two workers, each a process that is started again if it ends."""
     distributed = pytest.importorskip("distributed")
     with (
@@ -24,7 +24,7 @@ def dask_cluster():
 
 
 @contextmanager
-def ray_cluster():
+def ray_cluster(retries=False):
     """Ray on two cores, without its dashboard and without its lines on the terminal."""
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
@@ -37,8 +37,8 @@ def ray_cluster():
 
 
 @contextmanager
-def spark_cluster():
-    """Spark with two task threads, bound to this machine."""
+def spark_cluster(retries=False):
+    """Spark with two task threads, bound to this machine; a local one retries if it is told to."""
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Java is not installed")
@@ -46,7 +46,7 @@ def spark_cluster():
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master("local[2, 3]" if retries else "local[2]")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.ui.enabled", "false")
