@@ -6,14 +6,7 @@ import warnings
 
 import numpy as np
 
-from keeptree.importers import keep, unwrap
-from keeptree.importers.folding import fold
-from tests.importers.random_pipelines import (
-    draw_frame,
-    draw_pipeline,
-    pipeline_leaves,
-    probe_rows,
-)
+from tests.importers.random_pipelines import draw_fitted, folded, pipeline_leaves, probe_rows
 
 ROWS = 1_000_000
 PER_PIPELINE = 40_000
@@ -22,14 +15,11 @@ PER_PIPELINE = 40_000
 def compare(seed):
     """(Rows that a random pipeline answers, differences)."""
     rng = np.random.default_rng(seed)
-    frame, y = draw_frame(rng)
-    pipeline = draw_pipeline(rng)
-    try:
-        pipeline.fit(frame, y)
-    except ValueError:  # of missing values that one of its steps does not take
+    drawn = draw_fitted(rng)
+    if drawn is None:
         return 0, 0
-    inner, steps = unwrap(pipeline)
-    tree, origin = fold(keep(inner), steps, frame)
+    frame, _, pipeline = drawn
+    tree, origin = folded(pipeline, frame)
     rows = probe_rows(frame, tree, rng, 400)
     answered = pipeline_leaves(pipeline, rows)[1]
     if not len(answered):

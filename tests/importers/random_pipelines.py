@@ -22,6 +22,9 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from keeptree.importers import keep, unwrap
+from keeptree.importers.folding import fold
+
 COLOURS = ["red", "green", "blue", "pink", "grey", "black"]
 
 
@@ -146,6 +149,22 @@ def draw_pipeline(rng, missing_age=True):
     )
     chosen = after[rng.integers(len(after))]()
     return Pipeline([("columns", columns), ("after", chosen), ("tree", tree)])
+
+
+def draw_fitted(rng):
+    """(Frame, labels, pipeline fitted to them); None if one of its steps refuses the frame."""
+    frame, y = draw_frame(rng)
+    pipeline = draw_pipeline(rng)
+    try:
+        return frame, y, pipeline.fit(frame, y)
+    except ValueError:  # of missing values that one of its steps does not take
+        return None
+
+
+def folded(pipeline, X=None):
+    """The Folded tree of a pipeline: the tree over raw columns, and where each leaf comes from."""
+    inner, steps = unwrap(pipeline)
+    return fold(keep(inner), steps, X)
 
 
 def probe_rows(frame, tree, rng, n=120):

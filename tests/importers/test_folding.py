@@ -28,23 +28,18 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.importers import unwrap
-from keeptree.importers.folding import CannotFoldError, fold
+from keeptree.importers.folding import CannotFoldError
 from keeptree.importers.folding.floats import LARGEST, from_keys, last_alike, to_keys
 from tests.importers.random_pipelines import (
+    draw_fitted,
     draw_frame,
-    draw_pipeline,
+    folded,
     pipeline_leaves,
     probe_rows,
     special_numbers,
 )
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
-
-
-def folded(pipeline, X=None):
-    inner, steps = unwrap(pipeline)
-    return fold(kt.keep(inner), steps, X)
 
 
 def agree(pipeline, rows, X=None):
@@ -68,12 +63,10 @@ def loans():
 @pytest.mark.filterwarnings("ignore")
 def test_random_pipelines_and_their_folded_trees_agree_on_every_row(seed):
     rng = np.random.default_rng(seed)
-    frame, y = draw_frame(rng)
-    pipeline = draw_pipeline(rng)
-    try:
-        pipeline.fit(frame, y)
-    except ValueError:  # of missing values that one of its steps does not take
+    drawn = draw_fitted(rng)
+    if drawn is None:
         return
+    frame, _, pipeline = drawn
     tree, origin = folded(pipeline, frame)
     np.testing.assert_array_equal(
         origin[tree.apply(frame)], pipeline[-1].apply(pipeline[:-1].transform(frame))
@@ -127,35 +120,61 @@ def test_the_floats_beside_a_raw_threshold_go_apart_as_in_the_pipeline(step):
         agree(pipeline, rows, X)
 
 
-def as_categorical(frame):
-    return frame.astype({"colour": "category", "size": "category"})
+TEXT = ["colour", "size", "id"]
+NUMBERS = ["age", "balance", "income", "rooms"]
 
 
-def as_nullable(frame):
-    return frame.astype({"age": "Float64", "rooms": "Int64"})
+def typed(numbers, text):
+    """How a frame is given dtypes of its own."""
+    return lambda frame: frame.astype(dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(TEXT, text))
+
+
+def as_arrow_table(frame):
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(frame, preserve_index=False)
 
 
 CONTAINERS = {
-    "categorical": as_categorical,
-    "nullable": as_nullable,
-    "arrow": lambda frame: frame.astype({"age": "double[pyarrow]", "income": "double[pyarrow]"}),
-    "polars": lambda frame: pl.DataFrame(frame.drop(columns="id").to_dict("list")),
+    "categorical": typed("float64", "category"),
+    "nullable": typed("Float64", "string"),
+    "arrow numbers": typed("double[pyarrow]", object),
+    "arrow text": typed("float64", "string[pyarrow]"),
+    "arrow": lambda frame: frame.convert_dtypes(dtype_backend="pyarrow"),
+    "polars": lambda frame: pl.from_dict({c: frame[c].tolist() for c in frame}, strict=False),
+    "polars categories": lambda frame: CONTAINERS["polars"](frame).with_columns(
+        pl.col(TEXT).cast(pl.Categorical)
+    ),
+    "pyarrow": as_arrow_table,
 }
 
 
-@pytest.mark.parametrize("convert", CONTAINERS.values(), ids=CONTAINERS.keys())
-def test_frames_of_all_kinds_are_read_alike(loans, convert):
-    frame, y = loans
-    frame = frame.assign(colour=frame["colour"].fillna("none"))
-    columns = make_column_transformer(
-        (OneHotEncoder(), ["colour", "size"]), (SimpleImputer(), ["age", "income", "rooms"])
-    )
-    tree = DecisionTreeClassifier(max_depth=6, random_state=0)
-    pipeline = make_pipeline(columns, tree).fit(frame, y)
-    table = convert(frame)
-    kept, origin = folded(pipeline)
-    expected = pipeline[-1].apply(pipeline[:-1].transform(frame))
-    np.testing.assert_array_equal(origin[kept.apply(table)], expected)
+def without_nan(frame):
+    """None instead of NaN among text, which is what all libraries know."""
+    text = frame[TEXT].astype(object)
+    return frame.assign(**{name: text[name].where(text[name].notna(), None) for name in TEXT})
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=8, deadline=None)
+@pytest.mark.filterwarnings("ignore")
+def test_frames_of_all_kinds_reach_the_same_leaf(seed):
+    rng = np.random.default_rng(seed)
+    drawn = draw_fitted(rng)
+    if drawn is None:
+        return
+    frame, _, pipeline = drawn
+    tree, origin = folded(pipeline, frame)
+    rows = probe_rows(frame, tree, rng, 60)
+    leaves, answered = pipeline_leaves(pipeline, rows)
+    rows = without_nan(rows.iloc[answered].reset_index(drop=True))
+    if not len(rows):
+        return
+    np.testing.assert_array_equal(origin[tree.apply(rows)], leaves)
+    matrix = rows[list(tree.feature_names)].to_numpy(dtype=object)
+    np.testing.assert_array_equal(origin[tree.apply(matrix)], leaves, err_msg="NumPy")
+    for name, convert in CONTAINERS.items():
+        np.testing.assert_array_equal(origin[tree.apply(convert(rows))], leaves, err_msg=name)
 
 
 def test_arrays_without_names_are_folded_too(loans):
@@ -337,3 +356,19 @@ def test_folding_changes_nothing_in_the_pipeline(loans):
         warnings.simplefilter("error")
         kt.keep(pipeline)
     np.testing.assert_array_equal(pipeline.predict_proba(frame), before)
+
+
+def test_numbers_that_an_encoder_takes_as_categories_are_read_from_a_file(loans, tmp_path):
+    frame, y = loans
+    filled = SimpleImputer(strategy="most_frequent")  # unseen is not missing then
+    encoder = make_pipeline(filled, OneHotEncoder(handle_unknown="ignore"))
+    columns = make_column_transformer((encoder, ["rooms"]))
+    pipeline = make_pipeline(columns, DecisionTreeClassifier()).fit(frame, y)
+    model = kt.SmoothedTreeClassifier(pipeline).fit(frame, y)
+    assert model.tree_.categories == ((1, 2, 3, 4, 5, "(other)"),)
+    frame.assign(rooms=frame["rooms"].where(frame["rooms"] < 5, 9)).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    kt.predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv")
+    expected = pipeline.predict(pd.read_csv(tmp_path / "new.csv"))
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "out.csv")["prediction"], expected)

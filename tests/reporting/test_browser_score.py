@@ -60,6 +60,71 @@ def test_the_answers_are_those_of_predict(made, request, opened, tmp_path):
         assert np.abs(found[name] - expected[name]).max() <= 1e-9
 
 
+UNSEEN = {
+    "a code of their own": "colour = red: a\ncolour in {green, blue} or unseen\n"
+    "  letter in {a, b, c} or unseen or missing: b\n  letter in {d, e, f, g, h}: c",
+    "as missing values": "colour = red: a\ncolour = green: b\ncolour = blue or missing: c",
+    "numbers": "number = 1: a\nnumber = 2: b\nnumber is unseen: c",
+}
+
+
+@pytest.mark.parametrize("rule", UNSEEN)
+def test_unseen_categories_go_where_python_sends_them(rule, opened, tmp_path):
+    X, y = mixed_table()
+    y = np.array(list("abc"))[np.asarray(y).astype(int)]
+    X = X.assign(number=np.where(X.age > 50, 1, 2))[["colour", "letter", "number"]]
+    tree = kt.keep(UNSEEN[rule], X, y)
+    model = kt.KeptTreeClassifier(tree).fit(X[:300], y[:300])
+    kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    new = X.astype(str)
+    new.loc[::3, "colour"], new.loc[::4, "letter"] = "mauve", "z"
+    new.loc[::5, "number"] = "7"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    kt.predict_file(model, tmp_path / "new.csv", tmp_path / "scored.csv")
+    expected = pd.read_csv(tmp_path / "scored.csv")
+    tab = opened(tmp_path / "page.html")
+    score(tab, tmp_path / "new.csv")
+    found = saved(tab, tmp_path)
+    assert (found["prediction"] == expected["prediction"]).all()
+    for name in expected.columns[1:-1]:
+        assert np.abs(found[name] - expected[name]).max() <= 1e-9
+    tests = tree.feature[tree.kind == 2]
+    for column in np.unique(tests[tree.unknown[tests] >= 0]):
+        # Moved by hand to the category of all others, a case goes the same way.
+        chosen = tab.run(
+            """(column) => {
+                const { attributes } = keeptree.data;
+                const x = keeptree.state().x.slice();
+                const at = attributes.findIndex((a) => a.column === column);
+                x[at] = attributes[at].unknown;
+                return [x, keeptree.decide(keeptree.tree, x)];
+            }""",
+            int(column),
+        )
+        row = np.full(tree.n_features, np.nan)
+        columns = [a["column"] for a in tab.run("() => keeptree.data.attributes")]
+        row[columns] = [np.nan if v is None else v for v in chosen[0]]
+        assert chosen[1] == tree.decide(row[None])[0]
+
+
+def test_a_category_that_the_model_refuses_is_named(opened, tmp_path):
+    X, y = mixed_table()
+    X = X[["colour"]]
+    text = "refuse unseen colour\ncolour = red: 0\ncolour in {green, blue}: 1"
+    y = np.where(np.asarray(y) == "0", "0", "1")
+    model = kt.SmoothedTreeClassifier(kt.keep(text, X, y)).fit(X, y)
+    kt.report(model, X, y, tmp_path / "page.html")
+    (tmp_path / "new.csv").write_text("colour\nred\nmauve\n")
+    tab = opened(tmp_path / "page.html")
+    score(tab, tmp_path / "new.csv", "#scored.failed")
+    assert tab.text("#scored") == (
+        'new.csv: the column "colour" holds "mauve" in row 2, which the model does not know; it '
+        'knows "red", "green", "blue".'
+    )
+    with pytest.raises(ValueError, match="mauve"):
+        kt.predict_file(model, tmp_path / "new.csv", tmp_path / "scored.csv")
+
+
 def test_ten_thousand_rows_take_seconds(numbers, opened, tmp_path):
     _, X, page = numbers
     pd.concat([X] * 18)[:10_000].to_csv(tmp_path / "new.csv", index=False)

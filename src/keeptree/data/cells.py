@@ -257,7 +257,8 @@ def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
         column = column.cast(pa.string())
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.to_pandas().array
-    kinds = {label_kind(label) for label in labels}
+    # The label that stands for all others is text, whatever they are.
+    kinds = {label_kind(label) for code, label in enumerate(labels) if code != unknown}
     alike = all(label_kind(value) in kinds for value in values.categories)
     look = (lambda label: label) if alike else _look
     position = {look(label): code for code, label in enumerate(labels)}

@@ -32,7 +32,8 @@ def collect_attributes(tree, observed, X=None):
         and ``typical``; a numeric one has
         ``low`` and ``high`` (1st and 99th percentile), ``least`` and ``most`` (of the training
         sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a histogram from low to
-        high); a nominal one has ``categories``, as ``written`` in a file too, and ``bins``.
+        high); a nominal one has ``categories``, as ``written`` in a file too, ``bins`` and
+        ``unknown``, the rule for other labels as in :class:`keeptree.Tree`.
     """
     columns = tested_columns(tree)
     return [_attribute(tree, f, observed, None if X is None else X[:, f]) for f in columns]
@@ -50,7 +51,7 @@ def _attribute(tree, f, observed, values):
     if tree.kind[tests[0]] == NUMERIC:
         sample = observed.low[f], observed.high[f], observed.mean[f]
         return {**shared, **_numeric(np.unique(tree.threshold[tests]), known, *sample)}
-    return {**shared, **_nominal(tree.categories[f], known)}
+    return {**shared, **_nominal(tree.categories[f], known), "unknown": int(tree.unknown[f])}
 
 
 def _numeric(thresholds, known, least, most, mean):

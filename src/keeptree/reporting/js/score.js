@@ -8,6 +8,7 @@ const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
 const TRUTH = { True: 1, true: 1, False: 0, false: 0 };
 const LARGEST = 3.4e38; // what a number of 32 bits can hold
 const SLICE = 40; // milliseconds of work before the page may answer
+const REFUSED = -2; // rule for labels that a column does not know, as in keeptree.data.columns
 const [SHARE, MOST] = [0.1, 50]; // of the rows to check, as in keeptree.reporting.held_out
 
 /** The rows of a table as values of the tested attributes; throws a sentence. */
@@ -43,12 +44,23 @@ function readNumber(attribute, mark, float32) {
   };
 }
 
-/** A label by its text, or by what it looks like where the model knows numbers; others are missing. */
+/** The code of a label: by its text, or by its number where the model knows numbers. */
 function readLabel(attribute) {
   const look = (label) => (String(label) in TRUTH ? TRUTH[String(label)] : NUMBER.test(String(label)) ? Number(label) : String(label));
   const textual = attribute.written.every((label) => typeof label === "string");
   const codes = new Map(attribute.written.map((label, code) => [textual ? label : look(label), code]));
-  return (cell, row) => (cell === null ? undefined : codes.get(textual ? cell : look(cell))) ?? checkKnown(attribute, row);
+  return (cell, row) => {
+    if (cell === null) return checkKnown(attribute, row);
+    return codes.get(textual ? cell : look(cell)) ?? readUnseen(attribute, cell, row);
+  };
+}
+
+/** A label that the model does not know: the category for all others, an error, or a missing value. */
+function readUnseen(attribute, cell, row) {
+  if (attribute.unknown >= 0) return attribute.unknown;
+  if (attribute.unknown !== REFUSED && attribute.may_be_missing) return null;
+  const known = attribute.categories.slice(0, 10).map((label) => `"${label}"`).join(", ");
+  throw new Error(`the column "${attribute.name}" holds "${cell.slice(0, 50)}" in row ${row}, which the model does not know; it knows ${known}.`);
 }
 
 /** A case with the chance that the tree is wrong about it, and whether our estimate disagrees. */
