@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
@@ -79,20 +79,3 @@ def test_data_replace_the_bootstrap_counts():
     forest = RandomForestClassifier(2, max_depth=2, random_state=0).fit(X, Y)
     assert kt.keep(forest, tree=0).counts[0].tolist() != [50, 50, 50]
     assert kt.keep(forest, X, Y, tree=0).counts[0].tolist() == [50, 50, 50]
-
-
-@pytest.mark.parametrize("name", ["GreedyTreeClassifier", "HSTreeClassifier", "HSTreeClassifierCV"])
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:X has feature names")
-def test_trees_of_imodels(name):
-    imodels = pytest.importorskip("imodels")
-    X, y = load_breast_cancer(return_X_y=True)
-    model = getattr(imodels, name)(max_leaf_nodes=8).fit(X, y)
-    if name.startswith("HS"):
-        with pytest.warns(UserWarning, match="Hierarchical shrinkage has replaced the class"):
-            tree = kt.keep(model)
-    else:
-        tree = kt.keep(model)
-    inner = getattr(model, "estimator_", model)
-    rows = trying_rows(tree, X, largest=LARGEST)
-    np.testing.assert_array_equal(tree.apply(rows), inner.apply(rows))
-    np.testing.assert_array_equal(tree.predict(rows), inner.predict(rows))

@@ -19,17 +19,29 @@ _IMPORTERS = {
     "sklearn.ensemble._forest.BaseForest": "members:forest_tree",
     "sklearn.ensemble._bagging.BaseBagging": "members:bagged_tree",
     "sklearn.ensemble._gb.BaseGradientBoosting": "members:boosted_member",
-    "imodels.tree.hierarchical_shrinkage.HSTree": "members:shrunk_tree",
-    "imodels.tree.cart_ccp.DecisionTreeCCPClassifier": "members:imodels_tree",
+    "imodels.rule_list.fast_frugal_tree.FastFrugalTreeClassifier": "imodels:frugal_tree",
+    "imodels.rule_list.greedy_rule_list.GreedyRuleListClassifier": "imodels:rule_list",
+    "imodels.tree.c45_tree.c45_tree.C45TreeClassifier": "imodels:c45_tree",
+    "imodels.tree.c45_tree.c45_tree.HSC45TreeClassifier": "imodels:shrunk_c45_tree",
+    "imodels.tree.cart_ccp.DecisionTreeCCPClassifier": "imodels:wrapped_tree",
+    "imodels.tree.hierarchical_shrinkage.HSTree": "imodels:shrunk_tree",
+    "imodels.tree.optimal_tree.fast_small_tree.FastSmallTreeClassifier": "imodels:optimal_tree",
+    "imodels.tree.tao.TaoTree": "imodels:tao_tree",
     "catboost.core.CatBoost": "catboost:live_model",
     "lightgbm.basic.Booster": "lightgbm:live_model",
     "lightgbm.sklearn.LGBMModel": "lightgbm:live_model",
     "onnx.onnx_ml_pb2.ModelProto": "onnx:live_model",
+    "pyspark.ml.base.Model": "spark:live_model",
     "xgboost.core.Booster": "xgboost:live_model",
     "xgboost.sklearn.XGBModel": "xgboost:live_model",
 }
 # Those that pick one of several trees.
-_ENSEMBLES = ("catboost", "lightgbm", "members", "onnx", "pmml", "xgboost")
+_ENSEMBLES = (
+    "c50", "c50_text", "catboost", "imodels", "lightgbm", "members", "onnx", "pmml", "spark",
+    "xgboost",
+)  # fmt: skip
+# Texts whose names, categories and classes are checked against the data.
+_CHECKED = ("c50_text:read_text", "j48:read_text", "written:read_written")
 # What a damaged file makes an importer raise.
 _DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
 _KINDS = (
@@ -207,19 +219,11 @@ def _find(source, X, y, tree):
 def _read(opened, X, y, tree):
     """What a file or a text holds; an error names the file."""
     try:
-        if opened.importer.endswith(("written:read_written", "j48:read_text")):
+        if opened.importer in _CHECKED:
             known = None if X is None else read_known(X, y)
-            _check_single(tree)
-            return _function(opened.importer)(opened.content, known=known)
+            return _call(opened.importer, opened.content, tree, known=known)
         return _call(opened.importer, opened.content, tree)
-    except (
-        KeyError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+    except _DAMAGE as error:
         raise ValueError(
             f"{opened.name or 'The text'} is damaged, or not a tree as expected "
             f"({type(error).__name__}: {error!s:.100})."
@@ -230,11 +234,11 @@ def _read(opened, X, y, tree):
         raise ValueError(f"{opened.name}: {error}") from error
 
 
-def _call(address, source, tree):
+def _call(address, source, tree, **known):
     if address.split(":")[0] in _ENSEMBLES:
-        return _function(address)(source, tree=tree)
+        return _function(address)(source, tree=tree, **known)
     _check_single(tree)
-    return _function(address)(source)
+    return _function(address)(source, **known)
 
 
 def _check_single(tree):

@@ -31,6 +31,10 @@ def finish(sketch, X=None, y=None, missing=None):
         sketch.lost.append(sketch.uncounted)
     for sentence in sketch.lost:
         warnings.warn(sentence, stacklevel=3)
+    if sketch.values:
+        if X is not None:
+            raise ValueError("X and y give class counts, but this is a regression tree.")
+        return set_missing(sketch.tree(), missing)
     if X is None:
         if sketch.classes is None or not (sketch.has_counts or sketch.has_labels):
             raise ValueError(

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from keeptree.importers.spark_folder import is_spark_folder
 from keeptree.importers.written import looks_written
 
 _HEAD = 4096
@@ -41,7 +42,12 @@ def open_source(source):
         return _text_source(source, None)
     path = Path(source).expanduser()
     if "\0" not in str(path) and path.is_dir():
-        raise ValueError(f"{path} is a folder; give the path of a file that holds a tree.")
+        if is_spark_folder(path):
+            return Source("spark:read_folder", path, str(path))
+        raise ValueError(
+            f"{path} is a folder; give the path of a file that holds a tree, or of a "
+            "folder in which Spark ML saved one."
+        )
     try:
         size = path.stat().st_size
     except (OSError, ValueError) as error:
@@ -59,7 +65,7 @@ def open_source(source):
 def is_keeptree_file(path):
     """Whether a file is KeepTree's own JSON, or JSON of no kind that an importer knows."""
     head = Path(path).read_bytes()[:_HEAD].lstrip()
-    foreign = rb'\A\{"(features_info|learner|version|keeptree_r)"|\A\{[$#LlIiUdD]'
+    foreign = rb'\A\{"(features_info|learner|version|keeptree_r|keeptree_c50)"|\A\{[$#LlIiUdD]'
     is_json = head[:1] == b"{" or Path(path).suffix.lower() == ".json"
     return is_json and re.match(foreign, head) is None
 
@@ -117,6 +123,8 @@ _ENDINGS = {".onnx": "onnx:read_bytes"}
 _TEXTS = {
     r"\Atree\s*\nversion=": "lightgbm:read_text",
     r"^J48 (un)?pruned tree": "j48:read_text",
+    r'\Aid="(See5|C5\.0)': "c50:read_tree",
+    r"^(C5\.0|See5) \[Release": "c50_text:read_text",
 }
 
 
@@ -125,7 +133,8 @@ def _text_source(text, name):
         raise ValueError(f"{name or 'The text'} has more than {_MOST_LINES:,} lines.")
     for pattern, importer in _TEXTS.items():
         if re.search(pattern, text[:1_000_000], re.MULTILINE):
-            return Source(importer, text, name)
+            beside = importer == "c50:read_tree" and name is not None  # a second file is needed
+            return Source(importer, Path(name) if beside else text, name)
     return Source("written:read_written", text, name)
 
 
@@ -161,6 +170,7 @@ def _json_source(content, path):
 # A key that only this kind of document has -> who reads it.
 _JSON = {
     "keeptree_r": "r_trees:read_document",
+    "keeptree_c50": "c50:read_document",
     "format": "keeptree_file:read_document",
     "learner": "xgboost:read_document",
     "features_info": "catboost:read_document",

@@ -1,7 +1,6 @@
 """One tree out of many: how it is chosen, and the members of scikit-learn's ensembles."""
 
 import operator
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -102,27 +101,6 @@ def boosted_member(model, *, tree=None):
         f"The trees of a {type(model).__name__} are regression trees of residuals, which have no "
         "class; keep a tree classifier."
     )
-
-
-def imodels_tree(model, *, tree=None):
-    """Return the tree inside a model of imodels that wraps one of scikit-learn."""
-    inner = getattr(model, "estimator_", None)
-    if inner is None:
-        raise ValueError(f"This {type(model).__name__} is not fitted, or has no tree inside.")
-    if hasattr(inner, "estimators_"):
-        return forest_tree(inner, tree=tree)
-    if type(inner).__name__.endswith("Regressor"):
-        raise ValueError(f"This {type(model).__name__} predicts numbers; keep a classifier.")
-    kept = classifier_tree(inner)
-    return replace(kept, source={**kept.source, "model": type(model).__name__})
-
-
-def shrunk_tree(model, *, tree=None):
-    """Return the tree of imodels' hierarchical shrinkage; its counts are the shrunk ones."""
-    kept = imodels_tree(model, tree=tree)
-    lost = "Hierarchical shrinkage has replaced the class counts by shrunk probabilities"
-    warnings.warn(f"{lost}; X and y would give the counts.", stacklevel=4)
-    return replace(kept, source={**kept.source, "counts": "shrunk probabilities", "lost": lost})
 
 
 def _check_fitted(model):

@@ -63,7 +63,7 @@ def _rpart_node(sketch, node, source, number):
     if len(sides) != len(labels):
         raise ValueError(f"A test of {source['column']!r} has another number of levels.")
     unseen = [label for label, side in zip(labels, sides, strict=True) if side == 2]
-    unseen = [label for label in unseen if label in _reachable(sketch, node, feature)]
+    unseen = [label for label in unseen if label in sketch.reachable(node, feature)]
     if unseen:
         listed = ", ".join(map(repr, unseen[:3]))
         sketch.lost.append(
@@ -72,20 +72,6 @@ def _rpart_node(sketch, node, source, number):
         )
     children = sketch.nominal(node, feature, [int(side != 1) for side in sides], ERROR, width=2)
     return children, below
-
-
-def _reachable(sketch, node, feature):
-    """Levels of a column that the tests above a node let through."""
-    labels = set(sketch.categories[feature])
-    parent = {child: above for above, below in enumerate(sketch.children) for child in below}
-    while node in parent:
-        above = parent[node]
-        if sketch.feature[above] == feature:
-            branch = sketch.children[above].index(node)
-            taken = zip(sketch.categories[feature], sketch.branch_of[above], strict=True)
-            labels &= {label for label, goes in taken if goes == branch}
-        node = above
-    return labels
 
 
 def _party_node(sketch, node, source, number):

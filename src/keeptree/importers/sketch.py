@@ -51,6 +51,7 @@ class Sketch:
     def __post_init__(self):
         self.kind, self.feature, self.threshold, self.missing = [], [], [], []
         self.children, self.branch_of, self.counts, self.label = [], [], [], []
+        self.values = {}  # of a regression tree: node -> weight, mean and variance
         self.add()
 
     @property
@@ -102,6 +103,19 @@ class Sketch:
         self.missing[node] = self.children[node][missing] if missing >= 0 else missing
         return self.children[node]
 
+    def reachable(self, node, feature):
+        """Labels of a nominal column that the tests above a node let through."""
+        labels = set(self.categories[feature])
+        parent = {child: above for above, below in enumerate(self.children) for child in below}
+        while node in parent:
+            above = parent[node]
+            if self.feature[above] == feature:
+                branch = self.children[above].index(node)
+                taken = zip(self.categories[feature], self.branch_of[above], strict=True)
+                labels &= {label for label, goes in taken if goes == branch}
+            node = above
+        return labels
+
     @property
     def has_counts(self):
         """Whether every leaf has class counts."""
@@ -118,12 +132,6 @@ class Sketch:
         """Return the Tree, without class counts if some leaf has none."""
         self._fill_branches()
         categories = self.categories or (None,) * self.n_features
-        counts = self._sum_leaves(len(self.classes))
-        # Zeros leave the decision to the label of each leaf.
-        label = [
-            int(np.argmax(counts[node])) if given is None else int(given)
-            for node, given in enumerate(self.label)
-        ]
         return Tree(
             kind=self.kind,
             feature=self.feature,
@@ -133,9 +141,7 @@ class Sketch:
             category_start=np.cumsum([0, *map(len, self.branch_of)]),
             category_child=self._category_children(),
             missing=self.missing,
-            counts=counts,
-            label=label,
-            classes=_label_array(self.classes),
+            **(self._regression() if self.values else self._classification()),
             n_features=self.n_features,
             feature_names=self.names,
             categories=categories,
@@ -143,6 +149,19 @@ class Sketch:
             compare_dtype=self.compare_dtype,
             source={**self.source, **({"lost": " ".join(self.lost)} if self.lost else {})},
         )
+
+    def _classification(self):
+        counts = self._sum_leaves(len(self.classes))
+        # Zeros leave the decision to the label of each leaf.
+        label = [
+            int(np.argmax(counts[node])) if given is None else int(given)
+            for node, given in enumerate(self.label)
+        ]
+        return {"counts": counts, "label": label, "classes": _label_array(self.classes)}
+
+    def _regression(self):
+        weight, mean, variance = np.array([self.values[node] for node in range(len(self.kind))]).T
+        return {"counts": weight[:, None], "mean": mean, "variance": variance}
 
     def _fill_branches(self):
         """Give branches that no value takes a category of their own, which no row has.

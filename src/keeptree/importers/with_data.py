@@ -7,7 +7,7 @@ from keeptree.importers import keep
 from keeptree.importers.files import is_keeptree_file
 from keeptree.tree import LEAF
 
-_OPEN = ("text", "J48")  # sources that name only the columns they test
+_OPEN = ("text", "J48", "C5.0 output")  # sources that name only the columns they test
 
 
 def keep_with_data(source, data, target, *, tree=None, missing=None, nominal=(), drop=()):
