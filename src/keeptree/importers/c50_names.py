@@ -1,0 +1,109 @@
+"""The ``.names`` file of C5.0: classes, columns and their categories."""
+
+import re
+from dataclasses import dataclass
+
+_CONTINUOUS = ("continuous", "date", "time", "timestamp")
+_LEFT_OUT = ("ignore", "label")
+_ORDERED = re.compile(r"\[\s*ordered\s*\]\s*", re.IGNORECASE)
+_WEIGHT = "case weight"
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a ``.names`` file declares.
+
+    Attributes
+    ----------
+    classes : list of str
+        Classes, in declared order.
+    columns : dict of str to (list of str or None)
+        Categories of each column, in declared order; None for numbers.
+    """
+
+    classes: list
+    columns: dict
+
+
+def read_names(text):
+    """Return the Names of the text of a ``.names`` file.
+
+    Examples
+    --------
+    >>> names = read_names("risk. age: continuous. risk: low, high. id: label.  | a comment")
+    >>> names.classes, names.columns
+    (['low', 'high'], {'age': None})
+    """
+    entries = list(_entries(text))
+    if not entries:
+        raise ValueError("The .names file is empty.")
+    (target, ends), *attributes = entries
+    columns = {}
+    for names, signs in attributes:
+        if signs[0] != ":" or len(names) < 2:
+            raise ValueError(f"The .names file has no values for {names[0]!r:.80}.")
+        if names[0].startswith("attributes "):
+            continue
+        columns[names[0]] = _values(names[0], names[1:])
+    if ends[0] == ":":
+        raise ValueError("The class is a number divided by thresholds; C5.0 makes it by itself.")
+    classes = columns.pop(target[0]) if len(target) == 1 and target[0] in columns else target
+    if not isinstance(classes, list) or len(classes) < 2:
+        raise ValueError(f"The .names file names {target[0]!r:.80} as the class, without classes.")
+    kept = {name: v for name, v in columns.items() if v is not _LEFT_OUT and name != _WEIGHT}
+    return Names(classes, kept)
+
+
+def _values(name, values):
+    """Categories, None for numbers, or _LEFT_OUT for a column that C5.0 does not use."""
+    kind = values[0].casefold()
+    if kind.startswith("="):
+        raise ValueError(f"{name!r:.80} is computed from other columns, which a Tree cannot do.")
+    if len(values) == 1 and kind in _LEFT_OUT:
+        return _LEFT_OUT
+    if len(values) == 1 and kind in _CONTINUOUS:
+        if kind != "continuous":
+            raise ValueError(f"{name!r:.80} holds dates or times, which a Tree does not read.")
+        return None
+    if len(values) == 1 and kind.startswith("discrete"):
+        raise ValueError(
+            f"The .names file does not list the categories of {name!r:.80}, which C5.0 found in "
+            "the data; list them."
+        )
+    return [_ORDERED.sub("", values[0]), *values[1:]]
+
+
+def _entries(text):
+    """Statements: their names, and the sign that ends each name."""
+    names, signs = [], []
+    for name, sign in _tokens(text):
+        if name:
+            names.append(name)
+            signs.append(sign)
+        if sign == "." and names:
+            yield names, signs
+            names, signs = [], []
+    if names:
+        yield names, signs
+
+
+def _tokens(text):
+    """Names with the sign that ends them: ``,``, ``:`` or ``.``, which may be left out.
+
+    A bar starts a comment, a backslash takes away the meaning of the next sign, and a full stop
+    inside a name is a part of it.
+    """
+    text = re.sub(r"(?<!\\)\|[^\n]*", "", text)
+    name, place = "", 0
+    while place < len(text):
+        sign, after = text[place], text[place + 1 : place + 2]
+        place += 1
+        if sign == "\\":
+            name, place = name + after, place + 1
+        elif sign in ",:" or (sign == "." and (not after or after.isspace())):
+            yield " ".join(name.split()), sign
+            name = ""
+        else:
+            name += sign
+    if name.strip():
+        yield " ".join(name.split()), "."
