@@ -13,10 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import keeptree as kt
-from keeptree.data.cells import Notation, cells_as_numbers, infer_column
+from keeptree.data.cells import cells_as_numbers
 from keeptree.data.dialect import Dialect
 from keeptree.data.files import ReadingNotice, file_columns
 from keeptree.data.frame import read_frame
+from keeptree.data.inference import infer_column
+from keeptree.data.notation import Notation
 
 WORDS = ["red", "dark; blue", 'a "b"', "x, y", "two\nlines", "Zürich", "côté", "a|b", "tab\tbed"]
 OPTIONS = ("--sep", "--decimal", "--thousands", "--encoding", "--nominal", "--drop")

@@ -34,8 +34,8 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(mo
 def count(monkeypatch):
     """Calls of the functions that encode a table, measure columns and find copies.
 
-    ``check_array``, which scikit-learn's ``validate_data`` calls too, counts only if it converts a
-    table.
+    ``as_array`` and ``check_array``, which scikit-learn's ``validate_data`` calls too, count only
+    if they convert a table.
     """
     calls = Counter()
 
@@ -48,15 +48,17 @@ def count(monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    check_array = validation.check_array
+    def conversions(function):
+        def convert(given, *arguments, **options):
+            made = function(given, *arguments, **options)
+            calls["converted"] += made is not given and np.ndim(made) == 2
+            return made
 
-    def convert(array, *arguments, **options):
-        checked = check_array(array, *arguments, **options)
-        calls["converted"] += checked is not array and np.ndim(checked) == 2
-        return checked
+        return convert
 
-    monkeypatch.setattr(validation, "check_array", convert)
-    monkeypatch.setattr(table, "check_array", convert)
+    monkeypatch.setattr(validation, "check_array", conversions(validation.check_array))
+    monkeypatch.setattr(table, "check_array", conversions(table.check_array))
+    monkeypatch.setattr(table, "as_array", conversions(table.as_array))
     counted(tree, "as_matrix")
     counted(observed, "column_spread")
     counted(sample, "find_copies")

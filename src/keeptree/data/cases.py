@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keeptree.data.cells import cells_as_labels, cells_as_numbers, unseen_cells
+from keeptree.data.cells import cells_as_labels, cells_as_numbers, is_text, unseen_cells
 from keeptree.data.columns import AS_MISSING
-from keeptree.data.dialect import Dialect
 from keeptree.data.files import find_column, open_table
+from keeptree.data.groups import column_groups
+from keeptree.data.inference import PLAIN, plain_numbers
 from keeptree.data.source import as_data_file
 
-_PLAIN = Dialect()
 CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
 
 
@@ -69,7 +69,7 @@ class CaseReader:
         Whether the model was fitted to columns with names.
     """
 
-    def __init__(self, model, names, keep=(), source="The table", dialect=_PLAIN):
+    def __init__(self, model, names, keep=(), source="The table", dialect=PLAIN):
         for name in keep:
             find_column(name, names)
         self._rules = _find_rules(model, list(names), keep, source)
@@ -91,13 +91,9 @@ class CaseReader:
         """Return the model's columns as a data frame: float64, or categorical with its labels."""
         import pandas as pd
 
-        made = {
-            name: cells_as_numbers(batch.column(name), name, start, self._dialect, notation)
-            if labels is None
-            else cells_as_labels(batch.column(name), labels, name, unknown)
-            for name, (labels, notation, unknown) in self._rules.items()
-        }
-        frame = pd.DataFrame(made, copy=False)
+        made = self._read(batch, start)
+        is_wide = len(made) > batch.num_rows  # pandas is slow with very many arrays
+        frame = pd.DataFrame(made, copy=is_wide)
         if not self.named:
             frame.columns = range(len(made))  # scikit-learn warns of names the model lacks
         return frame
@@ -105,13 +101,9 @@ class CaseReader:
     def matrix(self, batch, start=0):
         """Return the model's columns encoded: numbers, and positions among the labels."""
         rows = np.empty((batch.num_rows, len(self._rules)))
-        for j, (name, (labels, notation, unknown)) in enumerate(self._rules.items()):
-            column = batch.column(name)
-            if labels is None:
-                rows[:, j] = cells_as_numbers(column, name, start, self._dialect, notation)
-            else:
-                codes = cells_as_labels(column, labels, name, unknown).codes
-                rows[:, j] = np.where(codes < 0, np.nan, codes)
+        for j, values in enumerate(self._read(batch, start).values()):
+            codes = getattr(values, "codes", None)
+            rows[:, j] = values if codes is None else np.where(codes < 0, np.nan, codes)
         return rows
 
     def unseen(self, batch, frame):
@@ -124,6 +116,25 @@ class CaseReader:
                 if len(places):
                     found[position] = places, cells
         return found
+
+    def _read(self, batch, start):
+        """The columns by name: float64 arrays, or categorical ones with the model's labels."""
+        cells = dict(zip(batch.schema.names, batch.columns, strict=True))
+        made = self._read_together(cells, batch.num_rows)
+        for name, (labels, notation, unknown) in self._rules.items():
+            if labels is not None:
+                made[name] = cells_as_labels(cells[name], labels, name, unknown)
+            elif name not in made:
+                made[name] = cells_as_numbers(cells[name], name, start, self._dialect, notation)
+        return {name: made[name] for name in self._rules}
+
+    def _read_together(self, cells, n_rows):
+        """Those columns of plain numbers in a text file that can be read many at a time."""
+        texts, made = [name for name in self.plain_numbers if is_text(cells[name])], {}
+        for names in column_groups(texts, n_rows):
+            found = plain_numbers({name: cells[name] for name in names}, self._dialect)
+            made.update({name: values.astype(np.float64) for name, values in found.items()})
+        return made
 
 
 def read_blocks(data, model, keep=()):
@@ -231,7 +242,8 @@ def _find_rules(model, names, keep, source):
                 f"{source} has {len(expected)} columns, but the model was fitted to "
                 f"{len(categories)} columns without names; give just these, in the same order."
             )
-    absent = [name for name in expected if name not in names]
+    known = set(names)
+    absent = [name for name in expected if name not in known]
     if absent:
         shown = ", ".join(map(repr, absent[:5])) + (" and others" if len(absent) > 5 else "")
         raise ValueError(

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import islice
 
 from keeptree.data.dialect import MISSING, Dialect, read_records, recognise
+from keeptree.data.groups import map_cells
 from keeptree.data.streams import Utf8
 from keeptree.output import require_extra
 
@@ -55,8 +56,9 @@ class Format(AbstractContextManager):
         """Columns of Python's values as text, as a CSV file would have them."""
         import pyarrow as pa
 
-        text = {name: [_text(v, self.dialect) for v in values] for name, values in table.items()}
-        return {name: trim(pa.array(cells, pa.string())) for name, cells in text.items()}
+        text = ([_text(v, self.dialect) for v in values] for values in table.values())
+        cells = map_cells(trim, [pa.array(values, pa.string()) for values in text])
+        return dict(zip(table, cells, strict=True))
 
     def __exit__(self, *error):
         self.close()
@@ -119,8 +121,7 @@ class Delimited(Format):
             raise
         with reader:
             for batch in reader:
-                cells = [trim(column) for column in batch.columns]
-                batch = pa.record_batch(cells, schema=batch.schema)
+                batch = pa.record_batch(map_cells(trim, batch.columns), schema=batch.schema)
                 yield from _slices(batch, rows, self.source.done())
 
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from keeptree.data.cells import Column, Notation, infer_column, infer_target
 from keeptree.data.dates import ISO, is_date_type, read_dates
 from keeptree.data.files import check_header, find_column, notify, open_table
+from keeptree.data.groups import column_groups, plain_columns
+from keeptree.data.inference import Column, infer_columns, infer_target
+from keeptree.data.notation import Notation
 from keeptree.data.numbers import match_numbers
 
 _MOST_TOLD = 5  # columns named in a message
@@ -47,24 +49,30 @@ def read_frame(data, nominal=(), drop=(), target=None, known=()):
         wanted = [name for name in table.names if name not in drop]
         whole = pa.Table.from_batches([batch for batch, _ in table.batches(wanted)])
     nominal = {*nominal, *known}
-    columns, read = dict(zip(wanted, whole.columns, strict=True)), {}
+    columns, n_rows, read = dict(zip(wanted, whole.columns, strict=True)), len(whole), {}
     del whole
-    for name in wanted:
-        column = columns.pop(name).combine_chunks()  # the text of those read is not needed
-        if not table.is_text:
-            read[name] = _typed_column(column, table.file.dates)
-        elif name in nominal:
-            read[name] = Column(column.to_pandas())
-        elif name == target:
-            read[name] = Column(infer_target(column, table.dialect))
-        else:
-            read[name] = infer_column(column, table.dialect, name, table.file.dates)
+    for names in column_groups(wanted, n_rows):
+        # Taken out, so that the text of columns that were read does not stay in memory.
+        group = {name: columns.pop(name).combine_chunks() for name in names}
+        read.update(_read_group(group, table, nominal, target))
     read = _settle_dates(read, table.file, nominal | {target})
     _tell_formatted(read, table)
     frame = pd.DataFrame({name: column.values for name, column in read.items()})
     dialect = table.dialect if table.is_text else None
     notation = {name: column.notation for name, column in read.items() if column.notation}
     return _with_categories(frame, nominal, dialect, target), notation
+
+
+def _read_group(columns, table, nominal, target):
+    """Read some columns of a file, given and returned by name."""
+    if not table.is_text:
+        return {name: _typed_column(c, table.file.dates) for name, c in columns.items()}
+    literal = {name: Column(columns[name].to_pandas()) for name in nominal & columns.keys()}
+    if target in columns and target not in nominal:
+        literal[target] = Column(infer_target(columns[target], table.dialect))
+    others = {name: column for name, column in columns.items() if name not in literal}
+    read = infer_columns(others, table.dialect, table.file.dates) | literal
+    return {name: read[name] for name in columns}
 
 
 def _typed_column(column, dates):
@@ -132,26 +140,29 @@ def _with_categories(frame, nominal, dialect, target):
     """Text columns, and those of ``nominal``, as categorical ones."""
     import pandas as pd
 
+    _check_finite(frame)
     changed = {}
-    for name in frame.columns:
-        column = frame[name]
-        is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
-        if is_categorical or (pd.api.types.is_numeric_dtype(column) and name not in nominal):
-            _check_finite(name, column)
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        is_categorical = isinstance(dtype, pd.CategoricalDtype)
+        if is_categorical or (pd.api.types.is_numeric_dtype(dtype) and name not in nominal):
             continue
+        column = frame[name]
         if name not in nominal:
             _check_text(name, column, None if name == target else dialect)
         changed[name] = pd.Categorical(column)
     return frame.assign(**changed) if changed else frame
 
 
-def _check_finite(name, column):
-    """Raise a ValueError that names a column with infinite numbers."""
-    if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
-        raise ValueError(
-            f"The column {name!r} holds infinite numbers; leave those cells empty or write the "
-            "largest number that makes sense."
-        )
+def _check_finite(frame):
+    """Raise a ValueError that names the first column with infinite numbers."""
+    for group in column_groups(plain_columns(frame), len(frame)):
+        part = frame.iloc[:, group]
+        infinite = np.isinf(part.to_numpy(np.float64)).any(axis=0)
+        if infinite.any():
+            raise ValueError(
+                f"The column {part.columns[infinite.argmax()]!r} holds infinite numbers; leave "
+                "those cells empty or write the largest number that makes sense."
+            )
 
 
 def _check_text(name, column, dialect):

@@ -1,7 +1,8 @@
 """X as the user has it (NumPy, pandas, polars) into the float matrix a Tree compares."""
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.validation import validate_data
 
 from keeptree.data.columns import (
     AS_MISSING,
@@ -9,10 +10,10 @@ from keeptree.data.columns import (
     OBSERVED,
     as_numbers,
     check_no_text,
-    dtype_kind,
     encode_nominal,
     read_nominal,
 )
+from keeptree.data.groups import column_groups, plain_columns
 
 
 def column_names(X):
@@ -41,7 +42,7 @@ def take_rows(X, start, stop):
 
 def column_values(X, position, rows):
     """Some values of a column as they are, by the numbers of the column and of the rows."""
-    column = _columns(X)[position]
+    column = _column(_frame_or_array(X), position)
     return [column.iloc[row] if hasattr(column, "iloc") else column[row] for row in rows.tolist()]
 
 
@@ -67,25 +68,40 @@ def as_matrix(X, categories=None, unknown=None):
         if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
             return X  # the checks below would find nothing, block after block
         try:
-            return check_array(X, dtype=np.float64, ensure_all_finite=False)
+            return check_array(as_array(X), dtype=np.float64, ensure_all_finite=False)
         except ValueError:
             if hasattr(X, "columns"):
-                for column in _columns(X):
-                    check_no_text(column)
+                for j in range(X.shape[1]):
+                    check_no_text(_column(X, j))
             raise
-    columns = _columns(X)
-    if len(columns) != len(categories):
-        raise ValueError(f"X has {len(columns)} columns, but the tree expects {len(categories)}.")
-    matrix = np.empty((len(columns[0]), len(columns)))
-    if len(matrix) == 0:
-        raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
-    for j, (column, labels) in enumerate(zip(columns, categories, strict=True)):
-        if labels is not None:
-            rule = AS_MISSING if unknown is None else unknown[j]
-            matrix[:, j] = encode_nominal(column, labels, rule)
-        else:
-            matrix[:, j] = as_numbers(column)
+    X = _frame_or_array(X)
+    if X.shape[1] != len(categories):
+        raise ValueError(f"X has {X.shape[1]} columns, but the tree expects {len(categories)}.")
+    nominal = [j for j, labels in enumerate(categories) if labels is not None]
+    matrix = _read_numbers(X, nominal, order="C", ensure_all_finite=False)
+    for j in nominal:
+        rule = AS_MISSING if unknown is None else unknown[j]
+        matrix[:, j] = encode_nominal(_column(X, j), categories[j], rule)
     return matrix
+
+
+def as_array(X):
+    """A data frame of NumPy's numbers as a float64 array; anything else as it is.
+
+    scikit-learn checks a data frame column by column, an array as a whole.
+    """
+    is_plain = hasattr(X, "iloc") and 0 < len(plain_columns(X)) == X.shape[1]
+    return X.to_numpy(np.float64) if is_plain else X
+
+
+def validate_numbers(estimator, X, ensure_all_finite, reset=True):
+    """scikit-learn's ``validate_data`` for a table of numbers, which is returned as float64."""
+    checks = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
+    array = as_array(X)
+    if array is X:
+        return validate_data(estimator, X, reset=reset, **checks)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of columns
+    return check_array(array, estimator=estimator, input_name="X", **checks)
 
 
 def read_table(X, nominal=None):
@@ -107,19 +123,15 @@ def read_table(X, nominal=None):
     categories : tuple of length d
         Labels of nominal columns, None for numeric ones.
     """
-    names = column_names(X)
-    columns = _columns(X)
-    chosen = _chosen_columns(nominal, len(columns), names)
-    if len(columns[0]) == 0:
-        raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
-    matrix = np.empty((len(columns[0]), len(columns)), order="F")
-    categories = []
-    for j, column in enumerate(columns):
-        if chosen[j] or (names is not None and dtype_kind(column) in DECLARED + OBSERVED):
-            labels, matrix[:, j] = read_nominal(column)
-        else:
-            labels, matrix[:, j] = None, as_numbers(column, "allow-nan")
-        categories.append(labels)
+    names, X = column_names(X), _frame_or_array(X)
+    chosen = _chosen_columns(nominal, X.shape[1], names)
+    if names is not None:
+        chosen = chosen | _nominal_dtypes(X)
+    chosen = np.flatnonzero(chosen).tolist()
+    matrix = _read_numbers(X, chosen, order="F", ensure_all_finite="allow-nan")
+    categories = [None] * X.shape[1]
+    for j in chosen:
+        categories[j], matrix[:, j] = read_nominal(_column(X, j))
     return matrix, tuple(categories)
 
 
@@ -128,9 +140,12 @@ def has_nominal(X, nominal=None):
     names = column_names(X)
     if names is None:
         return not _by_dtype(nominal) and _chosen_columns(nominal, _width(X), None).any()
-    if _chosen_columns(nominal, len(names), names).any():
-        return True
-    return any(type(dtype).__name__ in DECLARED + OBSERVED for dtype in X.dtypes)
+    return bool(_chosen_columns(nominal, len(names), names).any() or _nominal_dtypes(X).any())
+
+
+def _nominal_dtypes(X):
+    """Which columns of a data frame are nominal by their dtype, as a mask."""
+    return np.array([type(dtype).__name__ in DECLARED + OBSERVED for dtype in X.dtypes], dtype=bool)
 
 
 def _chosen_columns(nominal, width, names):
@@ -174,11 +189,34 @@ def _width(X):
     return shape[1]
 
 
-def _columns(X):
-    """The columns of X: those of a data frame, or 1-D arrays."""
-    if column_names(X) is not None:
-        return [X[name] for name in X.columns]
+def _frame_or_array(X):
+    """X if it is a data frame, else as a 2-D array."""
+    if hasattr(X, "columns"):
+        return X
     matrix = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
     if matrix.ndim != 2:
         raise ValueError(f"Expected a 2D array: X has {matrix.ndim} dimension(s), not 2.")
-    return list(matrix.T)
+    return matrix
+
+
+def _column(X, position):
+    """A column of a data frame or array."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, position]
+    return X[X.columns[position]] if hasattr(X, "columns") else X[:, position]
+
+
+def _read_numbers(X, nominal, order, ensure_all_finite):
+    """A float64 matrix with the columns of X; those of ``nominal`` are left to the caller."""
+    if len(X) == 0:
+        raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
+    matrix, nominal = np.empty(X.shape, order=order), set(nominal)
+    plain = [j for j in plain_columns(X) if j not in nominal]
+    for group in column_groups(plain, len(X)):
+        values = X.iloc[:, group].to_numpy(np.float64)
+        if ensure_all_finite:
+            assert_all_finite(values, allow_nan=True, input_name="X")
+        matrix[:, group] = values
+    for j in sorted({*range(X.shape[1])} - nominal - {*plain}):
+        matrix[:, j] = as_numbers(_column(X, j), ensure_all_finite)
+    return matrix

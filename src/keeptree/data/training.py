@@ -8,6 +8,7 @@ import numpy as np
 
 from keeptree.data.files import find_column
 from keeptree.data.frame import read_frame
+from keeptree.data.groups import column_groups, plain_columns
 from keeptree.data.source import as_data_file
 from keeptree.text import plural
 
@@ -106,15 +107,21 @@ def split_target(frame, target):
 
 def warn_suspect_columns(X, y):
     """Warn of attributes that are empty or look like identifiers, and of a target of numbers."""
-    for name in X.columns:
-        cells = int(X[name].count())
-        if cells == 0:
-            _warn(f"The column {name!r} is empty, so that nothing can be learned from it.")
-        elif cells >= _FEWEST_CELLS and X[name].dtype == "category":
-            if X[name].nunique() > 0.9 * cells:
-                _warn(f"The column {name!r} has nearly one category per case and {_IDENTIFIER}")
-        elif cells >= _FEWEST_CELLS and _numbers_rows(name, X[name].dropna().to_numpy()):
-            _warn(f"The column {name!r} has another whole number for each case and {_IDENTIFIER}")
+    for group in column_groups(list(range(X.shape[1])), len(X)):
+        part = X.iloc[:, group]
+        fractions = _columns_with_fractions(part)
+        for name, cells in part.count().items():
+            if cells == 0:
+                _warn(f"The column {name!r} is empty, so that nothing can be learned from it.")
+            elif cells < _FEWEST_CELLS or name in fractions:
+                continue
+            elif part[name].dtype == "category":
+                if part[name].nunique() > 0.9 * cells:
+                    _warn(f"The column {name!r} has nearly one category per case and {_IDENTIFIER}")
+            elif _numbers_rows(name, part[name].dropna().to_numpy()):
+                _warn(
+                    f"The column {name!r} has another whole number for each case and {_IDENTIFIER}"
+                )
     values = np.unique(np.asarray(y))
     if len(values) > 20 and values.dtype.kind in "iuf":
         _warn(
@@ -127,10 +134,15 @@ def _warn(text):
     warnings.warn(text, stacklevel=5)
 
 
+def _columns_with_fractions(X):
+    """Names of the columns in which some number is not whole."""
+    numbers = X.iloc[:, plain_columns(X)]
+    rest = numbers.to_numpy(np.float64) % 1
+    return set(numbers.columns[((rest != 0) & ~np.isnan(rest)).any(axis=0)])
+
+
 def _numbers_rows(name, values):
     """Whether distinct whole numbers count the rows: nearly in order, or in a column named so."""
-    if values.dtype.kind == "f" and (values % 1 != 0).any():
-        return False
     if values.dtype.kind not in "iuf" or len(np.unique(values)) < len(values):
         return False
     steps = np.diff(values)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import (
 
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import name_classes, sorting_order, target_name
-from keeptree.data.table import column_names, has_nominal, read_table
+from keeptree.data.table import column_names, has_nominal, read_table, validate_numbers
 from keeptree.data.target import read_target
 from keeptree.learners.shape import shape_to_tree
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
@@ -114,9 +114,7 @@ class TreeLearner(Savable, BaseEstimator):
         check_is_fitted(self)
         X = from_arrow(X)
         if not self.tree_.has_nominal:
-            return validate_data(
-                self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
-            )
+            return validate_numbers(self, X, "allow-nan", reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
         matrix = self.tree_.encode(X)
         assert_all_finite(matrix, allow_nan=True, input_name="X")
@@ -151,7 +149,7 @@ class TreeLearner(Savable, BaseEstimator):
         if has_nominal(X, self.categorical_features):
             validate_data(self, X, skip_check_array=True)
             return read_table(X, self.categorical_features)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        X = validate_numbers(self, X, "allow-nan")
         return X, (None,) * X.shape[1]
 
 

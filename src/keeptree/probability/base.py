@@ -17,11 +17,11 @@ from sklearn.utils.validation import (
 
 from keeptree.blocks import map_rows
 from keeptree.data.arrow import from_arrow
-from keeptree.data.cells import check_notations
 from keeptree.data.labels import label_codes, name_classes, recode, target_name
+from keeptree.data.notation import check_notations
 from keeptree.data.observed import Observed
 from keeptree.data.sample import Sample
-from keeptree.data.table import take_rows
+from keeptree.data.table import take_rows, validate_numbers
 from keeptree.data.target import read_target
 from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep_with_steps, unwrap
@@ -185,7 +185,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         if reads_any_column(self.estimator):
             return validate_data(self, X, skip_check_array=True)
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-        return validate_data(self, X, dtype=np.float64, ensure_all_finite=finite)
+        return validate_numbers(self, X, finite)
 
     def _resolve(self, X, y, sample_weight):
         """Set ``tree_``, ``classes_`` and the transformers before the tree."""

@@ -79,7 +79,7 @@ def check_learner(learner, X):
     X : pandas.DataFrame
         The attributes, nominal ones categorical.
     """
-    nominal = [name for name in X.columns if X[name].dtype == "category"]
+    nominal = [name for name, dtype in X.dtypes.items() if dtype == "category"]
     if not nominal or not isinstance(learner, BaseEstimator):
         return
     if not get_tags(learner).input_tags.categorical:

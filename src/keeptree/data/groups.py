@@ -1,0 +1,81 @@
+"""Columns in groups: pandas and Arrow take as long for a column of six cells as for thousands.
+
+A table of many short columns is therefore read many columns at a time, one of long columns still
+one by one, so that no more than a group is in memory twice.
+"""
+
+import numpy as np
+
+CELLS = 1 << 16  # of a group
+
+
+def column_groups(columns, n_rows):
+    """Divide a list of columns of the same length into lists of about ``CELLS`` cells.
+
+    Parameters
+    ----------
+    columns : list
+        Columns, or their positions or names.
+    n_rows : int
+        Length of each column.
+
+    Yields
+    ------
+    group : list
+
+    Examples
+    --------
+    >>> [len(group) for group in column_groups(list(range(50)), n_rows=3000)]
+    [21, 21, 8]
+    >>> [len(group) for group in column_groups(list(range(3)), n_rows=1_000_000)]
+    [1, 1, 1]
+    """
+    size = max(CELLS // max(n_rows, 1), 1)
+    for start in range(0, len(columns), size):
+        yield columns[start : start + size]
+
+
+def map_cells(function, columns):
+    """Apply a function of cells to Arrow columns of the same length, a group at a time.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an array and returns one of the same length; each cell depends on that cell alone.
+    columns : list of pyarrow.Array
+        Columns of one type.
+
+    Returns
+    -------
+    made : list of pyarrow.Array
+    """
+    import pyarrow as pa
+
+    made = []
+    for group in column_groups(columns, len(columns[0]) if columns else 0):
+        if len(group) == 1:
+            made.append(function(group[0]))
+            continue
+        cells, n = function(pa.concat_arrays(group)), len(group[0])
+        made += [cells.slice(k * n, n) for k in range(len(group))]
+    return made
+
+
+def plain_columns(X):
+    """Positions of the columns of a pandas frame that are NumPy's numbers or booleans.
+
+    Those can be converted together, as one array. A frame of another library has none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain_columns(pd.DataFrame({"age": [31], "colour": ["red"], "old": [True]}))
+    [0, 2]
+    """
+    if not hasattr(X, "iloc") or getattr(X, "ndim", 0) != 2:
+        return []
+    return [
+        k
+        for k, dtype in enumerate(X.dtypes)
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+    ]

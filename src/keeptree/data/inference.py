@@ -1,0 +1,234 @@
+"""What the cells of a text column are: numbers, booleans, dates or text.
+
+Columns are Arrow arrays. A text column becomes what all of its cells are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.data.dates import find_format, read_dates
+from keeptree.data.dialect import Dialect
+from keeptree.data.notation import Notation
+from keeptree.data.numbers import read_numbers
+
+TRUTH = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0}
+PLAIN = Dialect()
+_WHOLE = "^-?(?:0|[1-9][0-9]{0,17})$"  # cells that int64 holds, and no codes such as 01234
+_DECIMAL = "^-?[0-9]{1,20}\\.[0-9]+(?:[eE][-+]?[0-9]{1,2})?$"  # cells that float64 holds
+_LONG = 256  # rows from which a column is best read by itself
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a training table as it was read.
+
+    Parameters
+    ----------
+    values : ndarray or pandas.Series
+        int64; float64, NaN where missing; bool (float64 where some are missing); or text.
+    notation : Notation or None
+        How its numbers are written, if they have units or are dates.
+    example : tuple or None
+        A cell that is not written as a plain number, and the number it was read as.
+    """
+
+    values: object
+    notation: Notation | None = None
+    example: tuple | None = None
+
+
+def infer_columns(columns, dialect=PLAIN, dates=None):
+    """What :func:`infer_column` returns for each column of a dict of columns of the same length.
+
+    Plain numbers are recognised in all of them at once.
+    """
+    plain = plain_numbers(columns, dialect)
+    return {
+        name: Column(plain[name]) if name in plain else infer_column(column, dialect, name, dates)
+        for name, column in columns.items()
+    }
+
+
+def infer_column(column, dialect=PLAIN, name="", dates=None):
+    """Text as whole numbers, numbers, booleans or dates, whichever all cells are; else as it is.
+
+    A column with codes such as 01234 stays text.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        Text column.
+    dialect : Dialect
+        How numbers are written in the file.
+    name : str
+        The name of the column.
+    dates : {"days", "dmy", "mdy", "drop"}, optional
+        How to read dates; without it, or with "drop", a column of dates is text with a notation.
+
+    Returns
+    -------
+    read : Column
+    """
+    if _has_codes(column):
+        return Column(column.to_pandas())
+    values = infer_plain(column, dialect)
+    if values is not None:
+        return Column(values)
+    check_marks(column, dialect, name)
+    numbers, units = read_numbers(column, dialect)
+    if numbers is not None and len(units) == 1:
+        unit = units.pop()
+        return Column(
+            _whole(numbers), Notation(unit=unit) if unit else None, _example(column, numbers)
+        )
+    return _infer_dates(column, name, dates)
+
+
+def infer_target(column, dialect=PLAIN):
+    """Text labels as plain numbers or booleans if all are, else as they are written."""
+    values = None if _has_codes(column) else infer_plain(column, dialect)
+    return column.to_pandas() if values is None else values
+
+
+def infer_plain(column, dialect=PLAIN):
+    """Text as plain numbers or booleans, whichever all cells are; None if they are neither."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count == len(column):
+        return np.full(len(column), np.nan)
+    if column.null_count == 0:  # NumPy has no missing whole number
+        try:
+            pc.cast(column[:10], pa.int64())  # fails fast; Arrow goes on after the first failure
+            return pc.cast(column, pa.int64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            pass
+    if dialect.decimal == "." or not _has_mark(column):
+        try:
+            return pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            pass
+    if not all(value is None or value in TRUTH for value in column.unique().to_pylist()):
+        return None
+    numbers = np.array([TRUTH.get(value, np.nan) for value in column.to_pylist()])
+    return numbers if column.null_count else numbers.astype(bool)
+
+
+def plain_numbers(columns, dialect=PLAIN):
+    """Read at once those of many text columns that clearly hold plain numbers.
+
+    Parameters
+    ----------
+    columns : dict of str to pyarrow.Array
+        Columns of the same length.
+    dialect : Dialect
+        How numbers are written in the file.
+
+    Returns
+    -------
+    values : dict of str to ndarray
+        What :func:`infer_plain` returns for some of the columns; it has to decide on the others,
+        and is faster for long columns.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> cells = {"age": ["31", "4"], "dose": [None, "0.5"], "zip": ["01234", "7"]}
+    >>> plain_numbers({name: pa.array(column) for name, column in cells.items()})
+    {'age': array([31,  4]), 'dose': array([nan, 0.5])}
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if len(columns) < 2 or len(next(iter(columns.values()))) > _LONG:
+        return {}
+    names, cells = list(columns), pa.concat_arrays(columns.values())
+
+    def columns_of(cells):
+        return cells.to_numpy(zero_copy_only=False).reshape(len(names), -1)
+
+    def match(pattern):
+        return columns_of(pc.match_substring_regex(cells, pattern).fill_null(False))
+
+    whole = match(_WHOLE)
+    number = whole | columns_of(cells.is_null())
+    if dialect.decimal == "." and not number.all():
+        number |= match(_DECIMAL)
+    is_whole, is_number = whole.all(axis=1), number.all(axis=1)
+    found = {}
+    for kind, chosen in ((pa.int64(), is_whole), (pa.float64(), is_number & ~is_whole)):
+        chosen = [names[k] for k in np.flatnonzero(chosen)]
+        if chosen:
+            text = pa.concat_arrays(columns[name] for name in chosen)
+            values = pc.cast(text, kind).to_numpy(zero_copy_only=False)
+            found.update(zip(chosen, values.reshape(len(chosen), -1), strict=True))
+    return found
+
+
+def check_marks(column, dialect, name, what="The column"):
+    """Raise a ValueError if numbers have a mark that may be a decimal mark or not."""
+    if dialect.decimal is not None:
+        return
+    for decimal in ".,":
+        if read_numbers(column, dialect, decimal)[0] is not None:
+            break
+    else:
+        return
+    cell = _first_match(column, r"\d[.,]\d")
+    if cell is not None:
+        mark = "," if "," in cell else "."
+        word = "comma" if mark == "," else "point"
+        raise ValueError(
+            f"{what} {name!r} holds numbers such as {cell!r:.50}, and nothing in the file tells "
+            f"whether the {word} marks decimals or thousands; give --decimal {mark} or "
+            f"--thousands {mark}."
+        )
+
+
+def _infer_dates(column, name, dates):
+    """A text column as days, if it holds dates; without ``dates`` only said to hold them."""
+    formats = find_format(column, dates if dates in ("dmy", "mdy") else None)
+    if not formats:
+        return Column(column.to_pandas())
+    if len(formats) > 1 and dates == "days":
+        cell = next(value for value in column.to_pylist() if value is not None)
+        raise ValueError(
+            f"The column {name!r} holds dates such as {cell!r:.50}, and none of them tells whether "
+            "the day or the month comes first; give --dates dmy or --dates mdy."
+        )
+    notation = Notation(date=formats[0])
+    if dates in (None, "drop"):
+        return Column(column.to_pandas(), notation)
+    days = read_dates(column, formats[0])
+    return Column(days, notation, _example(column, days))
+
+
+def _whole(numbers):
+    """Numbers as int64 if all of them are known and whole."""
+    with np.errstate(invalid="ignore"):
+        whole = (numbers == np.rint(numbers)) & (abs(numbers) < 2**53)
+    return numbers.astype(np.int64) if whole.all() else numbers
+
+
+def _example(column, numbers):
+    """The cell that shows best how numbers are written: the longest of the first."""
+    first = column.slice(0, 1000).to_pylist()
+    row = max(range(len(first)), key=lambda k: len(first[k] or ""))
+    return first[row], float(numbers[row])
+
+
+def _has_codes(column):
+    """Whether some cell is a code such as 01234, which a number would lose."""
+    return _first_match(column, "^0[0-9]+$") is not None
+
+
+def _first_match(column, pattern):
+    import pyarrow.compute as pc
+
+    found = column.filter(pc.match_substring_regex(column, pattern))
+    return found[0].as_py() if len(found) else None
+
+
+def _has_mark(column):
+    return _first_match(column, r"[.,]") is not None
