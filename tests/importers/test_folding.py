@@ -156,7 +156,7 @@ def without_nan(frame):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @pytest.mark.filterwarnings("ignore")
 def test_frames_of_all_kinds_reach_the_same_leaf(seed):
     rng = np.random.default_rng(seed)

@@ -194,7 +194,7 @@ def time_j48(versions, sources, chosen, folder):
             print(f"{name:16} {table.X.shape!s:14} Weka {version:7} {seconds:.4f} s", flush=True)
 
 
-def find_wekas(sources, folder):
+def find_wekas(sources, folder, wanted=("3.9.7", "3.6.14")):
     """Class path of each Weka below the sources, with our Java file compiled against it."""
     versions = {}
     for jar in sorted(sources.resolve().rglob("weka*.jar")):
@@ -210,7 +210,7 @@ def find_wekas(sources, folder):
             stderr=subprocess.DEVNULL,
         )
         versions[version] = f"{classes}{os.pathsep}{jar}"
-    missing = {"3.9.7", "3.6.14"} - set(versions)
+    missing = set(wanted) - set(versions)
     if missing:
         raise SystemExit(f"no weka.jar {' and '.join(missing)} below the sources; see README.md")
     return versions

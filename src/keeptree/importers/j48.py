@@ -37,8 +37,13 @@ def read_text(text, *, known=None):
     sketch.source.update(model="J48", library="Weka")
     if any(kind == 1 for kind in sketch.kind):
         sketch.lost.append(
-            "J48 prints thresholds with six decimals, so that rows beside a threshold may go "
-            "elsewhere than in Weka."
+            "J48 prints thresholds with six decimals, so rows very close to a threshold may reach "
+            "another leaf than in Weka."
+        )
+    if known is None and not sketch.has_counts:
+        sketch.lost.append(
+            "Without class counts, missing values are shared evenly among the branches, not by "
+            "weight as in Weka."
         )
     return sketch
 

@@ -25,8 +25,8 @@ def give_classes(sketch, leaves, known=None):
     for node, (leaf, _) in leaves.items():
         sketch.label[node] = position[leaf.label]
     given = [leaf.weight is not None or bool(leaf.others) for leaf, _ in leaves.values()]
-    if not any(given):
-        return
+    if known is not None or not any(given):
+        return  # the rows of the data are counted
     counts = {node: _counts(leaf, position) for node, (leaf, _) in leaves.items()}
     if not all(given):
         sketch.lost.append("Some leaves have no counts, so the counts of the others are not used.")
