@@ -19,7 +19,7 @@ from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
 from tests.reporting.test_browser_agreement import mixed_table
 
-PROGRAMS = {"python": None, "javascript": "node"}
+PROGRAMS = {"python": None, "javascript": "node", "c": "cc"}
 FORMATS = [
     pytest.param(
         name,
@@ -135,9 +135,12 @@ def test_hostile_names_and_labels_stay_text(name):
     assert compared(tree, name).wrong == 0
 
 
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=8, deadline=None)
-@given(names=st.lists(st.text(max_size=12), min_size=2, max_size=4, unique=True))
+@given(names=st.lists(TEXT, min_size=2, max_size=4, unique=True))
 def test_any_text_may_be_a_name_and_a_category(names, name):
     import pandas as pd
 
@@ -230,6 +233,39 @@ def test_a_module_needs_no_package(tmp_path):
         [sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[0, 1]\n"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
+def test_c_keeps_its_digits_where_the_compiler_may_fuse_products(tmp_path):
+    """GCC fuses by default: the file itself must forbid it."""
+    path = tmp_path / "exported.c"
+    kt.export(made("kept", "two"), path, check=0)
+    fused = ["cc", "-O3", "-march=native", "-S", "-o", "-", str(path)]
+    done = subprocess.run(fused, capture_output=True, text=True, check=True)
+    assert "fmadd" not in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
+@pytest.mark.parametrize("kind", MODELS)
+def test_c_compiles_without_a_warning(kind, tmp_path):
+    path = tmp_path / "exported.c"
+    kt.export(made(kind, "mixed"), path, check=0)
+    strict = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    subprocess.run([*strict, "-Wno-unknown-pragmas", str(path)], check=True)
+
+
+def test_c_functions_have_the_prefix_that_was_asked_for():
+    model = made("smoothed", "two")
+    assert "int churn_predict(const double *row)" in kt.export(model, format="c", prefix="churn")
+    with pytest.raises(ValueError, match="prefix='2x' cannot begin the names of C functions"):
+        kt.export(model, format="c", prefix="2x")
+
+
+def test_c_refuses_text_that_it_cannot_hold():
+    X, y = mixed_table()
+    X["letter"] = X["letter"].cat.rename_categories({"a": "a\0"})
+    with pytest.raises(ValueError, match="has a NUL character"):
+        kt.export(kt.keep(kt.C45Classifier().fit(X, y)), format="c")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

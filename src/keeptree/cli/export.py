@@ -51,7 +51,9 @@ def _arguments(parser):
         action="append",
         help="a column of the table beside the answers; may be repeated (default: all columns)",
     )
-    group.add_argument("--prefix", metavar="TEXT", help="begins the names of the answers")
+    group.add_argument(
+        "--prefix", metavar="TEXT", help="begins the names of the answers; in C of the functions"
+    )
     group.add_argument(
         "--landmarks",
         metavar="NAME",

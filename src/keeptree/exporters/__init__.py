@@ -37,6 +37,7 @@ _ALL = (
     Format("onnx", "ONNX", ".onnx", "onnx"),
     Format("python", "Python", ".py", "python"),
     Format("javascript", "JavaScript", ".js", "javascript"),
+    Format("c", "C", ".c", "c"),
     Format("mermaid", "Mermaid", ".mmd", "mermaid"),
     Format("graphviz", "Graphviz", ".dot", "graphviz"),
 )

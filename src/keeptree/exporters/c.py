@@ -1,0 +1,373 @@
+"""C: one self-contained file that needs only the mathematical library."""
+
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+from importlib.resources import files as resources
+from pathlib import Path
+
+import numpy as np
+
+from keeptree.exporters.c_arrays import array_text, model_arrays
+from keeptree.exporters.check import Answers
+from keeptree.exporters.code import code_data, header, kinds_of
+from keeptree.exporters.nested_ifs import Syntax, identifiers, write_ifs
+
+_TIMEOUT = 600  # seconds for the compiler, and for the rows
+_KEYWORDS = """x asm auto bool break case catch char class const continue default delete do double
+else enum explicit export extern false float for friend goto if inline int linux long mutable
+namespace new operator private protected public register restrict return short signed sizeof static
+struct switch template this throw true try typedef typename union unix unsigned using virtual void
+volatile wchar_t while"""
+SYNTAX = Syntax(
+    function="static int {name}(const double *x)\n{{",
+    read="const double {name} = x[{at}];",
+    round="(float)({value})",
+    below="{value} <= {at}",
+    not_above="!({value} > {at})",
+    above="{value} > {at}",
+    one_of=lambda value, codes: " || ".join(f"{value} == {code}" for code in codes),
+    test="if ({condition}) {{",
+    other="}} else if ({condition}) {{",
+    rest="}} else {{",
+    end="}",
+    answer="return {leaf};",
+    call="return {name}(x);",
+    fail="return -1;",
+    function_end="}",
+    comment=" /* {text} */",
+    reserved=frozenset(_KEYWORDS.split()),
+)
+_HEAD = """#ifdef __FAST_MATH__
+#error "Missing values are NaN, which -ffast-math does away with; compile without it."
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+#include <math.h>
+#include <string.h>
+
+#ifndef PREFIX_API
+#define PREFIX_API
+#endif"""
+_INTERFACE = """
+/* Whether codes are those of categories and numbers are not infinite where that is refused. */
+static int is_row(const double *x)
+{
+    for (int k = 0; k < N_COLUMNS; k++) {
+        const double value = x[k];
+        if (value != value) continue;
+        if (n_categories[k] > 0) {
+            if (!(value >= 0.0 && value < n_categories[k] && value == (int)value)) return 0;
+        } else if (IS_FINITE && (value - value) != 0.0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+DECIDE
+PREFIX_API int prefix_leaf(const double *row)
+{
+    return is_row(row) ? find_leaf(row) : -1;
+}
+
+PREFIX_API int prefix_probability(const double *row, double *p)
+{
+    const int leaf = prefix_leaf(row);
+    if (leaf < 0) return -1;
+    PROBABILITY
+    return 0;
+}
+
+PREFIX_API int prefix_predict(const double *row)
+{
+    PREDICT
+}
+
+PREFIX_API double prefix_category(int column, const char *label)
+{
+    for (int code = 0; code < n_categories[column]; code++)
+        if (strcmp(label, categories[column][code]) == 0) return code;
+    return unknown_category[column] == -1 ? NAN : unknown_category[column];
+}"""
+_PREDICT = {
+    "tree": """const int leaf = prefix_leaf(row);
+    return leaf < 0 ? -1 : decide(row, leaf);""",
+    "probability": """double p[N_CLASSES];
+    int best = 0;
+    if (prefix_probability(row, p) < 0) return -1;
+    for (int c = 1; c < N_CLASSES; c++)
+        if (p[c] > p[best]) best = c;
+    return best;""",
+}
+_RUNNER = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "exported.c"
+int main(void)
+{
+    static double row[N_COLUMNS + 1], p[N_CLASSES];
+    static char text[1 << 20];
+    int kind, k = 0, n = 0;
+    while ((kind = getchar()) != EOF) {
+        if (kind == 'd' && fread(&row[k], 8, 1, stdin) != 1) return 1;
+        if (kind == 's') {
+            uint32_t size;
+            if (fread(&size, 4, 1, stdin) != 1 || size >= sizeof text) return 1;
+            if (size && fread(text, size, 1, stdin) != 1) return 1;
+            text[size] = 0;
+            row[k] = prefix_category(k, text);
+        }
+        if (kind != 'e') {
+            k++;
+            continue;
+        }
+        double leaf = prefix_leaf(row), label = prefix_predict(row);
+        for (int c = 0; c < N_CLASSES; c++) p[c] = NAN;
+        prefix_probability(row, p);
+        fwrite(&label, 8, 1, stdout);
+        fwrite(&leaf, 8, 1, stdout);
+        fwrite(p, 8, N_CLASSES, stdout);
+        k = 0, n++;
+    }
+    return 0;
+}
+"""
+
+
+def write(subject, prefix="tree"):
+    """Return the model as a C file.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is exported.
+    prefix : str, default="tree"
+        What the names of its functions begin with: letters, digits and underscores.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> from keeptree.exporters.subject import subject_of
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = kt.C45Classifier(max_depth=1).fit(X, y).tree_
+    >>> text = write(subject_of(tree))[".c"]
+    >>> print(text[text.index("static int find_leaf") : text.index("/* Whether codes")].rstrip())
+    static int find_leaf(const double *x)
+    {
+        const double petal_width_cm = x[0]; /* petal width (cm) */
+        if (petal_width_cm <= 0.6) {
+            return 1; /* 0, 50 cases */
+        } else { /* or missing (shared) */
+            return 2; /* 1, 100 cases */
+        }
+    }
+    """
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", prefix):
+        raise ValueError(
+            f"prefix={prefix!r} cannot begin the names of C functions; use letters, digits and "
+            "underscores, a letter first."
+        )
+    data = code_data(subject)
+    _check_text(data)
+    model = data["model"]
+    mixes = data["shares"]
+    parts = [
+        _comment(header(subject, data, _calls(prefix))),
+        _HEAD,
+        _declarations(data, prefix),
+        model_arrays(data),
+        *([_source("mix")] if mixes else []),
+        write_ifs(subject, data, SYNTAX, "find_leaf"),
+        *_probability_functions(model),
+        _interface(data),
+    ]
+    text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    return {".c": _prefixed(text, prefix)}
+
+
+def run(files, subject, rows, prefix="tree"):
+    """Score rows by the compiled file."""
+    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    if compiler is None:
+        return "there is no C compiler (cc)"
+    data = code_data(subject)
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "check"
+        (Path(folder) / "exported.c").write_text(files[".c"], encoding="utf-8")
+        runner = _prefixed(_RUNNER, prefix)
+        (Path(folder) / "check.c").write_text(runner, encoding="utf-8")
+        command = [compiler, "-O2", "-o", str(program), str(program.with_suffix(".c")), "-lm"]
+        _run(command, None)
+        answers = np.frombuffer(_run([str(program)], _packed(data, rows)))
+    answers = answers.reshape(len(rows), -1)
+    label, leaf = answers[:, :2].astype(np.int64).T
+    return Answers(label, leaf, answers[:, 2:])
+
+
+def _run(command, data):
+    done = subprocess.run(command, input=data, capture_output=True, timeout=_TIMEOUT)
+    if done.returncode:
+        errors = [line for line in done.stderr.decode(errors="replace").splitlines() if line]
+        first = next((line for line in errors if "error" in line), "it ended early")
+        raise ValueError(f"The exported C code does not run, so nothing was written: {first[:300]}")
+    return done.stdout
+
+
+def _packed(data, rows):
+    """Rows as the checking program reads them: doubles, and labels as text."""
+    columns = [rows.column(column["column"]) for column in data["columns"]]
+    parts = []
+    for values in zip(*columns, strict=True) if columns else [()] * len(rows):
+        for value, column in zip(values, data["columns"], strict=True):
+            if column["categories"] is None or value is None:
+                parts.append(b"d" + struct.pack("d", np.nan if value is None else value))
+            else:
+                text = _utf8(value)
+                parts.append(b"s" + struct.pack("I", len(text)) + text)
+        parts.append(b"e")
+    return b"".join(parts)
+
+
+def _calls(prefix):
+    return [
+        "",
+        f"int {prefix}_predict(const double *row)    position of the class in {prefix}_classes",
+        f"int {prefix}_probability(const double *row, double *p)    fills p, returns 0",
+        f"int {prefix}_leaf(const double *row)    number of the leaf",
+        f"double {prefix}_category(int column, const char *label)    code of a category",
+        "",
+        "A row has the columns below in this order: numbers, codes of categories, NAN where one is",
+        "missing. The functions return -1 for a row that the tree cannot decide: a value is",
+        "missing where it has no rule, a code is none of a category, a number is infinite. They",
+        "keep no state, so that threads may share them.",
+        "",
+        "Compile with: cc -O2 -ffp-contract=off -c this_file.c, and link with -lm. GCC and Clang",
+        "need no such option; other compilers need it, or its like, for the last digits. To",
+        f"include the file instead, write before: #define {prefix.upper()}_API static",
+    ]
+
+
+def _comment(lines):
+    """Lines as one comment; what came from the data cannot end it."""
+    return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
+
+
+def _prefixed(text, prefix):
+    public = "leaf|probability|predict|category|columns|classes"
+    text = re.sub(rf"\bprefix_(?={public})", f"{prefix}_", text)
+    return re.sub(r"\bPREFIX_", f"{prefix.upper()}_", text)
+
+
+def _source(name):
+    return (
+        resources("keeptree.exporters").joinpath(f"c_source/{name}.c").read_text(encoding="utf-8")
+    )
+
+
+def _declarations(data, prefix):
+    """Sizes, names of columns and classes, categories."""
+    columns, classes = data["columns"], data["classes"]
+    constants = identifiers([column["name"] for column in columns], SYNTAX.reserved)
+    places = [f"    {prefix}_{name}".upper() + f" = {at}," for at, name in enumerate(constants)]
+    lists = []
+    for at, column in enumerate(columns):
+        if column["categories"] is not None:
+            texts = ", ".join(map(_string, column["categories"]))
+            lists.append(f"static const char *const categories_{at}[] = {{{texts}}};")
+    pointers = [f"categories_{at}" if c["categories"] else "0" for at, c in enumerate(columns)]
+    rounded = "((double)(float)(value))"
+    return "\n".join(
+        [
+            f"enum {{ N_COLUMNS = {len(columns)}, N_CLASSES = {len(classes)}, "
+            f"IS_FINITE = {int(data['finite'])} }};",
+            *(["enum { /* places of the columns in a row */", *places, "};"] if places else []),
+            f"#define COMPARED(value) {rounded if data['tree']['float32'] else '(value)'}",
+            _texts("PREFIX_API const char *const prefix_columns", [c["name"] for c in columns]),
+            _texts("PREFIX_API const char *const prefix_classes", classes),
+            *lists,
+            f"static const char *const *const categories[] = {{{', '.join(pointers or ['0'])}}};",
+            array_text("int", "n_categories", [len(c["categories"] or ()) for c in columns]),
+            array_text("int", "unknown_category", [c["unknown"] for c in columns]),
+        ]
+    )
+
+
+def _texts(name, values):
+    return f"{name}[] = {{{', '.join(map(_string, values)) or '0'}}};"
+
+
+def _probability_functions(model):
+    """The functions that a model needs, with the tests that they read."""
+    kinds, parts = kinds_of(model), []
+    if {"soft", "margin"} & set(kinds):
+        parts.append(_source("soft"))
+    if {"margin", "pool"} & set(kinds):
+        parts.append(_source("softmax"))
+    for kind in ("soft", "margin"):
+        if kind in kinds:
+            parts.append(f"static const test_set {kind}_tests = {{{kind.upper()}_TESTS}};")
+    if "soft" in kinds:
+        parts.append(
+            "static void soft_probability(const double *x, double *p)\n{\n"
+            "    soft_average(&soft_tests, soft_steep, soft_values, N_CLASSES, soft_tests.root,\n"
+            "                 x, p);\n}"
+        )
+    parts += [_source(kind) for kind in ("margin", "kernel") if kind in kinds]
+    if "pool" in kinds:
+        experts = ", ".join(f"{kind}_probability" for kind in kinds if kind != "pool")
+        parts.append(
+            f"static void (*const pool_experts[])(const double *, double *) = {{{experts}}};"
+        )
+        parts.append(_source("pool"))
+        parts += [_source("coherent")] if model["softness"] is not None else []
+    return parts
+
+
+def _interface(data):
+    model, shares = data["model"], data["shares"]
+    coherent = model.get("softness") is not None
+    decides = data["decide"] == "tree" or coherent
+    mixed = "is_mixed(row) ? decide_mixed(row) : " if shares else ""
+    unused = "" if shares else "    (void)row;\n"
+    decide = (
+        "static int decide(const double *row, int leaf)\n{\n"
+        f"{unused}    return {mixed}tree_label[leaf];\n}}\n"
+    )
+    if model["kind"] == "leaves":
+        lines = ["for (int c = 0; c < N_CLASSES; c++) p[c] = leaf_values[leaf * N_CLASSES + c];"]
+        lines += ["if (is_mixed(row)) mix(leaf_values, row, p);"] if shares else []
+    else:
+        lines = [f"{model['kind']}_probability(row, p);"]
+        lines += ["make_coherent(p, decide(row, leaf));"] if coherent else []
+    return (
+        _INTERFACE.replace("DECIDE", decide if decides else "")
+        .replace("PROBABILITY", "\n    ".join(lines))
+        .replace("PREDICT", _PREDICT[data["decide"]])
+    )
+
+
+def _string(value):
+    """Text as a C string in UTF-8; everything that is not a plain letter as an octal number."""
+    plain = re.compile(rb"[ -!#->@-\[\]-~]")  # neither quotes nor backslashes nor ?, of trigraphs
+    text = (bytes([byte]) for byte in _utf8(value))
+    return f'"{"".join(b.decode() if plain.match(b) else f"{chr(92)}{b[0]:03o}" for b in text)}"'
+
+
+def _utf8(value):
+    return str(value).encode("utf-8", "surrogatepass")
+
+
+def _check_text(data):
+    texts = [*data["classes"], *(v for c in data["columns"] for v in c["categories"] or ())]
+    texts += [column["name"] for column in data["columns"]]
+    for text in texts:
+        if "\0" in str(text):
+            raise ValueError(f"{text!r:.50} has a NUL character, where text in C ends; rename it.")

@@ -1,0 +1,193 @@
+"""The arrays of a tree and its model as C declares them."""
+
+import numpy as np
+
+from keeptree.tree import SHARE
+
+_WIDTH = 100
+
+
+def model_arrays(data):
+    """Return the arrays of the tree and the model as C declares them.
+
+    Parameters
+    ----------
+    data : dict
+        From :func:`keeptree.exporters.code.code_data`.
+    """
+    parts = [array_text("int", "tree_label", data["tree"]["label"])]
+    n_classes = len(data["classes"])
+    if data["shares"]:
+        parts += _tree_arrays(data, n_classes)
+    for model in [data["model"], *data["model"].get("experts", ())]:
+        parts += _MODEL_ARRAYS[model["kind"]](model, n_classes)
+    return "\n".join(parts)
+
+
+def array_text(kind, name, values, shape=""):
+    """A constant array; of an empty one a 0 remains, as C has no arrays without an element."""
+    if isinstance(values, np.ndarray):  # float32: the shortest digits that are read back exactly
+        texts = [f"{text}f" if text != "nan" else "NAN" for text in values.astype(str).tolist()]
+    else:
+        texts = [repr(value) for value in values]
+    texts = texts or ["0"]
+    if shape:
+        width = int(shape[1:-1])
+        texts = [f"{{{', '.join(texts[k : k + width])}}}" for k in range(0, len(texts), width)]
+    flat = f"static const {kind} {name}[]{shape} = {{{', '.join(texts)}}};"
+    if len(flat) <= _WIDTH:
+        return flat
+    lines, line = [], "   "
+    for text in texts:
+        if len(line) + len(text) + 2 > _WIDTH and line.strip():
+            lines.append(line)
+            line = "   "
+        line += f" {text},"
+    return "\n".join([f"static const {kind} {name}[]{shape} = {{", *lines, line, "};"])
+
+
+def _tree_arrays(data, n_classes):
+    tree = data["tree"]
+    nominal = {int(node): table for node, table in tree["table"].items()}
+    sharing = {
+        at
+        for at, rule in zip(tree["attribute"], tree["missing"], strict=True)
+        if rule == SHARE and at is not None
+    }
+    start, table = _packed_tables(nominal, len(tree["children"]))
+    proportions = _node_values(tree["proportions"], n_classes)
+    return [
+        *_children("tree", tree["children"]),
+        array_text("int", "tree_attribute", [at or 0 for at in tree["attribute"]]),
+        array_text("double", "tree_threshold", [at or 0.0 for at in tree["threshold"]]),
+        array_text("int", "tree_table_start", start),
+        array_text("int", "tree_table", table),
+        array_text("int", "tree_missing", tree["missing"]),
+        array_text("double", "tree_share", tree["share"]),
+        array_text("int", "tree_declared", tree["declared"]),
+        array_text("double", "tree_proportions", proportions),
+        array_text(
+            "int", "shares_missing", [int(at in sharing) for at in range(len(data["columns"]))]
+        ),
+    ]
+
+
+def _tests_arrays(name, tests):
+    nominal = {
+        int(node): [share for row in table for share in row]
+        for node, table in tests["table"].items()
+    }
+    start, table = _packed_tables(nominal, len(tests["children"]))
+    fields = ("attribute", "child_start", "child", "table_start", "threshold", "missing", "table")
+    return [
+        *_children(name, tests["children"]),
+        array_text("int", f"{name}_attribute", [at or 0 for at in tests["attribute"]]),
+        array_text("double", f"{name}_threshold", [at or 0.0 for at in tests["threshold"]]),
+        array_text("double", f"{name}_missing", tests["missing"]),
+        array_text("int", f"{name}_table_start", start),
+        array_text("double", f"{name}_table", table),
+        f"#define {name.upper()}_TESTS {', '.join(f'{name}_{field}' for field in fields)}, "
+        f"{len(tests['children']) - 1}",
+    ]
+
+
+def _leaves_arrays(model, n_classes):
+    return [array_text("double", "leaf_values", _node_values(model["values"], n_classes))]
+
+
+def _soft_arrays(model, n_classes):
+    return [
+        *_tests_arrays("soft", model["tests"]),
+        array_text("double", "soft_steep", model["steep"]),
+        array_text("double", "soft_values", _flat(model["values"])),
+    ]
+
+
+def _margin_arrays(model, n_classes):
+    parts = [*_tests_arrays("margin", model["tests"])]
+    parts.append(array_text("double", "margin_intercept", model["intercept"]))
+    n = len(model["tests"]["children"])
+    width = len(model["intercept"])
+    for name, key, found in (
+        ("margin_side", "scores", model["sides"]),
+        ("margin_reach", "values", model["reach"]),
+    ):
+        steep = [value for part in found for value in part["steep"]]
+        values = [value for part in found for value in _flat(part[key])]
+        parts.append(array_text("double", f"{name}_steep", steep, f"[{n}]"))
+        parts.append(array_text("double", f"{name}_{key}", values, f"[{n * width}]"))
+    parts.append(
+        f"enum {{ N_LOGITS = {width}, N_SIDES = {len(model['sides'])}, "
+        f"N_REACH = {len(model['reach'])} }};"
+    )
+    return parts
+
+
+def _kernel_arrays(model, n_classes):
+    width = len(model["attribute"])
+    bends, tables = model["bends"], [table or [] for table in model["table"]]
+    return [
+        f"enum {{ N_COORDINATES = {width} }};",
+        array_text("int", "kernel_attribute", model["attribute"]),
+        *(
+            array_text("double", f"kernel_{key}", model[key])
+            for key in ("center", "factor", "slope")
+        ),
+        array_text("int", "kernel_bend_start", np.cumsum([0, *map(len, bends)]).tolist()),
+        array_text(
+            "double", "kernel_bends", [v for bend in bends for pair in bend for v in pair], "[2]"
+        ),
+        array_text("int", "kernel_table_start", np.cumsum([0, *map(len, tables)]).tolist()),
+        array_text("double", "kernel_table", _flat(tables)),
+        array_text("float", "kernel_landmarks", model["landmarks"].ravel(), f"[{max(width, 1)}]"),
+        array_text("float", "kernel_sharpness", model["sharpness"]),
+        array_text("float", "kernel_mass", model["mass"]),
+        array_text("int", "kernel_start", model["start"]),
+        array_text("double", "kernel_prior", model["prior"]),
+        f"static const double kernel_pseudo = {model['pseudo']!r};",
+    ]
+
+
+def _pool_arrays(model, n_classes):
+    parts = [
+        f"enum {{ N_EXPERTS = {len(model['experts'])} }};",
+        array_text("double", "pool_weights", model["weights"]),
+        array_text("double", "pool_prior", model["prior"]),
+        f"static const double pool_share = {model['share']!r};",
+    ]
+    if model["softness"] is not None:
+        parts.append(f"static const double softness = {model['softness']!r};")
+    return parts
+
+
+_MODEL_ARRAYS = {
+    "leaves": _leaves_arrays,
+    "soft": _soft_arrays,
+    "margin": _margin_arrays,
+    "kernel": _kernel_arrays,
+    "pool": _pool_arrays,
+}
+
+
+def _children(name, children):
+    return [
+        array_text("int", f"{name}_child_start", np.cumsum([0, *map(len, children)]).tolist()),
+        array_text("int", f"{name}_child", _flat(children)),
+    ]
+
+
+def _packed_tables(tables, n):
+    """First entry of the table of each node, -1 for none, and all entries."""
+    start, entries = [-1] * n, []
+    for node, table in tables.items():
+        start[node] = len(entries)
+        entries += table
+    return start, entries
+
+
+def _node_values(values, n_classes):
+    return [v for row in values for v in (row or [0.0] * n_classes)]
+
+
+def _flat(rows):
+    return [value for row in rows for value in row]
