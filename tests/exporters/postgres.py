@@ -9,6 +9,11 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
+from keeptree.exporters.check import Answers, codes_of
+from keeptree.exporters.sql.spelling import Spelling
+
 
 def find_binaries():
     """Folder of initdb and postgres, or None."""
@@ -65,3 +70,38 @@ class Server:
                 return [[None if cell == "\x01" else cell for cell in row] for row in rows]
             subprocess.run(["sleep", "0.1"])
         raise RuntimeError(done.stderr)
+
+
+def score(server, files, subject, rows):
+    """Answers of an exported query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
+    spell = Spelling("postgres")
+    tested = np.unique(subject.tree.feature[subject.tree.feature >= 0]).tolist()
+    types = ["DOUBLE PRECISION" if rows.categories[f] is None else "TEXT" for f in tested]
+    columns = [f"{spell.name(rows.names[f])} {t}" for f, t in zip(tested, types, strict=True)]
+    values = zip(*(_literals(rows, f, spell) for f in tested), strict=True)
+    lines = ",\n".join(f"({k}, {', '.join(row)})" for k, row in enumerate(values))
+    main, *others = files.values()
+    server.run(
+        "DROP TABLE IF EXISTS keeptree_rows, landmarks;"
+        f"CREATE TABLE keeptree_rows ({', '.join(['keeptree_id INT', *columns])});"
+        f"INSERT INTO keeptree_rows VALUES {lines};{''.join(others)}"
+    )
+    names, *found = server.run(main)
+    found.sort(key=lambda row: int(row[0]))
+    columns = dict(zip(names, zip(*found, strict=True), strict=True))
+    probability = [column for name, column in columns.items() if name.startswith("probability_")]
+    return Answers(
+        codes_of(columns["prediction"], [str(label) for label in subject.classes]),
+        np.array([-1 if leaf is None else int(leaf) for leaf in columns["leaf"]]),
+        np.array(probability, dtype=np.float64).T,
+    )
+
+
+def _literals(rows, feature, spell):
+    """Values of a column; every other missing number is NaN."""
+    numeric = rows.categories[feature] is None
+    for k, value in enumerate(rows.column(feature)):
+        if value is None:
+            yield "'NaN'" if numeric and k % 2 else "NULL"
+        else:
+            yield f"'{value!r}'" if numeric else spell.text(str(value))

@@ -2,18 +2,19 @@
 
 from keeptree.choice import one_of
 from keeptree.exporters.plain import plain_dict
-from keeptree.exporters.sql.decision import TreeTexts
+from keeptree.exporters.sql.decision import DEPTH, TreeTexts
 from keeptree.exporters.sql.formulas import Formulas
 from keeptree.exporters.sql.inputs import Inputs
 from keeptree.exporters.sql.kernel import landmarks_table
 from keeptree.exporters.sql.run import run_query
-from keeptree.exporters.sql.spelling import DIALECTS, LINE_END, Spelling, label_kind
+from keeptree.exporters.sql.spelling import DIALECTS, Spelling, label_kind
 from keeptree.exporters.sql.steps import Steps
 from keeptree.tree import SHARE
 
 __all__ = ["DIALECTS", "run", "write"]
 
 FORMS = ("expression", "select", "view")
+_LINE_END = "\ue003"  # until the text is complete
 
 
 def write(
@@ -54,11 +55,11 @@ def write(
     -------
     files : dict
     """
-    spell = Spelling(dialect)
+    spell = Spelling(dialect, _LINE_END)
     form = one_of(FORMS, form or ("select" if view is None else "view"), "form of SQL")
     data = plain_dict(subject.tree, subject.model)
     _check_distinct(data, spell)
-    steps, outputs = _compute(data, spell, landmarks, prefix)
+    steps, outputs = _compute(data, subject.tree.max_depth, spell, landmarks, prefix)
     tested = [column["name"] for column in data["columns"]]
     if form == "expression":
         text = steps.expression(outputs)
@@ -67,7 +68,7 @@ def write(
     if form == "view":
         text = f"CREATE VIEW {spell.table(view or 'scored')} AS\n{text}"
     head = f"-- {subject.origin}\n-- {subject.kind}, {spell.dialect.title}\n"
-    files = {".sql": (head + text + "\n").replace(LINE_END, "\n")}
+    files = {".sql": (head + text + "\n").replace(_LINE_END, "\n")}
     kernels = [m for m in data["model"].get("experts", ()) if m["kind"] == "kernel"]
     if kernels:
         files[".landmarks.sql"] = landmarks_table(spell, kernels[0], landmarks, subject.origin)
@@ -84,11 +85,12 @@ def run(files, subject, rows, *, dialect="duckdb", form=None, view=None, **optio
     return run_query(written, subject, rows, dialect, options.get("prefix", ""))
 
 
-def _compute(data, spell, landmarks, prefix):
+def _compute(data, depth, spell, landmarks, prefix):
     """The steps of the query, and the text of each answer by name."""
     steps = Steps(spell, _own_prefix(data))
     plain = data["model"]["kind"] == "leaves" and not _shares(data["tree"])
-    tree = TreeTexts(data, Inputs(data, steps), raw=plain)
+    inputs = Inputs(data, steps)
+    tree = TreeTexts(data, inputs, raw=plain and depth <= DEPTH)
     leaf = steps.add("leaf", tree.leaf())
     formulas = Formulas(data, tree, leaf, landmarks)
     p = formulas.probabilities()

@@ -4,7 +4,7 @@ import numpy as np
 
 from keeptree.tree import ERROR, SHARE
 
-_DEPTH = 8  # tests in one expression: SQLite's parser takes about sixteen, others copy much
+DEPTH = 8  # tests in one expression: SQLite's parser takes about sixteen, others copy much
 
 
 class TreeTexts:
@@ -30,12 +30,12 @@ class TreeTexts:
 
     def leaf(self):
         """The number of the leaf; NULL where the tree has no answer."""
-        node, roots = self._nested(0, _DEPTH), self._below(0, _DEPTH)
+        node, roots = self._nested(0, DEPTH), self._below(0, DEPTH)
         while roots:
             node = self.inputs.steps.named("n", node)
-            cases = [f"WHEN {root} THEN {self._nested(root, _DEPTH)}" for root in roots]
+            cases = [f"WHEN {root} THEN {self._nested(root, DEPTH)}" for root in roots]
             node = _case(node, cases, node)
-            roots = [k for root in roots for k in self._below(root, _DEPTH)]
+            roots = [k for root in roots for k in self._below(root, DEPTH)]
         refused = self.inputs.refused(self.value)
         return node if refused is None else f"CASE WHEN {refused} THEN NULL ELSE {node} END"
 

@@ -1,10 +1,9 @@
 """The probability models as columns: the formulas of ``plain_dict``, in SQL."""
 
-from keeptree.exporters.sql.decision import largest_at_most
+from keeptree.exporters.sql.decision import DEPTH, largest_at_most
 from keeptree.exporters.sql.kernel import kernel
 from keeptree.tree import ERROR, SHARE
 
-_DEPTH = 8  # tests in one expression, as in the decision
 _TERMS = 32  # of one sum
 _MOST = 40.0  # of a logit, as in Python
 _LEAST_EXPONENT = -700.0  # exp of less is 0 to any precision, and an error in Postgres
@@ -94,7 +93,7 @@ class Formulas:
                 terms += self._side_terms(tests, part, j)
             logits.append(self.steps.add(f"{name}l{j}", self._sum(terms)))
         if len(logits) == 1 and self.n_classes == 2:
-            second = self.steps.add(f"{name}1", self._logistic(logits[0]))
+            second = self.steps.add(f"{name}1", self._logistic(logits[0], 0.0, -1.0))
             return [f"1 - {second}", second]
         return self._softmax(logits, name)
 
@@ -198,7 +197,7 @@ class Formulas:
                 return self.spell.value(values[node][j])
             if depth == 0:
                 if (node, j) not in found:
-                    found[node, j] = self.steps.add(f"{name}n{node}_{j}", text(node, j, _DEPTH))
+                    found[node, j] = self.steps.add(f"{name}n{node}_{j}", text(node, j, DEPTH))
                 return found[node, j]
             shares = self._shares(tests, steep, node)
             parts = (text(child, j, depth - 1) for child in children)
@@ -208,7 +207,7 @@ class Formulas:
                 + ")"
             )
 
-        return [self.steps.add(f"{name}v{j}", text(root, j, _DEPTH)) for j in range(width)]
+        return [self.steps.add(f"{name}v{j}", text(root, j, DEPTH)) for j in range(width)]
 
     def _shares(self, tests, steep, node):
         """Shares that a test gives its children."""
@@ -223,10 +222,8 @@ class Formulas:
             threshold = largest_at_most(threshold) if single else threshold
             inside = f"WHEN {x} <= {self.spell.exact(threshold)} THEN {one} ELSE {zero}"
         else:
-            x = self.inputs.single(at) if single else self.inputs.bounded(at)
-            z = f"({self.spell.exact(threshold)} - {x}) * {self.spell.number(slope)}"
-            z = self.steps.named("z", z)
-            inside = f"ELSE {self._logistic(z)}"
+            x = self.inputs.single(at) if single else x
+            inside = f"ELSE {self._logistic(x, threshold, slope)}"
         text = f"CASE WHEN {x} IS NULL THEN {missing} {inside} END"
         first = self.steps.named("s", text)
         return [first, f"(1 - {first})"]
@@ -250,16 +247,12 @@ class Formulas:
             shares.append(self.steps.named("s", text))
         return shares
 
-    def _logistic(self, z):
-        """1 / (1 + exp(-z)), z between -40 and 40."""
-        most = self.spell.number(_MOST)
-        e = (
-            f"EXP(CASE WHEN {z} > {most} THEN -{most} WHEN {z} < -{most} THEN -{most} "
-            f"ELSE -ABS({z}) END)"
-        )
-        one = self.spell.value(1.0)
-        e = self.steps.named("e", e)
-        return f"(CASE WHEN {z} > 0 THEN {one} ELSE {e} END) / (1 + {e})"
+    def _logistic(self, x, threshold, slope):
+        """1 / (1 + exp((x - threshold) slope)), the exponent between -40 and 40."""
+        low, high = sorted([threshold - _MOST / slope, threshold + _MOST / slope])
+        inside = self.spell.clipped(x, low, high)
+        number = self.spell.number(slope)
+        return f"1 / (1 + EXP(({inside} - {self.spell.exact(threshold)}) * {number}))"
 
     def _sum(self, terms):
         """A sum in groups, so that no expression is nested deeply."""

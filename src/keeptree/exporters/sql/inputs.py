@@ -5,7 +5,7 @@ from keeptree.exporters.sql.spelling import label_kind
 
 _LARGEST_SINGLE = 3.4028234663852886e38
 _HALF_LEAST_SINGLE = 2.0**-150  # what is not above it rounds to 0
-_FAR = 4e18  # a difference times a slope beyond which every formula is constant
+_FAR = 4e18  # a difference times a slope beyond which every coordinate is constant
 
 
 class Inputs:
@@ -51,13 +51,14 @@ class Inputs:
         return self.steps.add(f"x{at}", raw)
 
     def bounded(self, at):
-        """A number moved to where all formulas are constant, so that no product overflows."""
-        return self.steps.add(f"b{at}", self.spell.clipped(self.known(at), self._bound[at]))
+        """A number moved to where coordinates are constant, so that no product overflows."""
+        bound = self._bound[at]
+        return self.steps.add(f"b{at}", self.spell.clipped(self.known(at), -bound, bound))
 
     def single(self, at):
         """The same rounded to float32, to nearest and ties to even."""
-        bound = min(self._bound[at], _LARGEST_SINGLE)
-        x = self.steps.add(f"c{at}", self.spell.clipped(self.known(at), bound))
+        x = self.spell.clipped(self.known(at), -_LARGEST_SINGLE, _LARGEST_SINGLE)
+        x = self.steps.add(f"c{at}", x)
         return self.rounded(f"r{at}", x)
 
     def rounded(self, name, x):
@@ -111,37 +112,17 @@ class Inputs:
 
 
 def _uses(data):
-    """For each column the places and slopes of the formulas that read it."""
+    """For each column the places and slopes of the coordinates of a kernel that read it."""
     uses = [[] for _ in data["columns"]]
-    models = data["model"].get("experts", [data["model"]])
-    for model in models:
-        if "tests" in model:
-            parts = [model] if model["kind"] == "soft" else [*model["sides"], *model["reach"]]
-            for part in parts:
-                asked = zip(
-                    model["tests"]["attribute"],
-                    model["tests"]["threshold"],
-                    part["steep"],
-                    strict=True,
-                )
-                for at, threshold, steep in asked:
-                    if at is not None and threshold is not None:
-                        uses[at].append((threshold, steep))
-        elif model["kind"] == "kernel":
-            frame = zip(
-                model["attribute"],
-                model["center"],
-                model["factor"],
-                model["slope"],
-                model["bends"],
-                strict=True,
-            )
-            for at, center, factor, slope, bends in frame:
-                uses[at] += [(center, factor), *((place, slope) for place, _ in bends)]
+    for model in data["model"].get("experts", ()):
+        if model["kind"] == "kernel":
+            for k, at in enumerate(model["attribute"]):
+                bends = [(place, model["slope"][k]) for place, _ in model["bends"][k]]
+                uses[at] += [(model["center"][k], model["factor"][k]), *bends]
     return uses
 
 
 def _bound(uses):
-    """A number beyond which no formula changes: about _FAR over the least slope."""
+    """A number beyond which no coordinate changes: about _FAR over the least slope."""
     bounds = [abs(place) + (_FAR / abs(slope) if slope else 0.0) for place, slope in uses]
     return max([1.0, *(2 * bound for bound in bounds)])

@@ -79,15 +79,15 @@ def _coordinate(inputs, model, k, name):
     if model["table"][k]:
         return inputs.rounded(name, _table_entry(inputs, at, model["table"][k]))
     x = inputs.bounded(at)
-    far, number = _FAR, spell.number
+    number = spell.number
     line = steps.named(
         "l", f"({x} - {spell.exact(model['center'][k])}) * {number(model['factor'][k])}"
     )
-    place = spell.clipped(line, far)
+    place = spell.clipped(line, -_FAR, _FAR)
     bends = []
     for threshold, size in model["bends"][k]:
         u = steps.named("u", f"({x} - {spell.exact(threshold)}) * {number(model['slope'][k])}")
-        u = steps.named("v", spell.clipped(u, far))
+        u = steps.named("v", spell.clipped(u, -_FAR, _FAR))
         bends.append(f"{number(size)} * ({u} / SQRT(1 + {u} * {u}))")
     place = steps.named("w", " + ".join([f"({place})", *bends]))  # in this order, as in Python
     return inputs.rounded(name, place)

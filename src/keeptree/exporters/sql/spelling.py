@@ -4,11 +4,11 @@ import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from keeptree.choice import one_of
 from keeptree.output import require_extra
 
-LINE_END = "\ue003"  # inside a name or a string, which must not be indented; the writer restores it
 _PLAIN_NAME = re.compile(r"\w+(\.\w+)*")
 
 
@@ -39,6 +39,8 @@ class Dialect:
         Characters that no column name may have.
     same_case : bool
         Whether two column names that differ only in case are one.
+    most_columns : int
+        Columns of a query.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Dialect:
     longest: int = 10_000
     forbidden: str = ""
     same_case: bool = False
+    most_columns: int = 10_000
 
 
 DIALECTS = {
@@ -61,7 +64,7 @@ DIALECTS = {
         fold="LIST_REDUCE(LIST({value} ORDER BY {order}), LAMBDA a, b : a + b)",
         same_case=True,
     ),
-    "sqlite": Dialect("SQLite", fence="LIMIT -1", same_case=True),
+    "sqlite": Dialect("SQLite", fence="LIMIT -1", same_case=True, most_columns=2000),
     "postgres": Dialect(
         "Postgres",
         is_nan="{} = 'NaN'",
@@ -70,6 +73,7 @@ DIALECTS = {
         fence="OFFSET 0",
         fold="SUM({value} ORDER BY {order})",  # of REAL, in REAL
         longest=63,
+        most_columns=1600,
     ),
     "spark": Dialect(
         "Spark SQL",
@@ -91,12 +95,21 @@ DIALECTS = {
         same_case=True,
     ),
     "snowflake": Dialect("Snowflake", is_nan="{} = 'NaN'::FLOAT", carry="exclude", longest=255),
-    "tsql": Dialect("T-SQL", carry="apply", single="REAL", longest=128, same_case=True),
+    "tsql": Dialect(
+        "T-SQL", carry="apply", single="REAL", longest=128, same_case=True, most_columns=4000
+    ),
 }
 
 
 class Spelling:
     """Texts of a dialect.
+
+    Parameters
+    ----------
+    dialect : str
+        One of ``DIALECTS``.
+    line_end : str
+        What stands for the end of a line in names and strings, which must not be indented.
 
     Examples
     --------
@@ -105,15 +118,19 @@ class Spelling:
     ('"it""s"', "'it''s'", 'CAST(x AS DOUBLE PRECISION)')
     """
 
-    def __init__(self, dialect):
+    def __init__(self, dialect, line_end="\n"):
         self.dialect = DIALECTS[one_of(DIALECTS, dialect, "SQL dialect")]
         require_extra("sqlglot", extra="sql")
-        self.key = dialect
+        self.key, self._line_end = dialect, line_end
 
     def name(self, name):
         """A column name, quoted; one that the dialect forbids is a ValueError."""
         self._check_name(name)
-        return self._spell("to_identifier", name, quoted=True).replace("\n", LINE_END)
+        if self.key == "sqlite":  # where a name in double quotes that no column has is a string
+            quoted = "`" + name.replace("`", "``") + "`"
+        else:
+            quoted = self._spell("to_identifier", name, quoted=True)
+        return quoted.replace("\n", self._line_end)
 
     def table(self, name):
         """The name of a table: a path such as ``shop.orders``, or whatever else it is, quoted."""
@@ -127,19 +144,14 @@ class Spelling:
             raise ValueError(f"{text!r:.50} holds a NUL character, which SQL text cannot.")
         from sqlglot import exp
 
-        literal = exp.Literal.string(text).sql(dialect=self.key).replace("\n", LINE_END)
+        literal = exp.Literal.string(text).sql(dialect=self.key).replace("\n", self._line_end)
         return f"N{literal}" if self.key == "tsql" else literal
 
     def cast(self, text, kind):
         """A value as a number ("double", or "float" of 32 bits) or as text ("text")."""
-        from sqlglot import exp
-
         if self.key == "tsql" and kind == "text":
             return f"CAST({text} AS NVARCHAR(4000)) COLLATE Latin1_General_BIN2"
-        if self.key == "tsql" and kind == "float":
-            return f"CAST({text} AS REAL)"
-        made = exp.Cast(this=exp.Var(this="\ue002"), to=exp.DataType.build(kind))
-        return made.sql(dialect=self.key).replace("\ue002", text)
+        return f"CAST({text} AS {_type_name(self.key, kind)})"
 
     def number(self, value):
         """A constant to compare or compute with; never read as a decimal number of SQL.
@@ -191,15 +203,15 @@ class Spelling:
             return texts[0]
         return f"{'MAX' if self.key == 'sqlite' else 'GREATEST'}({', '.join(texts)})"
 
-    def clipped(self, text, bound):
-        """A number moved between -bound and bound."""
-        if not math.isfinite(bound):
-            return text
-        high = self.value(bound)
-        return (
-            f"CASE WHEN {text} > {high} THEN {high} "
-            f"WHEN {text} < -{high} THEN -{high} ELSE {text} END"
-        )
+    def clipped(self, text, low, high):
+        """A number moved between two others; those that are not finite are no limit."""
+        limits = (("<", low), (">", high))
+        cases = [
+            f"WHEN {text} {sign} {self.number(limit)} THEN {self.value(limit)}"
+            for sign, limit in limits
+            if math.isfinite(limit)
+        ]
+        return f"(CASE {' '.join(cases)} ELSE {text} END)" if cases else text
 
     def fold_case(self, name):
         """A name as the dialect compares it."""
@@ -225,6 +237,15 @@ class Spelling:
         from sqlglot import exp
 
         return getattr(exp, function)(*args, **options).sql(dialect=self.key)
+
+
+@lru_cache
+def _type_name(dialect, kind):
+    from sqlglot import exp
+
+    if dialect == "tsql" and kind == "float":
+        return "REAL"  # FLOAT has 64 bits
+    return exp.DataType.build(kind).sql(dialect=dialect)
 
 
 def label_kind(labels):

@@ -6,7 +6,7 @@ from keeptree.text import plural
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _REFERENCE = re.compile(f"{_OPEN}([a-z0-9_]+){_CLOSE}")
-_MOST_INLINE = 1_000_000  # characters of an expression without steps
+_MOST_INLINE = 200_000  # characters of an expression without steps
 _SHORT = 30_000  # characters that are worth repeating to keep all columns of a table
 
 
@@ -94,6 +94,7 @@ class Steps:
         for at, names in enumerate(steps):
             kept = first if at == 0 else between
             passed = [self._plain(name) for name in self._handed_on(steps, at, outputs)]
+            self._check_width(len(kept) + len(passed) + len(names))
             parts.append(_query([*kept, *passed, *map(self._defined, names)], source))
             source = f"{self.prefix}{at + 1}"
         return self._with(parts, _query([*last, *self._outputs(outputs)], source))
@@ -128,6 +129,14 @@ class Steps:
         later = [self._text[name] for names in steps[at + 1 :] for name in names]
         read = {name for text in (*later, *outputs.values()) for name in _REFERENCE.findall(text)}
         return [name for name in before if name in read]
+
+    def _check_width(self, columns):
+        dialect = self.spell.dialect
+        if columns > dialect.most_columns:
+            raise ValueError(
+                f"The query would have {plural(columns, 'column')}, and {dialect.title} takes "
+                f"{dialect.most_columns:,}; prune the tree, or choose another dialect or format."
+            )
 
     def _with(self, parts, last):
         fence = f"\n{self.spell.dialect.fence}" if self.spell.dialect.fence else ""

@@ -1,0 +1,74 @@
+"""Small models of every kind that is exported, fitted to Trees so that nothing is refitted."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+
+
+def mixed_table(n=300, seed=0):
+    """Numbers and categories, some missing, and three classes."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    colour, letter = rng.choice(["red", "green", "blue"], n), rng.choice(list("abcdefgh"), n)
+    size, age = rng.normal(size=n).round(2), rng.integers(18, 90, n).astype(float)
+    score = size + (colour == "red") + 0.03 * age + np.isin(letter, ["a", "c"])
+    score += 0.5 * rng.normal(size=n)
+    size[rng.random(n) < 0.1] = np.nan
+    table = pd.DataFrame({"size": size, "age": age, "colour": colour, "letter": letter})
+    for name in ("colour", "letter"):
+        table[name] = table[name].astype("category")
+    return table, np.digitize(score, [1.5, 3.0]).astype(str)
+
+
+def numbers():
+    """Two classes, compared in float32."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, y, DecisionTreeClassifier(max_leaf_nodes=10, min_samples_leaf=5, random_state=0)
+
+
+def classes():
+    """Three classes, compared in float64, missing values shared by weight."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X, y, kt.C45Classifier()
+
+
+def missing():
+    """Missing values with a way of their own, in float32."""
+    X, y, learner = numbers()
+    X = X.mask(np.random.default_rng(0).random(X.shape) < 0.2)
+    return X, y, learner
+
+
+def mixed():
+    """Categories and missing values, shared by weight."""
+    return *mixed_table(), kt.C45Classifier()
+
+
+DATA = {"numbers": numbers, "classes": classes, "missing": missing, "mixed": mixed}
+
+MODELS = {
+    "tree": lambda tree: None,
+    "laplace": kt.SmoothedTreeClassifier,
+    "probable": lambda tree: kt.SmoothedTreeClassifier(tree, "shrinkage", decide="probability"),
+    "soft": kt.SoftTreeClassifier,
+    "margin": kt.MarginTreeClassifier,
+    "kept": kt.KeptTreeClassifier,
+    "coherent": lambda tree: kt.KeptTreeClassifier(tree, coherent=True),
+}
+
+
+@cache
+def fitted(model, data):
+    """The model of a name, fitted to the data of a name; ``"tree"`` is the tree alone."""
+    X, y, learner = DATA[data]()
+    tree = kt.keep(learner.fit(X, y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = MODELS[model](tree)
+        return tree if made is None else made.fit(X, y)

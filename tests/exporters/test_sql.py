@@ -1,0 +1,351 @@
+"""SQL answers as Python does: label, leaf and probabilities, in the databases that run here."""
+
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import keeptree as kt
+from keeptree.exporters import sql
+from keeptree.exporters.check import answers_of_python, compare
+from keeptree.exporters.rows import beside, sample_rows
+from keeptree.exporters.sql.decision import largest_at_most
+from keeptree.exporters.sql.spelling import DIALECTS, Spelling
+from keeptree.exporters.subject import subject_of
+from tests.exporters import postgres
+from tests.exporters.models import DATA, MODELS, fitted, mixed_table
+
+sqlglot = pytest.importorskip("sqlglot")
+pytest.importorskip("duckdb")
+
+WITHOUT_KERNEL = [name for name in MODELS if name not in ("kept", "coherent")]
+
+
+def check(source, dialect, n=400):
+    """Python and the database agree on rows that try every test."""
+    subject = subject_of(source)
+    rows = sample_rows(subject, n)
+    theirs = sql.run(None, subject, rows, dialect=dialect)
+    found = compare(answers_of_python(subject, rows.X), theirs)
+    assert found.wrong == 0, str(found)
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("model", MODELS)
+def test_duckdb_answers_as_python(model, data):
+    check(fitted(model, data), "duckdb", 60 if model in ("kept", "coherent") else 400)
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("model", WITHOUT_KERNEL)
+def test_sqlite_answers_as_python(model, data):
+    check(fitted(model, data), "sqlite")
+
+
+@pytest.fixture(scope="module")
+def server():
+    if postgres.find_binaries() is None:
+        pytest.skip("Postgres (initdb, postgres and psql) is not installed")
+    with postgres.serving() as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        ("tree", "missing"),
+        ("laplace", "mixed"),
+        ("soft", "numbers"),
+        ("soft", "mixed"),
+        ("margin", "classes"),
+        ("coherent", "missing"),
+        ("coherent", "mixed"),
+    ],
+)
+def test_postgres_answers_as_python(model, data, server):
+    subject = subject_of(fitted(model, data))
+    rows = sample_rows(subject, 60 if model == "coherent" else 400)
+    files = sql.write(subject, dialect="postgres", table="keeptree_rows", keep=["keeptree_id"])
+    theirs = postgres.score(server, files, subject, rows)
+    found = compare(answers_of_python(subject, rows.X), theirs)
+    assert found.wrong == 0, str(found)
+
+
+def test_a_view_in_postgres_keeps_all_columns(server):
+    text = kt.export(
+        fitted("soft", "mixed"), format="sql", dialect="postgres", table="loans", view="scored"
+    )
+    server.run("CREATE TABLE loans (id INT, size REAL, age INT, colour TEXT, letter TEXT);" + text)
+    server.run("INSERT INTO loans VALUES (7, 0.5, 40, 'red', 'a')")
+    names, row = server.run("SELECT * FROM scored")
+    assert names[:6] == ["id", "size", "age", "colour", "letter", "prediction"]
+    assert row[0] == "7"
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "form"),
+    [
+        ("tree", "numbers", "expression"),
+        ("laplace", "numbers", "select"),
+        ("soft", "classes", "view"),
+        ("margin", "classes", "select"),
+        ("kept", "classes", "view"),
+    ],
+)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_can_be_parsed(model, data, form, dialect):
+    if model == "kept" and not DIALECTS[dialect].fold:
+        pytest.skip("refused, as another test shows")
+    files = sql.write(subject_of(fitted(model, data)), dialect=dialect, form=form)
+    for suffix, text in files.items():
+        is_fragment = form == "expression" and suffix == ".sql"
+        text = f"SELECT {text} FROM data" if is_fragment else text
+        parsed = sqlglot.parse(text, dialect=dialect)
+        assert not any(isinstance(part, sqlglot.exp.Command) for part in parsed)
+
+
+def hostile_table():
+    X, y = mixed_table()
+    names = {
+        "size": "select\"; DROP TABLE x; -- '`]",
+        "age": "größe\nzwei\\",
+        "colour": "order",
+        "letter": "KT_1",
+    }
+    X = X.rename(columns=names)
+    X["order"] = X["order"].cat.rename_categories(
+        {"red": "it's", "green": "a\\'b\"\n--", "blue": "; é ] `x` $$"}
+    )
+    return X, np.array(["'; --", 'a"b\n', "\\ü"])[y.astype(int)]
+
+
+@pytest.mark.parametrize("model", ["laplace", "soft"])
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_hostile_names_and_labels_survive(model, dialect):
+    X, y = hostile_table()
+    check(MODELS[model](kt.keep(kt.C45Classifier().fit(X, y))).fit(X, y), dialect)
+
+
+@pytest.mark.parametrize("model", ["laplace", "soft"])
+def test_hostile_names_and_labels_survive_in_postgres(model, server):
+    X, y = hostile_table()
+    subject = subject_of(MODELS[model](kt.keep(kt.C45Classifier().fit(X, y))).fit(X, y))
+    rows = sample_rows(subject, 200)
+    files = sql.write(subject, dialect="postgres", table="keeptree_rows", keep=["keeptree_id"])
+    theirs = postgres.score(server, files, subject, rows)
+    assert compare(answers_of_python(subject, rows.X), theirs).wrong == 0
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "spark", "snowflake", "tsql"])
+def test_hostile_names_and_labels_are_read_back_by_sqlglot(dialect):
+    X, y = hostile_table()
+    tree = kt.keep(kt.C45Classifier().fit(X, y))
+    (parsed,) = sqlglot.parse(kt.export(tree, format="sql", dialect=dialect), dialect=dialect)
+    names = {node.this for node in parsed.find_all(sqlglot.exp.Identifier)}
+    texts = {node.this for node in parsed.find_all(sqlglot.exp.Literal, sqlglot.exp.National)}
+    tested = {tree.feature_names[f] for f in tree.feature if f >= 0}
+    assert tested <= names
+    assert set(tree.classes) <= texts
+    assert set(X["order"].cat.categories) <= texts
+
+
+@pytest.mark.parametrize("labels", [(10, 20, 30), (1.5, 2.5, -1e-300), (True, False)], ids=str)
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_labels_need_not_be_text(labels, dialect):
+    X, y = mixed_table()
+    X["colour"] = X["colour"].cat.codes.map(lambda code: labels[code % len(labels)])
+    tree = kt.keep(kt.C45Classifier(categorical_features=["colour"]).fit(X, y.astype(int)))
+    check(tree, dialect)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_a_category_may_stand_for_all_unseen_ones(dialect):
+    tree = fitted("tree", "mixed")
+    unknown = [-1 if labels is None else len(labels) - 1 for labels in tree.categories]
+    check(replace(tree, unknown=unknown), dialect)
+
+
+def ask(text, **columns):
+    """The rows of a query that reads ``data`` in DuckDB, as dicts."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        declared = ", ".join(f"{name} {kind}" for name, (kind, _) in columns.items())
+        connection.execute(f"CREATE TABLE data ({declared})")
+        values = zip(*(column for _, column in columns.values()), strict=True)
+        places = ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO data VALUES ({places})", list(values))
+        cursor = connection.execute(text)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+TREE = """
+age <= 40: no
+age > 40: yes
+"""
+
+
+def test_a_row_that_the_tree_refuses_has_no_answer():
+    tree = kt.keep(TREE)
+    nan = float("nan")
+    rows = ask(kt.export(tree, format="sql"), age=("DOUBLE", [40.0, 41.0, None, nan]))
+    assert [row["prediction"] for row in rows] == ["no", "yes", None, None]
+    assert [row["leaf"] for row in rows] == [1, 2, None, None]
+
+
+def test_a_soft_row_that_the_tree_refuses_has_no_answer():
+    X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array(["no", "no", "yes", "yes"])
+    tree = kt.keep("age <= 2: no\nage > 2: yes", X=_frame(X), y=y)
+    text = kt.export(kt.SoftTreeClassifier(tree).fit(_frame(X), y), format="sql")
+    known, unknown = ask(text, age=("DOUBLE", [2.0, None]))
+    assert known["prediction"] == "no"
+    assert {unknown["prediction"], unknown["leaf"], unknown["probability_no"]} == {None}
+
+
+def _frame(X):
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=["age"])
+
+
+def test_all_columns_are_kept_beside_the_answers():
+    for model in ("tree", "soft"):
+        text = kt.export(fitted(model, "classes"), format="sql")
+        names = fitted(model, "classes")
+        names = getattr(names, "tree_", names).feature_names
+        columns = {"id": ("INTEGER", [5]), **{f'"{name}"': ("REAL", [1.0]) for name in names}}
+        (row,) = ask(text, **columns)
+        assert [*row][: 1 + len(names)] == ["id", *names]
+        assert [*row][1 + len(names) :] == [
+            "prediction",
+            "leaf",
+            *(f"probability_{c}" for c in range(3)),
+        ]
+
+
+def test_an_expression_goes_into_a_query_of_ones_own():
+    text = kt.export(kt.keep(TREE), format="sql", form="expression", prefix="tree_")
+    (row,) = ask(f"SELECT age + 1 AS next, {text} FROM data", age=("INTEGER", [50]))
+    assert row["next"] == 51
+    assert row["tree_prediction"] == "yes"
+
+
+def test_integers_and_decimals_are_compared_as_numbers():
+    text = kt.export(kt.keep("age <= 40.5: no\nage > 40.5: yes"), format="sql")
+    for kind in ("INTEGER", "DECIMAL(6, 2)", "REAL", "BIGINT"):
+        assert ask(text, age=(kind, [41]))[0]["prediction"] == "yes"
+
+
+def test_sqlite_reads_every_threshold_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    spell, connection = Spelling("sqlite"), sqlite3.connect(":memory:")
+    numbers = rng.normal(size=2000) * 10.0 ** rng.integers(-300, 300, 2000)
+    for number in [*numbers.tolist(), 0.0, -0.0, 5e-324, 1.7976931348623157e308, 0.1, 3.0]:
+        assert connection.execute(f"SELECT {spell.exact(number)}").fetchone() == (number,)
+
+
+def test_sqlite_rounds_to_float32_by_hand():
+    from keeptree.exporters.sql.inputs import Inputs
+    from keeptree.exporters.sql.steps import Steps
+
+    rng = np.random.default_rng(1)
+    numbers = (rng.normal(size=300) * 10.0 ** rng.integers(-46, 38, 300)).tolist()
+    numbers = [x for number in numbers for x in beside(number) if abs(x) < 3.4028234e38]
+    steps = Steps(Spelling("sqlite"))
+    data = {"columns": [{"name": "x", "categories": None}], "model": {"kind": "leaves"}}
+    rounded = Inputs(data, steps).single(0)
+    query = steps.select({"r": rounded}, "data", ["x"], ["x"])
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (x REAL)")
+    connection.executemany("INSERT INTO data VALUES (?)", [(x,) for x in numbers])
+    for x, r in connection.execute(query):
+        assert r == float(np.float32(x)), x
+
+
+def test_a_moved_threshold_needs_no_cast():
+    rng = np.random.default_rng(2)
+    for t in [*(rng.normal(size=200) * 10.0 ** rng.integers(-44, 45, 200)).tolist(), 3.5e38, -1e39]:
+        moved = largest_at_most(t)
+        for x in [*beside(t), *beside(moved), 0.0, 1e300, -1e300]:
+            with np.errstate(over="ignore"):
+                assert (float(np.float32(x)) <= t) == (x <= moved), (t, x)
+
+
+def test_a_column_that_a_table_lacks_is_an_error_in_sqlite_and_not_a_string():
+    text = kt.export(kt.keep(TREE), format="sql", dialect="sqlite")
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (years REAL)")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        connection.execute(text)
+
+
+def test_two_classes_that_differ_in_case_have_two_columns():
+    X, y = np.array([[1.0], [2.0], [3.0]]), ["a", "A", "a"]
+    tree = kt.keep(kt.C45Classifier(min_samples_leaf=1).fit(X, y))
+    (row,) = ask(kt.export(tree, format="sql"), **{'"x[0]"': ("DOUBLE", [1.0])})
+    assert len([name for name in row if name.startswith("probability_")]) == 2
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "bigquery", "snowflake", "tsql"])
+def test_a_kernel_without_32_bit_sums_is_refused_with_advice(dialect):
+    with pytest.raises(ValueError, match="export a MarginTreeClassifier or SoftTreeClassifier"):
+        kt.export(fitted("kept", "numbers"), format="sql", dialect=dialect)
+
+
+def test_landmarks_are_a_second_file(tmp_path):
+    done = kt.export(fitted("kept", "numbers"), tmp_path / "kept.sql", check=20)
+    assert [path.name for path in done.paths] == ["kept.sql", "kept.landmarks.sql"]
+    assert done.checked == "equal on 20 of 20 rows"
+    assert fitted("kept", "numbers").tree_.digest in done.paths[1].read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"dialect": "postgresql"},
+            "There is no SQL dialect 'postgresql'; did you mean 'postgres'",
+        ),
+        ({"form": "table"}, "There is no form of SQL 'table'"),
+        ({"colour": 1}, "SQL has no option 'colour'; its options are dialect, table"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(options, message):
+    with pytest.raises(ValueError, match=message):
+        kt.export(fitted("tree", "numbers"), format="sql", **options)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "names", "message"),
+    [
+        ("bigquery", ["a (b)"], r"BigQuery does not allow '\(' in a column name"),
+        ("postgres", ["ä" * 40], "Postgres allows column names of 1 to 63 bytes"),
+        ("duckdb", ["a\0"], "does not allow"),
+        ("sqlite", ["Age", "age"], "SQLite does not tell .* apart"),
+    ],
+)
+def test_a_column_name_that_a_dialect_forbids_is_one_sentence(dialect, names, message):
+    X = np.random.default_rng(0).normal(size=(80, len(names)))
+    tree = kt.keep(kt.C45Classifier().fit(X, X.sum(axis=1) > 0))
+    with pytest.raises(ValueError, match=message):
+        kt.export(replace(tree, feature_names=names), format="sql", dialect=dialect)
+
+
+def test_without_sqlglot_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "sqlglot", None)
+    with pytest.raises(ImportError, match=r'pip install "keeptree\[sql\]"'):
+        kt.export(fitted("tree", "numbers"), format="sql")
+
+
+def test_a_model_without_a_formula_is_refused_with_advice():
+    X, y, _ = DATA["classes"]()
+    model = kt.GeometricRankClassifier(fitted("tree", "classes")).fit(X, y)
+    with pytest.raises(ValueError, match="export the tree alone"):
+        kt.export(model, format="sql")
+
+
+def test_an_expression_that_is_too_long_is_refused_with_advice():
+    with pytest.raises(ValueError, match="form='select'"):
+        kt.export(fitted("kept", "mixed"), format="sql", form="expression")
