@@ -349,3 +349,8 @@ def test_a_model_without_a_formula_is_refused_with_advice():
 def test_an_expression_that_is_too_long_is_refused_with_advice():
     with pytest.raises(ValueError, match="form='select'"):
         kt.export(fitted("kept", "mixed"), format="sql", form="expression")
+
+
+def test_a_dialect_that_runs_elsewhere_is_checked_in_duckdb(tmp_path):
+    done = kt.export(fitted("soft", "mixed"), tmp_path / "a.sql", dialect="tsql", check=100)
+    assert done.checked == "equal on 100 of 100 rows in DuckDB, which stands in for T-SQL"

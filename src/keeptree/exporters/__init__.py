@@ -202,7 +202,7 @@ def _check(writer, chosen, files, subject, n, options):
             f"The {chosen.title} export is {found}, and nothing was written; please report this "
             "as a bug of KeepTree."
         )
-    return str(found)
+    return f"{found} {theirs.note}".strip()
 
 
 def _write(paths, files):

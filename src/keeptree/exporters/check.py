@@ -21,11 +21,14 @@ class Answers:
         Number of the leaf; None if the target does not tell it.
     probability : ndarray of shape (n, n_classes) or None
         None if the target does not tell them.
+    note : str
+        What to know about where they come from; follows "equal on 1000 of 1000 rows".
     """
 
     label: np.ndarray
     leaf: np.ndarray | None = None
     probability: np.ndarray | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """SQL: the decision, the leaf and the probabilities of each row of a table."""
 
+from dataclasses import replace
+
 from keeptree.choice import one_of
 from keeptree.exporters.plain import plain_dict
 from keeptree.exporters.sql.decision import DEPTH, TreeTexts
@@ -76,13 +78,16 @@ def write(
 
 
 def run(files, subject, rows, *, dialect="duckdb", form=None, view=None, **options):
-    """Score rows in DuckDB or SQLite; for another dialect say that it runs elsewhere."""
-    title = DIALECTS[dialect].title
-    if dialect not in ("duckdb", "sqlite"):
-        return f"{title} does not run inside Python; use the rows of kt.exporters.rows to compare"
+    """Score rows in DuckDB or SQLite; DuckDB stands in for a database that runs elsewhere."""
+    runs_here = dialect in ("duckdb", "sqlite")
+    where = dialect if runs_here else "duckdb"
     asked = {**options, "table": "keeptree_rows", "keep": ["keeptree_id"]}
-    written = write(subject, dialect=dialect, form="select", **asked)
-    return run_query(written, subject, rows, dialect, options.get("prefix", ""))
+    written = write(subject, dialect=where, form="select", **asked)
+    found = run_query(written, subject, rows, where, options.get("prefix", ""))
+    if runs_here or isinstance(found, str):
+        return found
+    note = f"in DuckDB, which stands in for {DIALECTS[dialect].title}"
+    return replace(found, note=note)
 
 
 def _compute(data, depth, spell, landmarks, prefix):

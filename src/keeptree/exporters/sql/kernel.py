@@ -46,12 +46,12 @@ def kernel(inputs, model, landmarks, name):
 def landmarks_table(spell, model, table, origin):
     """The statements that create the table of landmarks and fill it."""
     width = len(model["attribute"])
-    real = spell.dialect.single
+    real, stored = spell.dialect.single, " USING PARQUET" if spell.key == "spark" else ""
     columns = [f"kt_u{k} {real}" for k in range(width)]
     columns = ["kt_class INT", "kt_id INT", f"kt_sharpness {real}", f"kt_mass {real}", *columns]
     lines = [
         f"-- {origin}",
-        f"CREATE TABLE {spell.table(table)} (\n  " + ",\n  ".join(columns) + "\n);",
+        f"CREATE TABLE {spell.table(table)} (\n  " + ",\n  ".join(columns) + f"\n){stored};",
     ]
     classes = np.repeat(np.arange(len(model["prior"])), np.diff(model["start"]))
     numbers = np.column_stack([model["sharpness"], model["mass"], model["landmarks"]])
