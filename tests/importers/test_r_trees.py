@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,12 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 def recorded(name):
     """R's rows, leaf and class of each."""
-    rows = pd.read_csv(FOLDER / f"{name}.csv", keep_default_na=False, float_precision="round_trip")
+    rows = pd.read_csv(
+        FOLDER / f"{name}.csv",
+        keep_default_na=False,
+        na_values=["NA"],
+        float_precision="round_trip",
+    )
     return rows.drop(columns=[".leaf", ".class"]), rows[".leaf"], rows[".class"]
 
 
@@ -27,7 +33,8 @@ def test_every_row_reaches_r_s_leaf_and_class(name):
     tree = kt.keep(FOLDER / f"{name}.json")
     rows, leaf, label = recorded(name)
     rows = rows[list(tree.feature_names)]
-    told = re.findall(r"never saw (.*?), which R takes for missing", tree.source["lost"])
+    lost = tree.source.get("lost", "")
+    told = re.findall(r"never saw (.*?) in training, which R takes for missing", lost)
     unseen = {label for labels in told for label in re.findall(r"'(.*?)'", labels)}
     kept = ~rows.isin(unseen).any(axis=1)  # R decides them by surrogates, as the warning says
     assert kept.mean() > 0.5
@@ -35,6 +42,17 @@ def test_every_row_reaches_r_s_leaf_and_class(name):
     assert_same_partition(tree.apply(rows), leaf)
     np.testing.assert_array_equal(tree.predict(rows).astype(str), label.astype(str))
     assert tree.weight[0] > 0
+
+
+def test_without_surrogates_missing_and_unseen_levels_go_to_the_larger_child():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = kt.keep(FOLDER / "rpart_majority.json")
+    rows, leaf, _ = recorded("rpart_majority")
+    assert rows.isna().any(axis=None)
+    document = json.loads((FOLDER / "rpart_majority.json").read_text())
+    assert any(2 in node.get("sides", ()) for node in document["nodes"])
+    assert_same_partition(tree.apply(rows[list(tree.feature_names)]), leaf)
 
 
 def test_the_label_follows_priors_and_losses_and_not_the_largest_count():

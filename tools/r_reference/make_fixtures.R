@@ -32,7 +32,7 @@ rpart_leaf <- function(fit, rows) {
   as.integer(row.names(fit$frame))[rpart:::pred.rpart(fit, rpart:::rpart.matrix(rows))]
 }
 set.seed(1)
-made <- function(name, fit, data) {
+made <- function(name, fit, data, missing = FALSE) {
   keeptree_write(fit, file.path(folder, paste0(name, ".json")))
   splits <- fit$splits
   thresholds <- if (is.null(splits)) list() else split(splits[abs(splits[, "ncat"]) < 2, "index"],
@@ -40,8 +40,9 @@ made <- function(name, fit, data) {
   frame <- model.frame(delete.response(fit$terms), data, na.action = na.pass)
   rows <- rows_for(frame, thresholds)
   rows <- rows[complete.cases(rows), , drop = FALSE]
-  write_rows(name, rows, rpart_leaf(fit, model.frame(delete.response(fit$terms), rows, xlev = attr(fit, "xlevels"))),
-    predict(fit, rows, type = "class"))
+  if (missing) for (k in names(rows)) rows[[k]][runif(nrow(rows)) < 0.15] <- NA
+  read <- model.frame(delete.response(fit$terms), rows, na.action = na.pass, xlev = attr(fit, "xlevels"))
+  write_rows(name, rows, rpart_leaf(fit, read), predict(fit, rows, type = "class"))
 }
 made("rpart_kyphosis", rpart(Kyphosis ~ Age + Number + Start, kyphosis), kyphosis)
 made("rpart_iris", rpart(Species ~ ., iris, minsplit = 5, cp = 0), iris)
@@ -68,3 +69,6 @@ party <- function(name, fit, data) {
 party("ctree_iris", ctree(Species ~ ., iris), iris)
 cars2 <- cars[complete.cases(cars), ]
 party("ctree_cars", ctree(Type ~ Price + Country + Weight, cars2, control = ctree_control(mincriterion = 0.5, minsplit = 5, minbucket = 3)), cars2[c("Type", "Price", "Country", "Weight")])
+# Without surrogates, missing values and levels that a test never saw go to the larger child.
+made("rpart_majority", rpart(Type ~ Price + Country + Mileage + Weight + HP, cars, minsplit = 6, cp = 0,
+  maxsurrogate = 0), cars, missing = TRUE)

@@ -49,7 +49,7 @@ keeptree_write <- function(model, path) {
     nodes <- vapply(seq_len(nrow(frame)), function(i) {
       shared <- list(
         id = row.names(frame)[i], label = as.character(frame$yval[i] - 1),
-        counts = list_of(number(counts[i, ]))
+        counts = list_of(number(counts[i, ])), n = as.character(frame$n[i])
       )
       if (is_leaf[i]) return(do.call(object, shared))
       split <- model$splits[first[i], ]

@@ -1,5 +1,7 @@
 """Trees of R's rpart and partykit, as ``keeptree.R`` writes them."""
 
+from functools import partial
+
 import numpy as np
 
 from keeptree.importers.sketch import Sketch, just_below
@@ -7,11 +9,11 @@ from keeptree.tree import ERROR
 
 _SURROGATES = (
     "R decides rows with missing values by surrogate splits, or stops at an inner node; a Tree "
-    "holds neither, so that such rows are refused unless missing='majority' is chosen."
+    "holds neither, so it refuses such rows unless you choose missing='majority'."
 )
 _RANDOM = (
-    "partykit sends missing values to a random child; a Tree refuses them unless "
-    "missing='majority' is chosen."
+    "partykit sends missing values to a random child; the Tree refuses them unless you choose "
+    "missing='majority'."
 )
 
 
@@ -31,9 +33,12 @@ def read_document(document):
     nodes = {int(node["id"]): node for node in document["nodes"]}
     if len(nodes) != len(document["nodes"]):
         raise ValueError("Two nodes have the same number.")
-    read = {"rpart": _rpart_node, "partykit": _party_node}.get(document["kind"])
-    if read is None:
+    if document["kind"] not in ("rpart", "partykit"):
         raise ValueError(f"{document['kind']!r:.50} is neither rpart nor partykit.")
+    read = _party_node
+    if document["kind"] == "rpart":
+        majority = int(document["options"]["usesurrogate"]) == 2
+        read = partial(_rpart_node, size=_sizes(nodes), majority=majority)
     stack = [(0, 1)]
     while stack:
         node, number = stack.pop()
@@ -46,32 +51,55 @@ def read_document(document):
             raise ValueError(f"A leaf does not have the counts of {len(classes)} classes.")
         if "label" in source:
             sketch.label[node] = int(source["label"])
-    if len(sketch.kind) > 1:
+    tests = [node for node, below in enumerate(sketch.children) if below]
+    if any(sketch.missing[node] == ERROR for node in tests):
         sketch.lost.append(_SURROGATES if document["kind"] == "rpart" else _RANDOM)
     return sketch
 
 
-def _rpart_node(sketch, node, source, number):
+def _sizes(nodes):
+    """Training rows of each node; older versions of the script wrote only class counts."""
+    return {number: source.get("n", sum(source["counts"])) for number, source in nodes.items()}
+
+
+def _rpart_node(sketch, node, source, number, size, majority):
+    """Give a node the test of rpart's node ``number``.
+
+    Where a test has no surrogate splits, rpart sends a missing value to the larger child (the left
+    one if both are equal), unless ``usesurrogate`` is below 2.
+    """
     feature = sketch.names.index(source["column"])
     below = [2 * number, 2 * number + 1]  # rpart's left and right child
+    larger = int(size[below[1]] > size[below[0]])
+    decided = majority and int(source["surrogates"]) == 0
     if "threshold" in source:
-        children = sketch.numeric(node, feature, just_below(source["threshold"]), ERROR)
-        return children, below if source["less_left"] else below[::-1]
-    # 1 goes left, 3 right; 2 was not seen in this node, and is missing to rpart.
+        order = [0, 1] if source["less_left"] else [1, 0]
+        missing = order.index(larger) if decided else ERROR
+        children = sketch.numeric(node, feature, just_below(source["threshold"]), missing)
+        return children, [below[k] for k in order]
+    # 1 goes left, 3 right; 2 did not occur in this node, and rpart takes it for missing.
     sides = source["sides"]
-    labels = sketch.categories[feature]
-    if len(sides) != len(labels):
+    if len(sides) != len(sketch.categories[feature]):
         raise ValueError(f"A test of {source['column']!r} has another number of levels.")
-    unseen = [label for label, side in zip(labels, sides, strict=True) if side == 2]
-    unseen = [label for label in unseen if label in sketch.reachable(node, feature)]
+    if not decided:
+        _tell_unseen(sketch, node, feature, sides)
+    branch_of = [{1: 0, 3: 1}.get(int(side), larger) for side in sides]
+    missing = larger if decided else ERROR
+    return sketch.nominal(node, feature, branch_of, missing, width=2), below
+
+
+def _tell_unseen(sketch, node, feature, sides):
+    """Note the levels that can reach a test but did not in training."""
+    labels = zip(sketch.categories[feature], sides, strict=True)
+    reachable = sketch.reachable(node, feature)
+    unseen = [label for label, side in labels if side == 2 and label in reachable]
     if unseen:
-        listed = ", ".join(map(repr, unseen[:3]))
+        listed = ", ".join(map(repr, unseen[:3])) + (", ..." if len(unseen) > 3 else "")
         sketch.lost.append(
-            f"A test of {source['column']!r} never saw {listed}, which R takes for missing there; "
-            "the Tree sends such rows right."
+            f"A test of {sketch.names[feature]!r} never saw {listed} in training, which R takes "
+            "for missing there and decides by surrogate splits; the Tree sends such rows to the "
+            "larger child."
         )
-    children = sketch.nominal(node, feature, [int(side != 1) for side in sides], ERROR, width=2)
-    return children, below
 
 
 def _party_node(sketch, node, source, number):
