@@ -30,6 +30,7 @@ LAYERS = [
     {"probability", "explanation", "saving", "signing"},
     {"evaluation", "exporters"},
     {"reporting", "engines"},
+    {"auditing"},
     {"cli", "__main__"},
 ]
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -21,6 +21,8 @@ _HOME = {
     "SoftTreeClassifier": "probability.soft",
     "Tree": "tree",
     "TreeRegressor": "learners.regressor",
+    "audit": "auditing.audit",
+    "audit_file": "auditing.audit",
     "explain": "explanation.story",
     "export": "exporters",
     "fit_file": "probability.fit_file",

@@ -33,8 +33,10 @@ _OLDEST = 3  # earlier ones were never released
 OPTIONAL = {
     "feature_names_in_",
     "class_names_",
+    "expected_",
     "grid_",
     "notation_",
+    "reference_",
 }  # fitted attributes that a model need not have
 _RENAMED = {("smoothing", "raw"): "leaves"}  # values of parameters in older files
 

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data.labels import label_codes
-from keeptree.data.sample import Sample
-from keeptree.probability.refits import held_out_loss, out_of_fold, stratified_part
+from keeptree.data.sample import Sample, stratified_part
+from keeptree.probability.refits import held_out_loss, out_of_fold
 
 
 def refit(estimator, tree, X, y, weight=None, **options):

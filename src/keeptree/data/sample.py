@@ -103,6 +103,14 @@ class Sample:
         return None if X is None else Sample(tree, X, self.y, self.weight)
 
 
+def stratified_part(labels, most):
+    """Rows of about ``most`` cases, of each class in proportion, spread evenly over the sample."""
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    order = np.argsort(labels, kind="stable")
+    return np.sort(order[np.linspace(0, len(order) - 1, most).round().astype(np.int64)])
+
+
 def _recode(X, known, wanted):
     """Rows with the codes of other categories; None if one of those has no code in X."""
     if known == wanted:

@@ -20,6 +20,7 @@ from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes, name_classes, recode, target_name
 from keeptree.data.notation import check_notations
 from keeptree.data.observed import Observed
+from keeptree.data.reference import Reference, describe_columns
 from keeptree.data.sample import Sample
 from keeptree.data.table import take_rows, validate_numbers
 from keeptree.data.target import read_target
@@ -35,6 +36,7 @@ from keeptree.probability.estimator import (
     reads_any_column,
     unfitted_learner,
 )
+from keeptree.probability.expectation import Expectation, expect_accuracy, score_sample
 from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import Tree
@@ -57,6 +59,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         "feature_names_in_",
         "class_names_",
         "notation_",
+        "reference_",
     )
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), Tree, None],
@@ -80,7 +83,8 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        self._learn(self._prepare(X, y, sample_weight))
+        sample = self._prepare(X, y, sample_weight)
+        self._remember(sample, self._learn(sample))
         return self
 
     def _prepare(self, X, y, sample_weight):
@@ -102,6 +106,14 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         sample = Sample(self.tree_, rows, codes, weight)
         self.observed_ = sample.observed
         return sample
+
+    def _remember(self, sample, unseen):
+        """Keep aggregates of the sample, which :func:`keeptree.audit` compares later data with.
+
+        ``unseen`` is what ``_learn`` returned: None, or rows and probabilities that were estimated
+        without them.
+        """
+        self.reference_ = describe_columns(sample)
 
     def predict(self, X):
         """Return the class of each row.
@@ -173,6 +185,10 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         self.classes_ = self.tree_.classes
         expect_class_names(self)
         check_notations(self)
+        reference = getattr(self, "reference_", None)  # older files have none
+        if reference is not None:
+            expect(isinstance(reference, Reference), "its reference is damaged")
+            reference.check(self.tree_)
 
     def _check_sample(self, X, y):
         """Check X and y as scikit-learn does; return X, converted if all of it is numbers."""
@@ -281,6 +297,12 @@ class ProbabilityModel(KeptTreeModel):
         **KeptTreeModel._parameter_constraints,
         "decide": [StrOptions({"tree", "probability"})],
     }
+    saved_fields = ("expected_",)
+
+    def _remember(self, sample, unseen):
+        super()._remember(sample, unseen)
+        rows, p = score_sample(self, sample) if unseen is None else unseen
+        self.expected_ = expect_accuracy(self.tree_, rows, p, unseen is not None)
 
     def predict_proba(self, X):
         """Return the probability of each class for each row.
@@ -327,6 +349,13 @@ class ProbabilityModel(KeptTreeModel):
         """
         p = self.predict_proba(X)
         return p[:, 1] - 0.5 if p.shape[1] == 2 else p
+
+    def check_loaded(self):  # noqa: D102 - inherited
+        super().check_loaded()
+        expected = getattr(self, "expected_", None)
+        if expected is not None:
+            expect(isinstance(expected, Expectation), "its expected accuracy is damaged")
+            expected.check(self.tree_)
 
     def _decide(self, rows, out):
         if self.decide == "tree":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keeptree.data.sample import stratified_part
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
 from keeptree.probability.margin import MarginExpert, choose_margin, fit_margin
 from keeptree.probability.pool import (
@@ -12,13 +13,15 @@ from keeptree.probability.pool import (
     make_coherent,
     smoothed_prior,
 )
-from keeptree.probability.refits import RefittedModel
+from keeptree.probability.refits import Fold, RefittedModel
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.progress import step
 from keeptree.savable import expect
 from keeptree.tree import LEAF
 
 EXPERTS = ("soft", "margin", "kernel")
+_LEAST_MEMBERS = 4  # of each class, to fit the experts on half of the sample
+_MOST_HALVES = 8000  # rows of both halves
 _UNFITTED = (0.1, 0.6, 0.6)  # weights without refits; docs/guide/kept.md has why
 
 
@@ -138,11 +141,24 @@ class KeptTreeClassifier(RefittedModel):
         self.soft_ = fit_soft(sample, *strengths)
         self.margin_ = fit_margin(sample, C)
         self.kernel_ = fit_kernel(sample)
+        chosen = strengths, (C,), (self.kernel_.settings,)
         if folds is None:
             self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
+            folds = _halves(sample)
+            opinions = _unseen(folds, chosen)[0] if folds else None
         else:
-            chosen = strengths, (C,), (self.kernel_.settings,)
-            self.pool_ = fit_pool(EXPERTS, *_unseen(folds, chosen), prior)
+            opinions, y, weight = _unseen(folds, chosen)
+            self.pool_ = fit_pool(EXPERTS, opinions, y, weight, prior)
+        return self._pool_unseen(sample, folds, opinions) if folds else None
+
+    def _pool_unseen(self, sample, folds, opinions):
+        """Rows of all folds and their pooled out-of-fold probabilities."""
+        rows = sample.X[np.concatenate([fold.rows for fold in folds])]
+        p = np.empty(opinions.shape[1:])
+        self.pool_.probability(opinions, p)
+        if self.coherent:
+            make_coherent(p, self.tree_.decide(rows))
+        return rows, p
 
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()
@@ -218,6 +234,20 @@ def _ask(experts, X, n_classes):
     for expert, opinion in zip(experts, opinions, strict=True):
         expert.probability(X, opinion)
     return opinions
+
+
+def _halves(sample):
+    """Two folds of the kept tree itself, for experts whose learner is unknown; None if too few."""
+    present = np.flatnonzero(sample.weight > 0)
+    labels = sample.y[present]
+    members = np.bincount(labels)
+    members = members[members > 0]
+    if len(members) < 2 or members.min() < _LEAST_MEMBERS:
+        return None
+    shown = present[stratified_part(labels, _MOST_HALVES)]
+    first, second = (shown[np.argsort(sample.y[shown], kind="stable")][k::2] for k in (0, 1))
+    halves = ((first, second), (second, first))
+    return tuple(Fold(sample.take(a), sample.take(b), b) for a, b in halves)
 
 
 @step("Weighing the experts on folds")

@@ -8,7 +8,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree._compiled.soft import add_margins, logits_to_shares
-from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
+from keeptree.data.sample import stratified_part
+from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
 from keeptree.progress import step

@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes
-from keeptree.data.sample import Sample
+from keeptree.data.sample import Sample, stratified_part
 from keeptree.importers import keep_with_steps
 from keeptree.importers.steps import read_rows
 from keeptree.probability.base import ProbabilityModel
@@ -132,14 +132,6 @@ def _splits(cv, X, sample, present, shown, first):
     return found
 
 
-def stratified_part(labels, most):
-    """Rows of about ``most`` cases, of each class in proportion, spread evenly over the sample."""
-    if len(labels) <= most:
-        return np.arange(len(labels))
-    order = np.argsort(labels, kind="stable")
-    return np.sort(order[np.linspace(0, len(order) - 1, most).round().astype(np.int64)])
-
-
 def held_out_loss(p, y, weight):
     """Sum of the log-losses of probabilities of shape (n, n_classes, ...): one for each setting."""
     return -np.tensordot(weight, np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)), axes=1)
@@ -189,7 +181,8 @@ class RefittedModel(ProbabilityModel):
             weighted = sample_weight is not None
             folds = out_of_fold(self.estimator, sample, X, y, weighted, self.cv, self.n_jobs)
         with one_blas_thread():
-            self._learn(sample, folds)
+            unseen = self._learn(sample, folds)
+        self._remember(sample, unseen)
         return self
 
     @property

@@ -6,7 +6,8 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from keeptree.probability.refits import RefittedModel, held_out_loss, stratified_part
+from keeptree.data.sample import stratified_part
+from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.smoothing import leaf_average
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
 from keeptree.progress import step

@@ -1,0 +1,350 @@
+"""Audit a model on new cases: what moved, what is expected of the tree, and what came true."""
+
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from keeptree.auditing.columns import ColumnChange, compare_columns
+from keeptree.auditing.count import NEW_CLASS, NO_OUTCOME, AuditCount
+from keeptree.auditing.performance import (
+    LEAST_LOSS,
+    Expected,
+    LeafChange,
+    Realised,
+    compare_leaves,
+    expected_accuracy,
+    realised_accuracy,
+)
+from keeptree.auditing.significance import reject_holm
+from keeptree.auditing.words import tell_audit, tell_verdict
+from keeptree.blocks import ROWS
+from keeptree.data.arrow import from_arrow
+from keeptree.data.cases import read_blocks
+from keeptree.data.cells import cells_as_labels
+from keeptree.data.labels import class_names, is_missing, plain
+from keeptree.data.source import as_data_file
+from keeptree.data.table import take_rows
+from keeptree.explanation.unfamiliar import find_unseen
+from keeptree.importers import unwrap
+from keeptree.importers.steps import run_steps
+from keeptree.output import require_extra, write_text
+from keeptree.progress import step
+from keeptree.tree import Tree
+
+SCHEMA = 1  # of the dict: a change that breaks its readers raises it
+
+
+def audit(model, X, y=None, *, alpha=0.05):
+    """Compare new cases, and their outcomes if known, with what the model was fitted to.
+
+    Parameters
+    ----------
+    model : fitted KeepTree classifier
+        It remembers aggregates of its training sample. A pipeline, search or ``FrozenEstimator``
+        around one is fine, too.
+    X : array-like or data frame of shape (n_samples, n_features)
+        New cases, as the model's ``predict`` takes them.
+    y : array-like of shape (n_samples,), optional
+        Their true classes; None or NaN where the outcome is not known yet.
+    alpha : float, default=0.05
+        Probability of any alarm if nothing has changed. The p-values of all tests are corrected
+        together, by Holm's procedure.
+
+    Returns
+    -------
+    result : Audit
+        Prints as a short report; ``verdict`` is one sentence, ``drift`` and ``inaccurate`` are
+        the two alarms, ``to_dict()`` and ``save("audit.html")`` hold everything.
+
+    See Also
+    --------
+    audit_file : The same for a data file of any size.
+    unfamiliar : Only which values are new.
+
+    Notes
+    -----
+    Without outcomes, the expected accuracy is the mean probability that the tree's decision is
+    right. That holds as long as the relation between attributes and classes stays as it was, even
+    if other kinds of cases come (covariate shift). If that relation itself changes (concept shift),
+    only outcomes can show it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import keeptree as kt
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = kt.KeptTreeClassifier().fit(X[:400], y[:400])
+    >>> result = kt.audit(model, X[400:], y[400:])
+    >>> result.inaccurate, round(result.expected.accuracy, 2), round(result.realised.accuracy, 2)
+    (False, 0.96, 0.92)
+    """
+    inner, steps = _check_model(model)
+    table = run_steps(from_arrow(X), steps)
+    count = AuditCount(inner)
+    outcome = None if y is None else _outcomes(y, inner.tree_.classes)
+    n = table.shape[0] if hasattr(table, "shape") else len(table)
+    if outcome is not None and len(outcome) != n:
+        raise ValueError(f"y has {len(outcome)} outcomes, but X has {n} rows.")
+    with step("Auditing", n) as move:
+        for start in range(0, n, ROWS):
+            block = take_rows(table, start, start + ROWS) if hasattr(table, "shape") else table
+            rows = inner.encode(block)
+            known = None if outcome is None else outcome[start : start + ROWS]
+            count.add(rows, find_unseen(block, rows, inner.tree_), known)
+            move(min(start + ROWS, n))
+    return _conclude(count, alpha)
+
+
+def audit_file(model, data, target=None, *, alpha=0.05):
+    """Audit a model on a data file; memory does not grow with its number of rows.
+
+    Parameters
+    ----------
+    model : fitted KeepTree classifier
+        For example of :func:`~keeptree.load`.
+    data : str, Path or DataFile
+        The new cases. Columns are found by name; others than the model's are ignored.
+    target : str, optional
+        Column of the true class; empty cells are outcomes that are not known yet.
+    alpha : float, default=0.05
+        Probability of any alarm if nothing has changed.
+
+    Returns
+    -------
+    result : Audit
+        As :func:`~keeptree.audit` returns it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.KeptTreeClassifier().fit(X, y)
+    >>> path = getfixture("tmp_path") / "new.csv"
+    >>> X.sample(60, random_state=0).to_csv(path, index=False)
+    >>> print(kt.audit_file(model, path).verdict)
+    No alarm: the new cases look like the training sample, and the tree's decisions are expected to
+    be right for 94.2 % of them (94.9 % when the model was fitted).
+    """
+    require_extra("pandas", "pyarrow", extra="files")
+    inner, steps = _check_model(model)
+    if steps:
+        raise ValueError(
+            "The tree stands at the end of a pipeline, so the types of its columns are unknown; "
+            "read the file and call kt.audit."
+        )
+    count, labels = AuditCount(inner), inner.tree_.classes.tolist()
+    with step(f"Auditing {as_data_file(data).name}", 1.0) as move:
+        for block in read_blocks(data, inner, [] if target is None else [target]):
+            outcome = None
+            if target is not None:
+                cells = block.kept[target]
+                outcome = np.asarray(cells_as_labels(cells, labels, target).codes, dtype=np.int64)
+                empty = np.array(cells.is_null().to_pylist(), dtype=bool)
+                outcome[outcome < 0] = NEW_CLASS
+                outcome[empty] = NO_OUTCOME
+            count.add(inner.encode(block.frame), block.unseen, outcome)
+            move(block.done, f"{count.rows:,} rows")
+    return _conclude(count, alpha)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of :func:`audit`.
+
+    Parameters
+    ----------
+    model : str
+        Class of the model.
+    digest : str
+        Of the tree.
+    rows : int
+        Number of new cases.
+    reference_rows : int
+        Number of training cases they are compared with.
+    alpha : float
+        Probability of any alarm if nothing has changed.
+    columns : tuple of ColumnChange
+        Every column, those that most paths test first.
+    expected : Expected or None
+        Expected accuracy; None for a model without probabilities.
+    realised : Realised or None
+        Accuracy on the cases whose outcome is known; None if there are none.
+    leaves : tuple of LeafChange
+        Every leaf of the tree.
+    fell, estimate_off : bool
+        Whether the accuracy (realised, else expected) has fallen, and whether the realised one
+        differs from what the probabilities led one to expect.
+    class_names : tuple of str
+        The classes, as people read them.
+    """
+
+    model: str
+    digest: str
+    rows: int
+    reference_rows: int
+    alpha: float
+    columns: tuple[ColumnChange, ...]
+    expected: Expected | None
+    realised: Realised | None
+    leaves: tuple[LeafChange, ...]
+    fell: bool
+    estimate_off: bool
+    class_names: tuple[str, ...]
+
+    @property
+    def drift(self):
+        """Whether the distribution of any column has changed."""
+        return any(column.changed for column in self.columns)
+
+    @property
+    def inaccurate(self):
+        """Whether the tree or its probabilities have become less accurate since the fit."""
+        return self.fell or self.estimate_off or any(leaf.changed for leaf in self.leaves)
+
+    @property
+    def aged(self):
+        """What has aged, as far as outcomes show it.
+
+        ``"tree"``: it is right less often, and the probabilities did not foresee it. ``"cases"``:
+        it is right less often because harder cases came, as the probabilities foresaw.
+        ``"estimate"``: only the probabilities are off. None: neither, or no outcomes are known.
+        """
+        if self.realised is None:
+            return None
+        worse = self.realised.expected is not None and self.realised.accuracy < (
+            self.realised.expected
+        )
+        if self.estimate_off and worse:
+            return "tree" if self.fell or any(leaf.changed for leaf in self.leaves) else "estimate"
+        if self.estimate_off:
+            return "estimate"
+        if self.fell:
+            return "cases"
+        return "tree" if any(leaf.changed for leaf in self.leaves) else None
+
+    @cached_property
+    def verdict(self):
+        """The result in one sentence."""
+        return tell_verdict(self)
+
+    def to_dict(self):
+        """Return plain values that JSON can hold."""
+        return {
+            "schema": SCHEMA,
+            "model": self.model,
+            "digest": self.digest,
+            "rows": self.rows,
+            "reference_rows": self.reference_rows,
+            "alpha": self.alpha,
+            "verdict": self.verdict,
+            "alarms": {"drift": self.drift, "accuracy": self.inaccurate},
+            "aged": self.aged,
+            "expected": None if self.expected is None else asdict(self.expected),
+            "realised": None if self.realised is None else _plain(asdict(self.realised)),
+            "columns": [_plain(asdict(column)) for column in self.columns],
+            "leaves": [_plain(asdict(leaf)) for leaf in self.leaves],
+        }
+
+    def to_html(self):
+        """Return the audit as one self-contained HTML page."""
+        require_extra("jinja2", extra="report")
+        from keeptree.auditing.page import render_audit
+
+        return render_audit(self)
+
+    def save(self, path):
+        """Write the audit as an HTML page; an old file is replaced once the new one is complete."""
+        write_text(path, self.to_html())
+
+    def __str__(self):
+        return "\n".join(tell_audit(self))
+
+
+def _check_model(model):
+    """The classifier that knows its training sample, and the steps of a pipeline before it."""
+    if isinstance(model, Tree):
+        raise TypeError(
+            "A Tree does not remember its training sample; give a model fitted around it, such as "
+            "kt.KeptTreeClassifier(tree).fit(X, y)."
+        )
+    inner, steps = unwrap(model)
+    check_is_fitted(inner)
+    if getattr(inner, "reference_", None) is None:
+        raise ValueError(
+            f"This {type(inner).__name__} has no reference statistics to compare new cases with; "
+            "fit a KeepTree classifier, such as kt.KeptTreeClassifier, with this version."
+        )
+    own = len(getattr(inner, "preprocessing_", ()))
+    return inner, steps[: len(steps) - own]
+
+
+def _outcomes(y, classes):
+    """Positions of true classes; codes of their own for missing ones and new classes."""
+    values = from_arrow(y)
+    values = values.tolist() if hasattr(values, "tolist") else list(values)
+    position = {plain(label): code for code, label in enumerate(classes.tolist())}
+    return np.array(
+        [NO_OUTCOME if is_missing(v) else position.get(plain(v), NEW_CLASS) for v in values],
+        dtype=np.int64,
+    )
+
+
+def _conclude(count, alpha):
+    """Test everything at once and put the findings together."""
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
+    if count.rows == 0:
+        raise ValueError("There are no cases to audit.")
+    columns, leaves = compare_columns(count), compare_leaves(count)
+    expected = expected_accuracy(count, 1 - alpha)
+    realised = realised_accuracy(count, 1 - alpha)
+    tests = [(column, kind, p) for column in columns for kind, p in column.p_values.items()]
+    tests += [(leaf, "leaf", leaf.p_value) for leaf in leaves if leaf.outcomes]
+    tests += [(expected, "expected", expected.p_value)] if expected else []
+    if realised:
+        tests += [(realised, "fell", realised.p_fallen), (realised, "off", realised.p_estimate)]
+    rejected = reject_holm([p for *_, p in tests], alpha)
+    significant = {
+        (id(what), kind) for (what, kind, _), out in zip(tests, rejected, strict=True) if out
+    }
+    columns = [
+        replace(c, changed=tuple(kind for kind in c.large if (id(c), kind) in significant))
+        for c in columns
+    ]
+    leaves = [replace(f, changed=f.large and (id(f), "leaf") in significant) for f in leaves]
+    fell = off = False
+    if realised and realised.at_fit is not None:
+        fell = (id(realised), "fell") in significant
+        fell &= realised.at_fit - realised.accuracy >= LEAST_LOSS
+        off = (id(realised), "off") in significant
+        off &= abs(realised.accuracy - realised.expected) >= LEAST_LOSS
+    elif expected:
+        fell = (id(expected), "expected") in significant and expected.loss >= LEAST_LOSS
+    tree = count.tree
+    return Audit(
+        model=type(count.model).__name__,
+        digest=tree.digest,
+        rows=count.rows,
+        reference_rows=count.reference.rows,
+        alpha=alpha,
+        columns=tuple(columns),
+        expected=expected,
+        realised=realised,
+        leaves=tuple(leaves),
+        fell=bool(fell),
+        estimate_off=bool(off),
+        class_names=tuple(class_names(count.model, tree.classes)),
+    )
+
+
+def _plain(value):
+    """Values that JSON can hold, whatever labels the data have."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    value = plain(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,137 @@
+"""The sums over new cases that an audit is made of, added up block by block."""
+
+import numpy as np
+
+from keeptree.evaluation.reliability import reliability_bins
+from keeptree.explanation.unfamiliar import UnfamiliarCount
+from keeptree.tree import LEAF
+
+NO_OUTCOME, NEW_CLASS = -1, -2  # in place of the position of a class
+BINS = 10
+
+
+class AuditCount:
+    """Sums over blocks of encoded rows; memory does not grow with the number of rows.
+
+    Parameters
+    ----------
+    model : fitted KeepTree classifier
+        The model that is audited.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows.
+    below : list of ndarray
+        Of each column of ``model.reference_``: how many rows have at most each of its points, or
+        each category.
+    known : ndarray
+        How many rows have a value in each of these columns.
+    leaf_cases, leaf_expected, leaf_outcomes, leaf_right, leaf_hoped : ndarray of shape (n_nodes,)
+        In each leaf: rows; the sum of the probabilities that the decision is right; rows with a
+        known outcome, how many of them were decided rightly, and the sum of their probabilities.
+    squares, hoped_squares : float
+        Sums of squares of these probabilities, of all rows and of those with an outcome.
+    confusion : ndarray of shape (n_classes, n_classes)
+        True classes in rows, decisions in columns.
+    class_expected : ndarray of shape (n_classes,)
+        Sum of the probabilities of each class over the rows with an outcome.
+    bins : ndarray of shape (10, 3)
+        Reliability of the probability that the decision is right: cases, sum, right decisions.
+    new_classes : int
+        Rows whose outcome is a class that the tree does not know.
+    """
+
+    def __init__(self, model):
+        tree, reference = model.tree_, model.reference_
+        self.model, self.tree, self.reference = model, tree, reference
+        self.rows = self.new_classes = 0
+        self.squares = self.hoped_squares = 0.0
+        self.below = [np.zeros(len(counts), dtype=np.int64) for counts in reference.below]
+        self.known = np.zeros(len(reference.columns), dtype=np.int64)
+        self.leaf_cases, self.leaf_outcomes, self.leaf_right = np.zeros((3, tree.n_nodes), int)
+        self.leaf_expected, self.leaf_hoped = np.zeros((2, tree.n_nodes))
+        n_classes = len(tree.classes)
+        self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+        self.class_expected, self.bins = np.zeros(n_classes), np.zeros((BINS, 3))
+        self.estimates = hasattr(model, "predict_proba")
+        self._new = UnfamiliarCount(model)
+
+    def add(self, rows, unseen, outcome=None):
+        """Add a block.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, n_features)
+            Encoded.
+        unseen : dict
+            Categories that the tree does not know, as
+            :func:`~keeptree.explanation.unfamiliar.find_unseen` returns them.
+        outcome : ndarray of shape (n,), optional
+            Positions of the true classes in ``tree.classes``; ``NO_OUTCOME`` where it is not known
+            yet, ``NEW_CLASS`` where the tree does not know it.
+        """
+        self.rows += len(rows)
+        self._new.add(rows, unseen)
+        self._add_columns(rows)
+        leaf, decision = self.tree.route(rows), self.tree.decide(rows)
+        self.leaf_cases += self._by_leaf(leaf)
+        p = None
+        if self.estimates:
+            p = self.model.predict_proba_encoded(rows)
+            right = p[np.arange(len(rows)), decision]
+            self.leaf_expected += self._by_leaf(leaf, right)
+            self.squares += float(right @ right)
+        if outcome is not None:
+            self._add_outcomes(leaf, decision, p, np.asarray(outcome))
+
+    def unfamiliar(self):
+        """Return the values that the training sample did not have."""
+        return self._new.result()
+
+    @property
+    def has_outcomes(self):
+        """Whether the outcome of any row is known."""
+        return bool(self.leaf_outcomes.any())
+
+    def _by_leaf(self, leaf, values=None):
+        return np.bincount(leaf, values, minlength=self.tree.n_nodes)
+
+    def _add_columns(self, rows):
+        for k, (f, points) in enumerate(
+            zip(self.reference.columns.tolist(), self.reference.points, strict=True)
+        ):
+            values = rows[:, f]
+            values = values[~np.isnan(values)]
+            self.known[k] += len(values)
+            if self.tree.categories[f] is not None:
+                size = len(self.below[k])
+                self.below[k] += np.bincount(values.astype(np.int64), minlength=size)
+            elif len(points):
+                place = np.searchsorted(points, values, side="left")
+                self.below[k] += np.cumsum(np.bincount(place, minlength=len(points) + 1)[:-1])
+
+    def _add_outcomes(self, leaf, decision, p, outcome):
+        known = outcome != NO_OUTCOME
+        leaf, decision, outcome = leaf[known], decision[known], outcome[known]
+        right = outcome == decision
+        self.new_classes += int((outcome == NEW_CLASS).sum())
+        self.leaf_outcomes += self._by_leaf(leaf)
+        self.leaf_right += self._by_leaf(leaf[right])
+        told = outcome >= 0
+        np.add.at(self.confusion, (outcome[told], decision[told]), 1)
+        if p is not None and len(leaf):
+            hoped = p[known][np.arange(len(leaf)), decision]
+            self.leaf_hoped += self._by_leaf(leaf, hoped)
+            self.hoped_squares += float(hoped @ hoped)
+            self.class_expected += p[known].sum(axis=0)
+            pairs = np.column_stack([1 - hoped, hoped])
+            self.bins += reliability_bins(right.astype(int), pairs, [0, 1], n_bins=BINS)
+
+
+def tested_columns(tree):
+    """Return the columns that the tree tests, the one that most cases pass first."""
+    inner = np.flatnonzero(tree.kind != LEAF)
+    passed = np.bincount(tree.feature[inner], tree.weight[inner], minlength=tree.n_features)
+    order = np.argsort(-passed, kind="stable")
+    return [f for f in order.tolist() if passed[f] > 0]

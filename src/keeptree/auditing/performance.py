@@ -1,0 +1,248 @@
+"""How often the tree's decisions are right: expected, and realised where outcomes are known."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from keeptree.auditing.significance import compare_shares
+from keeptree.evaluation.reliability import calibration_gap
+from keeptree.evaluation.significance import accuracy_interval
+from keeptree.explanation.wording import tell_branch
+from keeptree.tree import LEAF
+
+LEAST_LOSS = 0.02  # of accuracy that matters: two points
+LEAST_LEAF = 0.05  # by which the share of a leaf must differ
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Expected accuracy on the new cases, from the model's probabilities.
+
+    Parameters
+    ----------
+    accuracy : float
+        Mean probability that the tree's decision is right.
+    low, high : float
+        Interval in which the realised accuracy lies with the audit's confidence, if the
+        probabilities hold.
+    at_fit : float
+        The same mean over the training sample.
+    unseen : bool
+        Whether that was estimated out of fold.
+    p_value : float
+        Of the hypothesis that it has not fallen since.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    at_fit: float
+    unseen: bool
+    p_value: float
+
+    @property
+    def loss(self):
+        """By how much the expected accuracy has fallen."""
+        return self.at_fit - self.accuracy
+
+
+@dataclass(frozen=True)
+class Realised:
+    """Accuracy on the cases whose outcome is known.
+
+    Parameters
+    ----------
+    cases : int
+        Number of them.
+    accuracy, low, high : float
+        Share of right decisions, and its confidence interval.
+    expected : float or None
+        What the probabilities of these very cases led one to expect; None without probabilities.
+    at_fit : float or None
+        Expected accuracy on the training sample.
+    p_fallen : float
+        Of the hypothesis that the accuracy is not below ``at_fit``.
+    p_estimate : float
+        Of the hypothesis that it is what was expected of these cases.
+    calibration : float or None
+        Expected calibration error of the probability that a decision is right.
+    classes : tuple of dict
+        For each class its ``cases``, how many were decided rightly, and how many the probabilities
+        led one to expect.
+    new_classes : int
+        Cases of a class that the tree does not know.
+    """
+
+    cases: int
+    accuracy: float
+    low: float
+    high: float
+    expected: float | None
+    at_fit: float | None
+    p_fallen: float
+    p_estimate: float
+    calibration: float | None
+    classes: tuple
+    new_classes: int
+
+
+@dataclass(frozen=True)
+class LeafChange:
+    """One leaf of the tree on the new cases.
+
+    Parameters
+    ----------
+    node : int
+        The leaf.
+    rule : str
+        Its path.
+    decision : object
+        Its class.
+    share, share_before : float
+        Share of the cases that end in it, now and in the training sample.
+    expected, expected_before : float or None
+        Expected share of right decisions in it.
+    outcomes : int
+        Cases whose outcome is known.
+    right : float or None
+        Share of them that are of the leaf's class.
+    p_value : float
+        Of the hypothesis that this share is what was expected at fit.
+    changed : bool
+        Whether it is not.
+    """
+
+    node: int
+    rule: str
+    decision: object
+    share: float
+    share_before: float
+    expected: float | None
+    expected_before: float | None
+    outcomes: int
+    right: float | None
+    p_value: float
+    changed: bool = False
+
+    @property
+    def large(self):
+        """Whether the share of right decisions moved far enough to matter."""
+        if self.right is None or self.expected_before is None:
+            return False
+        return abs(self.right - self.expected_before) >= LEAST_LEAF
+
+
+def expected_accuracy(count, confidence):
+    """Return the :class:`Expected` accuracy; None for a model without probabilities."""
+    reference = getattr(count.model, "expected_", None)
+    if not count.estimates or reference is None:
+        return None
+    n, n_before = count.rows, int(reference.cases.sum())
+    accuracy = float(count.leaf_expected.sum() / n)
+    squares = count.squares / n
+    chance = max(accuracy - squares, 0.0)  # mean of p (1 - p)
+    z = stats.norm.ppf(0.5 + confidence / 2)
+    # Chance in the new outcomes, and the error with which the probabilities were calibrated.
+    error = z * np.sqrt(chance / n + reference.chance / n_before)
+    spread = max(squares - accuracy**2, 0.0) / n + reference.variance / n_before
+    fallen = (reference.accuracy - accuracy) / np.sqrt(spread) if spread > 0 else 0.0
+    return Expected(
+        accuracy=accuracy,
+        low=max(accuracy - error, 0.0),
+        high=min(accuracy + error, 1.0),
+        at_fit=reference.accuracy,
+        unseen=reference.unseen,
+        p_value=float(stats.norm.sf(fallen)),
+    )
+
+
+def realised_accuracy(count, confidence):
+    """Return the :class:`Realised` accuracy; None if no outcome is known."""
+    if not count.has_outcomes:
+        return None
+    n, right = int(count.leaf_outcomes.sum()), int(count.leaf_right.sum())
+    low, high = accuracy_interval(right / n, n, confidence)
+    reference = getattr(count.model, "expected_", None) if count.estimates else None
+    expected = p_estimate = gap = None
+    p_fallen = 1.0
+    if reference is not None:
+        n_before = reference.cases.sum()
+        p_fallen = compare_shares(reference.right.sum(), n_before, right, n, "greater")
+        hoped = count.leaf_hoped.sum()
+        expected = float(hoped / n)
+        chance = (hoped - count.hoped_squares) / n
+        error = np.sqrt(max(chance, 1e-12) / n + reference.chance / n_before)
+        p_estimate = float(2 * stats.norm.sf(abs(right / n - expected) / error))
+        gap = calibration_gap(count.bins)
+    return Realised(
+        cases=n,
+        accuracy=right / n,
+        low=low,
+        high=high,
+        expected=expected,
+        at_fit=None if reference is None else reference.accuracy,
+        p_fallen=p_fallen,
+        p_estimate=1.0 if p_estimate is None else p_estimate,
+        calibration=gap,
+        classes=tuple(_class_rows(count, expected is not None)),
+        new_classes=count.new_classes,
+    )
+
+
+def compare_leaves(count):
+    """Return a :class:`LeafChange` per leaf, in the order of the tree."""
+    tree, reference = count.tree, getattr(count.model, "expected_", None)
+    found = []
+    for node in tree.preorder.tolist():
+        if tree.kind[node] != LEAF:
+            continue
+        cases, outcomes = int(count.leaf_cases[node]), int(count.leaf_outcomes[node])
+        before = int(reference.cases[node]) if reference is not None else 0
+        expected_before = reference.right[node] / before if before else None
+        right, p_value = None, 1.0
+        if outcomes:
+            right = count.leaf_right[node] / outcomes
+            if before:
+                scored = (reference.right[node], before)
+                p_value = compare_shares(*scored, count.leaf_right[node], outcomes)
+        total = tree.weight[0] or 1.0
+        found.append(
+            LeafChange(
+                node=node,
+                rule=_rule(tree, node),
+                decision=tree.classes[tree.label[node]],
+                share=cases / count.rows,
+                share_before=float(tree.weight[node] / total),
+                expected=count.leaf_expected[node] / cases if cases and count.estimates else None,
+                expected_before=None if expected_before is None else float(expected_before),
+                outcomes=outcomes,
+                right=None if right is None else float(right),
+                p_value=p_value,
+            )
+        )
+    return found
+
+
+def _class_rows(count, estimates):
+    """Cases, right decisions and expected cases of each class."""
+    for c, label in enumerate(count.tree.classes):
+        yield {
+            "class": label,
+            "cases": int(count.confusion[c].sum()),
+            "right": int(count.confusion[c, c]),
+            "decided": int(count.confusion[:, c].sum()),
+            "expected": float(count.class_expected[c]) if estimates else None,
+        }
+
+
+def _rule(tree, node):
+    """The conditions on the path to a node, root first."""
+    path = []
+    while node != 0:
+        path.append(tree.branch(node))
+        node = int(tree.parent[node])
+    told = {}  # a later bound of the same column on the same side is the tighter one
+    for branch in reversed(path):
+        told[branch.name, branch.is_numeric and branch.symbol] = tell_branch(branch)
+    return " and ".join(told.values()) or "every case"

@@ -1,0 +1,114 @@
+"""The statistical tests of an audit: each compares the training sample with the new cases."""
+
+import numpy as np
+from scipy import stats
+from scipy.special import kolmogorov
+
+_LEAST_EXPECTED = 5  # cases in a cell of the chi-square test; rarer categories are put together
+_PARTS = 10  # of the population stability index
+
+
+def compare_shares(cases_1, n_1, cases_2, n_2, alternative="two-sided"):
+    """Return the p-value of Fisher's exact test that two shares are the same.
+
+    With ``alternative="greater"`` it is tested against the first share being the larger one.
+
+    Examples
+    --------
+    >>> round(compare_shares(0, 100, 5, 100), 3), compare_shares(10, 100, 10, 100)
+    (0.059, 1.0)
+    """
+    table = [[cases_1, n_1 - cases_1], [cases_2, n_2 - cases_2]]
+    counts = np.rint(table).astype(np.int64)
+    return float(stats.fisher_exact(counts, alternative=alternative).pvalue)
+
+
+def compare_curves(below_1, n_1, below_2, n_2):
+    """Return the Kolmogorov-Smirnov distance at some points, and the p-value of its test.
+
+    The largest difference over some points is at most that over all: the test is conservative.
+
+    Parameters
+    ----------
+    below_1, below_2 : ndarray of shape (n_points,)
+        Number of values that are at most each point.
+    n_1, n_2 : int
+        Number of values.
+
+    Examples
+    --------
+    >>> distance, p = compare_curves(np.array([25, 50, 75]), 100, np.array([10, 20, 50]), 100)
+    >>> distance, round(p, 4)
+    (0.3, 0.0002)
+    """
+    if not (n_1 and n_2 and len(below_1)):
+        return 0.0, 1.0
+    distance = float(np.abs(below_1 / n_1 - below_2 / n_2).max())
+    return distance, float(kolmogorov(distance * np.sqrt(n_1 * n_2 / (n_1 + n_2))))
+
+
+def compare_counts(counts_1, counts_2):
+    """Return the p-value of the chi-square test that two samples have the same category shares.
+
+    Examples
+    --------
+    >>> round(compare_counts(np.array([50, 50, 2]), np.array([80, 20, 1])), 6)
+    4.3e-05
+    """
+    table = np.array([counts_1, counts_2], dtype=float)
+    if not table.sum(axis=1).all():
+        return 1.0
+    expected = stats.contingency.expected_freq(table).min(axis=0)
+    rare = expected < _LEAST_EXPECTED
+    table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
+    table = table[:, table.sum(axis=0) > 0]
+    if table.shape[1] < 2:
+        return 1.0
+    return float(stats.chi2_contingency(table, correction=False).pvalue)
+
+
+def stability_index(counts_1, counts_2):
+    """Return the population stability index of two samples counted in the same parts.
+
+    The sum over the parts of (b - a) log(b / a) for the shares a and b, with half a case added to
+    each part, so that none is empty.
+
+    Examples
+    --------
+    >>> round(stability_index(np.array([50, 50]), np.array([70, 30])), 2)
+    0.17
+    """
+    a, b = ((np.asarray(c) + 0.5) / (np.sum(c) + 0.5 * len(c)) for c in (counts_1, counts_2))
+    return float(((b - a) * np.log(b / a)).sum())
+
+
+def choose_ends(n_points):
+    """Return which of some points divide the values into about ten parts.
+
+    Examples
+    --------
+    >>> choose_ends(4), choose_ends(100)
+    (array([0, 1, 2]), array([ 9, 19, 29, 39, 49, 59, 69, 79, 89]))
+    """
+    n_parts = min(_PARTS, n_points)
+    ends = np.arange(1, n_parts) * n_points // n_parts - 1
+    return np.unique(np.maximum(ends, 0)) if n_parts > 1 else np.zeros(1, dtype=int)
+
+
+def reject_holm(p_values, alpha):
+    """Return which of several hypotheses Holm's procedure rejects at a family-wise level.
+
+    Examples
+    --------
+    >>> reject_holm([0.001, 0.04, 0.02], 0.05)
+    array([ True,  True,  True])
+    >>> reject_holm([0.001, 0.04, 0.03], 0.05)
+    array([ True, False, False])
+    """
+    p_values = np.asarray(p_values, dtype=float)
+    order = np.argsort(p_values, kind="stable")
+    limits = alpha / np.arange(len(p_values), 0, -1)
+    passed = np.cumprod(p_values[order] <= limits).astype(bool)
+    rejected = np.zeros(len(p_values), dtype=bool)
+    rejected[order] = passed
+    return rejected

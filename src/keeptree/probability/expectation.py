@@ -1,0 +1,75 @@
+"""How often a tree's decisions are expected to be right, from probabilities and leaf by leaf."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.data.sample import stratified_part
+from keeptree.savable import expect, expect_array, saved_part
+
+MOST_ROWS = 20_000  # of the training sample that are scored for it
+
+
+@saved_part
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """Expected accuracy of the tree's decisions on the training sample.
+
+    Parameters
+    ----------
+    cases : ndarray of shape (n_nodes,)
+        Number of cases scored in each leaf.
+    right : ndarray of shape (n_nodes,)
+        Sum over them of the probability that the decision is right.
+    squares : float
+        Sum of the squares of these probabilities.
+    unseen : bool
+        Whether the probabilities were estimated out of fold, without the case itself.
+    """
+
+    cases: np.ndarray
+    right: np.ndarray
+    squares: float
+    unseen: bool
+
+    @property
+    def accuracy(self):
+        """Expected share of right decisions."""
+        return float(self.right.sum() / self.cases.sum())
+
+    @property
+    def variance(self):
+        """Variance of the probabilities."""
+        return max(self.squares / self.cases.sum() - self.accuracy**2, 0.0)
+
+    @property
+    def chance(self):
+        """Variance of a single outcome, given its probability."""
+        return max(self.accuracy - self.squares / self.cases.sum(), 0.0)
+
+    def check(self, tree):
+        """Raise a ValueError if it was read from a file and does not fit the tree."""
+        expect_array(self.cases, "cases", np.int64, (tree.n_nodes,))
+        expect_array(self.right, "right", np.float64, (tree.n_nodes,))
+        fits = (self.cases >= 0) & (self.right >= 0) & (self.right <= self.cases + 1e-6)
+        expect(fits.all() and self.cases.sum() > 0, "its expected accuracy is out of range")
+        known = isinstance(self.squares, float) and 0 <= self.squares <= self.cases.sum() + 1e-6
+        expect(known and isinstance(self.unseen, bool), "its expected accuracy is damaged")
+
+
+def expect_accuracy(tree, rows, p, unseen):
+    """Return the :class:`Expectation` of encoded rows, given their probabilities."""
+    right = p[np.arange(len(rows)), tree.decide(rows)]
+    leaf = tree.route(rows)
+    return Expectation(
+        cases=np.bincount(leaf, minlength=tree.n_nodes).astype(np.int64),
+        right=np.bincount(leaf, right, minlength=tree.n_nodes),
+        squares=float(right @ right),
+        unseen=unseen,
+    )
+
+
+def score_sample(model, sample):
+    """Return rows of a sample and their probabilities, in the sample as it was fitted."""
+    rows = stratified_part(sample.y, MOST_ROWS)
+    return sample.X[rows], model.predict_proba_encoded(sample.X[rows])
