@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
@@ -174,3 +176,11 @@ def test_a_sample_remembers_how_often_values_were_missing():
     assert Sample(tree, X, [0, 1, 0, 1]).observed.missing.tolist() == [0.25, 0.75]
     weight = np.array([1.0, 2.0, 0.0, 1.0])
     assert Sample(tree, X, [0, 1, 0, 1], weight).observed.missing.tolist() == [0.0, 1.0]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 200))
+def test_the_share_of_an_only_class_is_one_however_the_weights_are_added(seed, n):
+    weight = np.random.default_rng(seed).random(n) ** 8
+    tree = kt.C45Classifier().fit(np.zeros((2, 1)), [0, 1]).tree_
+    sample = Sample(tree, np.zeros((n, 1)), np.zeros(n, dtype=int), weight)
+    assert sample.class_share.tolist() == [1.0, 0.0]

@@ -6,12 +6,14 @@ import numpy as np
 from scipy import stats
 
 from keeptree.auditing.significance import compare_shares
+from keeptree.data.labels import class_names
 from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
-from keeptree.explanation.wording import tell_branch
+from keeptree.explanation.wording import tell_branch, tell_number
 from keeptree.tree import LEAF
 
 LEAST_LOSS = 0.02  # of accuracy that matters: two points
+_FORESEEN = 0.05  # family-wise level, over all leaves
 LEAST_LEAF = 0.05  # by which the share of a leaf must differ
 
 
@@ -97,8 +99,8 @@ class LeafChange:
         The leaf.
     rule : str
         Its path.
-    decision : object
-        Its class.
+    decision : str
+        Its class, as people read it.
     share, share_before : float
         Share of the cases that end in it, now and in the training sample.
     expected, expected_before : float or None
@@ -109,13 +111,15 @@ class LeafChange:
         Share of them that are of the leaf's class.
     p_value : float
         Of the hypothesis that this share is what was expected at fit.
+    foreseen : bool
+        Whether it agrees with the probabilities of these very cases.
     changed : bool
         Whether it is not.
     """
 
     node: int
     rule: str
-    decision: object
+    decision: str
     share: float
     share_before: float
     expected: float | None
@@ -123,6 +127,7 @@ class LeafChange:
     outcomes: int
     right: float | None
     p_value: float
+    foreseen: bool
     changed: bool = False
 
     @property
@@ -193,7 +198,7 @@ def realised_accuracy(count, confidence):
 def compare_leaves(count):
     """Return a :class:`LeafChange` per leaf, in the order of the tree."""
     tree, reference = count.tree, getattr(count.model, "expected_", None)
-    found = []
+    names, found = class_names(count.model, tree.classes), []
     for node in tree.preorder.tolist():
         if tree.kind[node] != LEAF:
             continue
@@ -211,7 +216,7 @@ def compare_leaves(count):
             LeafChange(
                 node=node,
                 rule=_rule(tree, node),
-                decision=tree.classes[tree.label[node]],
+                decision=names[tree.label[node]],
                 share=cases / count.rows,
                 share_before=float(tree.weight[node] / total),
                 expected=count.leaf_expected[node] / cases if cases and count.estimates else None,
@@ -219,9 +224,20 @@ def compare_leaves(count):
                 outcomes=outcomes,
                 right=None if right is None else float(right),
                 p_value=p_value,
+                foreseen=_is_foreseen(count, node),
             )
         )
     return found
+
+
+def _is_foreseen(count, node):
+    """Whether the right decisions in a leaf are as many as the probabilities led one to expect."""
+    outcomes = int(count.leaf_outcomes[node])
+    if not (count.estimates and outcomes):
+        return False
+    expected = min(count.leaf_hoped[node] / outcomes, 1.0)
+    p_value = stats.binomtest(int(count.leaf_right[node]), outcomes, expected).pvalue
+    return bool(p_value > _FORESEEN / count.tree.n_leaves)
 
 
 def _class_rows(count, estimates):
@@ -237,12 +253,19 @@ def _class_rows(count, estimates):
 
 
 def _rule(tree, node):
-    """The conditions on the path to a node, root first."""
+    """The conditions on the path to a node, one per column: ``3 < age ≤ 40 and job is none``."""
     path = []
     while node != 0:
         path.append(tree.branch(node))
         node = int(tree.parent[node])
-    told = {}  # a later bound of the same column on the same side is the tighter one
-    for branch in reversed(path):
-        told[branch.name, branch.is_numeric and branch.symbol] = tell_branch(branch)
-    return " and ".join(told.values()) or "every case"
+    bounds = {}
+    for branch in reversed(path):  # a later bound on the same side is the tighter one
+        bounds.setdefault(branch.name, {})[branch.is_numeric and branch.sign] = branch
+    return " and ".join(_tell_bounds(found) for found in bounds.values()) or "every case"
+
+
+def _tell_bounds(found):
+    if len(found) < 2:
+        return tell_branch(*found.values())
+    low = tell_number(found[">"].threshold)
+    return f"{low} < {tell_branch(found['<='])}"

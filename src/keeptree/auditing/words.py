@@ -58,22 +58,28 @@ def tell_audit(audit):
 
 
 def tell_column(column):
-    """Return how a column has changed, in one line."""
+    """Return the name of a column and how it has changed, in one line."""
+    used = "" if column.tested else " (not used by the tree)"
+    return f"{clean(column.name)}{used}: {tell_change(column)}"
+
+
+def tell_change(column):
+    """Return how a column has changed; "" if it has not."""
     told = []
     if "distribution" in column.changed:
         sizes = [f"stability index {column.index:.2f}"] if column.index is not None else []
         sizes += [f"KS distance {column.distance:.2f}"] if column.distance is not None else []
         told.append(f"distribution ({', '.join(sizes)})")
     if "missing" in column.changed:
-        told.append(f"missing in {percent(column.missing)} ({percent(column.missing_before)})")
+        before = percent(column.missing_before)
+        told.append(f"missing in {percent(column.missing)} ({before} before)")
     if "unseen" in column.changed:
-        told.append(f"new categories {_listed(column.new)} in {percent(column.unseen)}")
+        told.append(f"new categories in {percent(column.unseen)}: {_listed(column.new)}")
     if "outside" in column.changed:
         told.append(f"outside the range of the training sample in {percent(column.outside)}")
-    if column.vanished:
+    if column.changed and column.vanished:
         told.append(f"no longer seen: {_listed(column.vanished)}")
-    used = "" if column.tested else " (not used by the tree)"
-    return f"{clean(column.name)}{used}: {'; '.join(told)}"
+    return "; ".join(told)
 
 
 def tell_leaf(leaf):
@@ -87,16 +93,14 @@ def tell_leaf(leaf):
 def _tell_steady(audit):
     """What goes on after "look like the training sample"."""
     if audit.realised:
-        told = (
-            f", and the tree's decisions are right for {percent(audit.realised.accuracy)} of them"
-        )
-        before = audit.realised.at_fit
+        right, before = percent(audit.realised.accuracy), audit.realised.at_fit
+        told = f", and the tree's decisions are right for {right} of them"
         return told + (f" ({percent(before)} expected when the model was fitted)" if before else "")
     if audit.expected:
+        now, before = percent(audit.expected.accuracy), percent(audit.expected.at_fit)
         return (
-            ", and the tree's decisions are expected to be right for "
-            f"{percent(audit.expected.accuracy)} of them ({percent(audit.expected.at_fit)} when the "
-            "model was fitted)"
+            f", and the tree's decisions are expected to be right for {now} of them ({before} when "
+            "the model was fitted)"
         )
     return ""
 
@@ -107,7 +111,7 @@ def _tell_accuracy(audit):
     if realised is None:
         if expected is None:
             return ""
-        verb = "has fallen to" if audit.fell else "stays at"
+        verb = "has fallen to" if audit.fell else "is"
         return (
             f"the expected accuracy of the tree {verb} {percent(expected.accuracy)} "
             f"({percent(expected.at_fit)} when the model was fitted)"
@@ -120,10 +124,8 @@ def _tell_accuracy(audit):
 
 def _tree_aged(audit):
     leaves = sum(leaf.changed for leaf in audit.leaves)
-    where = f" in {plural(leaves, 'leaf', 'leaves')}" if leaves else ""
-    return (
-        f", and attributes and outcome are no longer related as they were{where}: review the tree"
-    )
+    where = f"in {plural(leaves, 'leaf', 'leaves')} " if leaves else ""
+    return f", and {where}outcomes no longer depend on the attributes as they did: review the tree"
 
 
 def _estimate_aged(audit):
@@ -137,7 +139,7 @@ def _estimate_aged(audit):
 _REASONS = {
     None: lambda audit: "",
     "tree": _tree_aged,
-    "cases": lambda audit: ", as the probabilities foresaw: harder cases come now",
+    "cases": lambda audit: ", as the probabilities foresaw: other cases come now",
     "estimate": _estimate_aged,
 }
 

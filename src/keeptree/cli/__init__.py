@@ -5,6 +5,7 @@ Nothing heavy is imported here; a command imports what it needs when it runs.
 
 from keeptree import __version__
 from keeptree.cli import (
+    audit,
     compare,
     demo,
     explain,
@@ -29,6 +30,7 @@ COMMANDS = [
     fit.COMMAND,
     predict.COMMAND,
     explain.COMMAND,
+    audit.COMMAND,
     export.COMMAND,
     grow.COMMAND,
     keep.COMMAND,

@@ -24,7 +24,8 @@ class Command:
     arguments : callable
         Adds the options to a parser.
     run : callable
-        Takes the parsed options and does the work; an error it raises is shown as one sentence.
+        Takes the parsed options and does the work; an error it raises is shown as one sentence. It
+        may return an exit code.
     """
 
     name: str

@@ -37,7 +37,8 @@ def run_program(parser, argv=None):
     Returns
     -------
     code : int
-        0, or 2 for bad input: one sentence on the standard error says what to do.
+        What the command returns, 0 if that is None; or 2 for bad input: one sentence on the
+        standard error says what to do.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -52,9 +53,10 @@ def run_program(parser, argv=None):
     try:
         with warnings.catch_warnings():
             warnings.showwarning = partial(_show_warning, options.parser.prog)
-            options.run(options)
+            code = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
+        code = 0
         # The reader (head, less) has seen enough; Python must not complain when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, MissingExtraError) as error:
@@ -64,7 +66,7 @@ def run_program(parser, argv=None):
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
+    return code or 0
 
 
 def _show_warning(program, message, *_, **__):

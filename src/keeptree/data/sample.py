@@ -74,6 +74,11 @@ class Sample:
         return np.bincount(self.y, self.weight, minlength=len(self.tree.classes))
 
     @cached_property
+    def class_share(self):
+        """Share of each class in the sum of the weights, never above 1 by rounding."""
+        return self.class_weight / self.class_weight.sum()
+
+    @cached_property
     def _distinct(self):
         return {}
 

@@ -189,8 +189,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.bandwidth_[estimated if n_classes > 2 else slice(None)] = width
         column = np.reshape(width, (-1, 1))
         tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
-        prior = sample.class_weight / sample.weight.sum()
-        self.curves_ = DistanceCurves(tables, estimated, curve, prior)
+        self.curves_ = DistanceCurves(tables, estimated, curve, sample.class_share)
 
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()

@@ -109,7 +109,7 @@ def embed(sample, columns):
         Class shares of the sample.
     """
     tree, X, weight = sample.tree, sample.X, sample.weight
-    prior = sample.class_weight / weight.sum()
+    prior = sample.class_share
     metric = Metric().fit_spread(columns, tree)
     importance, decrease = importances(tree), _decreases(tree)
     axes = []

@@ -1,11 +1,8 @@
 """From the dict of :mod:`keeptree.reporting.collect` to one self-contained HTML page."""
 
-import base64
-import hashlib
 import json
 import re
 from functools import cache
-from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -13,6 +10,7 @@ from keeptree.explanation.story_text import CAVEAT
 from keeptree.exporters.javascript import read_script
 from keeptree.progress import step
 from keeptree.reporting import charts, plot
+from keeptree.reporting.assets import compact, content_policy, read_asset
 from keeptree.reporting.bars import push_bar, risk_meter
 from keeptree.reporting.outline import fold, open_nodes, outline_bar, outline_items, path_to
 from keeptree.reporting.quality import SHOWN_METRICS
@@ -85,7 +83,7 @@ def render(data):
         .render(
             data=data,
             css=css,
-            csp=_policy(css, script),
+            csp=content_policy(css, script),
             script=script,
             json=to_script(page_data(data)),
             selected=selected,
@@ -101,20 +99,24 @@ def render(data):
 
 def page_style(drawing):
     """Return the style sheets as one; the drawing of the tree is shown where it fits."""
-    text = "\n".join(_read(f"css/{name}.css") for name in STYLES)
+    text = "\n".join(read_asset(f"css/{name}.css") for name in STYLES)
     if drawing is not None:
         room = int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING
         text += (
             f"@media (max-width: {room}px) {{ .views, .drawing, .for-drawing {{ display: none; }}\n"
             ".outline.second { display: block; } }\n"
         )
-    return _compact(text)
+    return compact(text)
 
 
 def page_script():
     """Return the modules of the page as one: each in a scope of its own, without its imports."""
-    texts = (read_script(name) if name in _SHARED else _read(f"js/{name}.js") for name in SCRIPTS)
-    return "\n" + _compact("\n".join(_scope(text) for text in texts))
+    texts = (
+        read_script(name) if name in _SHARED else read_asset(f"js/{name}.js") for name in SCRIPTS
+    )
+    return "
+" + compact("
+".join(_scope(text) for text in texts))
 
 
 def page_data(data):
@@ -202,10 +204,6 @@ def _environment():
     return environment
 
 
-def _read(name):
-    return files("keeptree.reporting").joinpath(name).read_text(encoding="utf-8")
-
-
 def _scope(module):
     """A module as a function that is called at once; what it exports is at hand afterwards."""
     body = re.sub(r"^import [^;]*;\n", "", module, flags=re.MULTILINE)
@@ -214,24 +212,6 @@ def _scope(module):
     )
     body = re.sub(r"^export ", "", body, flags=re.MULTILINE)
     return f"const {{ {names} }} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n"
-
-
-def _compact(text):
-    """The same code without indentation, empty lines and lines that only comment."""
-    text = re.sub(r"^\s*/\*.*?\*/\n", "", text, flags=re.MULTILINE | re.DOTALL)
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
-
-
-def _policy(css, script):
-    """The content security policy: nothing but this very style sheet and script."""
-    style, code = (
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (css, script)
-    )
-    return (
-        f"default-src 'none'; script-src 'sha256-{code}'; style-src 'sha256-{style}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _of_class(items, c):

@@ -1,0 +1,91 @@
+"""An audit as one self-contained HTML page without a script, in the style of the report."""
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from keeptree import __version__
+from keeptree.auditing.words import percent, tell_change
+from keeptree.reporting.assets import compact, content_policy, read_asset
+from keeptree.reporting.svg import el, icon
+from keeptree.text import clean, plural, shorten_title
+
+_STYLES = ("base", "facts")
+_HEIGHT, _STEP, _BAR = 64, 26, 10  # pixels of the chart of a column
+_SCALE, _ROW = 320, 12  # of the chart of a leaf
+
+
+def render_audit(audit):
+    """Return the page of an :class:`~keeptree.auditing.audit.Audit` as HTML text."""
+    css = compact("\n".join(read_asset(f"css/{name}.css") for name in _STYLES) + _own_style())
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(audit=audit, css=css, csp=content_policy(css), version=__version__)
+    )
+
+
+def parts_chart(parts):
+    """Return pairs of bars: the share of the training cases in each part, and of the new ones.
+
+    Parameters
+    ----------
+    parts : sequence of dict
+        ``values``, ``before`` and ``now``.
+    """
+    most = max((max(part["before"], part["now"]) for part in parts), default=0) or 1.0
+    bars = []
+    for place, part in enumerate(parts):
+        told = f"{part['values']}: {percent(part['before'])}, now {percent(part['now'])}"
+        pair = [
+            _column(place * _STEP + at, part[which] / most, which)
+            for at, which in ((2, "before"), (2 + _BAR, "now"))
+        ]
+        bars.append(el("g", el("title", told), *pair))
+    width = max(len(parts), 1) * _STEP
+    return icon(width, _HEIGHT, *bars, class_="parts")
+
+
+def accuracy_chart(leaf):
+    """Return a line from 0 to 1 with what was expected of a leaf and what came true."""
+    middle = _ROW / 2
+    marks = [el("path", d=f"M0 {middle}H{_SCALE}", class_="line-track")]
+    if leaf.expected_before is not None:
+        x = float(_SCALE * leaf.expected_before)
+        marks.append(el("path", d=f"M{x:.1f} 0V{_ROW}", class_="mark-before"))
+    if leaf.right is not None:
+        marks.append(el("circle", cx=float(_SCALE * leaf.right), cy=middle, r=4.5, class_="now"))
+    return icon(_SCALE, _ROW, *marks, class_="scale")
+
+
+def _column(x, share, which):
+    height = max(float((_HEIGHT - 2) * share), 1.0)
+    return el("rect", x=x, y=_HEIGHT - height, width=_BAR, height=height, class_=which)
+
+
+def _sample(which):
+    """A square in the colour of the training sample or of the new cases."""
+    return icon(12, 12, el("rect", width=12, height=12, class_=which))
+
+
+@cache
+def _environment():
+    environment = Environment(
+        loader=PackageLoader("keeptree", "auditing"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        percent=percent, plural=plural, clean=clean, tooltip=shorten_title, change=tell_change
+    )
+    environment.filters["plural_of"] = lambda items, *words: plural(len(items), *words)
+    environment.globals.update(
+        parts_chart=parts_chart, accuracy_chart=accuracy_chart, sample=_sample
+    )
+    return environment
+
+
+def _own_style():
+    return read_asset("page.css", "keeptree.auditing")

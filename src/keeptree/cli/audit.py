@@ -1,0 +1,81 @@
+"""``keeptree audit``: whether a saved model still fits the data that come in."""
+
+from pathlib import Path
+
+from keeptree.cli.command import (
+    Command,
+    add_json,
+    add_model,
+    check_distinct,
+    check_order,
+    data_file,
+    load_model,
+    print_json,
+)
+from keeptree.output import check_writable
+from keeptree.progress import step, watch
+
+ALARM = 1  # exit code
+
+
+def _arguments(parser):
+    add_model(parser)
+    parser.add_argument(
+        "--target", metavar="COLUMN", help="column of the true class; it may have empty cells"
+    )
+    parser.add_argument("--out", metavar="FILE", help="write the audit as a page: audit.html")
+    parser.add_argument(
+        "--fail-on",
+        metavar="ALARM",
+        action="append",
+        default=[],
+        choices=["drift", "accuracy"],
+        help="end with exit code 1 on this alarm: drift or accuracy; may be repeated",
+    )
+    parser.add_argument(
+        "--alpha",
+        metavar="P",
+        type=float,
+        default=0.05,
+        help="chance of any alarm if nothing has changed (default: 0.05)",
+    )
+    add_json(parser, "the audit")
+
+
+def _run(options):
+    options.data = data_file(options)
+    check_order(options.model, options.data)
+    if options.out is not None:
+        _check_out(options)
+    from keeptree.auditing.audit import audit_file
+
+    with watch("Auditing a model"):
+        with step("Reading the model"):
+            model = load_model(options.model)
+        result = audit_file(model, options.data, options.target, alpha=options.alpha)
+    if options.out is not None:
+        result.save(options.out)
+    if options.json:
+        print_json(result.to_dict())
+    else:
+        print(result)
+        if options.out is not None:
+            print(f"\nPage: {options.out}")
+    alarms = {"drift": result.drift, "accuracy": result.inaccurate}
+    return ALARM if any(alarms[name] for name in options.fail_on) else None
+
+
+def _check_out(options):
+    """Raise an error if the page cannot be written."""
+    if Path(options.out).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{options.out} is not a page; give it the ending .html.")
+    check_writable(options.out)
+    check_distinct(options.out, options.model, options.data)
+
+
+COMMAND = Command(
+    "audit",
+    "compare new data with the training sample: what changed, and is the tree still right",
+    _arguments,
+    _run,
+)

@@ -1,0 +1,216 @@
+"""An audit is silent when nothing has changed, and names what has."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.auditing.columns import compare_columns
+from keeptree.auditing.count import AuditCount
+from keeptree.data.reference import describe_columns
+from keeptree.data.sample import Sample
+from keeptree.explanation.unfamiliar import find_unseen
+
+
+def draw(n, seed, *, income=0.0):
+    """Loans: numbers, whole numbers, a category, and an outcome that depends on all of them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "income": rng.lognormal(3 + income, 0.5, n).round(1),
+            "job": rng.choice(["craft", "none", "office"], n, p=[0.3, 0.2, 0.5]),
+            "shoe": rng.integers(36, 47, n).astype(float),
+        }
+    )
+    score = 0.05 * (frame["age"] - 45) + 0.1 * (frame["income"] - 20) + (frame["job"] == "office")
+    outcome = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "repaid", "default")
+    return frame, outcome
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = draw(2000, 0)
+    return kt.KeptTreeClassifier(kt.C45Classifier(min_samples_leaf=40)).fit(X, y)
+
+
+def test_nothing_is_reported_when_nothing_has_changed(model):
+    X, y = draw(1500, 1)
+    result = kt.audit(model, X, y)
+    assert not result.drift
+    assert not result.inaccurate
+    assert result.aged is None
+    assert result.verdict.startswith("No alarm")
+    assert abs(result.expected.accuracy - result.realised.accuracy) < 0.03
+    assert result.expected.low < result.realised.accuracy < result.expected.high
+
+
+def test_a_moved_column_is_named_and_the_expected_accuracy_follows(model):
+    X, y = draw(3000, 2, income=0.6)
+    result = kt.audit(model, X, y)
+    assert [column.name for column in result.columns if column.changed] == ["income"]
+    assert result.drift
+    assert not result.inaccurate
+    assert "income" in result.verdict
+    # Covariate shift: the probabilities stay right, so the estimate does.
+    assert abs(result.expected.accuracy - result.realised.accuracy) < 0.02
+
+
+def test_a_broken_sensor_new_categories_and_missing_values_are_told_apart(model):
+    X, _ = draw(1000, 3)
+    X["job"] = X["job"].where(np.arange(1000) % 10 > 0, "gig")
+    X["shoe"] = X["shoe"].where(np.arange(1000) % 5 > 0)
+    X["age"] = 300
+    changed = {column.name: column.changed for column in kt.audit(model, X).columns}
+    assert changed["job"] == ("unseen",)
+    assert changed["shoe"] == ("missing",)
+    assert set(changed["age"]) == {"distribution", "outside"}
+    assert changed["income"] == ()
+
+
+def test_without_outcomes_a_concept_shift_is_invisible_and_with_them_its_leaves_are_named(model):
+    X, y = draw(2000, 4)
+    old = X["age"] > 50
+    y = np.where(old, np.where(y == "repaid", "default", "repaid"), y)
+    blind, seeing = kt.audit(model, X), kt.audit(model, X, y)
+    assert not blind.drift
+    assert not blind.inaccurate
+    assert seeing.inaccurate
+    assert seeing.aged == "tree"
+    changed = [leaf for leaf in seeing.leaves if leaf.changed]
+    assert changed
+    assert "review the tree" in seeing.verdict
+
+
+def test_outcomes_may_be_unknown_yet_or_of_a_new_class(model):
+    X, y = draw(1000, 5)
+    y = y.astype(object)
+    y[:400] = None
+    y[400:450] = "fraud"
+    realised = kt.audit(model, X, y).realised
+    assert realised.cases == 600
+    assert realised.new_classes == 50
+    assert sum(row["cases"] for row in realised.classes) == 550
+    assert kt.audit(model, X, np.full(1000, None)).realised is None
+
+
+def test_the_sums_are_those_of_a_naive_count(model):
+    X, y = draw(300, 6)
+    X.loc[::7, "income"] = np.nan
+    count = AuditCount(model)
+    codes = np.array([list(model.classes_).index(label) for label in y])
+    for start in range(0, 300, 64):
+        block = X[start : start + 64]
+        rows = model.encode(block)
+        count.add(rows, find_unseen(block, rows, model.tree_), codes[start : start + 64])
+    p, decision, leaf = model.predict_proba(X), model.predict(X), model.tree_.apply(X)
+    right = p[np.arange(300), [list(model.classes_).index(d) for d in decision]]
+    assert count.leaf_expected.sum() == pytest.approx(right.sum())
+    assert count.squares == pytest.approx((right**2).sum())
+    assert count.leaf_right.sum() == (decision == y).sum()
+    for node in np.unique(leaf):
+        assert count.leaf_cases[node] == (leaf == node).sum()
+        assert count.leaf_right[node] == ((leaf == node) & (decision == y)).sum()
+    reference = model.reference_
+    k = list(model.feature_names_in_).index("income")
+    naive = [(X["income"] <= point).sum() for point in reference.points[k]]
+    assert count.below[k].tolist() == naive
+    assert count.known[k] == X["income"].notna().sum()
+
+
+def test_a_reference_holds_no_row_of_a_small_sample(model):
+    X, y = draw(9, 7)
+    tree = model.tree_
+    sample = Sample(tree, tree.encode(X), np.zeros(9, dtype=int))
+    reference = describe_columns(sample)
+    assert all(len(points) == 0 for points in reference.points)
+    result = kt.audit(model, X, y)
+    assert result.rows == 9
+
+
+def test_columns_come_in_the_order_in_which_decisions_depend_on_them(model):
+    X, _ = draw(500, 8)
+    rows = model.encode(X)
+    count = AuditCount(model)
+    count.add(rows, find_unseen(X, rows, model.tree_))
+    tested = [column.tested for column in compare_columns(count)]
+    assert tested == sorted(tested, reverse=True)
+    root = model.tree_.feature_name(int(model.tree_.feature[0]))
+    assert compare_columns(count)[0].name == root
+    assert compare_columns(count)[0].tested == 1
+
+
+def test_a_saved_model_audits_the_same_and_a_file_as_a_table_does(model, tmp_path):
+    X, y = draw(700, 9, income=0.4)
+    kt.save(model, tmp_path / "model.json")
+    X.assign(outcome=y).to_csv(tmp_path / "new.csv", index=False)
+    loaded = kt.load(tmp_path / "model.json")
+    expected = kt.audit(model, X, y).to_dict()
+    assert kt.audit(loaded, X, y).to_dict() == expected
+    assert kt.audit_file(loaded, tmp_path / "new.csv", "outcome").to_dict() == expected
+
+
+def test_wrapped_models_rankings_and_numpy_tables_are_audited_too():
+    X, y = draw(400, 10)
+    numbers = X[["age", "income"]].to_numpy()
+    tree = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(numbers, y)
+    kept = kt.KeptTreeClassifier(FrozenEstimator(tree)).fit(numbers, y)
+    assert kt.audit(FrozenEstimator(kept), numbers).expected.accuracy > 0.5
+    rank = kt.GeometricRankClassifier(tree).fit(numbers, y)
+    result = kt.audit(rank, numbers, y)
+    assert result.expected is None
+    assert result.realised.expected is None
+    assert result.realised.accuracy == pytest.approx((tree.predict(numbers) == y).mean())
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert "<h1>" in result.to_html()
+
+
+def test_a_kept_tree_without_its_learner_scores_its_sample_on_halves():
+    X, y = draw(2000, 11)
+    tree = kt.C45Classifier(min_samples_leaf=40).fit(X, y).tree_
+    model = kt.KeptTreeClassifier(tree).fit(X, y)
+    assert model.expected_.unseen
+    new, _ = draw(4000, 12)
+    assert abs(model.expected_.accuracy - kt.audit(model, new).expected.accuracy) < 0.015
+    few = kt.KeptTreeClassifier(tree).fit(X[:3], y[:3])
+    assert not few.expected_.unseen
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (lambda model, X, y: (model.tree_, X), "does not remember its training sample"),
+        (lambda model, X, y: (model, X, y[:-1]), "y has 199 outcomes, but X has 200 rows"),
+        (lambda model, X, y: (model, X.drop(columns="job")), "job"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(model, arguments, sentence):
+    X, y = draw(200, 13)
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        kt.audit(*arguments(model, X, y))
+    with pytest.raises(ValueError, match="not a probability"):
+        kt.audit(model, X, alpha=1.5)
+
+
+def test_a_model_of_an_older_version_is_told_to_be_fitted_again(model, tmp_path):
+    X, _ = draw(50, 14)
+    kt.save(model, tmp_path / "model.json")
+    old = kt.load(tmp_path / "model.json")
+    del old.reference_, old.expected_
+    kt.save(old, tmp_path / "old.json")
+    with pytest.raises(ValueError, match="has no reference statistics"):
+        kt.audit(kt.load(tmp_path / "old.json"), X)
+
+
+def test_hostile_names_are_escaped_in_the_page():
+    X, y = draw(300, 15)
+    X = X.rename(columns={"job": "<script>alert(1)</script>"})
+    y = np.where(y == "repaid", "<img src=x onerror=alert(2)>", y)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    page = kt.audit(model, X, y).to_html()
+    assert "<script" not in page
+    assert "<img" not in page

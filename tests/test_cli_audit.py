@@ -1,0 +1,64 @@
+"""``keeptree audit`` on the command line."""
+
+import json
+
+import pytest
+
+import keeptree as kt
+from keeptree.cli import main
+from tests.auditing.test_audit import draw
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    for name, n, seed, income in (("train", 1500, 0, 0), ("same", 800, 1, 0), ("moved", 800, 2, 1)):
+        X, y = draw(n, seed, income=income)
+        X.assign(outcome=y).to_csv(folder / f"{name}.csv", index=False)
+    model = kt.fit_file(folder / "train.csv", "outcome", tree=kt.C45Classifier(min_samples_leaf=40))
+    kt.save(model, folder / "model.json")
+    return folder
+
+
+def run(folder, *options):
+    return main(["audit", str(folder / "model.json"), *map(str, options)])
+
+
+def test_the_exit_code_says_whether_a_chosen_alarm_went_off(folder, capsys):
+    assert run(folder, folder / "same.csv", "--fail-on", "drift", "--fail-on", "accuracy") == 0
+    assert "No alarm" in capsys.readouterr().out
+    assert run(folder, folder / "moved.csv") == 0
+    assert run(folder, folder / "moved.csv", "--fail-on", "drift") == 1
+    assert "the data have changed in income" in capsys.readouterr().out
+
+
+def test_json_and_page_hold_what_the_terminal_shows(folder, capsys, tmp_path):
+    page = tmp_path / "audit.html"
+    code = run(folder, folder / "moved.csv", "--target", "outcome", "--json", "--out", page)
+    found = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert found["schema"] == 1
+    assert found["alarms"]["drift"]
+    assert found["verdict"].split(";")[0] in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["missing.csv"], "missing.csv"),
+        (["same.csv", "--target", "nothing"], "nothing"),
+        (["same.csv", "--out", "page.txt"], "give it the ending .html"),
+        (["same.csv", "--alpha", "2"], "not a probability"),
+        (["same.csv", "--fail-on", "weather"], "invalid choice"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(folder, capsys, monkeypatch, options, sentence):
+    monkeypatch.chdir(folder)
+    try:
+        code = run(folder, *options)
+    except SystemExit as exit:
+        code = exit.code
+    assert code == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
