@@ -114,9 +114,7 @@ def page_script():
     texts = (
         read_script(name) if name in _SHARED else read_asset(f"js/{name}.js") for name in SCRIPTS
     )
-    return "
-" + compact("
-".join(_scope(text) for text in texts))
+    return "\n" + compact("\n".join(_scope(text) for text in texts))
 
 
 def page_data(data):
