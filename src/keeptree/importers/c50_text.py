@@ -2,8 +2,9 @@
 
 import re
 
+from keeptree.importers.line import Leaf, Line, OutlineError
 from keeptree.importers.members import choose_tree
-from keeptree.importers.outline import Leaf, Line, OutlineError, build, single_leaf
+from keeptree.importers.outline import build, single_leaf
 from keeptree.tree import NUMERIC, SHARE
 
 _TREE = re.compile(r"^Decision tree:[ \t]*\n", re.MULTILINE)

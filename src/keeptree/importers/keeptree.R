@@ -1,7 +1,7 @@
-# Writes a classification tree of rpart or partykit as JSON that KeepTree reads, with all digits.
+# Writes a classification tree of rpart, partykit or C50 as JSON that KeepTree reads, with all digits.
 #
 #   source("keeptree.R")
-#   keeptree_write(fit, "tree.json")        # fit: an rpart or a constparty (ctree) object
+#   keeptree_write(fit, "tree.json")        # fit: an rpart, a constparty (ctree) or a C5.0 object
 #
 # then, in a shell: keeptree keep tree.json --out kept.json; or in Python: keeptree.keep("tree.json")
 
@@ -20,11 +20,13 @@ keeptree_write <- function(model, path) {
     paste0("{", paste(paste0(text(names(parts)), ":", unlist(parts)), collapse = ","), "}")
   }
   write_tree <- function(kind, version, columns, classes, nodes, extra = "{}") {
-    document <- object(
+    write_document(object(
       keeptree_r = "1", kind = text(kind), version = text(version),
       columns = list_of(columns), classes = list_of(text(classes)), nodes = list_of(nodes),
       options = extra
-    )
+    ))
+  }
+  write_document <- function(document) {
     connection <- file(path, open = "wb")
     on.exit(close(connection))
     writeBin(charToRaw(enc2utf8(document)), connection)
@@ -123,5 +125,13 @@ keeptree_write <- function(model, path) {
     columns <- vapply(used, function(name) column(name, levels(data[[name]])), "")
     return(write_tree("partykit", as.character(utils::packageVersion("partykit")), columns, classes, nodes))
   }
-  stop("keeptree_write: expected an rpart or a partykit tree")
+
+  if (inherits(model, "C5.0")) {
+    if (model$rbm) stop("keeptree_write: the model is a set of rules; grow it with rules = FALSE")
+    return(write_document(object(
+      keeptree_c50 = "1", version = text(utils::packageVersion("C50")),
+      names = text(model$names), tree = text(model$tree)
+    )))
+  }
+  stop("keeptree_write: expected a tree of rpart, partykit or C50")
 }

@@ -51,6 +51,7 @@ class Sketch:
     def __post_init__(self):
         self.kind, self.feature, self.threshold, self.missing = [], [], [], []
         self.children, self.branch_of, self.counts, self.label = [], [], [], []
+        self.parent = []
         self.values = {}  # of a regression tree: node -> weight, mean and variance
         self.add()
 
@@ -75,6 +76,7 @@ class Sketch:
             (self.branch_of, ()),
             (self.counts, None),
             (self.label, None),
+            (self.parent, None),
         ):
             values.append(start)
         return len(self.kind) - 1
@@ -100,15 +102,15 @@ class Sketch:
     def _split(self, node, kind, feature, width, missing):
         self.kind[node], self.feature[node] = kind, int(feature)
         self.children[node] = tuple(self.add() for _ in range(width))
+        for child in self.children[node]:
+            self.parent[child] = node
         self.missing[node] = self.children[node][missing] if missing >= 0 else missing
         return self.children[node]
 
     def reachable(self, node, feature):
         """Labels of a nominal column that the tests above a node let through."""
         labels = set(self.categories[feature])
-        parent = {child: above for above, below in enumerate(self.children) for child in below}
-        while node in parent:
-            above = parent[node]
+        while (above := self.parent[node]) is not None:
             if self.feature[above] == feature:
                 branch = self.children[above].index(node)
                 taken = zip(self.categories[feature], self.branch_of[above], strict=True)
