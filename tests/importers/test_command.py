@@ -97,6 +97,17 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(files, capsys, text, s
     assert not out.exists()
 
 
+def test_a_model_of_another_tool_is_told_from_keeptree_s_own_by_its_content(files, capsys):
+    """CatBoost writes its keys in any order."""
+    source = files / "model.json"
+    source.write_text('{"ctr_data": {}, "features_info": {"float_features": []}, "trees": []}')
+    line = ["fit", str(files / "loans.csv"), "--target", "risk", "--tree", str(source)]
+    assert main([*line, "--out", str(files / "out.json")]) == 2
+    said = capsys.readouterr().err
+    assert "kt.save" not in said, "it is no damaged file of KeepTree"
+    assert "model.json" in said
+
+
 def test_the_r_script_is_printed(capsys):
     assert main(["keep", "--r-script"]) == 0
     assert "keeptree_write <- function(model, path)" in capsys.readouterr().out

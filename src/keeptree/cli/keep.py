@@ -11,6 +11,7 @@ from keeptree.cli.command import (
     output_path,
     print_json,
 )
+from keeptree.progress import watch
 from keeptree.text import plural
 
 
@@ -53,28 +54,32 @@ def _run(options):
     if options.data is None:
         _check_no_data_options(options)
     out = output_path(options.out, options.source, options.data, default="tree.json")
-    if options.data is None:
-        from keeptree.importers import keep
-
-        tree = keep(Path(options.source), tree=options.number, missing=options.missing)
-    else:
-        from keeptree.importers.with_data import keep_with_data
-
-        tree = keep_with_data(
-            Path(options.source),
-            data_file(options),
-            options.target,
-            tree=options.number,
-            missing=options.missing,
-            nominal=options.nominal,
-            drop=options.drop,
-        )
+    with watch("Reading a tree"):
+        tree = _keep(options)
     tree.save(out)
     summary = _summary(tree, out)
     if options.json:
         print_json(summary)
     else:
         _print(summary)
+
+
+def _keep(options):
+    if options.data is None:
+        from keeptree.importers import keep
+
+        return keep(Path(options.source), tree=options.number, missing=options.missing)
+    from keeptree.importers.with_data import keep_with_data
+
+    return keep_with_data(
+        Path(options.source),
+        data_file(options),
+        options.target,
+        tree=options.number,
+        missing=options.missing,
+        nominal=options.nominal,
+        drop=options.drop,
+    )
 
 
 def _check_no_data_options(options):

@@ -9,6 +9,7 @@ from keeptree.importers.spark_folder import is_spark_folder
 from keeptree.importers.written import looks_written
 
 _HEAD = 4096
+_UBJSON = rb"\{[$#LlIiUdD]"
 _MOST_BYTES = 1 << 30
 # A hostile file of a few megabytes can ask for gigabytes of lists: values are counted first.
 _MOST_LINES = 500_000
@@ -64,10 +65,18 @@ def open_source(source):
 
 def is_keeptree_file(path):
     """Whether a file is KeepTree's own JSON, or JSON of no kind that an importer knows."""
-    head = Path(path).read_bytes()[:_HEAD].lstrip()
-    foreign = rb'\A\{"(features_info|learner|version|keeptree_r|keeptree_c50)"|\A\{[$#LlIiUdD]'
+    content = Path(path).read_bytes()
+    head = content[:_HEAD].lstrip()
+    if re.match(rb'\{\s*"format"', head):  # as KeepTree writes it
+        return True
     is_json = head[:1] == b"{" or Path(path).suffix.lower() == ".json"
-    return is_json and re.match(foreign, head) is None
+    if not is_json or re.match(_UBJSON, head):
+        return False
+    try:
+        document = parse_json(content, path)
+    except ValueError:
+        return False
+    return not (isinstance(document, dict) and (_JSON.keys() - {"format"}) & document.keys())
 
 
 def _file_source(path):
@@ -102,7 +111,7 @@ def _content_source(content, path, importer=None):
 _BINARY = {
     rb"<|\xff\xfe<\0|\xfe\xff\0<": "!is XML; PMML is not read yet. Give the tree as text instead.",
     rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42]": "onnx:read_bytes",
-    rb"\{[$#LlIiUdD]": "xgboost:read_ubjson",
+    _UBJSON: "xgboost:read_ubjson",
     rb"CBM1": "!is CatBoost's binary format; save the model with format='json' and pool=.",
     rb"\x80[\x02-\x05]": (
         "!is a pickle, which can run anything when it is read; load it yourself and give the model "

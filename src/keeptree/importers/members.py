@@ -15,10 +15,10 @@ def choose_tree(tree, n_trees, what="this model"):
     --------
     >>> choose_tree(None, 1), choose_tree(-1, 5)
     (0, 4)
-    >>> choose_tree(None, 100)
+    >>> choose_tree(None, 9)
     Traceback (most recent call last):
     ...
-    ValueError: This model has 100 trees; choose one with tree=0 to tree=99.
+    ValueError: This model has 9 trees; choose one with tree=0 to tree=8 (keeptree keep --number).
     """
     if n_trees < 1:
         raise ValueError(f"{_capital(what)} has no tree.")
@@ -26,7 +26,7 @@ def choose_tree(tree, n_trees, what="this model"):
         if n_trees > 1:
             raise ValueError(
                 f"{_capital(what)} has {n_trees} trees; choose one with tree=0 to "
-                f"tree={n_trees - 1}."
+                f"tree={n_trees - 1} (keeptree keep --number)."
             )
         return 0
     try:
