@@ -84,9 +84,9 @@ def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
     tree : int, optional
         Which tree of an ensemble, counted from 0.
     missing : {"majority", "share", "error"}, optional
-        Where a missing value goes at tests for which the source gives no rule, or one that a Tree
-        cannot hold: to the heaviest child, shared among the children by weight, or nowhere (an
-        error, the default).
+        What happens to a missing value at tests for which the source has no rule, or one that a
+        Tree cannot hold: it goes to the heaviest child, is shared among the children by weight,
+        or is an error (the default).
     fold : bool, default=True
         Whether the steps of a pipeline are folded into the tests of its tree, so that the Tree
         takes the raw columns: numbers before they are scaled, categories before they are encoded.
@@ -98,8 +98,8 @@ def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
     tree : Tree
         It sends every row to the leaf to which the model sends it. A raw row that a pipeline
         refuses, for example because of an unknown category, may be answered if the tree does not
-        ask for that value. What the source has lost is told by a warning and kept in
-        ``source["lost"]``.
+        ask for that value. A warning names what the source has lost, and ``source["lost"]`` keeps
+        it.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
 
 
 def _complete(found, X, y, missing):
-    """The Tree that was found, its cases counted and its missing values ruled on."""
+    """The Tree that was found, with counts and a rule for missing values where they are given."""
     if isinstance(found, Tree):
         if X is not None:
             return count_table(found, X, y, missing)
@@ -200,7 +200,7 @@ def keep_with_steps(model, X=None):
 
 
 def _find(source, X, y, tree):
-    """The Tree of a source, or its Sketch if something about it is still to be found out."""
+    """The Tree of a source, or a Sketch if counts or classes may have to come from data."""
     if isinstance(source, Tree):
         return source
     if isinstance(source, str | bytes | PathLike):

@@ -1,4 +1,4 @@
-"""Class counts of a tree from rows: each is sent to its leaf and counted."""
+"""Class counts of a tree from rows, each counted in the leaf that it reaches."""
 
 import warnings
 from dataclasses import replace
@@ -21,7 +21,7 @@ def finish(sketch, X=None, y=None, missing=None):
     Parameters
     ----------
     sketch : Sketch
-        What an importer found.
+        What an importer read.
     X, y : table and labels, optional
         Rows to count; without them the source must have class counts, or a class in each leaf.
     missing : {"majority", "share", "error"}, optional
@@ -130,7 +130,7 @@ def _columns_of(sketch, X):
     absent = [name for name in sketch.names if name not in names]
     if absent:
         guess = did_you_mean(absent[0], names) or "."
-        raise ValueError(f"X has no column {absent[0]!r:.80}, which the tree knows{guess}")
+        raise ValueError(f"X has no column {absent[0]!r:.80}, which the tree needs{guess}")
     X = X[list(sketch.names)]
     if sketch.categories is not None:
         sketch.categories = tuple(

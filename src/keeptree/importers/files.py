@@ -59,7 +59,7 @@ def open_source(source):
             f"{source!s:.200} cannot be opened ({reason}); expected the path of a tree or its text."
         ) from None
     if size > _MOST_BYTES:
-        raise ValueError(f"{path} has {size:,} bytes, which no single tree needs.")
+        raise ValueError(f"{path} has {size:,} bytes, more than any single tree needs.")
     return _file_source(path)
 
 
@@ -107,7 +107,7 @@ def _content_source(content, path, importer=None):
     return _text_source(text, path)
 
 
-# How the content of a file begins -> who reads it, or (behind !) why nobody does.
+# How the content of a file begins -> its importer, or (after !) why it is not read.
 _BINARY = {
     rb"<|\xff\xfe<\0|\xfe\xff\0<": "!is XML; PMML is not read yet. Give the tree as text instead.",
     rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42]": "onnx:read_bytes",
@@ -128,7 +128,7 @@ _BINARY = {
 # How the name of a file ends -> who reads it, if its content is not known.
 _ENDINGS = {".onnx": "onnx:read_bytes"}
 
-# A pattern in a text -> who reads it.
+# A pattern in a text -> its importer.
 _TEXTS = {
     r"\Atree\s*\nversion=": "lightgbm:read_text",
     r"^J48 (un)?pruned tree": "j48:read_text",
@@ -176,7 +176,7 @@ def _json_source(content, path):
     )
 
 
-# A key that only this kind of document has -> who reads it.
+# A key that only this kind of document has -> its importer.
 _JSON = {
     "keeptree_r": "r_trees:read_document",
     "keeptree_c50": "c50:read_document",

@@ -1,4 +1,4 @@
-"""What the data at hand say about the columns, categories and classes of a tree."""
+"""Columns, categories and classes of the data, for a source to be checked against."""
 
 import difflib
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def read_known(X, y, nominal=()):
 
 
 def match_label(label, labels):
-    """The label of the data that a source means: ``"1"`` is 1 if the data hold numbers.
+    """The label of the data that a label of a source stands for: ``"1"`` is 1 among numbers.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def did_you_mean(word, candidates):
 
 
 def closest(word, candidates):
-    """The candidate that is probably meant by a misspelt word; None if no one is close."""
+    """The candidate that is probably meant by a misspelt word; None if none is close."""
     texts = {str(candidate).casefold(): candidate for candidate in candidates}
     found = difflib.get_close_matches(str(word).casefold(), texts, n=1, cutoff=0.75)
     return texts[found[0]] if found else None
