@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
-from keeptree.temporary import is_temporary, temporary_file
+from keeptree.temporary import is_temporary, temporary_file, temporary_folder
 
 # Errors that come from writing, whichever library writes.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EROFS, getattr(errno, "EDQUOT", -1)}
@@ -93,7 +93,34 @@ def replacing(path):
         os.fsync(file.fileno())
         file.close()
         os.replace(temporary, target)
-        _sync_folder(target.parent)
+        _sync(target.parent)
+
+
+@contextmanager
+def new_folder(path):
+    """Yield a temporary folder beside ``path`` that gets this name once it is complete.
+
+    A folder with something in it is never replaced; an error inside leaves nothing behind.
+    """
+    path = check_new_folder(path)
+    with _explaining(path), temporary_folder(path.parent) as temporary:
+        yield temporary
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                _sync(file)
+        os.replace(temporary, path)
+        _sync(path.parent)
+
+
+def check_new_folder(path):
+    """Return the path of a folder to write, absolute; an OSError unless it is new or empty."""
+    path = user_path(path).absolute()
+    if path.is_dir() and any(path.iterdir()):
+        raise FileExistsError(f"The folder {path} exists and is not empty; choose another one.")
+    if path.exists() and not path.is_dir():
+        raise FileExistsError(f"{path} is a file; choose another name for the folder.")
+    check_writable(path.parent / f"{path.name}.parquet")
+    return path
 
 
 def write_text(path, text):
@@ -138,10 +165,10 @@ def _take_over(target, old, temporary):
     temporary.chmod(mode)
 
 
-def _sync_folder(folder):
-    """Wait until the new name of a file is on the disk, where the system can tell."""
+def _sync(place):
+    """Wait until a file, or the names in a folder, are on the disk, where the system can tell."""
     with suppress(OSError):  # some network file systems cannot
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(place, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

@@ -1,12 +1,13 @@
-"""Temporary files that do not outlive their process, however it ends.
+"""Temporary files and folders that do not outlive their process, however it ends.
 
-A file is removed when its block ends, also by SIGINT, SIGTERM and SIGHUP. What SIGKILL or a power
+One is removed when its block ends, also by SIGINT, SIGTERM and SIGHUP. What SIGKILL or a power
 failure leaves is recognised by its name and removed by the next process that writes to the folder.
 """
 
 import os
 import re
 import secrets
+import shutil
 import signal
 import socket
 import threading
@@ -40,8 +41,7 @@ def temporary_file(folder, mode=0o666):
     file : binary file
         Open for writing; the caller may close it.
     """
-    remove_leftovers(folder)
-    path = folder / f".keeptree-{_place()}-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+    path = _new_path(folder)
     # Mode x is O_EXCL: a link that somebody put in its place is never followed.
     with _watching(path), open(path, "xb", opener=partial(os.open, mode=mode)) as file:
         try:
@@ -50,6 +50,24 @@ def temporary_file(folder, mode=0o666):
             with suppress(OSError):  # what cannot be flushed is thrown away
                 file.close()
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder(folder):
+    """Yield the path of a new folder in a folder; it is gone afterwards, unless it was renamed.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to make it. What a killed process left there is removed first.
+    """
+    path = _new_path(folder)
+    with _watching(path):
+        path.mkdir()
+        try:
+            yield path
+        finally:
+            _remove(path)
 
 
 def is_temporary(name):
@@ -67,8 +85,21 @@ def remove_leftovers(folder):
         for entry in entries:
             found = _NAME.fullmatch(entry.name)
             if found and found[1] == _place() and _has_ended(int(found[2])):
-                with suppress(OSError):
-                    os.unlink(entry.path)
+                _remove(entry.path)
+
+
+def _new_path(folder):
+    remove_leftovers(folder)
+    return folder / f".keeptree-{_place()}-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+
+
+def _remove(path):
+    """Remove a file or a folder with all that is in it, as far as the system allows."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            os.unlink(path)
 
 
 @cache
@@ -130,7 +161,6 @@ def _end(number, _):
     """Remove this process's files and end as the signal would have."""
     for path, process in list(_mine.items()):
         if process == os.getpid():
-            with suppress(OSError):
-                os.unlink(path)
+            _remove(path)
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

@@ -95,6 +95,41 @@ def add_model(parser):
     return data
 
 
+def add_engine(parser, engines):
+    """Add the options that choose what computes, for data that may be several files."""
+    parser.add_argument(
+        "--engine",
+        choices=engines,
+        default="local",
+        help="what reads and scores the rows (default: %(default)s, which needs nothing else); "
+        "DATA may be a folder or a glob of files",
+    )
+    parser.add_argument(
+        "--option",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="an option of the engine: of its reader, or where its cluster is (scheduler= for "
+        "dask, address= for ray, master= for spark); may be repeated",
+    )
+
+
+def read_options(options):
+    """The engine's options as a dict; values that are JSON, such as true and 3, are read so."""
+    found = {}
+    for text in options.option:
+        key, mark, value = text.partition("=")
+        if not (key and mark):
+            raise ValueError(f"--option {text!r} is not of the form KEY=VALUE.")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+        if options.engine == "spark" or isinstance(found[key], list | dict):
+            found[key] = value  # Spark reads text
+    return found
+
+
 def add_json(parser, what):
     """Add the option that prints for machines."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
@@ -133,12 +168,18 @@ def check_distinct(out, *inputs):
 
 
 @watch("Starting")  # libraries may take long to load
-def data_file(options):
-    """The data file of a command as a :class:`~keeptree.DataFile`; checks that it can be read."""
+def data_file(options, several=False):
+    """The data file of a command as a :class:`~keeptree.DataFile`; checks that it can be read.
+
+    With ``several`` it may be a folder or a glob, or what only an engine can open.
+    """
     require_extra("pandas", "pyarrow", extra="files")
+    from keeptree.data.parts import is_table_of_files
     from keeptree.data.source import DataFile
 
     file = DataFile(options.data, **{name: getattr(options, name) for name in FILE_OPTIONS})
+    if several and is_table_of_files(file):
+        return file
     if file.ending == ".arff":
         require_extra("arff", extra="files")
     if file.ending in (".xlsx", ".xlsm"):

@@ -1,9 +1,10 @@
-"""``keeptree predict``: the answers of a saved model for a data file of any size."""
+"""``keeptree predict``: the answers of a saved model for data of any size."""
 
 import sys
 
 from keeptree.cli.command import (
     Command,
+    add_engine,
     add_json,
     add_model,
     check_distinct,
@@ -11,8 +12,10 @@ from keeptree.cli.command import (
     data_file,
     load_model,
     print_json,
+    read_options,
 )
 from keeptree.cli.naming import add_labels, read_labels
+from keeptree.engines import ENGINES
 from keeptree.progress import step, watch
 from keeptree.text import plural
 
@@ -23,7 +26,8 @@ def _arguments(parser):
         "--out",
         metavar="FILE",
         required=True,
-        help="the answers: a .csv or .parquet file, or - for CSV on the standard output",
+        help="the answers: a .csv or .parquet file, a name without an ending for a folder of "
+        "Parquet files, or - for CSV on the standard output",
     )
     parser.add_argument(
         "--keep",
@@ -45,6 +49,7 @@ def _arguments(parser):
         action="store_true",
         help="write text that a spreadsheet would run as a formula with an apostrophe before it",
     )
+    add_engine(parser, ENGINES)
     add_labels(parser)
     add_json(parser, "a summary")
 
@@ -52,7 +57,7 @@ def _arguments(parser):
 def _run(options):
     if options.json and options.out == "-":
         raise ValueError("--json and --out - both want the standard output; leave one of them out.")
-    options.data = data_file(options)
+    options.data = data_file(options, several=True)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
     from keeptree.engines.local import predict_file
@@ -69,20 +74,25 @@ def _run(options):
             labels=read_labels(options) or None,
             strict=options.strict,
             excel_safe=options.excel_safe,
+            engine=options.engine,
+            options=read_options(options),
         )
     if options.json:
         print_json(summary)
         return
     # Beside the answers the standard output has no room for a word about them.
-    _tell(summary, sys.stderr if options.out == "-" else sys.stdout)
+    _tell(summary, sys.stderr if options.out == "-" else sys.stdout, options.engine)
 
 
-def _tell(summary, stream):
+def _tell(summary, stream, engine):
     if stream is sys.stdout:
         print(f"{summary['rows']:,} rows scored.")
         if summary["second_opinions"] is not None:
             print(_tell_disagreement(summary["second_opinions"]))
         print(f"Saved as {summary['out']}.")
+    if engine != "local":
+        print("What is new since fitting was not counted: only --engine local does.", file=stream)
+        return
     new = summary["unfamiliar"]
     unknown = "What is new cannot be told: the model remembers nothing of its training sample."
     print(unknown if new is None else new["sentence"], file=stream)

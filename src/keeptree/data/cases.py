@@ -137,7 +137,7 @@ class CaseReader:
         return made
 
 
-def read_blocks(data, model, keep=()):
+def read_blocks(data, model, keep=(), may_be_empty=False):
     """Read a data file block by block.
 
     Parameters
@@ -148,6 +148,8 @@ def read_blocks(data, model, keep=()):
         Says which columns are wanted and how they are read; see :class:`CaseReader`.
     keep : sequence of str
         Columns to pass through.
+    may_be_empty : bool
+        Whether a file without rows yields nothing; else it is a ValueError.
 
     Yields
     ------
@@ -157,7 +159,7 @@ def read_blocks(data, model, keep=()):
         reader = CaseReader(model, table.names, keep, table.file, table.dialect)
         rows = max(CELLS // max(len(reader.wanted), 1), 1000)
         start = 0
-        for batch, done in table.batches(reader.wanted, rows):
+        for batch, done in table.batches(reader.wanted, rows, may_be_empty):
             frame = reader.frame(batch, start)
             unseen = reader.unseen(batch, frame)
             kept = {name: batch.column(name) for name in keep}

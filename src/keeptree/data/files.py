@@ -47,6 +47,11 @@ def notify(text):
     warnings.warn(text, ReadingNotice, stacklevel=3)
 
 
+def is_known_ending(ending):
+    """Whether the ending of a name is that of a format we read."""
+    return ending in _ENDINGS
+
+
 def check_data_file(data):
     """Return the :class:`DataFile`; one that is no data file, or not there, is an error."""
     file = as_data_file(data)
@@ -87,7 +92,7 @@ class Table:
     is_text: bool
     reader: object
 
-    def batches(self, columns, rows=_ROWS):
+    def batches(self, columns, rows=_ROWS, may_be_empty=False):
         """Read block by block; see :func:`read_batches`."""
         batches, count = self.reader.batches(list(columns), rows), 0
         while True:
@@ -97,7 +102,7 @@ class Table:
                 break
             count += batch.num_rows
             yield batch, done
-        if count == 0:
+        if count == 0 and not may_be_empty:
             raise ValueError(
                 f"{self.file} has no rows; a table with a header and some rows is needed."
             )

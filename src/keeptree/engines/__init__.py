@@ -2,6 +2,8 @@
 
 from importlib import import_module
 
+ENGINES = ("local", "duckdb", "dask", "ray", "spark")  # of predict_file
+
 # Library and class of a table -> file that scores it. Names, not classes: no library is imported
 # to find out that it is not needed. Subclasses are found through their bases.
 _TABLES = {

@@ -1,6 +1,10 @@
 """Score data frames of Dask, partition by partition."""
 
+import os
+from contextlib import contextmanager, nullcontext
+
 from keeptree.engines.pandas import add_answers, text_columns
+from keeptree.engines.writing import part_name
 from keeptree.output import require_extra
 
 
@@ -19,6 +23,40 @@ def score(table, request):
     # Made from no rows: else Dask would call the function with rows of its own invention.
     empty = add_answers(make_meta(table), scorer)
     return table[scorer.wanted].map_partitions(_score_part, delayed(request), meta=empty)
+
+
+@contextmanager
+def open_data(data, options):
+    """Yield the data frame of Parquet or CSV files; ``scheduler`` is the address of a cluster."""
+    require_extra("dask.dataframe", "distributed", "pandas", "pyarrow", extra="dask")
+    import dask.dataframe
+
+    options = dict(options)
+    with _client(options.pop("scheduler", None)):
+        if data.kind == ".csv":
+            types = dict.fromkeys(data.text, "string")
+            # pandas' fast parser is wrong in the last digit of some numbers.
+            settings = {"dtype": types, "float_precision": "round_trip", **options}
+            table = dask.dataframe.read_csv(data.files, **settings)
+        else:
+            # Else a file is one partition, whatever its size.
+            settings = {"split_row_groups": "adaptive", **options}
+            table = dask.dataframe.read_parquet(data.files, **settings)
+        yield table, {}
+
+
+def write(table, folder):
+    """Write a data frame to Parquet files in a folder, one for each partition."""
+    table.to_parquet(str(folder), write_index=False, name_function=part_name)
+
+
+def _client(address):
+    """The client of a cluster; without one Dask works with threads of this process."""
+    if address is None and "DASK_SCHEDULER_ADDRESS" not in os.environ:
+        return nullcontext()
+    from distributed import Client
+
+    return Client(address, timeout="20s")
 
 
 def _score_part(frame, request):

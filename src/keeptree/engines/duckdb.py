@@ -1,5 +1,6 @@
 """Score relations of DuckDB: a function of Arrow columns inside the query."""
 
+from contextlib import contextmanager
 from uuid import uuid4
 
 from keeptree.output import require_extra
@@ -45,6 +46,26 @@ def score(table, request, connection=None):
             "The relation belongs to a connection of its own; give it: kt.score(model, relation, "
             "connection=connection)."
         ) from None
+
+
+@contextmanager
+def open_data(data, options):
+    """Yield the relation of Parquet or CSV files and the option that scoring it needs."""
+    require_extra("duckdb", "pandas", "pyarrow", extra="duckdb")
+    import duckdb
+
+    with duckdb.connect() as connection:
+        if data.kind == ".csv":
+            types = dict.fromkeys(data.text, "VARCHAR")
+            table = connection.read_csv(data.files, **{"dtype": types, **options})
+        else:
+            table = connection.read_parquet(data.files, **options)
+        yield table, {"connection": connection}
+
+
+def write(table, folder):
+    """Write a relation to a Parquet file in a folder."""
+    table.write_parquet(str(folder / "part-00000.parquet"))
 
 
 def _answer(scorer):

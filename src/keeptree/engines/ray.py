@@ -1,5 +1,7 @@
 """Score Ray Datasets, block by block."""
 
+from contextlib import contextmanager
+
 from keeptree.output import require_extra
 
 
@@ -30,6 +32,34 @@ def score(table, request, **options):
     scored = table.map_batches(_score_block, fn_args=(ray.put(request),), **settings)
     scored.context.execution_options.preserve_order = True
     return scored
+
+
+@contextmanager
+def open_data(data, options):
+    """Yield the Dataset of Parquet or CSV files; ``address`` is that of a cluster."""
+    require_extra("ray.data", "pandas", "pyarrow", extra="ray")
+    import ray
+    from pyarrow import csv, string
+
+    options = dict(options)
+    started = not ray.is_initialized()
+    if started:
+        ray.init(options.pop("address", None), log_to_driver=False, logging_level="ERROR")
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    try:
+        if data.kind == ".csv":
+            types = csv.ConvertOptions(column_types={name: string() for name in data.text})
+            yield ray.data.read_csv(data.files, **{"convert_options": types, **options}), {}
+        else:
+            yield ray.data.read_parquet(data.files, **options), {}
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def write(table, folder):
+    """Write a Dataset to Parquet files in a folder; their names are in the order of the rows."""
+    table.write_parquet(str(folder))
 
 
 def _score_block(block, sent):

@@ -1,5 +1,10 @@
 """Score data frames of Spark: ``mapInArrow``, with the model broadcast once."""
 
+import os
+import shutil
+import sys
+from contextlib import contextmanager, suppress
+
 from keeptree.output import require_extra
 
 
@@ -17,6 +22,75 @@ def score(table, request):
     schema = StructType([fields[name] for name in scorer.kept] + added)
     quoted = [f"`{name.replace('`', '``')}`" for name in scorer.wanted]
     return table.select(quoted).mapInArrow(_score_partition(_broadcast(table, request)), schema)
+
+
+@contextmanager
+def open_data(data, options):
+    """Yield the data frame of Parquet or CSV files, or of a ``format`` that Spark can open.
+
+    ``master`` and names that start with ``spark.`` are settings of the session, others options of
+    the reader.
+    """
+    require_extra("pyspark", "pandas", "pyarrow", extra="spark")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise ValueError("Spark needs Java, which was not found; install Java 17 or set JAVA_HOME.")
+    session = _session(options)
+    kind = options.get("format", data.kind.lstrip("."))
+    reader = session.read.format(kind).options(**_reading(kind, options))
+    files = data.files if "format" not in options else data.path
+    try:
+        table = reader.load(files)
+        if kind == "csv":
+            table = reader.schema(_with_text(table.schema, data.text)).load(files)
+        yield table, {}
+    finally:
+        session.stop()
+
+
+def write(table, folder):
+    """Write a data frame to Parquet files in a folder; their names are in the order of the rows."""
+    table.write.mode("append").parquet(folder.as_uri())
+
+
+def _session(options):
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {name: value for name, value in options.items() if name.startswith("spark.")}
+    builder = SparkSession.builder.appName("keeptree")
+    if "master" in options or "SPARK_REMOTE" not in os.environ:
+        master = options.get("master", "local[*]")
+        builder = builder.master(master)
+        if master.startswith("local"):
+            quiet = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+            settings = {**quiet, "spark.ui.enabled": "false", **settings}
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    with suppress(AttributeError):  # Spark Connect has no context
+        session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def _reading(kind, options):
+    """Options of the reader: a CSV file has a header, and its columns have types."""
+    of_reader = {
+        name: value
+        for name, value in options.items()
+        if name not in ("master", "format") and not name.startswith("spark.")
+    }
+    return {"header": "true", "inferSchema": "true", **of_reader} if kind == "csv" else of_reader
+
+
+def _with_text(schema, text):
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    return StructType(
+        [
+            StructField(field.name, StringType()) if field.name in text else field
+            for field in schema.fields
+        ]
+    )
 
 
 def _types():
