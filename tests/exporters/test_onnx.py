@@ -1,7 +1,6 @@
 """ONNX exports score as Python does, in onnxruntime: the same leaves, labels and probabilities."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.tree import DecisionTreeClassifier
@@ -16,26 +15,6 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 from keeptree.exporters import onnx as format_  # noqa: E402
 from keeptree.exporters.onnx.inputs import missing_marker  # noqa: E402
-
-HOSTILE = ["label", "kt0", 'a "quoted"; DROP', "naïve\n<b>"]
-
-
-def hostile_table(n=600):
-    """Numbers and categories with missing values, odd names, three classes of text."""
-    rng = np.random.default_rng(0)
-    columns = [
-        rng.normal(size=n),
-        rng.choice(["red", "blue", 'gr"een', ""], n),
-        rng.integers(0, 9, n).astype(float),
-        rng.choice(["s", "m", "l"], n),
-    ]
-    X = pd.DataFrame(dict(zip(HOSTILE, columns, strict=True)))
-    y = np.where((columns[0] > 0.3) ^ (columns[1] == "red"), "yes", "no; '\"")
-    y = np.where((columns[2] > 5) & (columns[3] == "m"), "", y)
-    for column in HOSTILE[:3]:
-        X.loc[rng.random(n) < 0.1, column] = None
-    return X, y
-
 
 DATA = {
     "two classes": lambda: (

@@ -4,7 +4,10 @@ from keeptree.cli.command import Command, add_json, check_distinct, print_json
 from keeptree.exporters import FORMATS
 from keeptree.progress import watch
 
-_OPTIONS = ("dialect", "table", "view", "form", "keep", "prefix", "landmarks")
+_OPTIONS = (
+    *("dialect", "table", "view", "form", "keep", "prefix", "landmarks"),
+    *("inputs", "leaf", "distance", "missing"),
+)
 
 
 def _arguments(parser):
@@ -58,6 +61,28 @@ def _arguments(parser):
         "--landmarks",
         metavar="NAME",
         help="the table of landmarks that a kernel expert needs (default: landmarks)",
+    )
+    group = parser.add_argument_group("ONNX")
+    group.add_argument(
+        "--inputs",
+        choices=["columns", "used", "matrix"],
+        help="an input for every column, for those that the tree tests, or one matrix of numbers "
+        "(default: columns)",
+    )
+    group.add_argument(
+        "--leaf", action="store_true", default=None, help="add the number of the leaf"
+    )
+    group.add_argument(
+        "--distance",
+        action="store_true",
+        default=None,
+        help="add the distance to the decision boundary",
+    )
+    group = parser.add_argument_group("PMML")
+    group.add_argument(
+        "--missing",
+        choices=["majority"],
+        help="let missing values follow the heaviest child where the tree shares them among all",
     )
 
 

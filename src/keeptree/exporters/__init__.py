@@ -4,7 +4,8 @@ A format is a module with ``write(subject, **options)``, which returns the files
 ending -> text or bytes, the main one first), and, if something can run it, with
 ``run(files, subject, rows, **options)``, which scores :class:`~keeptree.exporters.rows.Rows` there
 and returns :class:`~keeptree.exporters.check.Answers`, or the reason (text) why it cannot. A format
-whose arithmetic is not that of float64 also has ``tolerance(subject, **options)``.
+whose arithmetic is not that of float64 also has ``tolerance(subject, **options)``, and one with
+options that change the tree ``prepare(subject, **options)``.
 """
 
 from contextlib import ExitStack
@@ -35,6 +36,7 @@ class Format:
 _ALL = (
     Format("sql", "SQL", ".sql", "sql"),
     Format("onnx", "ONNX", ".onnx", "onnx"),
+    Format("pmml", "PMML", ".pmml", "pmml"),
     Format("python", "Python", ".py", "python"),
     Format("javascript", "JavaScript", ".js", "javascript"),
     Format("c", "C", ".c", "c"),
@@ -124,6 +126,8 @@ def export(model, to=None, *, format=None, check=1000, overwrite=False, **option
     writer = import_module(f"keeptree.exporters.{chosen.module}")
     _check_options(writer.write, chosen, options)
     subject = subject_of(model)
+    if hasattr(writer, "prepare"):
+        subject = writer.prepare(subject, **options)
     with step(f"Writing {chosen.title}"):
         files = writer.write(subject, **options)
     if path is not None:

@@ -1,5 +1,6 @@
 """One tree of an ONNX model: TreeEnsembleClassifier, or TreeEnsemble of ai.onnx.ml 5."""
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,10 @@ from keeptree.importers.onnx_graph import Graph, attributes
 from keeptree.importers.onnx_tests import MOST_NODES, read_ensemble, read_nodes, write_tests
 from keeptree.importers.sketch import Sketch
 from keeptree.output import require_extra
+from keeptree.tree import Tree
+from keeptree.tree.document import unsealed
 
+TREE_KEY = "keeptree_tree"  # of the metadata that kt.export writes: the tree as a JSON document
 _OPERATORS = ("TreeEnsembleClassifier", "TreeEnsemble")
 _UNCOUNTED = (
     "An ONNX file holds the share of each class in a leaf, not the number of cases, so that the "
@@ -28,7 +32,11 @@ _VAGUE = (
 
 
 def live_model(model, *, tree=None):
-    """Return the Sketch of one tree of an ``onnx.ModelProto``."""
+    """Return the Sketch of one tree of an ``onnx.ModelProto``; the Tree itself of our own export."""
+    written = next((item.value for item in model.metadata_props if item.key == TREE_KEY), None)
+    if written is not None:
+        choose_tree(tree, 1, "this model")
+        return Tree.from_dict(unsealed(json.loads(written)))
     graph = Graph(model.graph)
     node = _tree_node(graph)
     inputs = graph.columns_of(node)

@@ -15,10 +15,10 @@ from keeptree.exporters.onnx.graph import Graph
 from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_marker, read_cases
 from keeptree.exporters.onnx.routing import Routes, largest
 from keeptree.exporters.plain import plain_dict
+from keeptree.importers.onnx import TREE_KEY
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 
 OUTPUTS = ("label", "probabilities", "leaf", "distance")
-TREE_KEY = "keeptree_tree"  # of the metadata: the tree itself, as a JSON document
 
 
 def build_model(subject, inputs, leaf, distance):
