@@ -1,7 +1,11 @@
 """ONNX exports score as Python does, in onnxruntime: the same leaves, labels and probabilities."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
@@ -10,6 +14,8 @@ from keeptree.explanation.subject import boundary_of
 from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
+from tests.exporters.small_trees import small_trees
+from tests.exporters.tables import hostile_table
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -25,7 +31,7 @@ DATA = {
     "mixed": lambda: (*hostile_table(), kt.C45Classifier()),
 }
 MODELS = {
-    "tree": lambda learner: learner,
+    "tree": None,
     "laplace": kt.SmoothedTreeClassifier,
     "soft": kt.SoftTreeClassifier,
     "hard": lambda learner: kt.SoftTreeClassifier(learner, strength=0.0),
@@ -75,8 +81,11 @@ def fitted():
 
     def fit(data, model):
         if (data, model) not in known:
-            X, y, learner = DATA[data]()
-            known[data, model] = subject_of(MODELS[model](learner).fit(X, y))
+            X, y, learner = known.setdefault(data, DATA[data]())
+            tree = kt.keep(learner.fit(X, y))  # without its learner: nothing is refitted
+            known[data, model] = subject_of(
+                tree if model == "tree" else MODELS[model](tree).fit(X, y)
+            )
         return known[data, model]
 
     return fit
@@ -98,3 +107,127 @@ def test_the_distance_is_that_to_the_nearest_possible_case(fitted, data, model):
     expected = boundary_of(subject.model).distance_encoded(rows.X)
     found = scored(subject, rows, distance=True)["distance"]
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=0)
+
+
+@settings(max_examples=40)
+@given(small_trees())
+def test_any_small_tree_routes_as_in_python(tree):
+    found = differences(subject_of(tree), n=60)
+    assert (found.labels, found.leaves, found.wrong) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("inputs", ["columns", "used", "matrix"])
+def test_inputs_are_columns_or_a_matrix(fitted, inputs):
+    subject = fitted("two classes", "pool")
+    assert differences(subject, n=200, inputs=inputs).wrong == 0
+    session = session_of(format_.write(subject, inputs=inputs)[".onnx"])
+    n_inputs = {"columns": 30, "used": len(set(subject.tree.feature) - {-1}), "matrix": 1}
+    assert len(session.get_inputs()) == n_inputs[inputs]
+
+
+def test_a_missing_value_without_a_rule_has_no_answer(fitted):
+    tree = fitted("float32", "tree").tree
+    subject = subject_of(replace(tree, missing=np.full(tree.n_nodes, -2)))
+    rows = np.full((2, 13), np.nan)
+    rows[1] = load_wine().data[0]
+    session = session_of(format_.write(subject, inputs="matrix", leaf=True)[".onnx"])
+    label, p, leaf = session.run(None, {"X": rows})
+    assert (label[0], leaf[0]) == (np.iinfo(np.int64).min, -1)
+    assert np.isnan(p[0]).all()
+    assert label[1] == 0
+
+
+def test_a_refused_category_has_no_answer():
+    X, y = hostile_table()
+    tree = kt.C45Classifier().fit(X, y).tree_
+    tree = replace(tree, unknown=np.full(4, -2))
+    session = session_of(format_.write(subject_of(tree), inputs="used", leaf=True)[".onnx"])
+    values = {"tensor(string)": np.array([["never"]], object), "tensor(double)": np.array([[0.5]])}
+    row = {given.name: values[given.type] for given in session.get_inputs()}
+    label, p, leaf = session.run(None, row)
+    assert (label[0], leaf[0]) == ("", -1)
+    assert np.isnan(p).all()
+
+
+def test_no_rows_and_one_row_are_batches_too(fitted):
+    subject = fitted("two classes", "coherent")
+    session = session_of(format_.write(subject, inputs="matrix")[".onnx"])
+    X = load_breast_cancer().data
+    every = session.run(None, {"X": X})[1]
+    assert session.run(None, {"X": X[:0]})[1].shape == (0, 2)
+    np.testing.assert_array_equal(session.run(None, {"X": X[:1]})[1], every[:1])
+
+
+def test_an_output_never_has_the_name_of_a_column(fitted):
+    subject = fitted("mixed", "laplace")
+    names = [value.name for value in session_of(format_.write(subject)[".onnx"]).get_outputs()]
+    assert names == ["label_", "probabilities"]
+
+
+def test_the_file_tells_what_it_is(fitted):
+    subject = fitted("mixed", "laplace")
+    model = onnx.load_from_string(format_.write(subject)[".onnx"])
+    told = {item.key: item.value for item in model.metadata_props}
+    assert told["keeptree_fingerprint"] == subject.tree.digest
+    assert told["keeptree_version"] == model.producer_version == kt.__version__
+    assert json.loads(told["keeptree_classes"]) == list(subject.classes)
+    columns = json.loads(told["keeptree_columns"])
+    assert [column["name"] for column in columns] == list(subject.names)
+    assert [column.get("missing") for column in columns] == [None, "?", None, ""]
+    assert model.ir_version <= 8
+    assert {item.domain: item.version for item in model.opset_import} == {"": 13, "ai.onnx.ml": 2}
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_the_export_is_kept_as_the_same_tree(fitted, data, tmp_path):
+    subject = fitted(data, "laplace")
+    kt.export(subject.model, tmp_path / "model.onnx", check=0)
+    assert kt.keep(tmp_path / "model.onnx").digest == subject.tree.digest
+
+
+def test_the_check_on_export_runs_onnxruntime(fitted, tmp_path):
+    done = kt.export(fitted("mixed", "pool").model, tmp_path / "model.onnx", check=200)
+    assert done.checked == "equal on 200 of 200 rows"
+
+
+def conf_d_tree():
+    return kt.ConfDTreeClassifier(kt.C45Classifier()).fit(*load_wine(return_X_y=True))
+
+
+def separators():
+    model = kt.DistanceKernelClassifier(kt.C45Classifier(), "separator")
+    return model.fit(*load_wine(return_X_y=True))
+
+
+def window():
+    model = kt.DistanceKernelClassifier(kt.C45Classifier(), kernel="uniform")
+    return model.fit(*load_wine(return_X_y=True))
+
+
+def named(*names):
+    X, y = load_wine(return_X_y=True)
+    tree = kt.C45Classifier(max_depth=1).fit(X[:, : len(names)], y).tree_
+    return replace(tree, feature_names=names)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (conf_d_tree, {}, "ConfDTreeClassifier cannot be exported; export the tree alone"),
+        (separators, {}, 'scope="separator"; export one with scope="global"'),
+        (window, {}, "kernel='uniform'; export one with kernel=\"gaussian\""),
+        (lambda: named("a", "a"), {}, "Two columns are called 'a'"),
+        (lambda: named("a", ""), {}, "Column 1 has an empty name"),
+        (lambda: named("a", "b"), {"inputs": "colums"}, "did you mean 'columns'"),
+        (lambda: named("a", "b"), {"distance": True}, "does not know the scale of its columns"),
+        (lambda: kt.C45Classifier().fit(*hostile_table()), {"inputs": "matrix"}, "has categories"),
+    ],
+)
+def test_what_onnx_cannot_express_is_one_sentence(model, options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        kt.export(model(), tmp_path / "model.onnx", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_without_names_for_inputs_go_as_a_matrix():
+    assert differences(subject_of(named("a", "a")), n=100, inputs="matrix").wrong == 0

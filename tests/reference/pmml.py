@@ -60,14 +60,9 @@ class Evaluator:
 
     def _mix(self, children):
         weights = np.array([float(child.get("recordCount")) for child in children])
-        scored = [self._descend(child) for child in children]
-        p = {
-            value: sum(
-                w * answer[1][value]
-                for w, answer in zip(weights / weights.sum(), scored, strict=True)
-            )
-            for value in scored[0][1]
-        }
+        weights = weights if weights.any() else None  # the specification does not tell: all alike
+        scored = [self._descend(child)[1] for child in children]
+        p = {value: np.average([p[value] for p in scored], weights=weights) for value in scored[0]}
         return max(p, key=p.get), p, None
 
     def _holds(self, predicate):

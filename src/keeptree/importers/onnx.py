@@ -32,7 +32,7 @@ _VAGUE = (
 
 
 def live_model(model, *, tree=None):
-    """Return the Sketch of one tree of an ``onnx.ModelProto``; the Tree itself of our own export."""
+    """Return the Sketch of one tree of an ``onnx.ModelProto``, or the Tree that we exported."""
     written = next((item.value for item in model.metadata_props if item.key == TREE_KEY), None)
     if written is not None:
         choose_tree(tree, 1, "this model")
