@@ -20,8 +20,9 @@ def _arguments(parser):
         "source",
         metavar="SOURCE",
         nargs="?",
-        help="a tree: text, Weka's J48 output, LightGBM text, XGBoost JSON or UBJSON, CatBoost "
-        "JSON, what the R script wrote, or a Tree of KeepTree",
+        help="a tree: text, Weka's J48 or C5.0's output, C5.0's .tree file, LightGBM text, XGBoost "
+        "JSON or UBJSON, CatBoost JSON, ONNX, a folder of Spark ML, what the R script wrote, or a "
+        "Tree of KeepTree",
     )
     add_data(parser, positional=False)
     parser.add_argument(

@@ -45,8 +45,8 @@ _CHECKED = ("c50_text:read_text", "j48:read_text", "written:read_written")
 # What a damaged file makes an importer raise.
 _DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
 _KINDS = (
-    "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost, LightGBM "
-    "or CatBoost, a KeepTree estimator, a Tree, or the path or text of a tree"
+    "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost, LightGBM, "
+    "CatBoost, Spark ML or ONNX, a KeepTree estimator, a Tree, or the path or text of a tree"
 )
 
 
@@ -73,10 +73,10 @@ def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
         A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
         search such as ``GridSearchCV`` or at the end of a ``Pipeline``; a forest or bagging
-        ensemble, a model of imodels, XGBoost, LightGBM or CatBoost; any estimator that has one of
-        our trees as ``tree_``; a ``Tree``; the path of a file of XGBoost, LightGBM, CatBoost, R (by
-        our script) or Weka's J48 output; or a tree as text, as :meth:`keeptree.Tree.to_text` prints
-        it.
+        ensemble, a model of imodels, XGBoost, LightGBM, CatBoost, Spark ML or ONNX; any estimator
+        that has one of our trees as ``tree_``; a ``Tree``; the path of a file of one of these
+        tools, of R (by our script), C5.0 or Weka's J48, or of a folder in which Spark ML saved a
+        model; or a tree as text, as :meth:`keeptree.Tree.to_text` prints it.
     X, y : table of shape (n, n_features) and labels of shape (n,), optional
         Rows whose classes are counted in every node; their counts replace those of the source.
         Needed where the source has no class counts. Names and categories in a text are checked
