@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -571,3 +573,12 @@ def test_compare_that_cannot_run_leaves_no_folder(tmp_path, capsys):
     assert main([*call, "--splits", "0"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [[], ["--strict"]])
+def test_answers_are_printed_where_the_standard_output_takes_text_only(saved, options):
+    call = ["predict", str(saved), "train.csv", "--out", "-", *options]
+    with redirect_stdout(StringIO()) as text:  # as in a notebook
+        assert main(call) == 0
+    assert main(["predict", str(saved), "train.csv", "--out", "answers.csv"]) == 0
+    assert text.getvalue() == Path("answers.csv").read_text()

@@ -8,6 +8,7 @@ from pathlib import Path
 from keeptree.output import check_writable, require_extra, user_path
 from keeptree.progress import watch
 
+JSON_SCHEMA = 1
 _DATA = "a .csv, .tsv, .jsonl, .xlsx, .parquet, .feather or .arff file, or - for standard input"
 
 
@@ -136,8 +137,12 @@ def add_json(parser, what):
 
 
 def print_json(value, indent=2):
-    """Print a value as JSON; one that is not finite is an error."""
-    print(json.dumps(value, indent=indent, allow_nan=False))
+    """Print a dict as JSON, the version of its schema first; infinite values are an error.
+
+    A change that breaks readers raises the version: that of a dict which has its own ``schema``
+    there, that of the others in ``JSON_SCHEMA``.
+    """
+    print(json.dumps({"schema": JSON_SCHEMA, **value}, indent=indent, allow_nan=False))
 
 
 def output_path(out, *inputs, default=None):

@@ -10,11 +10,9 @@ from keeptree.cli.command import (
 )
 from keeptree.cli.growing import add_growing, choose_tree
 from keeptree.cli.naming import add_labels, read_labels
+from keeptree.cli.summary import tree_size, tree_summary
 from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.progress import step, watch
-from keeptree.text import plural
-
-SCHEMA = 1  # of the JSON: a change that breaks its readers raises it
 
 
 def _arguments(parser):
@@ -61,27 +59,18 @@ def _run(options):
         print_json(summary)
         return
     kept = "kept" if options.tree else "grew"
-    leaves = plural(summary["leaves"], "leaf", "leaves")
-    print(
-        f"{summary['kind']} {kept} a tree of {leaves}, depth {summary['depth']}, on "
-        f"{plural(summary['columns'], 'column')}, for the classes "
-        f"{', '.join(summary['class_names'][:10])}."
-    )
+    names = ", ".join(summary["class_names"][:10])
+    print(f"{summary['kind']} {kept} {tree_size(summary)}, for the classes {names}.")
     print(f"Saved as {out}.")
 
 
 def _summary(model, options, out):
     from keeptree.data.labels import class_names
 
-    tree = model.tree_
     return {
-        "schema": SCHEMA,
         "method": options.method,
         "kind": type(model).__name__,
-        "leaves": tree.n_leaves,
-        "depth": tree.max_depth,
-        "columns": tree.n_features,
-        "classes": [str(label) for label in model.classes_],
+        **tree_summary(model.tree_),
         "class_names": list(class_names(model, model.classes_)),
         "out": str(out),
     }

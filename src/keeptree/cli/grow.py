@@ -9,14 +9,13 @@ from keeptree.cli.command import (
     print_json,
 )
 from keeptree.cli.naming import add_labels, read_labels
+from keeptree.cli.summary import add_tree_out, tree_summary
 from keeptree.progress import step, watch
 
 
 def _arguments(parser):
     add_data(parser)
-    parser.add_argument(
-        "--out", metavar="FILE", help="where to save it (default: tree.json, if there is none yet)"
-    )
+    add_tree_out(parser)
     parser.add_argument(
         "--pruning",
         choices=["error-based", "reduced-error", "pessimistic", "none"],
@@ -69,7 +68,7 @@ def _run(options):
         with step("Saving the tree"):
             tree.save(out)
     if options.json:
-        print_json(sealed(tree.to_dict()), indent=None)
+        print_json({**tree_summary(tree), "out": str(out), "tree": sealed(tree.to_dict())})
         return
     print(
         j48_text(

@@ -11,8 +11,8 @@ from keeptree.cli.command import (
     output_path,
     print_json,
 )
+from keeptree.cli.summary import add_tree_out, tree_size, tree_summary
 from keeptree.progress import watch
-from keeptree.text import plural
 
 
 def _arguments(parser):
@@ -25,9 +25,7 @@ def _arguments(parser):
         "Tree of KeepTree",
     )
     add_data(parser, positional=False)
-    parser.add_argument(
-        "--out", metavar="FILE", help="where to save it (default: tree.json, if there is none yet)"
-    )
+    add_tree_out(parser)
     parser.add_argument("--number", metavar="N", type=int, help="which tree of several, from 0")
     parser.add_argument(
         "--missing",
@@ -94,10 +92,7 @@ def _summary(tree, out):
     inner = tree.kind != 0
     return {
         "source": tree.source.get("model", "a Tree"),
-        "leaves": tree.n_leaves,
-        "depth": tree.max_depth,
-        "columns": tree.n_features,
-        "classes": None if tree.classes is None else [str(label) for label in tree.classes],
+        **tree_summary(tree),
         "cases": float(tree.weight[0]),
         "counts": tree.source.get("counts", "the source" if tree.weight[0] else None),
         "missing_values": "refused" if (tree.missing[inner] == -2).any() else "routed",
@@ -107,10 +102,7 @@ def _summary(tree, out):
 
 
 def _print(summary):
-    print(
-        f"A tree of {plural(summary['leaves'], 'leaf', 'leaves')}, depth {summary['depth']}, on "
-        f"{plural(summary['columns'], 'column')}, from {summary['source']}."
-    )
+    print(f"{tree_size(summary).capitalize()}, from {summary['source']}.")
     if summary["classes"] is not None:
         more = ", ..." if len(summary["classes"]) > 10 else ""
         print(f"Classes: {', '.join(summary['classes'][:10])}{more}.")

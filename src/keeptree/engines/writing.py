@@ -1,5 +1,6 @@
 """Where scored rows go: a CSV or Parquet file, a folder of them, or the standard output."""
 
+import io
 import shutil
 import sys
 from contextlib import ExitStack, contextmanager
@@ -77,15 +78,25 @@ def open_output(out, hold=False, excel_safe=False):
         kind = Path(out).suffix.lower()
         with replacing(out) as temporary, _Table(temporary, kind, excel_safe) as table:
             yield table.write
-    elif not hold:
-        with _Table(sys.stdout.buffer, ".csv", excel_safe) as table:
+    else:
+        with _standard_output(hold) as stream, _Table(stream, ".csv", excel_safe) as table:
             yield table.write
-    else:  # what may be refused at the end is kept back until then
-        with TemporaryFile() as held:
-            with _Table(held, ".csv", excel_safe) as table:
-                yield table.write
-            held.seek(0)
-            shutil.copyfileobj(held, sys.stdout.buffer)
+
+
+@contextmanager
+def _standard_output(hold):
+    """The standard output as a stream of bytes; ``hold``: only if no error is raised."""
+    stream = getattr(sys.stdout, "buffer", None)  # in a notebook it takes text only
+    if stream is not None and not hold:
+        yield stream
+        return
+    with TemporaryFile() as held:
+        yield held
+        held.seek(0)
+        if stream is not None:
+            shutil.copyfileobj(held, stream)
+        else:
+            shutil.copyfileobj(io.TextIOWrapper(held, "utf-8", newline=""), sys.stdout)
 
 
 def part_name(number):

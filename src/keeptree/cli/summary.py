@@ -1,0 +1,27 @@
+"""What the commands that save a tree tell about it."""
+
+from keeptree.text import plural
+
+
+def add_tree_out(parser):
+    """Add the option that names the tree file to write."""
+    parser.add_argument(
+        "--out", metavar="FILE", help="where to save it (default: tree.json, if there is none yet)"
+    )
+
+
+def tree_summary(tree):
+    """Return the size and the classes of a tree as values that JSON has."""
+    return {
+        "leaves": tree.n_leaves,
+        "depth": tree.max_depth,
+        "columns": tree.n_features,
+        "classes": None if tree.classes is None else [str(label) for label in tree.classes],
+    }
+
+
+def tree_size(summary):
+    """Return the size of a tree in words, such as "a tree of 3 leaves, depth 2, on 4 columns"."""
+    leaves = plural(summary["leaves"], "leaf", "leaves")
+    columns = plural(summary["columns"], "column")
+    return f"a tree of {leaves}, depth {summary['depth']}, on {columns}"
