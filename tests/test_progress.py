@@ -146,3 +146,17 @@ def test_a_watch_inside_another_adds_no_second_display():
         with watch("Inner"):
             assert threading.active_count() == outer
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(("pause", "first"), [(1.0, 2.0), (5.0, None)])
+def test_what_follows_at_once_counts_from_the_start_of_what_came_before(
+    lines, clock, written, pause, first
+):
+    with step("Starting"):
+        run_for(1.5, lines, clock)
+    lines.finish()
+    clock.now += pause
+    after = Lines(clock, lambda line: written.append((round(clock.now - 100, 1), line)), lines)
+    with step("Scoring"):
+        run_for(0.4, after, clock)
+    assert written == ([] if first is None else [(2.5, "Scoring (2 s)")])

@@ -14,6 +14,7 @@ from threading import Event, Thread
 _STEPS = []  # what this process is doing now, outermost first
 _WATCHED = Event()
 _FIRST, _GROWTH, _LONGEST = 2.0, 1.6, 60.0  # seconds before the first line, and between lines
+_PAUSE = 2.0  # seconds between two calls that are watched as one
 _BAR_AFTER = 0.4  # seconds: what is faster needs no bar
 
 
@@ -57,7 +58,7 @@ def watch(text=None, wanted=True):
 
     On a terminal with rich installed that is a bar, which disappears at the end; elsewhere a line
     after two seconds, and further ones at growing intervals. Inside another ``watch`` nothing is
-    added.
+    added; right after another one, the two seconds count from the start of that one.
 
     Parameters
     ----------
@@ -94,12 +95,30 @@ class Lines:
         Returns the time in seconds.
     write : callable
         Takes a line.
+    before : Lines, optional
+        Lines about what was done before. If that ended just now, these lines continue it.
     """
 
-    def __init__(self, clock, write):
+    def __init__(self, clock, write, before=None):
         self._clock, self._write = clock, write
-        self._start, self._gap = clock(), _FIRST
+        self._start, self._gap, self._end = clock(), _FIRST, None
         self._next = self._start + self._gap
+        if before is not None and self._start - before.end < _PAUSE:
+            self._start, self._gap, self._next = before.state
+
+    @property
+    def state(self):
+        """The start, the time between lines, and when the next one is due."""
+        return self._start, self._gap, self._next
+
+    @property
+    def end(self):
+        """When it was over; infinitely long ago before that."""
+        return -float("inf") if self._end is None else self._end
+
+    def finish(self):
+        """Note that what was watched is over."""
+        self._end = self._clock()
 
     def tick(self):
         """Write a line if it is due; return the seconds until the next one is."""
@@ -142,10 +161,18 @@ def _lower_first(text):
     return text[:1].lower() + text[1:]
 
 
+_LAST_LINES = []  # of the last call that was watched
+
+
 def _show_lines(over):
-    lines = Lines(time.monotonic, lambda line: print(line, file=sys.stderr, flush=True))
-    while not over.wait(lines.tick()):
+    def write(line):
+        print(line, file=sys.stderr, flush=True)
+
+    lines = Lines(time.monotonic, write, *_LAST_LINES)
+    _LAST_LINES[:] = [lines]
+    while not over.wait(max(lines.tick(), 0.01)):
         pass
+    lines.finish()
 
 
 def _show_bar(over):

@@ -60,9 +60,9 @@ def _run(options):
     options.data = data_file(options, several=True)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
-    from keeptree.engines.local import predict_file
-
     with watch("Scoring"):
+        from keeptree.engines.local import predict_file
+
         with step("Reading the model"):
             model = load_model(options.model)
         summary = predict_file(
