@@ -24,6 +24,7 @@ CALLS = {
     "compare": [*DATA, "--models", "leaves,laplace", "--splits", "2", "--jobs", "1"],
     "sign": ["tree.json", "--by", "Ada", "--out", "signed.json"],
     "verify": ["tree.json"],
+    "audit": ["model.json", "train.csv"],
 }
 
 

@@ -24,6 +24,8 @@ VALID = {  # a line that would do, up to the one thing that is then made wrong
     "keep": ["keep", "tree.json", "--out", "new.json"],
     "sign": ["sign", "tree.json", "--by", "A. Person"],
     "verify": ["verify", "tree.json"],
+    "export": ["export", "model.json", "--to", "new.mmd"],
+    "audit": ["audit", "model.json", "data.csv"],
 }
 PAIRS = {  # option of a column and a value -> wrong ones, which only the command can know
     "--bounds": ["x=", "x=3", "x=a:b", "nowhere=1:2", "x=5:1", "=1:2"],
