@@ -120,6 +120,14 @@ def test_the_layout_of_spark_2_is_read(tmp_path):
     assert kt.keep(folder).to_dict() == kept("4/keep").to_dict()
 
 
+def test_a_rounded_surrogate_that_would_change_sides_is_told(tmp_path):
+    folder = copy_of("4/scaled", tmp_path)
+    [data] = folder.glob("**/*_Imputer*/data/part-*")
+    rewrite(data, lambda rows: [{**rows[0], "x": 0.4}])  # 0 in a column of whole numbers
+    with pytest.warns(UserWarning, match="The Imputer fills in 'x' as a double"):
+        kt.keep(folder)
+
+
 def metadata_of(folder, stage):
     [path] = folder.glob(f"**/*_{stage}*/metadata/part-*")
     return path

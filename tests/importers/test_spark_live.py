@@ -27,8 +27,9 @@ def spark():
     session.stop()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", ["keep", "one_hot", "scaled", "vector_indexer"])
+@pytest.mark.filterwarnings("ignore:The Imputer fills in")
 def test_live_pipelines_reach_spark_s_leaf_on_every_row(name, seed, spark):
     from tools.spark_reference.make_fixtures import MODELS, answers, frame, sample, tried
 

@@ -125,7 +125,7 @@ def _empty(slots):
 def _write_nodes(sketch, nodes, slots):
     """Fill the sketch; return ``{node: row of the source}`` of all nodes."""
     place = {name: j for j, name in enumerate(sketch.names or range(sketch.n_features))}
-    written, stack = {}, [(0, 0)]
+    written, stack, uncertain = {}, [(0, 0)], set()
     nodes = dict(nodes)
     while stack:
         node, i = stack.pop()
@@ -138,16 +138,23 @@ def _write_nodes(sketch, nodes, slots):
         goes_left = _test(split)
         if isinstance(slot, Number):
             [cut] = split["leftCategoriesOrThreshold"]
-            missing = _side(slot.missing, goes_left)
+            missing = ERROR if slot.missing is None else int(not goes_left(slot.missing[0]))
+            if len({goes_left(value) for value in slot.missing or ()}) > 1:
+                uncertain.add(slot.column)
             children = sketch.numeric(node, feature, slot.threshold(cut), missing)
         else:
-            missing = _side(None if slot.unknown is None else (slot.unknown,), goes_left)
+            missing = ERROR if slot.unknown is None else int(not goes_left(slot.unknown))
             branch_of = [
                 int(not goes_left(slot.values.get(label, slot.unknown)))
                 for label in sketch.categories[feature]
             ]
             children = sketch.nominal(node, feature, branch_of, missing, width=2)
         stack += zip(children, (row["leftChild"], row["rightChild"]), strict=True)
+    sketch.lost += [
+        f"The Imputer fills in {name!r:.80} as a double; in a column of floats or whole numbers "
+        "Spark rounds the value first, and sends missing values elsewhere."
+        for name in sorted(uncertain, key=str)
+    ]
     return written
 
 
@@ -168,12 +175,6 @@ def _test(split):
         return others_left and not known
 
     return goes_left
-
-
-def _side(values, goes_left):
-    """The branch of a missing value; ERROR if Spark refuses it or its number is not certain."""
-    sides = {int(not goes_left(value)) for value in values or ()}
-    return sides.pop() if len(sides) == 1 else ERROR
 
 
 def _set_classes(sketch, written, model, made, number, n_trees):

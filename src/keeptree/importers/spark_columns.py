@@ -20,8 +20,8 @@ class Number:
     steps : tuple of callables
         Each maps an array of numbers, as Spark does.
     missing : tuple of float, or None
-        What a missing value becomes: more than one number if that depends on the type of the
-        column. None: Spark refuses it or leaves the row out.
+        What a missing value becomes: in a column of doubles and, if others differ, in one of floats
+        and of whole numbers. None: Spark refuses it or leaves the row out.
     """
 
     column: object
@@ -252,7 +252,7 @@ def _impute(stage, made):
             continue
         value = float(row[source])
         # The surrogate takes the type of the column, which the folder does not tell.
-        missing = tuple({value, float(np.float32(value)), float(int(value))})
+        missing = (value, float(np.float32(value)), float(int(value)))
         made[target] = replace(slot, missing=missing)
 
 
