@@ -12,14 +12,15 @@ import time
 from importlib import import_module
 
 from benchmarks.timing import console, print_table
-from keeptree.exporters import FORMATS
+from keeptree.exporters import FORMATS, pmml
 from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import Rows, sample_rows
 from keeptree.exporters.subject import subject_of
 from tests.exporters import postgres
-from tests.exporters.models import DATA, MODELS, fitted
+from tests.exporters.models import DATA, DISTANCES, MODELS, fitted
 
 _KERNEL_ROWS = 2000  # a sum over landmarks costs milliseconds in a database
+_OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}  # JPMML cannot share a row
 
 
 def main(argv=None):
@@ -41,7 +42,7 @@ def _targets():
     for name in FORMATS:
         module = import_module(f"keeptree.exporters.{FORMATS[name].module}")
         if name != "sql" and hasattr(module, "run"):
-            yield name, _runner(FORMATS[name].module)
+            yield name, _runner(FORMATS[name].module, **_OPTIONS.get(name, {}))
 
 
 def _runner(module, **options):
@@ -59,10 +60,13 @@ def _measure(name, run, n):
             _measure(name, _postgres_runner(server), n)
             return
     lines = []
-    for model in MODELS:
+    slow = name.startswith("sql")
+    for model in (*MODELS, *DISTANCES):
         for data in DATA:
             subject = subject_of(fitted(model, data))
-            n_here = min(n, _KERNEL_ROWS) if model in ("kept", "coherent") else n
+            if name == "pmml":
+                subject = pmml.prepare(subject, **_OPTIONS[name])
+            n_here = min(n, _KERNEL_ROWS) if slow and model in ("kept", "coherent") else n
             lines.append([model, data, *_compare(run, subject, n_here)])
             console.print(name, *lines[-1])
     columns = ["model", "data", "rows", "labels", "leaves", "probability", "µs per row"]

@@ -62,6 +62,12 @@ MODELS = {
     "coherent": lambda tree: kt.KeptTreeClassifier(tree, coherent=True),
 }
 
+# Exported by ONNX alone.
+DISTANCES = {
+    "distance": kt.DistanceKernelClassifier,
+    "distance by leaf": lambda tree: kt.DistanceKernelClassifier(tree, "leaf"),
+}
+
 
 @cache
 def fitted(model, data):
@@ -70,5 +76,5 @@ def fitted(model, data):
     tree = kt.keep(learner.fit(X, y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = MODELS[model](tree)
+        made = {**MODELS, **DISTANCES}[model](tree)
         return tree if made is None else made.fit(X, y)

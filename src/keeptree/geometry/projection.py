@@ -49,7 +49,8 @@ def fill_signed(program, tree, X, start, stop, out):
         rows = X[start:stop]
         beside = program.off_grid.find_rows(rows)
         if len(beside):
-            out[beside] = program.off_grid.signed_distances(rows[beside])
+            with np.errstate(over="ignore"):  # of a huge number: infinitely far
+                out[beside] = program.off_grid.signed_distances(rows[beside])
 
 
 def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):

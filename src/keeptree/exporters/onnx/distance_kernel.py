@@ -97,9 +97,9 @@ class _Steps:
             found.append(squared.take(boxes_of_class).min() if boxes_of_class else nothing)
         best = graph.concat(found)
         if self._n_classes == 2:
-            return best.take([0]).sqrt() - best.take([1]).sqrt()
+            return _root(best.take([0])) - _root(best.take([1]))
         other = boxes.second_smallest(best)
-        return graph.where(best > 0.0, best.sqrt(), 0.0 - other.sqrt())
+        return graph.where(best > 0.0, _root(best), 0.0 - _root(other))
 
     def _load(self, place, boundary):
         """The used columns, centred and scaled; the codes of nominal ones."""
@@ -109,11 +109,10 @@ class _Steps:
         rounded = np.isin(program.columns[:, 0], boundary.program_.rounded)
         limit = float(np.finfo(np.float32).max)
         center, factor, reach = program.frame.T
-        if program.compare_single or rounded.all():
-            raw = raw.at_least(-limit).at_most(limit).cast(np.float32).cast(np.float64)
-        elif rounded.any():
-            single = raw.at_least(-limit).at_most(limit).cast(np.float32).cast(np.float64)
-            raw = cases.graph.where(cases.graph.constant(rounded), single, raw)
+        if program.compare_single or rounded.any():
+            chosen = cases.graph.constant(rounded | program.compare_single)
+            single = raw.at_least(-limit).at_most(limit).rounded()
+            raw = cases.graph.where(chosen, single, raw)
         scaled = (raw - center).cast(np.float32) * factor
         scaled = scaled.at_least(-reach).at_most(reach)
         missing = cases.graph.constant(np.where(nominal, program.columns[:, 1], np.nan), np.float32)
@@ -161,6 +160,11 @@ class _Steps:
             added = graph.where(graph.constant(nominal), costs, added)
         root = graph.fill(self._cases.rows, 0.0, np.float32, 1)
         return graph.concat([root, added])
+
+
+def _root(squared):
+    """Square root in float32: that of onnxruntime 1.15 is not the nearest number."""
+    return squared.cast(np.float64).sqrt().cast(np.float32)
 
 
 def _lookup(graph, tables, h, curve, offset):

@@ -67,7 +67,7 @@ def read_cases(graph, subject, used, inputs):
         raw = graph.concat([_numbers(graph, tree, f, given[f]) for f in wanted])
     compared = raw
     if tree.compare_dtype == "float32":
-        compared = raw.cast(np.float32).cast(np.float64)
+        compared = raw.rounded()
     refusing = [at for at, f in enumerate(wanted) if tree.unknown[f] == REFUSED]
     refusing = [at for at in refusing if tree.categories[wanted[at]] is not None]
     refused = None
