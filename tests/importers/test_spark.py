@@ -9,6 +9,7 @@ import pytest
 
 import keeptree as kt
 from keeptree import cli
+from keeptree.importers.spark import live_model
 from tests.importers.neighbours import assert_same_partition
 
 pa = pytest.importorskip("pyarrow")
@@ -217,6 +218,17 @@ def test_damaged_metadata_are_one_sentence(text, tmp_path):
     with pytest.raises(ValueError, match="model") as error:
         kt.keep(folder)
     assert "\n" not in str(error.value)
+
+
+def test_a_model_that_spark_saves_elsewhere_is_noticed():
+    class Model:
+        """Of a cluster whose workers write to their own disks."""
+
+        def save(self, path):
+            assert path.startswith("file:///")
+
+    with pytest.raises(ValueError, match="on another machine; save it to a folder"):
+        live_model(Model())
 
 
 def test_a_missing_stage_is_noticed(tmp_path):

@@ -24,6 +24,11 @@ def live_model(model, *, tree=None):
     try:
         saved = folder / "model"
         model.save(saved.as_uri())
+        if not any(saved.glob("metadata/part-*")):
+            raise ValueError(
+                "Spark saved the model on another machine; save it to a folder that this machine "
+                "reads, and give that folder to kt.keep."
+            )
         try:
             return read_folder(saved, tree=tree)
         except ValueError as error:

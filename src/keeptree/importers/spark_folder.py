@@ -57,7 +57,7 @@ def open_saved(path):
     parts = _parts(path / "metadata")
     if not parts:
         raise ValueError(
-            f"{path} has no metadata of Spark ML: its file 'metadata/part-...' is missing"
+            f"{path} has no metadata of Spark ML: its file 'metadata/part-...' is missing."
         )
     if parts[0].stat().st_size > _MOST_METADATA:
         raise ValueError(f"{parts[0]} is too large for the metadata of a model.")
