@@ -185,6 +185,15 @@ def test_the_export_is_kept_as_the_same_tree(fitted, data, tmp_path):
     assert kt.keep(tmp_path / "model.onnx").digest == subject.tree.digest
 
 
+def test_a_changed_tree_in_the_metadata_is_noticed(fitted, tmp_path):
+    model = onnx.load_from_string(format_.write(fitted("mixed", "laplace"))[".onnx"])
+    stored = next(item for item in model.metadata_props if item.key == "keeptree_tree")
+    stored.value = stored.value.replace("red", "rot")
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match="was changed after it was saved"):
+        kt.keep(tmp_path / "model.onnx")
+
+
 def test_the_check_on_export_runs_onnxruntime(fitted, tmp_path):
     done = kt.export(fitted("mixed", "pool").model, tmp_path / "model.onnx", check=200)
     assert done.checked == "equal on 200 of 200 rows"

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from copy import copy
 from dataclasses import replace
 from importlib.util import find_spec
@@ -20,6 +21,7 @@ from keeptree.text import xml_safe
 from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE
 
 FORMAT = "PMML"
+_MOST_INDENTS = 50  # a chain of tests would be mostly blanks
 _TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
 
 
@@ -118,7 +120,11 @@ class _Document:
         self.values = _node_values(subject)
         self.strategy = _strategy(self.tree)
         _check_names(subject)
-        self.classes = _distinct(subject.classes, "Two classes")
+        self.classes = _distinct(subject.classes, "Classes")
+        self.categories = [
+            None if labels is None else _distinct(labels, f"Column {name!r}")
+            for name, labels in zip(subject.names, self.tree.categories, strict=True)
+        ]
         taken = set(subject.names)
         self.target, self.label, self.leaf = (
             _free(name, taken) for name in ("target", "label", "leaf")
@@ -147,11 +153,13 @@ class _Document:
     def _dictionary(self):
         yield _open("  ", "DataDictionary", numberOfFields=self.tree.n_features + 1)
         number = "float" if self.tree.compare_dtype == "float32" else "double"
-        for name, labels in zip(self.subject.names, self.tree.categories, strict=True):
+        for f, (name, labels) in enumerate(
+            zip(self.subject.names, self.tree.categories, strict=True)
+        ):
             if labels is None:
                 yield _element("    ", "DataField", name=name, optype="continuous", dataType=number)
             else:
-                yield from _categorical(name, _distinct(labels, name), _type(labels))
+                yield from _categorical(name, self.categories[f], _type(labels))
         yield from _categorical(self.target, self.classes, _type(self.subject.classes))
         yield "  </DataDictionary>"
 
@@ -202,7 +210,7 @@ class _Document:
         stack = [(0, False)]
         while stack:
             node, done = stack.pop()
-            indent = "  " * (2 + int(self.tree.depth[node]))
+            indent = "  " * (2 + min(int(self.tree.depth[node]), _MOST_INDENTS))
             if done:
                 yield f"{indent}</Node>"
                 continue
@@ -239,8 +247,8 @@ class _Document:
         if tree.kind[above] == NUMERIC:
             operator = "lessOrEqual" if node == tree.children(above)[0] else "greaterThan"
             return _simple(name, operator, self._threshold(above))
-        texts, categories = _distinct(tree.categories[f], name), tree.category_children(above)
-        taken = [text for text, child in zip(texts, categories, strict=True) if child == node]
+        codes = np.flatnonzero(tree.category_children(above) == node)
+        taken = [self.categories[f][code] for code in codes.tolist()]
         if not taken:
             return "<False/>"  # only missing values go there
         if len(taken) == 1:
@@ -300,18 +308,19 @@ def _check_names(subject):
         for label in labels:
             if xml_safe(str(label)) != str(label):
                 raise ValueError(f"PMML is XML, which cannot hold {label!r:.80}; rename it.")
-    names = list(subject.names)
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"Two columns are called {twice!r}; PMML tells fields by their names.")
+    name, times = Counter(subject.names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(
+            f"Two columns are called {name!r}, and PMML tells fields apart by name; rename one."
+        )
 
 
 def _distinct(labels, what):
     """Labels as text; a ValueError if two read the same."""
     texts = [_text(label) for label in labels]
-    if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
-        raise ValueError(f"{what}: two labels read {twice!r} in PMML; give them different names.")
+    text, times = Counter(texts).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{what}: two labels read {text!r} in PMML; give them different names.")
     return texts
 
 

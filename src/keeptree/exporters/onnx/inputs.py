@@ -1,5 +1,6 @@
 """The inputs of the graph, and the matrix that the tree compares: codes of categories, NaN."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,11 +88,10 @@ def input_names(subject, used, inputs):
     for f, name in names.items():
         if not name:
             raise ValueError(f"Column {f} has an empty name, which no input may have; {advice}.")
-    given = list(names.values())
-    twice = next((name for name in given if given.count(name) > 1), None)
-    if twice is not None:
+    name, times = Counter(names.values()).most_common(1)[0]
+    if times > 1:
         raise ValueError(
-            f"Two columns are called {twice!r}, and inputs are told apart by their names; {advice}."
+            f"Two columns are called {name!r}, and inputs are told apart by their names; {advice}."
         )
     return names
 
@@ -112,10 +112,10 @@ def missing_marker(labels):
 def category_texts(name, labels):
     """The categories as text; a ValueError if two have the same."""
     texts = [str(label) for label in labels]
-    if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
+    text, times = Counter(texts).most_common(1)[0]
+    if times > 1:
         raise ValueError(
-            f"The column {name!r} has two categories that read {twice!r} as text, which ONNX "
+            f"The column {name!r} has two categories that read {text!r} as text, which ONNX "
             "inputs are; give them different names."
         )
     return texts
