@@ -28,7 +28,7 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
     [2, 2, 1]
     """
     starts = range(0, n_rows, block)
-    threads = min(effective_n_jobs(n_jobs), len(starts))
+    threads = min(effective_n_jobs(n_jobs), len(starts)) if len(starts) > 1 else 1
     if threads <= 1:
         return [function(start, min(start + block, n_rows)) for start in starts]
     results, errors, waiting = {}, {}, iter(starts)

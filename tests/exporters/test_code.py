@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.nested_ifs import comment_text, identifiers
 from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
-from tests.reporting.test_browser_agreement import mixed_table
+from keeptree.tree import LEAF
+from tests.exporters.models import mixed_table
 
 PROGRAMS = {"python": None, "javascript": "node", "c": "cc"}
 FORMATS = [
@@ -82,9 +84,11 @@ def test_code_of_every_kind_answers_as_python(kind, name):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("missing", ["error", "majority", "share"])
-def test_a_bare_tree_answers_as_python(missing, name):
-    tree = kt.keep(kt.C45Classifier().fit(*mixed_table()), missing=missing)
+@pytest.mark.parametrize("rule", ["error", "majority", "share"])
+def test_a_bare_tree_answers_as_python(rule, name):
+    tree = kt.keep(kt.C45Classifier().fit(*mixed_table()))
+    rules = {"error": -2, "majority": tree.missing_child, "share": -1}
+    tree = replace(tree, missing=np.where(tree.kind != LEAF, rules[rule], -2))
     assert compared(tree, name, 600).wrong == 0
 
 

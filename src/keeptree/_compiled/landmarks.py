@@ -1,10 +1,10 @@
 """Gaussian sums over landmarks: for every row and class, the weight of the landmarks near it.
 
 A block of rows lies transposed, so that the rows are the vector lanes: every landmark adds to all
-rows of the block at once, and a row's sum is the same whatever block it is in. Distances are
-float32: twice the lanes of float64, and the seven digits are more than a bandwidth deserves. Every
-product is rounded before it is added, so that processors with and without fused multiply-add, and
-the report's page, find the same sums to the last bit.
+rows of the block at once, and a row's sum is the same whatever block it is in; of a few rows each
+is counted on its own. Distances are float32: twice the lanes of float64, and the seven digits are
+more than a bandwidth deserves. Every product is rounded before it is added, so that processors with
+and without fused multiply-add, and the report's page, find the same sums to the last bit.
 """
 
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from keeptree._compiled.declare import In, Out, entry, inlined, inner
 
 BLOCK = 384  # rows; their coordinates stay in the nearest cache
 LANES = 32  # rows that are counted together: a few rows cost less than a block
+FEW = 3  # rows that are counted one by one: fewer than the lanes are worth
 FAR = 1e18  # a scaled coordinate; its square is a finite float32
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
@@ -41,9 +42,11 @@ class Landmarks(NamedTuple):
     """Points with a mass, class c at ``class_start[c]:class_start[c + 1]``.
 
     They are in the coordinates of a space and some more that are 0, a multiple of four in all.
+    ``columns`` has the same coordinate by coordinate, for a few rows; it may be empty.
     """
 
     landmarks: In(float32, 2, "C")
+    columns: In(float32, 2, "C")
     sharpness: In(float32, 1, "C")
     mass: In(float32, 1, "C")
     class_start: In(int64, 1, "C")
@@ -178,18 +181,44 @@ def _place(size, value, start, stop, center, factor, slope, bends, out):
             out[j] += height * (u / np.sqrt(1.0 + u * u))
 
 
+@inner
+def _weigh_row(block, j, d, columns, sharpness, mass, start, stop, squared):
+    """The sum over some landmarks at one row of a block: the same to the last bit.
+
+    Here the landmarks are the lanes; their weights are added one after the other.
+    """
+    total = ZERO
+    for first in range(start, stop, BLOCK):
+        n = min(BLOCK, stop - first)
+        squared[:n] = ZERO
+        for k in range(d):
+            here, column = block[k, j], columns[k, first : first + n]
+            for i in range(n):
+                u = here - column[i]
+                u = u if u == u else ZERO
+                squared[i] += u * u
+        sharp, weight = sharpness[first : first + n], mass[first : first + n]
+        for i in range(n):
+            squared[i] = weight[i] * _bell(sharp[i], squared[i])
+        for i in range(n):
+            total += squared[i]
+    return total
+
+
 @entry
 def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(float64, 2)):
     """Fill ``out[row, c]`` with the sum over the landmarks of class c of mass x bell."""
-    landmarks, sharpness, mass, class_start = cloud
+    landmarks, columns, sharpness, mass, class_start = cloud
     n, width, d = X.shape[0], landmarks.shape[1], len(space.feature)
-    block, value, place = np.zeros((width, BLOCK), np.float32), np.zeros(BLOCK), np.zeros(BLOCK)
+    room = min(BLOCK, -(-n // LANES) * LANES)
+    block, value, place = np.zeros((width, room), np.float32), np.zeros(room), np.zeros(room)
     squared, other = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.float32)
-    total = np.empty(BLOCK, np.float32)
-    some_unknown = np.isnan(landmarks).any()
+    total = np.empty(room, np.float32)
+    few = FEW if len(columns) else 0
+    some_unknown = n > few and np.isnan(landmarks).any()
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
-        size = -(-m // LANES) * LANES
+        size = m if m <= few else -(-m // LANES) * LANES
         unknown = some_unknown
         for k in range(d):
             for j in range(m):
@@ -209,8 +238,14 @@ def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(
                 unknown |= not known
                 block[k, j] = place[j] if known else np.nan
         for c in range(out.shape[1]):
-            total[:] = ZERO
             end = class_start[c + 1]
+            if m <= few:
+                for j in range(m):
+                    out[start + j, c] = _weigh_row(
+                        block, j, d, columns, sharpness, mass, class_start[c], end, squared
+                    )
+                continue
+            total[:] = ZERO
             for e in range(class_start[c], end, 2):
                 f = min(e + 1, end - 1)  # the last of an odd number again, with no weight
                 pair = sharpness[e], sharpness[f], mass[e], mass[f] if f > e else ZERO

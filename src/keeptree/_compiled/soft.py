@@ -14,6 +14,7 @@ from keeptree._compiled.elementary import exp
 from keeptree._compiled.kinds import NUMERIC
 
 BLOCK = 128  # rows whose values of all slots stay in the nearest cache
+LANES = 8  # rows that are counted together: a few rows cost less than a block
 
 
 class Tests(NamedTuple):
@@ -64,9 +65,15 @@ def _logistic(z, e):
 
 
 @inner
+def _fill_lanes(number):
+    """Rows that are counted for a number of rows: at most a block."""
+    return -(-number // LANES) * LANES
+
+
+@inner
 def _read_block(X, start, stop, columns, single, values):
-    """The tested columns of some rows, transposed; the last row is repeated to fill the block."""
-    for i in range(BLOCK):
+    """The tested columns of some rows, transposed; the last row is repeated to fill the lanes."""
+    for i in range(_fill_lanes(stop - start)):
         row = min(start + i, stop - 1)
         for j in range(len(columns)):
             value = X[row, columns[j]]
@@ -74,15 +81,15 @@ def _read_block(X, start, stop, columns, single, values):
 
 
 @inner
-def _share_first(values, threshold, steep, missing, share):
+def _share_first(size, values, threshold, steep, missing, share):
     """Share of the first child of a numeric test; where ``steep`` is 0 the test stays hard."""
     if steep == 0.0:
-        for i in range(BLOCK):
+        for i in range(size):
             x = values[i]
             w = 1.0 if x <= threshold else 0.0
             share[i] = w if x == x else missing
     else:
-        for i in range(BLOCK):
+        for i in range(size):
             x = values[i]
             z = (threshold - x) * steep
             w = _logistic(z, _decay(z))
@@ -90,9 +97,9 @@ def _share_first(values, threshold, steep, missing, share):
 
 
 @inner
-def _share_of(values, width, branch, first, n_codes, table, share):
+def _share_of(size, values, width, branch, first, n_codes, table, share):
     """Share of the child ``branch`` of a nominal test, by the table of its categories."""
-    for i in range(BLOCK):
+    for i in range(size):
         x = values[i]
         code = int64(x) if x == x else n_codes
         share[i] = table[first + code * width + branch]
@@ -117,27 +124,32 @@ def average_leaves(
     share = np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
+        size = _fill_lanes(stop - start)
         _read_block(X, start, stop, tests.columns, tests.single, values)
         for node in range(len(tests.kind)):
             at, first = tests.slot[node], tests.child_start[node]
             if tests.kind[node] == 0:
                 for j in range(m):
-                    result[at, j, :] = leaf_values[node, j]
+                    result[at, j, :size] = leaf_values[node, j]
             elif tests.kind[node] == NUMERIC:
                 x = values[tests.column[node]]
-                _share_first(x, tests.threshold[node], steep[node], tests.missing[node], share)
+                _share_first(
+                    size, x, tests.threshold[node], steep[node], tests.missing[node], share
+                )
                 for j in range(m):
                     left, right = result[at, j], result[at + 1, j]
-                    for i in range(BLOCK):
+                    for i in range(size):
                         left[i] = share[i] * left[i] + (1.0 - share[i]) * right[i]
             else:
                 x, width = values[tests.column[node]], tests.child_start[node + 1] - first
                 n_codes = (tests.table_start[node + 1] - tests.table_start[node]) // width - 1
                 for b in range(width):
-                    _share_of(x, width, b, tests.table_start[node], n_codes, tests.table, share)
+                    _share_of(
+                        size, x, width, b, tests.table_start[node], n_codes, tests.table, share
+                    )
                     for j in range(m):
                         total, part = result[at, j], result[at + b, j]
-                        for i in range(BLOCK):
+                        for i in range(size):
                             before = 0.0 if b == 0 else total[i]
                             total[i] = before + share[i] * part[i]
         for j in range(m):
@@ -163,7 +175,7 @@ def share_nodes(
     share = np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
-        size = stop - start
+        size, filled = stop - start, _fill_lanes(stop - start)
         _read_block(X, start, stop, tests.columns, tests.single, values)
         reach[-1, start:stop] = 1.0
         for node in range(len(tests.kind) - 1, -1, -1):
@@ -176,7 +188,9 @@ def share_nodes(
             above = reach[node if down else -1, start:stop]
             x = values[tests.column[node]]
             if tests.kind[node] == NUMERIC:
-                _share_first(x, tests.threshold[node], steep[node], tests.missing[node], share)
+                _share_first(
+                    filled, x, tests.threshold[node], steep[node], tests.missing[node], share
+                )
                 left, right = reach[tests.child[first]], reach[tests.child[first + 1]]
                 for i in range(size):
                     left[start + i] = above[i] * share[i]
@@ -184,21 +198,23 @@ def share_nodes(
             else:
                 n_codes = (tests.table_start[node + 1] - tests.table_start[node]) // width - 1
                 for b in range(width):
-                    _share_of(x, width, b, tests.table_start[node], n_codes, tests.table, share)
+                    _share_of(
+                        filled, x, width, b, tests.table_start[node], n_codes, tests.table, share
+                    )
                     below = reach[tests.child[first + b]]
                     for i in range(size):
                         below[start + i] = above[i] * share[i]
 
 
 @inner
-def _margin_shares(values, threshold, steep, missing, near, far, reach):
+def _margin_shares(size, values, threshold, steep, missing, near, far, reach):
     """Shares of the first child at 8, 1 and 7 times the slope ``steep``: one exponential."""
     if steep == 0.0:
-        _share_first(values, threshold, steep, missing, near)
-        far[:] = near
-        reach[:] = near
+        _share_first(size, values, threshold, steep, missing, near)
+        far[:size] = near[:size]
+        reach[:size] = near[:size]
     else:
-        for i in range(BLOCK):
+        for i in range(size):
             x = values[i]
             z = (threshold - x) * steep
             e = _decay(z)
@@ -232,35 +248,45 @@ def add_margins(
     near, far, share = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
+        size = _fill_lanes(stop - start)
         _read_block(X, start, stop, tests.columns, tests.single, values)
-        total[:] = 0.0
+        total[:, :size] = 0.0
         for node in range(len(tests.kind)):
             at, first = tests.slot[node], tests.child_start[node]
             if tests.kind[node] == 0:
                 for j in range(m):
-                    result[at, j, :] = path[node, j]
+                    result[at, j, :size] = path[node, j]
             elif tests.kind[node] == NUMERIC:
                 x = values[tests.column[node]]
                 _margin_shares(
-                    x, tests.threshold[node], steep[node], tests.missing[node], near, far, share
+                    size,
+                    x,
+                    tests.threshold[node],
+                    steep[node],
+                    tests.missing[node],
+                    near,
+                    far,
+                    share,
                 )
                 for j in range(m):
                     left, right, line = result[at, j], result[at + 1, j], total[j]
                     a, b = side[0, tests.child[first], j], side[1, tests.child[first], j]
-                    for i in range(BLOCK):
+                    for i in range(size):
                         left[i] = share[i] * left[i] + (1.0 - share[i]) * right[i]
                         line[i] += near[i] * a + far[i] * b
             else:
                 x, width = values[tests.column[node]], tests.child_start[node + 1] - first
                 n_codes = (tests.table_start[node + 1] - tests.table_start[node]) // width - 1
                 for b in range(width):
-                    _share_of(x, width, b, tests.table_start[node], n_codes, tests.table, share)
+                    _share_of(
+                        size, x, width, b, tests.table_start[node], n_codes, tests.table, share
+                    )
                     for j in range(m):
                         mixed, part, line = result[at, j], result[at + b, j], total[j]
                         score = (
                             side[0, tests.child[first + b], j] + side[1, tests.child[first + b], j]
                         )
-                        for i in range(BLOCK):
+                        for i in range(size):
                             before = 0.0 if b == 0 else mixed[i]
                             mixed[i] = before + share[i] * part[i]
                             line[i] += share[i] * score

@@ -191,7 +191,8 @@ def weigh_class(columns, sharpness, mass, here):
     """Sum of mass x (1 - sharpness x squared distance)^64 over the landmarks of a class.
 
     In float32: an array of type "f" rounds what it is given, here every difference, product and
-    sum. Landmarks that are too far already are left out of the coordinates that follow.
+    sum. Landmarks that are too far already are left out of the coordinates that follow, if they
+    are many.
     """
     squared = array("f", bytes(4 * len(mass)))
     for k, place in enumerate(here):
@@ -200,8 +201,10 @@ def weigh_class(columns, sharpness, mass, here):
         gap = array("f", [place - value for value in columns[k]])
         gap = array("f", [u * u if u == u else 0.0 for u in gap])
         squared = array("f", [s + u for s, u in zip(squared, gap)])
+        if k % 4 < 3:
+            continue
         near = [s * d < 0.500001 for s, d in zip(sharpness, squared)]
-        if not all(near):
+        if 2 * sum(near) < len(near):
             columns = columns[: k + 1] + [list(compress(c, near)) for c in columns[k + 1 :]]
             squared = array("f", compress(squared, near))
             sharpness, mass = list(compress(sharpness, near)), list(compress(mass, near))

@@ -10,8 +10,9 @@ from keeptree._compiled.program import SAW_NAN, NearestRegions
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows, round_columns
 
 # Steps from which on it is faster to search a program for each row than to run all of it: where
-# the regions of all of many classes are asked for, and where those of one are (by measurement).
-_MANY = {"float32": (50_000, 4_000), "float64": (10_000, 1_800)}
+# the regions of all of many classes are asked for, and where those of one are (by measurement);
+# in single precision (True) and in double.
+_MANY = {True: (50_000, 4_000), False: (10_000, 1_800)}
 
 _NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are asked for
 
@@ -110,10 +111,10 @@ def _run(program, rows, out, nearest=_NOTHING):
 
     Returns the flags of what was seen.
     """
-    single = out.dtype == np.float32
+    single = bool(out.dtype == np.float32)
     steps = program.single if single else program.double
     foreign = not len(out) and bool((nearest.wanted < 0).all())
-    if len(steps.steps) <= _MANY[out.dtype.name][foreign or steps.n_classes == 2]:
+    if len(steps.steps) <= _MANY[single][foreign or steps.n_classes == 2]:
         steps = steps._replace(links=steps.links[:0])
     if single:
         return run_single_program(rows, steps, None, None, foreign, out, None)

@@ -5,12 +5,13 @@ class that lie close together are merged into landmarks.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from keeptree._compiled.landmarks import Landmarks, weigh_landmarks
+from keeptree._compiled.landmarks import FEW, Landmarks, weigh_landmarks
 from keeptree.probability.condense import centres, condense, padded
 from keeptree.probability.kernel_space import KernelSpace, embed
 from keeptree.progress import step
@@ -100,8 +101,14 @@ class KernelExpert:
         expect(weighs, "sharpness and pseudo_cases must be positive, mass not negative")
 
     def _sum(self, X, out):
-        cloud = Landmarks(self.landmarks, self.sharpness, self.mass, self.class_start)
+        columns = self._columns if len(X) <= FEW else self.landmarks[:0]
+        cloud = Landmarks(self.landmarks, columns, self.sharpness, self.mass, self.class_start)
         weigh_landmarks(X, self.space.arrays, cloud, out)
+
+    @cached_property
+    def _columns(self):
+        """The landmarks coordinate by coordinate, for a few rows at a time."""
+        return np.ascontiguousarray(self.landmarks.T)
 
 
 @step("Learning from similar cases")

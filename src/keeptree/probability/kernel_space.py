@@ -1,6 +1,7 @@
 """The space in which the kernel expert compares cases: what the tree tests, bent by it."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ class KernelSpace:
     table_start: np.ndarray
     table: np.ndarray
 
-    @property
+    @cached_property
     def arrays(self):
         """What the compiled function reads."""
         frame = np.vstack([self.center, self.factor, self.slope])

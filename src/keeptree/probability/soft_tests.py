@@ -1,6 +1,7 @@
 """The tests of a kept tree softened: a row is divided among the children instead of sent to one."""
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -56,16 +57,22 @@ class SoftTests:
         parent[self.child] = np.repeat(np.arange(len(self.kind)), np.diff(self.child_start))
         return parent
 
-    @property
+    @cached_property
     def arrays(self):
         """What the compiled functions read."""
         return Tests(*(getattr(self, name) for name in Tests._fields))
 
     def steep(self, slope):
-        """Slope of each test per unit of its attribute; 0 where it is hard."""
-        with np.errstate(divide="ignore", over="ignore"):
-            steep = slope / self.spread
-        return np.where(np.isfinite(steep), steep, 0.0)
+        """Slope of each test per unit of its attribute; 0 where it is hard. Do not change it."""
+        if slope not in self._steep:
+            with np.errstate(divide="ignore", over="ignore"):
+                steep = slope / self.spread
+            self._steep[slope] = np.where(np.isfinite(steep), steep, 0.0)
+        return self._steep[slope]
+
+    @cached_property
+    def _steep(self):
+        return {}  # by slope: one row must not pay for the same division again
 
 
 def soft_tests(sample, inner=None):

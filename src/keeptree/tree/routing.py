@@ -10,7 +10,7 @@ def route(tree, X, strict):
     """Leaf of each row; a missing value without a rule is an error, or goes to the first child."""
     from keeptree._compiled.route import route_numeric_rows  # loads when it is first needed
 
-    if (tree.kind == NOMINAL).any():
+    if tree.tests_categories:
         return _route_any(tree, X, strict)
     leaf = np.empty(len(X), dtype=np.int64)
     route_numeric_rows(X, *tree.numeric_steps, tree.compare_dtype == "float32", leaf)
@@ -62,10 +62,10 @@ def numeric_steps(tree):
 
 def shared_rows(tree, X):
     """Rows that have a missing value where a test shares it."""
-    tests = (tree.missing == SHARE) & (tree.kind != LEAF)
-    if not tests.any():
+    columns = tree.sharing_columns
+    if len(columns) == 0:
         return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(np.isnan(X[:, np.unique(tree.feature[tests])]).any(axis=1))
+    return np.flatnonzero(np.isnan(X[:, columns]).any(axis=1))
 
 
 def route_shares(tree, X):

@@ -15,7 +15,7 @@ from keeptree.tree.arrays import complete, frozen, sort_classes
 from keeptree.tree.branch import find_branch
 from keeptree.tree.check import check_tree
 from keeptree.tree.document import dict_to_fields, fields_to_dict, identity, unsealed
-from keeptree.tree.kinds import LEAF, SHARE
+from keeptree.tree.kinds import LEAF, NOMINAL, SHARE
 from keeptree.tree.signature import sign_digest
 from keeptree.tree.text import tree_to_text
 
@@ -360,6 +360,17 @@ class Tree:
             )
         shares[0] = 1.0
         return frozen(shares)
+
+    @cached_property
+    def sharing_columns(self):
+        """Columns tested by a node that shares missing values among its children."""
+        tests = (self.missing == SHARE) & (self.kind != LEAF)
+        return frozen(np.unique(self.feature[tests]))
+
+    @cached_property
+    def tests_categories(self):
+        """Whether some test is nominal."""
+        return bool((self.kind == NOMINAL).any())
 
     @cached_property
     def missing_child(self):

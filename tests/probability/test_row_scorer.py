@@ -1,0 +1,148 @@
+"""model.scorer(): one row gets the answer that it has in a table, to the last bit."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.data.labels import plain
+from keeptree.probability.methods import METHODS, make_method
+from tests.exporters.models import DATA, MODELS, fitted, mixed_table
+
+RANKS = [name for name in METHODS if not hasattr(make_method(name, None), "predict_proba")]
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "tree"])
+def test_a_row_has_the_answer_of_a_table(name, data):
+    model, X = fitted(name, data), DATA[data]()[0][:25]
+    scorer, p = model.scorer(), model.predict_proba(X)
+    answers = [scorer(row) for row in X.to_dict("records")]
+    assert (np.array([answer.probability for answer in answers]) == p).all()
+    assert [answer.label for answer in answers] == model.predict(X).tolist()
+    assert [answer.leaf for answer in answers] == model.tree_.apply(X).tolist()
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.filterwarnings("ignore:strength=")
+def test_every_method_scores_single_rows(name):
+    X, y = mixed_table()
+    model = make_method(name, kt.keep(kt.C45Classifier().fit(X, y))).fit(X, y)
+    scorer, rows = model.scorer(), X.to_dict("records")[:20]
+    answers = [scorer(row) for row in rows]
+    assert [answer.label for answer in answers] == model.predict(X[:20]).tolist()
+    if hasattr(model, "predict_proba"):
+        found = [answer.probability for answer in answers]
+        assert (np.array(found) == model.predict_proba(X[:20])).all()
+    else:
+        found = [answer.score for answer in answers]
+        assert (np.array(found) == model.scores_encoded(model.encode(X[:20]))).all()
+        assert answers[0].probability is None
+
+
+def test_some_method_only_ranks():
+    assert RANKS
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_row_has_the_answer_of_a_table(data):
+    model = fitted("kept", "mixed")
+    row = {
+        "size": data.draw(st.none() | st.floats(-5, 5) | st.integers(-3, 3)),
+        "age": data.draw(st.none() | st.floats(0, 120)),
+        "colour": data.draw(st.sampled_from(["red", "green", "blue", "pink", None])),
+        "letter": data.draw(st.sampled_from([*"abcdefgh", "z", None])),
+    }
+    answer = model.scorer()(row)
+    table = pd.DataFrame([row]).astype({"size": float, "age": float})
+    assert (answer.probability == model.predict_proba(table)[0]).all()
+    assert plain(answer.label) == plain(model.predict(table)[0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda X: X.iloc[3],
+        lambda X: X.iloc[3].tolist(),
+        lambda X: X.to_numpy()[3],
+        lambda X: {**X.iloc[3], "something else": 7},
+        lambda X: X.to_numpy(np.float64)[3].astype(object),
+    ],
+    ids=["series", "list", "array", "more columns", "objects"],
+)
+def test_a_row_may_be_given_in_many_ways(make):
+    model, X = fitted("soft", "numbers"), DATA["numbers"]()[0]
+    answer = model.scorer()(make(X))
+    assert (answer.probability == model.predict_proba(X[3:4])[0]).all()
+
+
+def test_columns_that_the_tree_does_not_test_may_be_absent():
+    model, X = fitted("laplace", "numbers"), DATA["numbers"]()[0]
+    scorer = model.scorer()
+    assert len(scorer.columns) < X.shape[1]
+    row = {name: X.iloc[0][name] for name in scorer.columns}
+    assert scorer(row).leaf == model.tree_.apply(X[:1])[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"size": "large"}, "'size' of numbers holds 'large'"),
+        ({"size": np.inf}, "infinity"),
+        ({"size": [1]}, "'size' of numbers holds .1."),
+        ({"colour": 3}, "'colour' holds numbers such as 3, but the tree knows text"),
+    ],
+)
+def test_a_wrong_value_is_one_sentence(changed, message):
+    row = {"size": 1.0, "age": 30.0, "colour": "red", "letter": "a", **changed}
+    with pytest.raises(ValueError, match=message):
+        fitted("kept", "mixed").scorer()(row)
+
+
+def test_an_absent_column_and_a_short_row_are_refused():
+    scorer = fitted("kept", "mixed").scorer()
+    with pytest.raises(ValueError, match="The row has no 'age'; give None"):
+        scorer({"size": 1.0, "colour": "red", "letter": "a"})
+    with pytest.raises(ValueError, match="has 2 values, but the model was fitted on 4 columns"):
+        scorer([1.0, 2.0])
+
+
+def test_a_missing_value_without_a_rule_is_refused():
+    X, y, learner = DATA["numbers"]()
+    tree = kt.keep(learner.fit(X, y))
+    tree = replace(tree, missing=np.full(tree.n_nodes, -2))
+    scorer = kt.SmoothedTreeClassifier(tree).fit(X, y).scorer()
+    with pytest.raises(ValueError, match="no rule for missing values"):
+        scorer(dict.fromkeys(scorer.columns))
+
+
+def test_steps_of_a_pipeline_need_tables():
+    X, y, _ = DATA["numbers"]()
+    steps = make_pipeline(PolynomialFeatures(2), DecisionTreeClassifier(max_depth=2))
+    model = kt.SmoothedTreeClassifier(steps).fit(X, y)
+    with pytest.raises(ValueError, match="call predict_proba with a table of one row"):
+        model.scorer()
+
+
+def test_threads_may_share_a_scorer():
+    model, X = fitted("kept", "numbers"), DATA["numbers"]()[0]
+    scorer, rows = model.scorer(), X.to_dict("records")
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda row: scorer(row).probability, rows))
+    assert (np.array(found) == model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 9, 130, 385, 387])
+def test_the_number_of_rows_does_not_change_a_bit(n):
+    """A few rows are counted one by one, others in lanes."""
+    model, X = fitted("kept", "missing"), DATA["missing"]()[0]
+    assert (model.predict_proba(X[:n]) == model.predict_proba(X)[:n]).all()
