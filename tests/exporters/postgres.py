@@ -72,7 +72,7 @@ class Server:
         raise RuntimeError(done.stderr)
 
 
-def score(server, files, subject, rows):
+def score(server, files, subject, rows, timed=False):
     """Answers of an exported query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
     spell = Spelling("postgres")
     tested = np.unique(subject.tree.feature[subject.tree.feature >= 0]).tolist()
@@ -86,6 +86,11 @@ def score(server, files, subject, rows):
         f"CREATE TABLE keeptree_rows ({', '.join(['keeptree_id INT', *columns])});"
         f"INSERT INTO keeptree_rows VALUES {lines};{''.join(others)}"
     )
+    seconds = None
+    if timed:
+        plan = server.run(f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY)\n{main}")
+        (told,) = [row[0] for row in plan if row[0].startswith("Execution Time")]
+        seconds = float(told.split()[2]) / 1000
     names, *found = server.run(main)
     found.sort(key=lambda row: int(row[0]))
     columns = dict(zip(names, zip(*found, strict=True), strict=True))
@@ -94,6 +99,7 @@ def score(server, files, subject, rows):
         codes_of(columns["prediction"], [str(label) for label in subject.classes]),
         np.array([-1 if leaf is None else int(leaf) for leaf in columns["leaf"]]),
         np.array(probability, dtype=np.float64).T,
+        seconds=seconds,
     )
 
 

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.exporters import sql
 from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import beside, sample_rows
 from keeptree.exporters.sql.decision import largest_at_most
+from keeptree.exporters.sql.run import run_query
 from keeptree.exporters.sql.spelling import DIALECTS, Spelling
 from keeptree.exporters.subject import subject_of
 from tests.exporters import postgres
@@ -41,6 +43,12 @@ def test_duckdb_answers_as_python(model, data):
 @pytest.mark.parametrize("model", WITHOUT_KERNEL)
 def test_sqlite_answers_as_python(model, data):
     check(fitted(model, data), "sqlite")
+
+
+def test_the_class_on_top_is_the_tree_s_even_if_probability_decides():
+    X, y, _ = DATA["mixed"]()
+    model = kt.KeptTreeClassifier(fitted("tree", "mixed"), coherent=True, decide="probability")
+    check(model.fit(X, y), "duckdb", 60)
 
 
 @pytest.fixture(scope="module")
@@ -281,6 +289,68 @@ def test_a_column_that_a_table_lacks_is_an_error_in_sqlite_and_not_a_string():
         connection.execute(text)
 
 
+def score_text(text, source, dialect, n=200):
+    """Differences of a query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
+    subject = subject_of(source)
+    rows = sample_rows(subject, n)
+    theirs = run_query({".sql": text}, subject, rows, dialect)
+    return compare(answers_of_python(subject, rows.X), theirs)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    ("model", "data"), [("tree", "missing"), ("laplace", "classes"), ("soft", "classes")]
+)
+def test_expressions_answer_as_the_query(model, data, dialect):
+    source = fitted(model, data)
+    text = kt.export(source, format="sql", dialect=dialect, form="expression", check=0)
+    text = f"SELECT keeptree_id, {text.split(chr(10), 2)[2]} FROM keeptree_rows"
+    assert score_text(text, source, dialect).wrong == 0
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("model", ["tree", "soft", "margin"])
+def test_a_query_that_keeps_all_columns_answers_the_same(model, dialect):
+    source = fitted(model, "classes")
+    text = kt.export(source, format="sql", dialect=dialect, table="keeptree_rows", check=0)
+    assert score_text(text, source, dialect).wrong == 0
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("model", ["tree", "laplace", "soft", "margin"])
+def test_a_tree_may_be_one_leaf(model, dialect):
+    X, y, _ = DATA["classes"]()
+    tree = kt.keep(kt.C45Classifier(max_depth=0).fit(X, y))
+    made = MODELS[model](tree)
+    check(tree if made is None else made.fit(X, y), dialect, 10)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_a_deep_tree_stays_within_the_limits_of_parsers(dialect):
+    X = np.arange(121.0)[:, None]
+    learner = DecisionTreeClassifier(random_state=0)
+    tree = kt.keep(learner.fit(X, np.arange(121) % 2, sample_weight=1.03 ** -X[:, 0]))
+    assert tree.max_depth > 100
+    check(tree, dialect, 500)
+    check(kt.SoftTreeClassifier(tree).fit(X, np.arange(121) % 2), dialect, 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        ("loans", "loans"),
+        ("shop.Loans", "shop.Loans"),
+        ("order", '"order"'),
+        ('shop."my loans"', 'shop."my loans"'),
+        ("my-project.shop.loans", '"my-project".shop.loans'),
+        ("a; DROP TABLE b --", '"a; DROP TABLE b --"'),
+        ('a"b', '"a""b"'),
+    ],
+)
+def test_the_name_of_a_table_is_quoted_where_it_must_be(name, spelled):
+    assert Spelling("duckdb").table(name) == spelled
+
+
 def test_two_classes_that_differ_in_case_have_two_columns():
     X, y = np.array([[1.0], [2.0], [3.0]]), ["a", "A", "a"]
     tree = kt.keep(kt.C45Classifier(min_samples_leaf=1).fit(X, y))
@@ -331,6 +401,20 @@ def test_a_column_name_that_a_dialect_forbids_is_one_sentence(dialect, names, me
     tree = kt.keep(kt.C45Classifier().fit(X, X.sum(axis=1) > 0))
     with pytest.raises(ValueError, match=message):
         kt.export(replace(tree, feature_names=names), format="sql", dialect=dialect)
+
+
+def test_an_answer_beside_a_column_of_its_name_needs_a_prefix():
+    tree = kt.keep("Leaf <= 40: no\nLeaf > 40: yes")
+    with pytest.raises(ValueError, match="'leaf' would stand beside the column 'Leaf'"):
+        kt.export(tree, format="sql")
+    (row,) = ask(kt.export(tree, format="sql", prefix="tree_"), Leaf=("INTEGER", [50]))
+    assert row == {
+        "Leaf": 50,
+        "tree_prediction": "yes",
+        "tree_leaf": 2,
+        "tree_probability_no": 0.5,
+        "tree_probability_yes": 0.5,
+    }
 
 
 def test_without_sqlglot_the_extra_is_named(monkeypatch):

@@ -23,12 +23,15 @@ class Answers:
         None if the target does not tell them.
     note : str
         What to know about where they come from; follows "equal on 1000 of 1000 rows".
+    seconds : float or None
+        Processor time of scoring alone, where the target tells it apart from reading the rows.
     """
 
     label: np.ndarray
     leaf: np.ndarray | None = None
     probability: np.ndarray | None = None
     note: str = ""
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def write(
     if form == "expression":
         text = steps.expression(outputs)
     else:
+        _check_beside(outputs, tested if keep is None else keep, spell)
         text = steps.select(outputs, table, keep, tested) + ";"
     if form == "view":
         text = f"CREATE VIEW {spell.table(view or 'scored')} AS\n{text}"
@@ -124,12 +125,11 @@ def _shares(tree):
 
 def _own_prefix(data):
     """What begins the names of the steps: nothing in the table may."""
-    names = [column["name"].lower() for column in data["columns"]]
-    return next(p for p in ("kt_", "keeptree_", "kt__keeptree_") if not any(map(_begins(p), names)))
-
-
-def _begins(prefix):
-    return lambda name: name.startswith(prefix)
+    names = tuple(column["name"].lower() for column in data["columns"])
+    prefix = "kt_"
+    while any(name.startswith(prefix) for name in names):
+        prefix = f"k{prefix}"
+    return prefix
 
 
 def _probability_names(data, spell, prefix):
@@ -144,6 +144,17 @@ def _probability_names(data, spell, prefix):
         taken = {spell.fold_case(other) for other in names}
         names.append(f"{name}_{c}" if spell.fold_case(name) in taken else name)
     return names
+
+
+def _check_beside(outputs, columns, spell):
+    """Raise a ValueError if an answer has the name of a column that stands beside it."""
+    names = {spell.fold_case(name): name for name in columns}
+    for output in outputs:
+        if spell.fold_case(output) in names:
+            raise ValueError(
+                f"The answer {output!r} would stand beside the column "
+                f"{names[spell.fold_case(output)]!r}; give the answers another name by prefix."
+            )
 
 
 def _check_distinct(data, spell):

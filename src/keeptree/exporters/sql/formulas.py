@@ -37,8 +37,10 @@ class Formulas:
 
     def label(self, p):
         """Position of the class decided for; ``p`` are the probabilities."""
-        if self.data["decide"] == "probability":
-            return self._first_largest(p)
+        return self._first_largest(p) if self.data["decide"] == "probability" else self.tree_label()
+
+    def tree_label(self):
+        """Position of the class that the tree decides for."""
         tree = self.data["tree"]
         label = self.by_leaf([str(label) for label in tree["label"]])
         shared = self.tree.is_shared()
@@ -143,7 +145,7 @@ class Formulas:
     def _coherent(self, p, softness, name):
         """Probabilities moved as little as need be until the tree's class is the largest."""
         number, add = self.spell.number, self.steps.add
-        label = add("label", self.label(p))
+        label = add("tree_label", self.tree_label())
         classes = range(self.n_classes)
         own = add(f"{name}own", self._pick(label, p))
         others = [self.spell.greatest([p[k] for k in classes if k != c]) for c in classes]

@@ -1,6 +1,8 @@
 """Score rows by a query in DuckDB or SQLite, both inside this process."""
 
+from dataclasses import replace
 from importlib.util import find_spec
+from time import process_time
 
 import numpy as np
 
@@ -43,7 +45,11 @@ def run_query(files, subject, rows, dialect, prefix=""):
         main, *others = files.values()
         for text in others:
             (connection.executescript if dialect == "sqlite" else connection.execute)(text)
-        return read_answers(connection.execute(main), subject, prefix)
+        start = process_time()
+        connection.execute(f"CREATE TEMP TABLE keeptree_answers AS\n{main}")
+        seconds = process_time() - start
+        cursor = connection.execute("SELECT * FROM keeptree_answers")
+        return replace(read_answers(cursor, subject, prefix), seconds=seconds)
     finally:
         connection.close()
 

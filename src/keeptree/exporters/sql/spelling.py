@@ -9,7 +9,8 @@ from functools import lru_cache
 from keeptree.choice import one_of
 from keeptree.output import require_extra
 
-_PLAIN_NAME = re.compile(r"\w+(\.\w+)*")
+_PART = r"[\w-]+|\"(?:[^\"]|\"\")+\""  # of the name of a table
+_TABLE = re.compile(f"(?:{_PART})(?:\\.(?:{_PART}))*")
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,22 @@ class Spelling:
         return quoted.replace("\n", self._line_end)
 
     def table(self, name):
-        """The name of a table: a path such as ``shop.orders``, or whatever else it is, quoted."""
-        if _PLAIN_NAME.fullmatch(name):
-            return self._spell("to_table", name)
-        return self.name(name)
+        """The name of a table: a path such as ``shop.orders``, or whatever else it is, quoted.
+
+        Parts of a path are quoted only if they have to be, or are already (by double quotes):
+        without quotes Postgres and Snowflake do not care for case.
+        """
+        if not _TABLE.fullmatch(name):
+            return self.name(name)
+        return ".".join(map(self._table_part, re.findall(_PART, name)))
+
+    def _table_part(self, part):
+        from sqlglot.dialects.dialect import Dialect as Known
+
+        if part.startswith('"'):
+            return self.name(part[1:-1].replace('""', '"'))
+        reserved = part.upper() in Known.get_or_raise(self.key).tokenizer_class.KEYWORDS
+        return self.name(part) if reserved or not part.isidentifier() else part
 
     def text(self, text):
         """A string."""
