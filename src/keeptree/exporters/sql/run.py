@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from importlib.util import find_spec
+from operator import itemgetter
 from time import process_time
 
 import numpy as np
@@ -55,9 +56,11 @@ def run_query(files, subject, rows, dialect, prefix=""):
 
 
 def read_answers(cursor, subject, prefix=""):
-    """Answers of a query that has been executed, in the order of ``keeptree_id``."""
+    """Answers of a query that has been executed, by ``keeptree_id`` if it was kept."""
     names = [column[0] for column in cursor.description]
-    found = sorted(cursor.fetchall())  # by the first column
+    found = cursor.fetchall()
+    if "keeptree_id" in names:
+        found.sort(key=itemgetter(names.index("keeptree_id")))
     columns = dict(zip(names, zip(*found, strict=True), strict=True))
     probability = [
         column for name, column in columns.items() if name.startswith(f"{prefix}probability_")

@@ -11,6 +11,14 @@ from keeptree.output import require_extra
 
 _PART = r"[\w-]+|\"(?:[^\"]|\"\")+\""  # of the name of a table
 _TABLE = re.compile(f"(?:{_PART})(?:\\.(?:{_PART}))*")
+# Words that no dialect takes as the name of a table; sqlglot quotes none of them.
+_RESERVED = re.compile(
+    "ALL|AND|AS|ASC|BETWEEN|BY|CASE|CHECK|CREATE|CROSS|DEFAULT|DELETE|DESC|DISTINCT|DROP|ELSE|END|"
+    "EXISTS|FOR|FROM|FULL|GRANT|GROUP|HAVING|IN|INDEX|INNER|INSERT|INTO|IS|JOIN|LEFT|LIKE|LIMIT|"
+    "NOT|NULL|ON|OR|ORDER|OUTER|PRIMARY|RIGHT|SELECT|SET|TABLE|THEN|TO|UNION|UNIQUE|UPDATE|USER|"
+    "USING|VALUES|WHEN|WHERE|WITH",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -144,12 +152,10 @@ class Spelling:
         return ".".join(map(self._table_part, re.findall(_PART, name)))
 
     def _table_part(self, part):
-        from sqlglot.dialects.dialect import Dialect as Known
-
         if part.startswith('"'):
             return self.name(part[1:-1].replace('""', '"'))
-        reserved = part.upper() in Known.get_or_raise(self.key).tokenizer_class.KEYWORDS
-        return self.name(part) if reserved or not part.isidentifier() else part
+        is_plain = part.isidentifier() and not _RESERVED.fullmatch(part)
+        return part if is_plain else self.name(part)
 
     def text(self, text):
         """A string."""
