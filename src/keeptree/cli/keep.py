@@ -21,8 +21,8 @@ def _arguments(parser):
         metavar="SOURCE",
         nargs="?",
         help="a tree: text, Weka's J48 or C5.0's output, C5.0's .tree file, LightGBM text, XGBoost "
-        "JSON or UBJSON, CatBoost JSON, ONNX, a folder of Spark ML, what the R script wrote, or a "
-        "Tree of KeepTree",
+        "JSON or UBJSON, CatBoost JSON, ONNX, PMML, a folder of Spark ML, what the R script wrote, "
+        "or a Tree of KeepTree",
     )
     add_data(parser, positional=False)
     add_tree_out(parser)

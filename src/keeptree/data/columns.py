@@ -164,13 +164,15 @@ def unknown_label(name, value, labels):
     shown = ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
     return (
         f"{'A column' if name is None else f'The column {name!r}'} holds {value!r:.50}, which the "
-        f"pipeline of the tree does not know and refuses; it knows {shown}."
+        f"tree does not know and refuses; it knows {shown}."
     )
 
 
 def _check_kinds(column, codes, labels):
     """Raise a ValueError if a column holds numbers where the labels are text, or the reverse."""
     known = {label_kind(label) for label in labels}
+    if not known:
+        return
     for value, code in zip(column, codes, strict=True):
         if np.isnan(code) and not is_missing(value) and label_kind(value) not in known:
             name = getattr(column, "name", None)

@@ -69,14 +69,14 @@ def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
 
     Parameters
     ----------
-    source : fitted estimator, Tree, path or text
+    source : fitted estimator, Tree, path, text or bytes
         A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
         search such as ``GridSearchCV`` or at the end of a ``Pipeline``; a forest or bagging
         ensemble, a model of imodels, XGBoost, LightGBM, CatBoost, Spark ML or ONNX; any estimator
-        that has one of our trees as ``tree_``; a ``Tree``; the path of a file of one of these
-        tools, of R (by our script), C5.0 or Weka's J48, or of a folder in which Spark ML saved a
-        model; or a tree as text, as :meth:`keeptree.Tree.to_text` prints it.
+        that has one of our trees as ``tree_``; a ``Tree``; the path or content of a file of one of
+        these tools, of PMML, R (by our script), C5.0 or Weka's J48, or the path of a folder in
+        which Spark ML saved a model; or a tree as text, as :meth:`keeptree.Tree.to_text` prints it.
     X, y : table of shape (n, n_features) and labels of shape (n,), optional
         Rows whose classes are counted in every node; their counts replace those of the source.
         Needed where the source has no class counts. Names and categories in a text are checked

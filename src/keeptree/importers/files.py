@@ -109,7 +109,7 @@ def _content_source(content, path, importer=None):
 
 # How the content of a file begins -> its importer, or (after !) why it is not read.
 _BINARY = {
-    rb"<|\xff\xfe<\0|\xfe\xff\0<": "!is XML; PMML is not read yet. Give the tree as text instead.",
+    rb"<|\xff\xfe<\0|\xfe\xff\0<": "pmml:read_xml",
     rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42]": "onnx:read_bytes",
     _UBJSON: "xgboost:read_ubjson",
     rb"CBM1": "!is CatBoost's binary format; save the model with format='json' and pool=.",
@@ -126,10 +126,11 @@ _BINARY = {
 }
 
 # How the name of a file ends -> who reads it, if its content is not known.
-_ENDINGS = {".onnx": "onnx:read_bytes"}
+_ENDINGS = {".onnx": "onnx:read_bytes", ".pmml": "pmml:read_xml"}
 
 # A pattern in a text -> its importer.
 _TEXTS = {
+    r"\A\s*<(\?xml|!|\w+[:\s>])": "pmml:read_xml",
     r"\Atree\s*\nversion=": "lightgbm:read_text",
     r"^J48 (un)?pruned tree": "j48:read_text",
     r'\Aid="(See5|C5\.0)': "c50:read_tree",

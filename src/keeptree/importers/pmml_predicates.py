@@ -1,0 +1,226 @@
+"""Predicates of PMML in three-valued logic: true, false, or None where a value is missing."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.importers.pmml_fields import OTHER
+from keeptree.importers.sketch import just_below, widened
+
+PREDICATES = ("SimplePredicate", "SimpleSetPredicate", "CompoundPredicate", "True", "False")
+MISSING = object()
+_ARRAY = re.compile(r'"((?:\\.|[^"\\])*)"|(\S+)')
+# Operator -> how it compares, and whether the opposite is meant.
+_SIGNS = {
+    "lessThan": ("<", False),
+    "greaterOrEqual": ("<", True),
+    "lessOrEqual": ("<=", False),
+    "greaterThan": ("<=", True),
+    "equal": ("=", False),
+    "notEqual": ("=", True),
+}
+
+
+class UndecidedError(Exception):
+    """The value of a field matters and is not known yet."""
+
+    def __init__(self, field):
+        super().__init__(field)
+        self.field = field
+
+
+class SurrogateError(Exception):
+    """A surrogate test would have to decide."""
+
+
+class UnorderedError(Exception):
+    """A label that is not listed has no place in the order of an ordinal field."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Always the same."""
+
+    value: bool
+
+    def evaluate(self, values):
+        """Return the constant."""
+        del values
+        return self.value
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of one field.
+
+    Attributes
+    ----------
+    field : Field
+        What is tested.
+    accepted : tuple or None
+        Of a number the intervals (low, high] that are meant, of a category the labels; None: a
+        missing value is meant.
+    negated : bool
+        Whether all others are meant instead.
+    by_order : bool
+        Whether labels are compared by their order.
+    """
+
+    field: object
+    accepted: tuple | None
+    negated: bool
+    by_order: bool = False
+
+    def evaluate(self, values):
+        """Whether the value of the field is meant; None if it is missing."""
+        if self.field.name not in values:
+            raise UndecidedError(self.field)
+        value = values[self.field.name]
+        if self.accepted is None:
+            return (value is MISSING) != self.negated
+        if value is MISSING:
+            return None
+        if self.by_order and value == OTHER:
+            raise UnorderedError
+        if self.field.nominal:
+            return (value in self.accepted) != self.negated
+        return any(low < value <= high for low, high in self.accepted) != self.negated
+
+
+@dataclass(frozen=True)
+class Compound:
+    """Predicates joined by and, or, xor or surrogate."""
+
+    operator: str
+    parts: tuple
+
+    def evaluate(self, values):
+        """The value in Kleene's logic; a surrogate that is needed is an error."""
+        if self.operator == "surrogate":
+            status = self.parts[0].evaluate(values)
+            if status is None and len(self.parts) > 1:
+                raise SurrogateError
+            return status
+        statuses = []
+        decisive = {"and": False, "or": True}.get(self.operator)
+        for part in self.parts:
+            statuses.append(part.evaluate(values))
+            if decisive is not None and statuses[-1] is decisive:
+                return decisive
+        if None in statuses:
+            return None
+        return sum(statuses) % 2 == 1 if decisive is None else not decisive
+
+
+def tested_fields(element):
+    """Names of the fields that a predicate tests."""
+    if element.tag == "CompoundPredicate":
+        return {name for part in element.all(*PREDICATES) for name in tested_fields(part)}
+    return {element.get("field")} if "Simple" in element.tag else set()
+
+
+def read_predicate(element, fields, double):
+    """Return the predicate of an element.
+
+    Parameters
+    ----------
+    element : Element
+        One of ``PREDICATES``.
+    fields : Fields
+        What it may test.
+    double : bool
+        Whether numbers are compared as float64, so that those of a float field need thresholds at
+        which float32 rounding turns.
+    """
+    if element.tag in ("True", "False"):
+        return Constant(element.tag == "True")
+    if element.tag == "CompoundPredicate":
+        operator = element.get("booleanOperator")
+        parts = tuple(read_predicate(p, fields, double) for p in element.all(*PREDICATES))
+        if operator not in ("and", "or", "xor", "surrogate") or not parts:
+            raise ValueError(f"booleanOperator={operator!r:.50} is not known, or joins nothing.")
+        return Compound(operator, parts)
+    field = fields.find(element.get("field"))
+    if element.tag == "SimpleSetPredicate":
+        operator = element.get("booleanOperator")
+        if operator not in ("isIn", "isNotIn"):
+            raise ValueError(f"booleanOperator={operator!r:.50} is not known.")
+        texts = _array(element)
+        return _equality(field, [field.read(text) for text in texts], operator == "isNotIn", double)
+    operator = element.get("operator")
+    if operator in ("isMissing", "isNotMissing"):
+        return Test(field, None, operator == "isNotMissing")
+    if operator not in _SIGNS:
+        raise ValueError(f"The operator {operator!r:.50} is not known.")
+    sign, negated = _SIGNS[operator]
+    value = field.read(element.get("value"))
+    if sign == "=":
+        return _equality(field, [value], negated, double)
+    if field.nominal:
+        return Test(field, _ordered(field, sign, value), negated, by_order=True)
+    limit = _limit(field, value, sign == "<", double)
+    return Test(field, ((-np.inf, limit),), negated)
+
+
+def _equality(field, values, negated, double):
+    if field.nominal:
+        return Test(field, tuple(values), negated)
+    bounds = ((_limit(field, v, True, double), _limit(field, v, False, double)) for v in values)
+    return Test(field, tuple(bounds), negated)
+
+
+def _ordered(field, sign, value):
+    """Labels of an ordinal field below a value, which is included for ``<=``."""
+    if not field.ordinal or value not in field.values:
+        raise ValueError(
+            f"{field.name!r:.80} holds categories, but is compared by order with {value!r:.50}."
+        )
+    return field.values[: field.values.index(value) + (sign == "<=")]
+
+
+def _limit(field, value, strictly, double):
+    """The largest number that is at most (or less than) a value, as it is compared."""
+    if not field.single:
+        return just_below(value) if strictly else float(value)
+    with np.errstate(over="ignore"):
+        single = np.float32(value)
+    limit = just_below(single, np.float32) if strictly else float(single)
+    return widened(limit) if double else limit
+
+
+def _array(element):
+    array = element.first("Array")
+    if array is None:
+        raise ValueError(f"A set of values of {element.get('field')!r:.80} has no Array.")
+    found = _ARRAY.findall(array.text)
+    return [bare or re.sub(r"\\(.)", r"\1", quoted) for quoted, bare in found]
+
+
+def cuts_of(predicates, name):
+    """Limits of a numeric field at which some predicate may change, in order."""
+    found = set()
+    for test in tests_of(predicates):
+        if test.field.name == name:
+            found.update(limit for pair in test.accepted or () for limit in pair)
+    return sorted(limit for limit in found if np.isfinite(limit))
+
+
+def tests_of(predicates):
+    """Every test inside predicates; of surrogates only the first."""
+    for predicate in predicates:
+        if isinstance(predicate, Test):
+            yield predicate
+        elif isinstance(predicate, Compound):
+            surrogate = predicate.operator == "surrogate"
+            yield from tests_of(predicate.parts[:1] if surrogate else predicate.parts)
+
+
+def known_labels(field, predicates):
+    """Labels of a nominal field: those it lists, then those that predicates name."""
+    labels = dict.fromkeys(field.values)
+    for test in tests_of(predicates):
+        if test.field.name == field.name and not field.values:
+            labels.update(dict.fromkeys(test.accepted or ()))
+    labels.pop(OTHER, None)
+    return tuple(labels)

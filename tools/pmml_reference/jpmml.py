@@ -1,0 +1,44 @@
+"""JPMML's own answers: the node and the class of each row."""
+
+import re
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from jpmml_evaluator import make_evaluator
+from jpmml_evaluator.jpype import JPypeBackend
+
+_OUTPUT = (
+    '<Output><OutputField name="kt_node" optype="categorical" dataType="string" '
+    'feature="entityId"/></Output>'
+)
+
+
+@contextmanager
+def java():
+    """A Java machine, which is shut down in the end."""
+    backend = JPypeBackend()
+    try:
+        yield backend
+    finally:
+        JPypeBackend.destroyJVM()
+
+
+def answers(text, rows, backend):
+    """(Node, class) of each row: None where there is none, ``("!", message)`` if it is refused."""
+    text = re.sub(r"<Output>.*?</Output>|<Output/>", "", text, flags=re.DOTALL)
+    text = text.replace("</MiningSchema>", "</MiningSchema>" + _OUTPUT, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.pmml"
+        path.write_text(text, encoding="utf-8")
+        evaluator = make_evaluator(str(path), backend=backend)
+    target = evaluator.getTargetFields()[0].getName()
+    found = []
+    for row in rows:
+        try:
+            result = evaluator.evaluate(row)
+        except Exception as error:  # JPMML's own are not Python's
+            found.append(("!", str(error)[:200]))
+        else:
+            found.append((result.get("kt_node"), result.get(target)))
+    return found
