@@ -26,6 +26,7 @@ _HOME = {
     "explain": "explanation.story",
     "export": "exporters",
     "fit_file": "probability.fit_file",
+    "fit_table": "engines.fitting",
     "keep": "importers",
     "load": "saving",
     "nearest_change": "explanation.nearest_change",

@@ -3,10 +3,12 @@
 from keeptree.cli.command import (
     Command,
     add_data,
+    add_engine,
     add_json,
     data_file,
     output_path,
     print_json,
+    read_options,
 )
 from keeptree.cli.growing import add_growing, choose_tree
 from keeptree.cli.naming import add_labels, read_labels
@@ -31,27 +33,29 @@ def _arguments(parser):
         "which we recommend)",
     )
     add_labels(parser)
+    add_engine(parser, ("local", "dask", "spark"))
+    parser.add_argument(
+        "--sample",
+        metavar="N",
+        type=int,
+        help="count all rows for the tree, and learn the rest from N of them (default: 1000000 if "
+        "DATA is a folder, a glob or for another engine; else all rows of the file)",
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of the sample (default: %(default)s)"
+    )
     add_json(parser, "what was fitted")
     add_growing(parser)
 
 
 def _run(options):
-    options.data = data_file(options)
+    options.data = data_file(options, several=True)
     out = output_path(options.out, options.data, options.tree, default="model.json")
     with watch("Fitting a model"):
         tree = choose_tree(options)
-        from keeptree.probability.fit_file import fit_file
         from keeptree.saving import save
 
-        model = fit_file(
-            options.data,
-            options.target,
-            tree=tree,
-            method=options.method,
-            nominal=options.nominal,
-            drop=options.drop,
-            labels=read_labels(options),
-        )
+        model = _fit(options, tree)
         with step("Saving the model"):
             save(model, out)
     summary = _summary(model, options, out)
@@ -61,7 +65,35 @@ def _run(options):
     kept = "kept" if options.tree else "grew"
     names = ", ".join(summary["class_names"][:10])
     print(f"{summary['kind']} {kept} {tree_size(summary)}, for the classes {names}.")
+    if summary["sample"]:
+        print(f"Counted {summary['counts']}, learned from {summary['sample']}.")
     print(f"Saved as {out}.")
+
+
+def _fit(options, tree):
+    from keeptree.data.parts import is_table_of_files
+    from keeptree.engines.fit_data import fit_data
+    from keeptree.probability.fit_file import fit_file
+
+    shared = {
+        "tree": tree,
+        "method": options.method,
+        "nominal": options.nominal,
+        "drop": options.drop,
+        "labels": read_labels(options),
+    }
+    large = options.engine != "local" or options.sample or is_table_of_files(options.data)
+    if not large:
+        return fit_file(options.data, options.target, **shared)
+    return fit_data(
+        options.data,
+        options.target,
+        engine=options.engine,
+        options=read_options(options),
+        sample=options.sample or 1_000_000,
+        random_state=options.seed,
+        **shared,
+    )
 
 
 def _summary(model, options, out):
@@ -72,6 +104,8 @@ def _summary(model, options, out):
         "kind": type(model).__name__,
         **tree_summary(model.tree_),
         "class_names": list(class_names(model, model.classes_)),
+        "counts": model.tree_.source.get("counts"),
+        "sample": model.tree_.source.get("sample"),
         "out": str(out),
     }
 

@@ -1,5 +1,6 @@
 """Score tables, batches, readers and datasets of pyarrow."""
 
+from keeptree.engines.tally import count_batches
 from keeptree.output import require_extra
 
 _ROWS = 1 << 17  # of a block
@@ -27,3 +28,23 @@ def score(table, request):
     if isinstance(table, pa.Table):
         return pa.Table.from_batches(answers, schema)
     return pa.RecordBatchReader.from_batches(schema, answers)
+
+
+def names_of(table):
+    """Columns of the table."""
+    return table.schema.names
+
+
+def tally(table, survey):
+    """Count a table; see :mod:`keeptree.engines.tally`. A reader is read, and then empty."""
+    import pyarrow as pa
+
+    if isinstance(table, pa.RecordBatch):
+        batches = [table]
+    elif isinstance(table, pa.RecordBatchReader):
+        batches = table
+    elif isinstance(table, pa.Table):
+        batches = table.select(survey.wanted).to_batches(max_chunksize=_ROWS)
+    else:
+        batches = table.to_batches(columns=survey.wanted, batch_size=_ROWS)
+    return count_batches(batches, survey)

@@ -3,9 +3,12 @@
 import os
 from contextlib import contextmanager, nullcontext
 
-from keeptree.engines.pandas import add_answers, text_columns
+from keeptree.engines.pandas import add_answers, tally_frame, text_columns
+from keeptree.engines.tally import merge
 from keeptree.engines.writing import part_name
 from keeptree.output import require_extra
+
+_AT_ONCE = 8  # tallies that are merged by one task
 
 
 def score(table, request):
@@ -61,3 +64,25 @@ def _client(address):
 
 def _score_part(frame, request):
     return add_answers(frame, request.scorer(frame.columns))
+
+
+def names_of(table):
+    """Columns of the table."""
+    return list(table.columns)
+
+
+def tally(table, survey):
+    """Count on the workers; tallies are merged there, a few at a time, and the last one comes."""
+    from dask import delayed
+
+    sent = delayed(survey)
+    parts = table[survey.wanted].to_delayed()
+    found = [delayed(tally_frame)(part, sent, number) for number, part in enumerate(parts)]
+    while len(found) > 1:
+        groups = [found[k : k + _AT_ONCE] for k in range(0, len(found), _AT_ONCE)]
+        found = [delayed(_merge)(group, sent) for group in groups]
+    return found[0].compute()
+
+
+def _merge(tallies, survey):
+    return merge((tally for tally in tallies if tally is not None), survey)

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 from uuid import uuid4
 
+from keeptree.engines.tally import count_batches
 from keeptree.output import require_extra
 
 _TYPES = {"bool": "BOOLEAN", "int64": "BIGINT", "float64": "DOUBLE", "string": "VARCHAR"}
@@ -83,3 +84,16 @@ def _answer(scorer):
 
 def _quoted(name):
     return '"' + name.replace('"', '""') + '"'
+
+
+def names_of(table):
+    """Columns of the table."""
+    return table.columns
+
+
+def tally(table, survey):
+    """Count a relation; see :mod:`keeptree.engines.tally`."""
+    wanted = table.project(", ".join(map(_quoted, survey.wanted)))
+    # Renamed in DuckDB 1.4.
+    read = getattr(wanted, "to_arrow_reader", None) or wanted.fetch_record_batch
+    return count_batches(read(1 << 17), survey)

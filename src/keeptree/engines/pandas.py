@@ -1,5 +1,9 @@
 """Score data frames of pandas."""
 
+from keeptree.engines.tally import count_batches
+
+_ROWS = 1 << 17  # of a block
+
 
 def score(table, request):
     """Return a data frame with the answers beside the kept columns; the index stays."""
@@ -16,3 +20,21 @@ def add_answers(frame, scorer):
 def text_columns(frame):
     """Names of the columns that pandas declares as text."""
     return [name for name, dtype in frame.dtypes.items() if str(dtype).startswith("str")]
+
+
+def names_of(table):
+    """Columns of the table."""
+    return list(table.columns)
+
+
+def tally(table, survey):
+    """Count a data frame; see :mod:`keeptree.engines.tally`."""
+    return tally_frame(table[survey.wanted], survey)
+
+
+def tally_frame(frame, survey, part=0):
+    """Count a data frame that is a part of a table."""
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(frame[survey.wanted], preserve_index=False)
+    return count_batches(table.combine_chunks().to_batches(max_chunksize=_ROWS), survey, part)

@@ -1,5 +1,6 @@
 """Score data frames and lazy frames of Polars."""
 
+from keeptree.engines.tally import count_batches
 from keeptree.output import require_extra
 
 _ROWS = 1 << 17  # of a block: enough that the cost of a call does not matter
@@ -40,3 +41,22 @@ def _batches(table):
 
     batches = table.combine_chunks().to_batches(max_chunksize=_ROWS)
     return batches or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+
+
+def names_of(table):
+    """Columns of the table."""
+    return table.collect_schema().names()
+
+
+def tally(table, survey):
+    """Count a DataFrame or LazyFrame; see :mod:`keeptree.engines.tally`."""
+    import polars as pl
+
+    table = table.select(survey.wanted)
+    if isinstance(table, pl.LazyFrame):
+        blocks = table.collect_batches() if hasattr(table, "collect_batches") else [table.collect()]
+    else:
+        blocks = table.iter_slices(_ROWS)
+    oldest = pl.CompatLevel.oldest()
+    tables = (block.to_arrow(compat_level=oldest).combine_chunks() for block in blocks)
+    return count_batches((batch for table in tables for batch in table.to_batches()), survey)

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+from keeptree.engines.tally import count_batches
 from keeptree.output import require_extra
 
 
@@ -70,3 +71,17 @@ def _score_block(block, sent):
     schema = scorer.schema(block.schema)
     batches = [scorer.score_batch(batch) for batch in block.combine_chunks().to_batches()]
     return pa.Table.from_batches(batches, schema)
+
+
+def names_of(table):
+    """Columns of the table."""
+    return table.columns()
+
+
+def tally(table, survey):
+    """Count a Dataset as its blocks arrive in this process: Ray streams them."""
+    table = table.select_columns(survey.wanted)
+    table.context.execution_options.preserve_order = True
+    blocks = table.iter_batches(batch_format="pyarrow", batch_size=1 << 17)
+    batches = (batch for block in blocks for batch in block.combine_chunks().to_batches())
+    return count_batches(batches, survey)

@@ -5,7 +5,11 @@ import shutil
 import sys
 from contextlib import contextmanager, suppress
 
+from keeptree.engines.tally import Tally, count_batches, merge
 from keeptree.output import require_extra
+
+_TALLIES = "part long, bucket long, tally binary"
+_MERGERS = 8  # tasks that merge tallies
 
 
 def score(table, request):
@@ -20,7 +24,7 @@ def score(table, request):
     added = [StructField(name, _types()[kind]) for name, kind in scorer.answers.items()]
     # A new StructType: its method add would change the schema of the table itself.
     schema = StructType([fields[name] for name in scorer.kept] + added)
-    quoted = [f"`{name.replace('`', '``')}`" for name in scorer.wanted]
+    quoted = [_quoted(name) for name in scorer.wanted]
     return table.select(quoted).mapInArrow(_score_partition(_broadcast(table, request)), schema)
 
 
@@ -93,6 +97,10 @@ def _with_text(schema, text):
     )
 
 
+def _quoted(name):
+    return f"`{name.replace('`', '``')}`"
+
+
 def _types():
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType
 
@@ -120,3 +128,51 @@ def _score_partition(receive):
             yield request.scorer(batch.schema.names).score_batch(batch)
 
     return score_partition
+
+
+def names_of(table):
+    """Columns of the table."""
+    return table.columns
+
+
+def tally(table, survey):
+    """Count on the executors; tallies are merged there, a few at a time, and the last ones come."""
+    receive = _broadcast(table, survey)
+    found = table.select([_quoted(n) for n in survey.wanted]).mapInArrow(_tally(receive), _TALLIES)
+    # Without this a small partition would send all of its rows to the driver.
+    merged = found.repartition(_MERGERS, "bucket").mapInArrow(_merge(receive), _TALLIES)
+    rows = sorted(merged.collect(), key=lambda row: row["part"])
+    return merge((Tally.from_bytes(row["tally"]) for row in rows), survey)
+
+
+def _tally(receive):
+    def tally_partition(batches):
+        from pyspark import TaskContext
+
+        part = TaskContext.get().partitionId()
+        found = count_batches(batches, receive(), part)
+        if found is not None:
+            yield _row(part, found)
+
+    return tally_partition
+
+
+def _merge(receive):
+    def merge_tallies(batches):
+        found = [row for batch in batches for row in batch.to_pylist()]
+        found.sort(key=lambda row: row["part"])
+        survey = receive()
+        total = merge((Tally.from_bytes(row["tally"]) for row in found), survey)
+        if total is not None:
+            yield _row(found[0]["part"], total)
+
+    return merge_tallies
+
+
+def _row(part, tally):
+    import pyarrow as pa
+
+    columns = {"part": [part], "bucket": [part % _MERGERS], "tally": [tally.to_bytes()]}
+    return pa.record_batch(columns).cast(
+        pa.schema([("part", pa.int64()), ("bucket", pa.int64()), ("tally", pa.binary())])
+    )

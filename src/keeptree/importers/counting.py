@@ -109,14 +109,20 @@ def set_missing(tree, rule):
     return replace(tree, missing=chosen)
 
 
-def _with_counts(tree, rows, codes, weight, keep_labels):
+def node_counts(tree, rows, codes, weight=None):
+    """Return the class counts of encoded rows in every node: shape (n_nodes, n_classes)."""
     counts = np.zeros((tree.n_nodes, len(tree.classes)))
     if len(rows):
         shares = tree.route_shares(rows).tocoo()
-        np.add.at(counts, (shares.col, codes[shares.row]), shares.data * weight[shares.row])
+        data = shares.data if weight is None else shares.data * weight[shares.row]
+        np.add.at(counts, (shares.col, codes[shares.row]), data)
     for nodes in tree.levels[:0:-1]:
         np.add.at(counts, tree.parent[nodes], counts[nodes])
-    counted = replace(tree, counts=counts)
+    return counts
+
+
+def _with_counts(tree, rows, codes, weight, keep_labels):
+    counted = replace(tree, counts=node_counts(tree, rows, codes, weight))
     if keep_labels:
         return counted
     return replace(counted, label=counted.filled_counts.argmax(axis=1).astype(np.int32))

@@ -1,0 +1,153 @@
+"""Learn from a table that no machine holds: count all rows, learn from a sample of them."""
+
+from dataclasses import replace
+from numbers import Integral
+
+from sklearn.base import clone
+
+from keeptree.data.cases import CaseReader
+from keeptree.data.files import find_column
+from keeptree.engines import engine_of
+from keeptree.engines.tally import Survey, as_model, class_codes
+from keeptree.importers import keep
+from keeptree.output import require_extra
+from keeptree.probability.estimator import is_kept, unfitted_learner
+from keeptree.probability.recounted import RecountedTree
+from keeptree.progress import step
+from keeptree.saving import to_json
+from keeptree.tree import SHARE, Tree
+
+
+def fit_table(
+    model, table, target, *, sample=1_000_000, key=None, nominal=(), drop=(), random_state=0
+):
+    """Fit a classifier to a table of any library and any size.
+
+    The tree's class counts are those of *all* rows. Whatever else the classifier learns, it learns
+    from a stratified sample, which is drawn in the same pass over the table.
+
+    Parameters
+    ----------
+    model : classifier
+        One of this package, unfitted. If its ``estimator`` is a fitted tree or a
+        :class:`~keeptree.Tree`, one pass over the table is enough; an unfitted learner grows its
+        tree on the sample, and a second pass counts.
+    table : table
+        As :func:`~keeptree.score` takes it. The work is done by Dask or Spark where the table is
+        theirs; other tables are read block by block.
+    target : str
+        Column of the class. All others are attributes, unless the tree names its columns.
+    sample : int, default=1_000_000
+        Rows to learn from: of each class in proportion, but at least ten of a class that has ten.
+    key : str, optional
+        A column with a different value in each row, such as an identifier. Then the same rows are
+        drawn however the table is ordered and partitioned. Without it a row is known by its place:
+        the same table in the same partitions gives the same sample, whichever worker reads what.
+    nominal, drop : sequence of str
+        For a tree that is grown: columns that hold categories though they look like numbers, and
+        columns to leave out.
+    random_state : int, default=0
+        The seed; another one draws other rows.
+
+    Returns
+    -------
+    model : classifier
+        A fitted copy. ``tree_.source`` records the rows counted, the size of the sample and the
+        seed, and :func:`~keeptree.save` writes them.
+
+    See Also
+    --------
+    score : Score such a table.
+
+    Notes
+    -----
+    Rows with missing values are shared among children by the counts that the tree came with.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import keeptree as kt
+    >>> table = load_iris(as_frame=True).frame
+    >>> X, y = table.drop(columns="target")[:100], table["target"][:100]
+    >>> clf = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    >>> model = kt.fit_table(kt.SoftTreeClassifier(clf), table[:100], "target", sample=40)
+    >>> model.tree_.counts[0].tolist()
+    [50.0, 50.0]
+    >>> model.tree_.source["counts"], model.tree_.source["sample"]
+    ('100 rows of data', '40 rows, seed 0')
+    """
+    require_extra("pandas", "pyarrow", extra="files")
+    _check(model, sample, random_state)
+    engine, estimator = engine_of(table), model.estimator
+    names = [str(name) for name in engine.names_of(table)]
+    for name in (target, *([] if key is None else [key]), *nominal, *drop):
+        find_column(name, names)
+    others = [name for name in names if name not in (target, key, *drop)]
+    tree = keep(estimator) if is_kept(estimator) else None
+    drawn = None
+    if tree is None:
+        survey = Survey(None, tuple(others), target, sample, key, random_state)
+        with step("Drawing a sample"):
+            drawn = _survey(engine, table, survey).sample(survey)
+        with step("Growing the tree"):
+            frame = drawn.to_pandas()
+            frame = frame.astype(dict.fromkeys(nominal, "category"))
+            estimator = unfitted_learner(estimator).fit(frame[others], frame[target])
+        tree = keep(estimator)
+    _check_shares(tree)
+    columns = tree.feature_names or tuple(others)
+    survey = Survey(to_json(tree), tuple(columns), target, sample, key, random_state)
+    with step("Counting all rows"):
+        tally = _survey(engine, table, survey)
+    drawn = tally.sample(survey) if drawn is None else drawn
+    tree = _counted(tree, tally, len(drawn), random_state)
+    X, y = _as_sample(drawn, tree, columns, target)
+    given = tree if isinstance(estimator, Tree) else RecountedTree(estimator).with_tree(tree)
+    return clone(model).set_params(estimator=given).fit(X, y)
+
+
+def _check(model, sample, seed):
+    if not hasattr(model, "estimator") or not hasattr(model, "saved_parameters"):
+        raise TypeError(f"fit_table fits a classifier of KeepTree, not a {type(model).__name__}.")
+    if not isinstance(sample, Integral) or sample < 10:
+        raise ValueError(f"sample={sample!r} is not a number of rows from 10 on.")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise ValueError(f"random_state={seed!r} is not a seed: a whole number from 0 on.")
+
+
+def _survey(engine, table, survey):
+    tally = engine.tally(table, survey)
+    if tally is None:
+        raise ValueError("The table has no rows; some are needed to learn from.")
+    if len(tally.classes) < 2 or None in tally.classes:
+        what = "is missing in some rows" if None in tally.classes else "has only one value"
+        raise ValueError(f"The target {survey.target!r} {what}; at least two classes are needed.")
+    return tally
+
+
+def _check_shares(tree):
+    if tree.weight[0] == 0 and (tree.missing == SHARE).any():
+        raise ValueError(
+            "The tree shares missing values by class counts that it does not have; give it some "
+            "with kt.keep(source, X, y)."
+        )
+
+
+def _counted(tree, tally, drawn, seed):
+    source = {
+        **tree.source,
+        "counts": f"{tally.rows} rows of data",
+        "sample": f"{drawn} rows, seed {seed}",
+    }
+    return replace(tree, counts=tally.counts, source=source)
+
+
+def _as_sample(drawn, tree, columns, target):
+    """The sample as the tree's learner takes it."""
+    batch = drawn.combine_chunks().to_batches()[0]
+    X = CaseReader(as_model(tree, columns), batch.schema.names).frame(batch)
+    import pandas as pd
+
+    y = tree.classes[class_codes(batch.column(target), tree, target)]
+    return X, pd.Series(y, name=target)

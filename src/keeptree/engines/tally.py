@@ -1,0 +1,240 @@
+"""One pass over a table of any size: the class counts of a tree, and a stratified sample.
+
+Each block gives a :class:`Tally`; tallies are merged in the order of the blocks, wherever they were
+made. Which rows are drawn depends on the seed and on what identifies a row, not on who counts.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+
+from keeptree.data.cases import CaseReader
+from keeptree.data.cells import cells_as_labels
+from keeptree.data.labels import plain
+from keeptree.importers.counting import node_counts
+from keeptree.saving import from_json
+
+_KEY = "__keeptree_key__"  # column of a tally's rows that decides which are drawn
+_SPARE = 100  # rows of each class that are never dropped before the end
+_FEWEST = 10  # rows of a class in the sample, if it has as many
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What to find out about a table.
+
+    Parameters
+    ----------
+    tree : str or None
+        The tree whose classes are counted, as JSON; None: only draw.
+    columns : tuple of str
+        Columns to draw beside the target.
+    target : str
+        Column of the class.
+    sample : int
+        Rows to draw.
+    key : str or None
+        Column that identifies a row; None: its place.
+    seed : int
+        Another seed draws other rows.
+    """
+
+    tree: str | None
+    columns: tuple
+    target: str
+    sample: int
+    key: str | None
+    seed: int
+
+    @property
+    def wanted(self):
+        """Columns to read."""
+        more = () if self.key is None else (self.key,)
+        return list(dict.fromkeys([*self.columns, self.target, *more]))
+
+    def count(self, batch, part=0, start=0, dialect=None):
+        """Return the Tally of a batch of Arrow: rows from ``start`` on of a part of the table."""
+        import pyarrow as pa
+
+        keys = mix(self._identify(batch, part, start), self.seed)
+        rows = pa.table({name: batch.column(name) for name in [*self.columns, self.target]})
+        rows = rows.append_column(_KEY, pa.array(keys))
+        counts = None if self.tree is None else self._counts(batch, start, dialect)
+        values = batch.column(self.target).value_counts()
+        classes = {plain(entry["values"].as_py()): entry["counts"].as_py() for entry in values}
+        return Tally(batch.num_rows, classes, counts, rows).trimmed(self)
+
+    def _identify(self, batch, part, start):
+        """A number for each row."""
+        if self.key is None:
+            return np.uint64(part << 40) + np.arange(start, start + batch.num_rows, dtype=np.uint64)
+        from pandas.util import hash_array
+
+        return hash_array(batch.column(self.key).to_numpy(zero_copy_only=False), categorize=False)
+
+    def _counts(self, batch, start, dialect):
+        tree, reader = _reader(self.tree, tuple(batch.schema.names), self.columns, dialect)
+        codes = class_codes(batch.column(self.target), tree, self.target, start)
+        return node_counts(tree, reader.matrix(batch, start), codes)
+
+
+@lru_cache(maxsize=8)
+def _reader(text, names, columns, dialect):
+    tree = from_json(text)
+    more = {} if dialect is None else {"dialect": dialect}
+    return tree, CaseReader(as_model(tree, columns), names, **more)
+
+
+def as_model(tree, columns, notation=None):
+    """What a :class:`~keeptree.data.cases.CaseReader` asks a model for, of a tree alone."""
+    return SimpleNamespace(
+        tree_=tree,
+        feature_names_in_=list(columns),
+        n_features_in_=len(columns),
+        notation_=notation,
+    )
+
+
+def class_codes(column, tree, target, start=0):
+    """Positions of labels among the classes of a tree; an unknown or missing one is an error."""
+    codes = cells_as_labels(column, tree.classes.tolist(), target).codes
+    if (codes < 0).any():
+        row = int((codes < 0).argmax())
+        raise ValueError(
+            f"The target {target!r} is {column[row].as_py()!r:.50} in row {start + row + 1}, but "
+            f"the tree knows {', '.join(map(str, tree.classes[:10]))}."
+        )
+    return codes.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was found in some rows.
+
+    Parameters
+    ----------
+    rows : int
+        How many there were.
+    classes : dict
+        Class -> rows.
+    counts : ndarray of shape (n_nodes, n_classes) or None
+        Class counts of the tree's nodes.
+    drawn : pyarrow.Table
+        The rows that may be in the sample, with their keys.
+    """
+
+    rows: int
+    classes: dict
+    counts: np.ndarray | None
+    drawn: object
+
+    def merged(self, other, survey):
+        """The Tally of both."""
+        import pyarrow as pa
+
+        classes = dict(self.classes)
+        for label, rows in other.classes.items():
+            classes[label] = classes.get(label, 0) + rows
+        counts = None if self.counts is None else self.counts + other.counts
+        drawn = pa.concat_tables([self.drawn, other.drawn], promote_options="permissive")
+        return Tally(self.rows + other.rows, classes, counts, drawn).trimmed(survey)
+
+    def trimmed(self, survey):
+        """The same without rows that cannot be in the sample any longer."""
+        if len(self.drawn) <= 3 * survey.sample:
+            return self
+        order, codes = self._order(survey.target)
+        wanted = np.zeros(len(order), dtype=bool)
+        wanted[: 2 * survey.sample] = True  # a class has its share of these, but for chance
+        wanted |= _first_of_each(codes[order], np.full(codes.max() + 1, _SPARE))
+        drawn = self.drawn.take(np.sort(order[wanted]))
+        return Tally(self.rows, self.classes, self.counts, drawn)
+
+    def sample(self, survey):
+        """Rows of each class in proportion, in the order of their keys."""
+        order, codes = self._order(survey.target)
+        labels = self.drawn.column(survey.target).combine_chunks().dictionary_encode().dictionary
+        total = np.array([self.classes[plain(label)] for label in labels.to_pylist()])
+        share = np.rint(total * (min(survey.sample, self.rows) / self.rows)).astype(np.int64)
+        quota = np.maximum(share, np.minimum(total, _FEWEST))
+        return self.drawn.take(order[_first_of_each(codes[order], quota)]).drop_columns([_KEY])
+
+    def _order(self, target):
+        keys = self.drawn.column(_KEY).to_numpy()
+        column = self.drawn.column(target).combine_chunks()
+        column = column if hasattr(column, "indices") else column.dictionary_encode()
+        return np.argsort(keys, kind="stable"), column.indices.to_numpy(zero_copy_only=False)
+
+    def to_bytes(self):
+        """The Tally as a stream of Arrow."""
+        import pyarrow as pa
+
+        facts = {
+            "rows": self.rows,
+            "classes": list(self.classes.items()),
+            "counts": None if self.counts is None else self.counts.tolist(),
+        }
+        table = self.drawn.replace_schema_metadata({"keeptree": json.dumps(facts)})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        return sink.getvalue().to_pybytes()
+
+    @classmethod
+    def from_bytes(cls, data):
+        """The Tally of what :meth:`to_bytes` returned."""
+        import pyarrow as pa
+
+        table = pa.ipc.open_stream(data).read_all()
+        facts = json.loads(table.schema.metadata[b"keeptree"])
+        counts = None if facts["counts"] is None else np.array(facts["counts"])
+        return cls(facts["rows"], dict(facts["classes"]), counts, table.replace_schema_metadata())
+
+
+def merge(tallies, survey):
+    """The Tally of several, in their order; None if there are none."""
+    total = None
+    for tally in tallies:
+        total = tally if total is None else total.merged(tally, survey)
+    return total
+
+
+def count_batches(batches, survey, part=0, dialect=None):
+    """The Tally of the batches of a part of the table; None if it has no rows."""
+    total, start = None, 0
+    for batch in batches:
+        if batch.num_rows:
+            found = survey.count(batch, part, start, dialect)
+            total = found if total is None else total.merged(found, survey)
+            start += batch.num_rows
+    return total
+
+
+def mix(numbers, seed):
+    """Numbers scattered over all of uint64, differently for each seed (splitmix64).
+
+    Examples
+    --------
+    >>> mix(np.arange(3, dtype=np.uint64), 0) % np.uint64(100)
+    array([35,  0, 79], dtype=uint64)
+    """
+    with np.errstate(over="ignore"):
+        z = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed) * np.uint64(
+            0xD1B54A32D192ED03
+        )
+        z = z + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def _first_of_each(codes, most):
+    """Whether each code is among the first ``most[code]`` of its kind."""
+    by_code = np.argsort(codes, kind="stable")
+    first = np.searchsorted(codes[by_code], codes[by_code])
+    place = np.empty(len(codes), dtype=np.int64)
+    place[by_code] = np.arange(len(codes)) - first
+    return place < most[codes]
