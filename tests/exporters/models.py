@@ -62,8 +62,8 @@ MODELS = {
     "coherent": lambda tree: kt.KeptTreeClassifier(tree, coherent=True),
 }
 
-# Exported by ONNX alone.
-DISTANCES = {
+ONNX_ONLY = {
+    "confdtree": kt.ConfDTreeClassifier,
     "distance": kt.DistanceKernelClassifier,
     "distance by leaf": lambda tree: kt.DistanceKernelClassifier(tree, "leaf"),
 }
@@ -76,5 +76,5 @@ def fitted(model, data):
     tree = kt.keep(learner.fit(X, y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = {**MODELS, **DISTANCES}[model](tree)
+        made = {**MODELS, **ONNX_ONLY}[model](tree)
         return tree if made is None else made.fit(X, y)

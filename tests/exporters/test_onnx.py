@@ -30,18 +30,21 @@ DATA = {
     "float32": lambda: (*load_wine(return_X_y=True), DecisionTreeClassifier(random_state=0)),
     "mixed": lambda: (*hostile_table(), kt.C45Classifier()),
 }
+OTHERWISE = {"minimum": "class", "nominal": True, "fine_to": "all", "balance": True}
 MODELS = {
     "tree": None,
     "laplace": kt.SmoothedTreeClassifier,
     "soft": kt.SoftTreeClassifier,
-    "hard": lambda learner: kt.SoftTreeClassifier(learner, strength=0.0),
+    "hard": lambda tree: kt.SoftTreeClassifier(tree, strength=0.0),
     "margin": kt.MarginTreeClassifier,
     "pool": kt.KeptTreeClassifier,
-    "coherent": lambda learner: kt.KeptTreeClassifier(learner, coherent=True),
-    "most probable": lambda learner: kt.KeptTreeClassifier(learner, decide="probability"),
+    "coherent": lambda tree: kt.KeptTreeClassifier(tree, coherent=True),
+    "most probable": lambda tree: kt.KeptTreeClassifier(tree, decide="probability"),
+    "confdtree": kt.ConfDTreeClassifier,
+    "confdtree otherwise": lambda tree: kt.ConfDTreeClassifier(tree, "t", m=2, options=OTHERWISE),
     "distance": kt.DistanceKernelClassifier,
-    "distance to thresholds": lambda learner: kt.DistanceKernelClassifier(learner, grid=None),
-    "distance in leaves": lambda learner: kt.DistanceKernelClassifier(learner, "leaf"),
+    "distance to thresholds": lambda tree: kt.DistanceKernelClassifier(tree, grid=None),
+    "distance in leaves": lambda tree: kt.DistanceKernelClassifier(tree, "leaf"),
 }
 
 
@@ -199,8 +202,8 @@ def test_the_check_on_export_runs_onnxruntime(fitted, tmp_path):
     assert done.checked == "equal on 200 of 200 rows"
 
 
-def conf_d_tree():
-    return kt.ConfDTreeClassifier(kt.C45Classifier()).fit(*load_wine(return_X_y=True))
+def ranking():
+    return kt.GeometricRankClassifier(kt.C45Classifier()).fit(*load_wine(return_X_y=True))
 
 
 def separators():
@@ -222,7 +225,7 @@ def named(*names):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (conf_d_tree, {}, "ConfDTreeClassifier cannot be exported; export the tree alone"),
+        (ranking, {}, "GeometricRankClassifier cannot be exported; export the tree alone"),
         (separators, {}, 'scope="separator"; export one with scope="global"'),
         (window, {}, "kernel='uniform'; export one with kernel=\"gaussian\""),
         (lambda: named("a", "a"), {}, "Two columns are called 'a'"),

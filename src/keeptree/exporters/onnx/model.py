@@ -9,6 +9,7 @@ from keeptree.choice import one_of
 from keeptree.encoding import sealed
 from keeptree.explanation.subject import boundary_of
 from keeptree.exporters.onnx.boxes import boundary_distance, class_distances
+from keeptree.exporters.onnx.confdtree import add_confdtree
 from keeptree.exporters.onnx.distance_kernel import add_distance_kernel, check_distance_kernel
 from keeptree.exporters.onnx.experts import add_probability
 from keeptree.exporters.onnx.graph import Graph
@@ -16,6 +17,7 @@ from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_
 from keeptree.exporters.onnx.routing import Routes, largest
 from keeptree.exporters.plain import plain_dict
 from keeptree.importers.onnx import TREE_KEY
+from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 
 OUTPUTS = ("label", "probabilities", "leaf", "distance")
@@ -38,8 +40,10 @@ def build_model(subject, inputs, leaf, distance):
     routes = Routes(cases, data["tree"], subject.tree.max_depth)
     decision = _Decision(routes, data["tree"])
     place = {column["column"]: at for at, column in enumerate(data["columns"])}
-    if isinstance(subject.model, DistanceKernelClassifier):
+    if type(subject.model) is DistanceKernelClassifier:
         p = add_distance_kernel(cases, place, routes, subject.model)
+    elif type(subject.model) is ConfDTreeClassifier:
+        p = add_confdtree(cases, place, subject.model)
     else:
         p = add_probability(cases, routes, data["model"], decision.code)
     p = graph.where(routes.lost.upright(), graph.constant(np.nan), p)
@@ -59,15 +63,16 @@ def build_model(subject, inputs, leaf, distance):
         producer_version=subject.version,
         doc_string=subject.origin,
     )
-    helper.set_model_props(model, _metadata(subject, inputs))
+    helper.set_model_props(model, _metadata(subject))
     return model
 
 
 def _read(subject):
-    """The plain model; of a distance kernel, which is not among them, the plain tree."""
-    if not isinstance(subject.model, DistanceKernelClassifier):
+    """The plain model; of those that are read here themselves, the plain tree."""
+    if type(subject.model) is DistanceKernelClassifier:  # a subclass may answer otherwise
+        check_distance_kernel(subject.model)
+    elif type(subject.model) is not ConfDTreeClassifier:
         return plain_dict(subject.tree, subject.model)
-    check_distance_kernel(subject.model)
     return {**plain_dict(subject.tree), "decide": subject.model.decide}
 
 
@@ -113,7 +118,7 @@ def _labels(graph, classes, code, lost):
     return graph.constant(np.append(table, none).astype(table.dtype)).take(code, axis=0)
 
 
-def _metadata(subject, inputs):
+def _metadata(subject):
     """What the file says about itself: text by key."""
     tree = subject.tree
     columns = []
