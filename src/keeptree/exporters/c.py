@@ -244,14 +244,15 @@ def _calls(prefix):
         f"int {prefix}_leaf(const double *row)    number of the leaf",
         f"double {prefix}_category(int column, const char *label)    code of a category",
         "",
-        "A row has the columns below in this order: numbers, codes of categories, NAN where one is",
-        "missing. The functions return -1 for a row that the tree cannot decide: a value is",
-        "missing where it has no rule, a code is none of a category, a number is infinite. They",
-        "keep no state, so that threads may share them.",
+        "A row holds the columns below in this order: numbers, category codes, and NAN for a",
+        "missing value. The functions return -1 for a row that cannot be scored: a value is",
+        "missing where the tree has no rule, a category code is invalid, or a number is infinite.",
+        "They keep no state and may be called from several threads.",
         "",
-        "Compile with: cc -O2 -ffp-contract=off -c this_file.c, and link with -lm. GCC and Clang",
-        "need no such option; other compilers need it, or its like, for the last digits. To",
-        f"include the file instead, write before: #define {prefix.upper()}_API static",
+        "Compile: cc -O2 -ffp-contract=off -c this_file.c; link with -lm. GCC and Clang are told",
+        "so by the file itself; other compilers need that option, or an equivalent, for the last",
+        "digits. To include the file instead of compiling it, put this line before the #include:",
+        f"#define {prefix.upper()}_API static",
     ]
 
 
