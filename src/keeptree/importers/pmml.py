@@ -29,6 +29,7 @@ _SHARES = (
     "has no class counts; give rows to count them: kt.keep(source, X, y), on the command line "
     "--data and --target."
 )
+_R_WRITERS = ("Rattle/PMML", "SoftwareAG PMML Generator")  # R's pmml before and since 1.5
 _DIGITS = (
     "R's pmml prints thresholds with 7 digits and separates labels by commas, so that rows beside "
     "a threshold may go elsewhere than in R."
@@ -71,7 +72,7 @@ def read_xml(content, *, tree=None):
         asked = writer.needs_other
     _answer(sketch, writer, fields)
     sketch.lost += fields.lost
-    if "R" in sketch.source["library"].split() or "Rattle" in sketch.source["library"]:
+    if any(name in sketch.source["library"] for name in _R_WRITERS):
         sketch.lost.append(_DIGITS)
     return sketch
 
@@ -259,18 +260,17 @@ class _Leaf:
 
 def _counts(node, kind):
     """Cases of each class, and whether the file has them; shares are multiplied by the total."""
-    counts, shares, known = {}, {}, bool(node.distribution)
+    counts, known = {}, bool(node.distribution)
     for entry in node.distribution:
         label = read_value(entry.get("value"), kind, "a ScoreDistribution")
         record, share = entry.get("recordCount"), entry.get("probability", entry.get("confidence"))
         known = known and record is not None
         counts[label] = _number(record if record is not None else share)
-        shares[label] = counts[label]
     total = sum(counts.values())
     cases = node.element.get("recordCount")
     if cases is not None and abs(total - 1.0) < 1e-6 and _number(cases) > 1.0:
         # Shares under the name of counts, beside the number of cases of the node.
-        counts = {label: _whole(share * _number(cases)) for label, share in shares.items()}
+        counts = {label: _whole(share * _number(cases)) for label, share in counts.items()}
         known = True
     return counts, known
 
