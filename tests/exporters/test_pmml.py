@@ -90,6 +90,19 @@ def test_class_counts_are_in_the_document():
         assert counts == tree.counts[int(node.get("id"))].tolist()
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_the_document_is_kept_as_the_same_tree(model, tmp_path):
+    subject = subject_of(MODELS[model]())
+    (tmp_path / "tree.pmml").write_text(pmml.write(subject)[".pmml"], encoding="utf-8")
+    kept, tree = kt.keep(tmp_path / "tree.pmml"), subject.tree
+    rows = sample_rows(subject, 300).X
+    assert kept.categories == tree.categories
+    np.testing.assert_array_equal(kept.counts[kept.preorder], tree.counts[tree.preorder])
+    place, expected = np.argsort(kept.preorder), np.argsort(tree.preorder)
+    np.testing.assert_array_equal(place[kept.route(rows)], expected[tree.route(rows)])
+    np.testing.assert_array_equal(kept.decide(rows), tree.decide(rows))
+
+
 def test_missing_values_may_follow_the_heaviest_child():
     tree = kt.C45Classifier().fit(*hostile_table()).tree_
     text = kt.export(tree, format="pmml", missing="majority", check=0)

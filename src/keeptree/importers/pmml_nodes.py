@@ -203,7 +203,8 @@ class NodeWriter:
         goes = answers.index(missing) if missing in answers else None
         low = start[0]
         for k, (limit, answer) in enumerate(zip(limits, answers, strict=True)):
-            here = {**reach, split.field.name: ((low, limit), goes == k)}
+            can_miss = missing == SHARED or goes == k
+            here = {**reach, split.field.name: ((low, limit), can_miss)}
             if k == len(limits) - 1:
                 yield place, answer, here
                 return
@@ -249,7 +250,7 @@ class NodeWriter:
         branch_of = [branch.get(label, 0) for label in labels]
         children = self.sketch.nominal(place, column, branch_of, rule, width=len(found))
         for k, (child, (taken, answer)) in enumerate(zip(children, found, strict=True)):
-            yield child, answer, {**reach, name: (taken, goes == k)}
+            yield child, answer, {**reach, name: (taken, missing == SHARED or goes == k)}
 
     def _is_partition(self, answers, node):
         """Whether each child has a branch of its own, so that a value can be shared."""
