@@ -162,7 +162,7 @@ def test_numbers_of_rows_are_noticed_as_identifiers(tmp_path):
         {"PassengerId": range(1, 41), "x": RNG.integers(0, 9, 40), "y": [0, 1] * 20}
     )
     frame.to_csv(tmp_path / "d.csv", index=False)
-    with pytest.warns(UserWarning, match="'PassengerId' has another whole number for each case"):
+    with pytest.warns(UserWarning, match="'PassengerId' has a different whole number in each row"):
         kt.fit_file(tmp_path / "d.csv", "y", method="smoothed")
 
 

@@ -173,6 +173,8 @@ def test_the_model_travels_as_the_document_that_save_writes(model, tmp_path):
 
 
 def test_arrays_and_names_that_are_no_list_are_one_sentence(model):
+    with pytest.raises(TypeError, match=r"load it first: kt.load\('model.json'\)"):
+        kt.score("model.json", new_cases(20))
     with pytest.raises(TypeError, match="A ndarray is not a table that KeepTree can score; give"):
         kt.score(model, np.zeros((3, 4)))
     with pytest.raises(ValueError, match=r"keep='id' is not a list of columns; give \['id'\]"):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 
 import pytest
 
@@ -30,6 +31,20 @@ def test_keep_tells_what_it_understood_and_writes_the_tree(files, capsys):
     assert kept.feature_names == ("income", "age", "owner"), "the tested columns, as in the data"
     assert main(["keep", tree, "--out", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"] is None
+
+
+def test_keep_tells_once_what_was_lost(tmp_path, capsys):
+    source = tmp_path / "j48.txt"
+    source.write_text(
+        "J48 pruned tree\n------------------\n\nage <= 4.123457: a (3.0)\nage > 4.123457: b (2.0)"
+        "\n\nNumber of Leaves  : \t2\n\nSize of the tree : \t3\n"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["keep", str(source), "--out", str(tmp_path / "tree.json")]) == 0
+    said = capsys.readouterr()
+    assert "Lost: J48 prints thresholds with six decimals" in said.out
+    assert said.err == ""
 
 
 def test_a_written_tree_is_fitted_and_reported(files, capsys):

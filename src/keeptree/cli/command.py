@@ -103,7 +103,7 @@ def add_engine(parser, engines):
         choices=engines,
         default="local",
         help="what reads and scores the rows (default: %(default)s, which needs nothing else); "
-        "DATA may be a folder or a glob of files",
+        "DATA may also be a folder of files, or a pattern in quotes: 'new/*.parquet'",
     )
     parser.add_argument(
         "--option",

@@ -1,5 +1,6 @@
 """``keeptree keep``: a tree from another tool, or written by hand, as a Tree of KeepTree."""
 
+import warnings
 from pathlib import Path
 
 from keeptree.cli.command import (
@@ -53,8 +54,11 @@ def _run(options):
     if options.data is None:
         _check_no_data_options(options)
     out = output_path(options.out, options.source, options.data, default="tree.json")
-    with watch("Reading a tree"):
+    with watch("Reading a tree"), warnings.catch_warnings(record=True) as caught:
         tree = _keep(options)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        if text not in tree.source.get("lost", ""):  # which is told below
+            warnings.warn(text, stacklevel=2)
     tree.save(out)
     summary = _summary(tree, out)
     if options.json:

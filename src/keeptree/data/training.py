@@ -120,7 +120,8 @@ def warn_suspect_columns(X, y):
                     _warn(f"The column {name!r} has nearly one category per case and {_IDENTIFIER}")
             elif _numbers_rows(name, part[name].dropna().to_numpy()):
                 _warn(
-                    f"The column {name!r} has another whole number for each case and {_IDENTIFIER}"
+                    f"The column {name!r} has a different whole number in each row and "
+                    f"{_IDENTIFIER}"
                 )
     values = np.unique(np.asarray(y))
     if len(values) > 20 and values.dtype.kind in "iuf":

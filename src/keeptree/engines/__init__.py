@@ -1,6 +1,7 @@
 """Engines: they bring blocks of rows to one scorer and its answers to where they are wanted."""
 
 from importlib import import_module
+from os import PathLike
 
 ENGINES = ("local", "duckdb", "dask", "ray", "spark")  # of predict_file
 
@@ -80,6 +81,8 @@ def score(model, table, *, keep=None, distance=False, labels=None, **options):
     """
     from keeptree.engines.table import Request
 
+    if isinstance(model, str | PathLike):
+        raise TypeError(f"{str(model)!r} is not a model; load it first: kt.load({str(model)!r}).")
     engine = engine_of(table)
     if isinstance(keep, str):
         raise ValueError(f"keep={keep!r} is not a list of columns; give [{keep!r}].")

@@ -50,5 +50,5 @@ def set_counts(sketch, leaves):
 
 def describe(number, n_trees, library):
     """What is told about where a boosted tree came from."""
-    which = f"tree {number} of {n_trees}" if n_trees > 1 else "the only tree"
-    return {"model": f"{which} of {library}", "library": library}
+    which = f"tree {number} of {n_trees} of " if n_trees > 1 else ""
+    return {"model": f"{which}{library}", "library": library}

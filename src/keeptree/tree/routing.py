@@ -43,8 +43,9 @@ def _route_any(tree, X, strict):
         row = int(np.argmax(leaf < 0))
         name = tree.feature_name(tree.feature[-1 - leaf[row]])
         raise ValueError(
-            f"Row {row} has no value for {name!r} (NaN), and the tree has no rule for missing "
-            "values there; fill it in before, or choose a rule: kt.keep(tree, missing='majority')."
+            f"Row {row} has no value for {name!r} (NaN; the first row is row 0), and the tree has "
+            "no rule for missing values there; fill it in, or choose a rule with kt.keep(tree, "
+            "missing='majority') or keeptree keep --missing majority."
         )
     return leaf
 
