@@ -168,6 +168,20 @@ def test_classes_and_categories_may_be_numbers_and_booleans(name):
     assert compared(model, name).wrong == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (kt.DistanceKernelClassifier, "cannot be written in this format; export them to ONNX, "),
+        (kt.ConfDTreeClassifier, "cannot be written in this format; export them to ONNX, "),
+        (kt.GeometricRankClassifier, "ranks cases and has no probabilities to export; "),
+    ],
+)
+def test_a_model_that_code_cannot_hold_is_refused_with_a_way_out(kind, message):
+    model = kind(kt.C45Classifier()).fit(*mixed_table())
+    with pytest.raises(ValueError, match=f"{message}export the tree alone"):
+        kt.export(model, format="c")
+
+
 def test_columns_of_the_same_name_are_refused():
     tree = kt.Tree(
         kind=[1, 0, 1, 0, 0],

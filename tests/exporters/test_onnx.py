@@ -225,7 +225,7 @@ def named(*names):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (ranking, {}, "GeometricRankClassifier cannot be exported; export the tree alone"),
+        (ranking, {}, "GeometricRankClassifier ranks cases and has no probabilities to export"),
         (separators, {}, 'scope="separator"; export one with scope="global"'),
         (window, {}, "kernel='uniform'; export one with kernel=\"gaussian\""),
         (lambda: named("a", "a"), {}, "Two columns are called 'a'"),

@@ -3,6 +3,8 @@
 import numpy as np
 
 from keeptree.data.labels import plain
+from keeptree.probability.confdtree import ConfDTreeClassifier
+from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.kernel_expert import KernelExpert
 from keeptree.probability.margin import PARTS, MarginExpert, MarginTreeClassifier
@@ -115,10 +117,7 @@ def plain_dict(tree, model=None):
     place = {f: at for at, f in enumerate(columns)}
     written = _tree_leaves(tree) if model is None else plain_model(model, place)
     if written is None:
-        raise ValueError(
-            f"The probabilities of {type(model).__name__} cannot be exported; export the tree alone"
-            " (its model.tree_), or fit kt.KeptTreeClassifier to the same tree and export that."
-        )
+        raise ValueError(_refusal(model))
     return {
         "columns": [_column(tree, f) for f in columns],
         "classes": [plain(label) for label in tree.classes],
@@ -167,6 +166,19 @@ def plain_model(model, place):
     """
     writer = _WRITERS.get(type(model))
     return None if writer is None else writer(model, place)
+
+
+def _refusal(model):
+    """One sentence on what to export in place of a model."""
+    name = type(model).__name__
+    instead = (
+        "export the tree alone (its model.tree_), or fit kt.KeptTreeClassifier to the same tree "
+        "and export that."
+    )
+    if not hasattr(model, "predict_proba"):
+        return f"{name} ranks cases and has no probabilities to export; {instead}"
+    onnx = "export them to ONNX, " if type(model) in _ONNX_ONLY else ""
+    return f"The probabilities of {name} cannot be written in this format; {onnx}{instead}"
 
 
 def _column(tree, f):
@@ -282,6 +294,7 @@ def _known(values):
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
+_ONNX_ONLY = (ConfDTreeClassifier, DistanceKernelClassifier)
 _WRITERS = {
     KernelExpert: _kernel,
     KeptTreeClassifier: _pool,
