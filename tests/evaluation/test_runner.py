@@ -10,8 +10,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from keeptree.evaluation.runner import read_records, run
+from tests.engines.clusters import dask_cluster
 
 TASKS = [{"x": x} for x in range(6)]
 
@@ -146,3 +148,26 @@ def test_an_interruption_loses_nothing(tmp_path, how, n_jobs):
     assert child.wait(30) != 0
     assert squares(run(TASKS, square, results, n_jobs=1)) == [0, 1, 4, 9, 16, 25]
     assert len(results.read_text().splitlines()) == 6
+
+
+def note_process(task):
+    return [{"process": os.getpid()}]
+
+
+def test_the_backend_of_joblib_is_the_users_choice():
+    """Threads of this process instead of processes, as ``parallel_config`` says."""
+    with parallel_config(backend="threading", n_jobs=2):
+        records = run(TASKS, note_process, progress=False)
+    assert {record["rows"][0]["process"] for record in records} == {os.getpid()}
+
+
+def test_a_dask_cluster_does_the_tasks_and_what_is_done_is_kept(tmp_path):
+    pytest.importorskip("distributed")
+    results = tmp_path / "results.jsonl"
+    run(TASKS[:2], square, results, n_jobs=1, progress=False)
+    with dask_cluster(), parallel_config(backend="dask"):
+        records = run(TASKS, square, results, progress=False)
+        where = run(TASKS, note_process, progress=False)
+    assert [record["rows"][0]["square"] for record in records] == [x**2 for x in range(6)]
+    assert len(read_records(results)[0]) == 6  # two were there already
+    assert os.getpid() not in {record["rows"][0]["process"] for record in where}

@@ -33,7 +33,8 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description="R
         again, failed ones are. Lines that cannot be read are kept aside in another file, with a
         warning. Without a file nothing is kept.
     n_jobs : int, optional
-        Number of processes, one thread each; default one for each core.
+        Number of processes, one thread each; default one for each core. Inside
+        ``joblib.parallel_config(backend="dask")`` the workers of that cluster do the tasks.
     progress : bool
         Show how far it is on the standard error: a bar on a terminal, elsewhere a few lines.
     description : str
