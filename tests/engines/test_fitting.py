@@ -154,3 +154,12 @@ def test_a_cluster_counts_and_draws_as_one_process(name, loans, tree):
     X = loans[["age", "owner", "area"]]
     assert np.array_equal(model.tree_.counts, expected.tree_.counts)
     assert model.predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
+
+
+def test_a_learner_is_not_refitted_on_far_more_rows_than_its_tree_was_grown_on(loans):
+    """Trees of such folds are better than the kept one: what suits them does not suit it."""
+    X, y = loans[NUMBERS].astype(float), loans["risk"]
+    clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X[:300], y[:300])
+    model = kt.fit_table(kt.KeptTreeClassifier(clf), X.assign(risk=y), "risk", sample=1000)
+    assert set(model.weights_.values()) == {0.1, 0.6}
+    assert model.tree_.weight[0] == 3000

@@ -17,6 +17,8 @@ from keeptree.progress import step
 from keeptree.saving import to_json
 from keeptree.tree import SHARE, Tree
 
+_LARGEST = 2  # sample, beside the rows that a tree was grown on, whose folds grow such a tree
+
 
 def fit_table(
     model, table, target, *, sample=1_000_000, key=None, nominal=(), drop=(), random_state=0
@@ -61,6 +63,10 @@ def fit_table(
 
     Notes
     -----
+    Strengths and weights are chosen with trees that the learner grows on folds of the sample. If
+    that is more than twice as large as what the kept tree was grown on, such trees are better than
+    the kept one, and what suits them does not suit it: then defaults are used, as for a Tree.
+
     Rows with missing values are shared among children by the counts that the tree came with.
 
     Examples
@@ -101,9 +107,10 @@ def fit_table(
     with step("Counting all rows"):
         tally = _survey(engine, table, survey)
     drawn = tally.sample(survey) if drawn is None else drawn
-    tree = _counted(tree, tally, len(drawn), random_state)
+    counted = _counted(tree, tally, len(drawn), random_state)
     X, y = _as_sample(drawn, tree, columns, target)
-    given = tree if isinstance(estimator, Tree) else RecountedTree(estimator).with_tree(tree)
+    refits = not isinstance(estimator, Tree) and len(drawn) <= _LARGEST * tree.weight[0]
+    given = RecountedTree(estimator).with_tree(counted) if refits else counted
     return clone(model).set_params(estimator=given).fit(X, y)
 
 
