@@ -23,7 +23,7 @@ def score(table, request):
     elif isinstance(table, pa.RecordBatchReader):
         batches = table
     else:
-        batches = _read(table, scorer.wanted)
+        batches = table.to_batches(columns=scorer.wanted, batch_size=_ROWS)
     answers = (scorer.score_batch(batch) for batch in batches)
     if isinstance(table, pa.Table):
         return pa.Table.from_batches(answers, schema)
@@ -46,12 +46,5 @@ def tally(table, survey):
     elif isinstance(table, pa.Table):
         batches = table.select(survey.wanted).to_batches(max_chunksize=_ROWS)
     else:
-        batches = _read(table, survey.wanted)
+        batches = table.to_batches(columns=survey.wanted, batch_size=_ROWS)
     return count_batches(batches, survey)
-
-
-def _read(dataset, columns):
-    """Batches of a Dataset; pyarrow would read far ahead, so that memory grew with the rows."""
-    return dataset.to_batches(
-        columns=columns, batch_size=_ROWS, batch_readahead=2, fragment_readahead=1
-    )
