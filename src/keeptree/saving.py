@@ -32,6 +32,7 @@ FORMAT, VERSION = "keeptree.Model", 4
 _OLDEST = 3  # earlier ones were never released
 OPTIONAL = {
     "feature_names_in_",
+    "calibration_",
     "class_names_",
     "expected_",
     "grid_",

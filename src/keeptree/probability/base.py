@@ -28,6 +28,7 @@ from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep_with_steps, unwrap
 from keeptree.importers.counting import count_rows
 from keeptree.importers.steps import read_rows
+from keeptree.probability.calibration import HELD_OUT, OUT_OF_FOLD, Calibration, calibrate
 from keeptree.probability.estimator import (
     allows_missing,
     check_columns,
@@ -111,8 +112,9 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
     def _remember(self, sample, unseen):
         """Keep aggregates of the sample, which :func:`keeptree.audit` compares later data with.
 
-        ``unseen`` is what ``_learn`` returned: None, or rows and probabilities that were estimated
-        without them.
+        ``unseen`` is what ``_learn`` returned: None, or a
+        :class:`~keeptree.probability.expectation.Scored` part of the sample, each case by
+        estimates without it.
         """
         self.reference_ = describe_columns(sample)
 
@@ -326,12 +328,15 @@ class ProbabilityModel(KeptTreeModel):
         **KeptTreeModel._parameter_constraints,
         "decide": [StrOptions({"tree", "probability"})],
     }
-    saved_fields = ("expected_",)
+    saved_fields = ("expected_", "calibration_")
 
     def _remember(self, sample, unseen):
         super()._remember(sample, unseen)
-        rows, p = score_sample(self, sample) if unseen is None else unseen
-        self.expected_ = expect_accuracy(self.tree_, rows, p, unseen is not None)
+        scored = score_sample(self, sample) if unseen is None else unseen
+        self.expected_ = expect_accuracy(self.tree_, scored.X, scored.p, unseen is not None)
+        self.calibration_ = None
+        if unseen is not None and unseen.refitted:
+            self.calibration_ = calibrate(unseen.p, unseen.y, OUT_OF_FOLD)
 
     def predict_proba(self, X):
         """Return the probability of each class for each row.
@@ -348,6 +353,112 @@ class ProbabilityModel(KeptTreeModel):
         """
         check_is_fitted(self)
         return self._map(X, self._probability, (len(self.classes_),))
+
+    def calibrate(self, X, y):
+        """Learn from held-out cases what the probabilities are worth.
+
+        :meth:`predict_set` and :meth:`predict_interval` rest on it. The probabilities themselves
+        stay as they are.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Cases that neither the tree nor the model has seen, drawn as the new ones are.
+        y : array-like of shape (n_samples,)
+            Their true classes.
+
+        Returns
+        -------
+        self : object
+            The classifier; ``calibration_`` is set.
+        """
+        p = self.predict_proba(X)
+        classes, codes = read_target(from_arrow(y))
+        check_consistent_length(p, codes)
+        self.calibration_ = calibrate(p, recode(codes, classes, self.tree_.classes), HELD_OUT)
+        return self
+
+    def predict_set(self, X, coverage=0.9):
+        """Return the classes that each row may belong to, by conformal prediction.
+
+        Of the cases of *each* class, the set holds the true class for a share of at least
+        ``coverage``, as long as new cases are drawn like those the model was calibrated on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to classify.
+        coverage : float, default=0.9
+            Share of the sets that hold the true class.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            Whether each class is in the set; columns in the order of ``classes_``. A set may be
+            empty (no class fits) or hold several classes (the case is ambiguous).
+
+        Notes
+        -----
+        The promise is exact if :meth:`calibrate` was called with held-out cases. Otherwise the
+        calibration is out of fold (``calibration_.source``), from models that were fitted to four
+        fifths of the sample: then it holds approximately. A class with fewer than
+        ``coverage / (1 - coverage)`` calibration cases is in every set.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> import keeptree as kt
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = kt.KeptTreeClassifier().fit(X, y)
+        >>> model.predict_set(X[[0, 72, 120]], coverage=0.95)
+        array([[ True, False, False],
+               [False,  True,  True],
+               [False, False,  True]])
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage={coverage!r} is not a share between 0 and 1.")
+        calibration = self._check_calibrated()
+        return calibration.sets(self.predict_proba(X), coverage)
+
+    def predict_interval(self, X):
+        """Return how far the probability of each class can be trusted, as an interval.
+
+        A Venn-Abers predictor: two calibrated probabilities, one for the case being of another
+        class and one for its being of this class. They are far apart where few calibration cases
+        had a similar probability, or where those that had were of either class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, n_classes, 2)
+            Lower and upper end. They hold for all cases with a similar probability, not for each
+            case alone, and ``predict_proba`` may lie outside where it is not calibrated.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import keeptree as kt
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = kt.KeptTreeClassifier().fit(X, y)
+        >>> model.predict_interval(X[:1])[0, 0].round(2)
+        array([0.99, 1.  ])
+        """
+        return self._check_calibrated().intervals(self.predict_proba(X))
+
+    def _check_calibrated(self):
+        check_is_fitted(self)
+        calibration = getattr(self, "calibration_", None)
+        if calibration is None:
+            raise ValueError(
+                f"This {type(self).__name__} has not been calibrated; call calibrate(X, y) with "
+                "cases that the tree has not seen, or fit a KeptTreeClassifier to the learner that "
+                "grows the tree."
+            )
+        return calibration
 
     def predict_proba_encoded(self, rows):
         """``predict_proba`` of encoded rows."""
@@ -388,6 +499,10 @@ class ProbabilityModel(KeptTreeModel):
         if expected is not None:
             expect(isinstance(expected, Expectation), "its expected accuracy is damaged")
             expected.check(self.tree_)
+        self.calibration_ = getattr(self, "calibration_", None)
+        if self.calibration_ is not None:
+            expect(isinstance(self.calibration_, Calibration), "its calibration is damaged")
+            self.calibration_.check(self.tree_)
 
     def _decide(self, rows, out):
         if self.decide == "tree":

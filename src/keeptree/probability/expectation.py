@@ -1,13 +1,26 @@
 """How often a tree's decisions are expected to be right, from probabilities and leaf by leaf."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from keeptree.data.sample import stratified_part
 from keeptree.savable import expect, expect_array, saved_part
 
-MOST_ROWS = 20_000  # of the training sample that are scored for it
+MOST_ROWS = 5_000  # of the training sample that are scored for it
+
+
+class Scored(NamedTuple):
+    """Encoded rows of a sample, their classes and their probabilities.
+
+    ``refitted`` tells whether each case was scored by a tree that had not seen it either.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    p: np.ndarray
+    refitted: bool
 
 
 @saved_part
@@ -70,6 +83,6 @@ def expect_accuracy(tree, rows, p, unseen):
 
 
 def score_sample(model, sample):
-    """Return rows of a sample and their probabilities, in the sample as it was fitted."""
-    rows = stratified_part(sample.y, MOST_ROWS)
-    return sample.X[rows], model.predict_proba_encoded(sample.X[rows])
+    """Return a :class:`Scored` part of the sample that a model was fitted to."""
+    part = sample.present.take(stratified_part(sample.present.y, MOST_ROWS))
+    return Scored(part.X, part.y, model.predict_proba_encoded(part.X), False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree.data.sample import stratified_part
+from keeptree.probability.expectation import Scored
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
 from keeptree.probability.margin import MarginExpert, choose_margin, fit_margin
 from keeptree.probability.pool import (
@@ -142,23 +143,23 @@ class KeptTreeClassifier(RefittedModel):
         self.margin_ = fit_margin(sample, C)
         self.kernel_ = fit_kernel(sample)
         chosen = strengths, (C,), (self.kernel_.settings,)
+        self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
+        refitted, folds = folds is not None, folds or _halves(sample)
         if folds is None:
-            self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
-            folds = _halves(sample)
-            opinions = _unseen(folds, chosen)[0] if folds else None
-        else:
-            opinions, y, weight = _unseen(folds, chosen)
+            return None
+        opinions, y, weight = _unseen(folds, chosen)
+        if refitted:
             self.pool_ = fit_pool(EXPERTS, opinions, y, weight, prior)
-        return self._pool_unseen(sample, folds, opinions) if folds else None
+        return self._pool_unseen(sample, folds, opinions, refitted)
 
-    def _pool_unseen(self, sample, folds, opinions):
-        """Rows of all folds and their pooled out-of-fold probabilities."""
-        rows = sample.X[np.concatenate([fold.rows for fold in folds])]
+    def _pool_unseen(self, sample, folds, opinions, refitted):
+        """The cases of all folds with their pooled out-of-fold probabilities."""
+        rows = np.concatenate([fold.rows for fold in folds])
         p = np.empty(opinions.shape[1:])
         self.pool_.probability(opinions, p)
         if self.coherent:
-            make_coherent(p, self.tree_.decide(rows))
-        return rows, p
+            make_coherent(p, self.tree_.decide(sample.X[rows]))
+        return Scored(sample.X[rows], sample.y[rows], p, refitted)
 
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()

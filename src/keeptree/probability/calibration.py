@@ -1,0 +1,151 @@
+"""What probabilities turned out to be worth on cases that the model had not seen.
+
+Two guarantees rest on it: sets of classes that hold the true one as often as promised (conformal
+prediction, class by class), and intervals of a probability (Venn-Abers predictors).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree.savable import expect, expect_array, saved_part
+
+_MOST_SCORES = 1999  # of each class: 1 / 2000 is the finest share that a set can be asked for
+_MOST_LEVELS = 200
+OUT_OF_FOLD, HELD_OUT = "out of fold", "held out"
+
+
+@saved_part
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Probabilities of unseen cases beside what became of them, class by class.
+
+    Parameters
+    ----------
+    source : str
+        ``"out of fold"``, estimated on the training sample, or ``"held out"``.
+    cases : ndarray of shape (n_classes,)
+        Number of cases of each class.
+    scores : tuple of ndarray
+        For each class the probabilities that its own cases were given for it, sorted; of many an
+        even part.
+    edges : tuple of ndarray
+        For each class the upper ends of the levels of its probability, but for the last.
+    low, high : tuple of ndarray
+        For each level the probability of the class after isotonic regression, if the case at hand
+        is counted as one of another class, and as one of this class.
+    """
+
+    source: str
+    cases: np.ndarray
+    scores: tuple
+    edges: tuple
+    low: tuple
+    high: tuple
+
+    def check(self, tree):
+        """Raise a ValueError if it was read from a file and does not fit the tree."""
+        n = len(tree.classes)
+        expect(self.source in (OUT_OF_FOLD, HELD_OUT), "its calibration has no source")
+        expect_array(self.cases, "cases", np.int64, (n,))
+        expect((self.cases >= 0).all(), "a number of cases is negative")
+        for name in ("scores", "edges", "low", "high"):
+            values = getattr(self, name)
+            expect(isinstance(values, tuple) and len(values) == n, f"{name} is short")
+            for array in values:
+                expect_array(array, name, np.float64, (None,))
+                expect(((array >= 0) & (array <= 1)).all(), f"{name} must be probabilities")
+        for c in range(n):
+            levels = len(self.edges[c]) + 1
+            fits = len(self.low[c]) == len(self.high[c]) == levels
+            expect(fits and (self.low[c] <= self.high[c]).all(), "its intervals are damaged")
+            rising = all((np.diff(a) >= 0).all() for a in (self.scores[c], self.edges[c]))
+            expect(rising, "its scores are not sorted")
+
+    def sets(self, p, coverage):
+        """Which classes each row may belong to: those not rarer than ``1 - coverage`` among theirs.
+
+        Parameters
+        ----------
+        p : ndarray of shape (n, n_classes)
+            Probabilities.
+        coverage : float
+            Share of the cases of each class whose set is to hold that class.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n, n_classes)
+        """
+        sets = np.empty(p.shape, dtype=bool)
+        for c, scores in enumerate(self.scores):
+            # The rank of the case among the cases of the class, itself included.
+            rank = np.searchsorted(scores, p[:, c], side="right") + 1
+            sets[:, c] = rank > (1 - coverage) * (len(scores) + 1) * (1 + 1e-12)
+        return sets
+
+    def intervals(self, p):
+        """Lower and upper end of the probability of each class: shape (n, n_classes, 2)."""
+        ends = np.empty((*p.shape, 2))
+        for c, edges in enumerate(self.edges):
+            level = np.searchsorted(edges, p[:, c], side="left")
+            ends[:, c, 0], ends[:, c, 1] = self.low[c][level], self.high[c][level]
+        return ends
+
+
+def calibrate(p, y, source):
+    """Return the :class:`Calibration` of probabilities on cases that they were not fitted to.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, n_classes)
+        Probabilities.
+    y : ndarray of shape (n,)
+        Positions of the true classes.
+    source : str
+        Where the cases come from.
+
+    Examples
+    --------
+    >>> p = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]])
+    >>> calibration = calibrate(p, np.array([0, 1, 1, 1]), HELD_OUT)
+    >>> calibration.sets(np.array([[0.95, 0.05]]), 0.75)
+    array([[ True, False]])
+    """
+    classes = range(p.shape[1])
+    curves = [_venn_abers(p[:, c], y == c) for c in classes]
+    return Calibration(
+        source,
+        np.bincount(y, minlength=p.shape[1]).astype(np.int64),
+        tuple(_thin(np.sort(p[y == c, c])) for c in classes),
+        *(tuple(parts) for parts in zip(*curves, strict=True)),
+    )
+
+
+def _thin(scores):
+    """An even part of sorted scores; ranks among it are those among all, rounded down."""
+    n = len(scores)
+    if n <= _MOST_SCORES:
+        return scores
+    places = np.arange(1, _MOST_SCORES + 1) * (n + 1) // (_MOST_SCORES + 1)
+    return scores[places - 1]
+
+
+def _venn_abers(score, event):
+    """Edges of levels of a score, and the two probabilities of each level.
+
+    Isotonic regression with one more case at a level, once as no event and once as one (Vovk,
+    Petej and Fedorova 2015), by its max-min formula.
+    """
+    edges = np.unique(np.quantile(score, np.arange(1, _MOST_LEVELS) / _MOST_LEVELS, method="lower"))
+    edges = edges[edges < score.max()]
+    level = np.searchsorted(edges, score, side="left")
+    n_levels = len(edges) + 1
+    cases = np.concatenate([[0], np.cumsum(np.bincount(level, minlength=n_levels))])
+    events = np.concatenate([[0], np.cumsum(np.bincount(level, event, minlength=n_levels))])
+    low, high = np.empty((2, n_levels))
+    for k in range(n_levels):
+        n = cases[k + 1 :] - cases[: k + 1, None] + 1
+        found = events[k + 1 :] - events[: k + 1, None]
+        low[k] = (found / n).min(axis=1).max()
+        high[k] = ((found + 1) / n).min(axis=1).max()
+    return edges, low, high

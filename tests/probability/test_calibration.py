@@ -1,0 +1,128 @@
+"""Sets hold the true class as often as promised; intervals are those of isotonic regression."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.probability.calibration import HELD_OUT, calibrate
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def draw(n, seed, n_classes=2):
+    """Cases whose true probabilities are known; one class is rare."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    logits = np.column_stack([X[:, 0], X[:, 1] - 1, X[:, 0] * X[:, 2] - 2])[:, :n_classes]
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    y = (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1)
+    return X, np.minimum(y, n_classes - 1), p
+
+
+def naive_sets(p, y, new, coverage):
+    """Conformal p-values, case by case."""
+    sets = np.zeros(new.shape, dtype=bool)
+    for c in range(p.shape[1]):
+        scores = p[y == c, c]
+        for row, value in enumerate(new[:, c]):
+            p_value = (np.sum(scores <= value) + 1) / (len(scores) + 1)
+            sets[row, c] = p_value > 1 - coverage + 1e-12
+    return sets
+
+
+@given(SEEDS, st.sampled_from([0.5, 0.8, 0.9, 0.95]))
+def test_sets_are_those_of_naive_conformal_prediction(seed, coverage):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(3), 60).round(2)
+    y = rng.integers(0, 3, 60)
+    new = rng.dirichlet(np.ones(3), 10).round(2)
+    found = calibrate(p, y, HELD_OUT).sets(new, coverage)
+    np.testing.assert_array_equal(found, naive_sets(p, y, new, coverage))
+
+
+@given(SEEDS)
+def test_intervals_are_isotonic_regressions_with_the_case_counted_either_way(seed):
+    rng = np.random.default_rng(seed)
+    score = rng.random(40).round(2)
+    event = rng.random(40) < score
+    calibration = calibrate(np.column_stack([1 - score, score]), event.astype(int), HELD_OUT)
+    for value in np.unique(score)[::5]:
+        found = calibration.intervals(np.array([[1 - value, value]]))[0, 1]
+        for label, end in ((0, found[0]), (1, found[1])):
+            fitted = IsotonicRegression().fit(np.append(score, value), np.append(event, label))
+            assert end == pytest.approx(fitted.predict([value])[0])
+
+
+def test_ranks_among_many_scores_are_kept_by_an_even_part_of_them():
+    rng = np.random.default_rng(0)
+    p = rng.random(50_000)
+    y = np.zeros(50_000, dtype=int)
+    calibration = calibrate(np.column_stack([p, 1 - p]), y, HELD_OUT)
+    assert len(calibration.scores[0]) < 2000
+    new = np.column_stack([np.linspace(0, 1, 10_001)] * 2)
+    share = calibration.sets(new, 0.9)[:, 0].mean()
+    assert share == pytest.approx(0.9, abs=0.01)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_each_class_is_covered_as_promised_out_of_fold_and_held_out(n_classes):
+    X, y, _ = draw(1500, 1, n_classes)
+    new, truth, _ = draw(20_000, 2, n_classes)
+    learner = DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)
+    folded = kt.KeptTreeClassifier(learner).fit(X, y)
+    held_out = kt.SmoothedTreeClassifier(learner).fit(X[:700], y[:700]).calibrate(X[700:], y[700:])
+    for model, source in ((folded, "out of fold"), (held_out, "held out")):
+        assert model.calibration_.source == source
+        sets = model.predict_set(new, coverage=0.9)
+        for c in range(n_classes):
+            n_c = model.calibration_.cases[c]
+            error = 3 * np.sqrt(0.09 / n_c + 0.09 / (truth == c).sum())
+            covered = sets[truth == c, c].mean()
+            assert covered > 0.9 - error
+            if source == "out of fold":  # leaves have ties, which only raise the coverage
+                assert covered < 0.9 + error
+
+
+def test_intervals_hold_the_mean_true_probability_of_similar_cases():
+    X, y, _ = draw(2000, 3)
+    new, _, truth = draw(20_000, 4)
+    model = kt.KeptTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=12)).fit(X, y)
+    interval, p = model.predict_interval(new)[:, 1], model.predict_proba(new)[:, 1]
+    for part in np.array_split(np.argsort(p), 10):
+        low, high = interval[part].mean(axis=0)
+        assert low - 0.05 < truth[part, 1].mean() < high + 0.05
+
+
+def test_a_model_without_unseen_cases_asks_for_them():
+    X, y, _ = draw(300, 5)
+    tree = kt.C45Classifier().fit(X, y).tree_
+    for model in (kt.KeptTreeClassifier(tree), kt.SoftTreeClassifier(kt.C45Classifier())):
+        with pytest.raises(ValueError, match=r"call calibrate\(X, y\)"):
+            model.fit(X, y).predict_set(X)
+    model = kt.KeptTreeClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="coverage=1 is not a share"):
+        model.predict_set(X, coverage=1)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        model.calibrate(X, y[:-1])
+    with pytest.raises(ValueError, match="2"):
+        model.calibrate(X, np.where(y == 1, 2, y))
+
+
+def test_a_class_with_few_calibration_cases_is_in_every_set():
+    p = np.column_stack([np.full(20, 0.9), np.full(20, 0.1)])
+    y = np.array([0] * 17 + [1] * 3)
+    sets = calibrate(p, y, HELD_OUT).sets(np.array([[0.99, 0.01]]), 0.9)
+    assert sets.tolist() == [[True, True]]
+
+
+def test_a_saved_model_gives_the_same_sets_and_intervals(tmp_path):
+    X, y, _ = draw(400, 6, 3)
+    model = kt.KeptTreeClassifier().fit(X, y)
+    kt.save(model, tmp_path / "model.json")
+    loaded = kt.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict_set(X), model.predict_set(X))
+    np.testing.assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
