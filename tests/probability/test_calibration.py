@@ -8,6 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.evaluation.significance import accuracy_interval
 from keeptree.probability.calibration import HELD_OUT, calibrate
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -45,16 +46,23 @@ def test_sets_are_those_of_naive_conformal_prediction(seed, coverage):
 
 
 @given(SEEDS)
-def test_intervals_are_isotonic_regressions_with_the_case_counted_either_way(seed):
+def test_levels_are_isotonic_regressions_with_the_case_counted_either_way(seed):
     rng = np.random.default_rng(seed)
     score = rng.random(40).round(2)
     event = rng.random(40) < score
-    calibration = calibrate(np.column_stack([1 - score, score]), event.astype(int), HELD_OUT)
+    found = calibrate(np.column_stack([1 - score, score]), event.astype(int), HELD_OUT)
     for value in np.unique(score)[::5]:
-        found = calibration.intervals(np.array([[1 - value, value]]))[0, 1]
-        for label, end in ((0, found[0]), (1, found[1])):
+        level = np.searchsorted(found.edges[1], value)
+        for label, ends in ((0, found.low[1]), (1, found.high[1])):
             fitted = IsotonicRegression().fit(np.append(score, value), np.append(event, label))
-            assert end == pytest.approx(fitted.predict([value])[0])
+            assert ends[level] == pytest.approx(fitted.predict([value])[0])
+        cases, events = found.blocks[1][level]
+        share = IsotonicRegression().fit(score, event).predict([value])[0]
+        assert events / cases == pytest.approx(share)
+        interval = found.intervals(np.array([[1 - value, value]]), 0.9)[0, 1]
+        low, high = accuracy_interval(events / cases, cases, 0.9)
+        assert interval[0] == pytest.approx(min(low, found.low[1][level]))
+        assert interval[1] == pytest.approx(max(high, found.high[1][level]))
 
 
 def test_ranks_among_many_scores_are_kept_by_an_even_part_of_them():
@@ -88,13 +96,16 @@ def test_each_class_is_covered_as_promised_out_of_fold_and_held_out(n_classes):
 
 
 def test_intervals_hold_the_mean_true_probability_of_similar_cases():
-    X, y, _ = draw(2000, 3)
-    new, _, truth = draw(20_000, 4)
-    model = kt.KeptTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=12)).fit(X, y)
-    interval, p = model.predict_interval(new)[:, 1], model.predict_proba(new)[:, 1]
-    for part in np.array_split(np.argsort(p), 10):
-        low, high = interval[part].mean(axis=0)
-        assert low - 0.05 < truth[part, 1].mean() < high + 0.05
+    inside = []
+    for seed in range(3):
+        X, y, _ = draw(1000, 3 + seed)
+        new, _, truth = draw(5000, 40 + seed)
+        model = kt.KeptTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=12)).fit(X, y)
+        interval, p = model.predict_interval(new)[:, 1], model.predict_proba(new)[:, 1]
+        for part in np.array_split(np.argsort(p), 10):
+            low, high = interval[part].mean(axis=0)
+            inside.append(low < truth[part, 1].mean() < high)
+    assert np.mean(inside) > 0.75
 
 
 def test_a_model_without_unseen_cases_asks_for_them():

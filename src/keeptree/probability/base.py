@@ -420,23 +420,25 @@ class ProbabilityModel(KeptTreeModel):
         calibration = self._check_calibrated()
         return calibration.sets(self.predict_proba(X), coverage)
 
-    def predict_interval(self, X):
+    def predict_interval(self, X, confidence=0.9):
         """Return how far the probability of each class can be trusted, as an interval.
 
-        A Venn-Abers predictor: two calibrated probabilities, one for the case being of another
-        class and one for its being of this class. They are far apart where few calibration cases
-        had a similar probability, or where those that had were of either class.
+        It rests on calibration cases with a similar probability: the share of them that were of
+        the class, with Wilson's interval, and the two probabilities of a Venn-Abers predictor, one
+        for the case being of another class and one for its being of this class.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to score.
+        confidence : float, default=0.9
+            Confidence level of the interval.
 
         Returns
         -------
         interval : ndarray of shape (n_samples, n_classes, 2)
-            Lower and upper end. They hold for all cases with a similar probability, not for each
-            case alone, and ``predict_proba`` may lie outside where it is not calibrated.
+            Lower and upper end. They hold for cases with a similar probability taken together, not
+            for each case alone, and ``predict_proba`` may lie outside where it is not calibrated.
 
         Examples
         --------
@@ -447,7 +449,9 @@ class ProbabilityModel(KeptTreeModel):
         >>> model.predict_interval(X[:1])[0, 0].round(2)
         array([0.99, 1.  ])
         """
-        return self._check_calibrated().intervals(self.predict_proba(X))
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence={confidence!r} is not a share between 0 and 1.")
+        return self._check_calibrated().intervals(self.predict_proba(X), confidence)
 
     def _check_calibrated(self):
         check_is_fitted(self)

@@ -1,12 +1,15 @@
 """What probabilities turned out to be worth on cases that the model had not seen.
 
 Two guarantees rest on it: sets of classes that hold the true one as often as promised (conformal
-prediction, class by class), and intervals of a probability (Venn-Abers predictors).
+prediction, class by class), and intervals of a probability (Venn-Abers predictors, widened by the
+chance in the cases they rest on).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
+from sklearn.isotonic import isotonic_regression
 
 from keeptree.savable import expect, expect_array, saved_part
 
@@ -34,6 +37,9 @@ class Calibration:
     low, high : tuple of ndarray
         For each level the probability of the class after isotonic regression, if the case at hand
         is counted as one of another class, and as one of this class.
+    blocks : tuple of ndarray of shape (n_levels, 2)
+        For each level the number of cases that isotonic regression puts together with it, and how
+        many of them are of the class.
     """
 
     source: str
@@ -42,6 +48,7 @@ class Calibration:
     edges: tuple
     low: tuple
     high: tuple
+    blocks: tuple
 
     def check(self, tree):
         """Raise a ValueError if it was read from a file and does not fit the tree."""
@@ -49,6 +56,7 @@ class Calibration:
         expect(self.source in (OUT_OF_FOLD, HELD_OUT), "its calibration has no source")
         expect_array(self.cases, "cases", np.int64, (n,))
         expect((self.cases >= 0).all(), "a number of cases is negative")
+        expect(isinstance(self.blocks, tuple) and len(self.blocks) == n, "blocks is short")
         for name in ("scores", "edges", "low", "high"):
             values = getattr(self, name)
             expect(isinstance(values, tuple) and len(values) == n, f"{name} is short")
@@ -59,6 +67,10 @@ class Calibration:
             levels = len(self.edges[c]) + 1
             fits = len(self.low[c]) == len(self.high[c]) == levels
             expect(fits and (self.low[c] <= self.high[c]).all(), "its intervals are damaged")
+            expect_array(self.blocks[c], "blocks", np.float64, (levels, 2))
+            cases, events = self.blocks[c].T
+            expect((cases >= 1).all() and (events >= 0).all(), "a block is empty")
+            expect((events <= cases).all(), "a block has more events than cases")
             rising = all((np.diff(a) >= 0).all() for a in (self.scores[c], self.edges[c]))
             expect(rising, "its scores are not sorted")
 
@@ -83,12 +95,14 @@ class Calibration:
             sets[:, c] = rank > (1 - coverage) * (len(scores) + 1) * (1 + 1e-12)
         return sets
 
-    def intervals(self, p):
+    def intervals(self, p, confidence):
         """Lower and upper end of the probability of each class: shape (n, n_classes, 2)."""
         ends = np.empty((*p.shape, 2))
         for c, edges in enumerate(self.edges):
+            low, high = wilson_interval(*self.blocks[c].T[::-1], confidence)
             level = np.searchsorted(edges, p[:, c], side="left")
-            ends[:, c, 0], ends[:, c, 1] = self.low[c][level], self.high[c][level]
+            ends[:, c, 0] = np.minimum(low, self.low[c])[level]
+            ends[:, c, 1] = np.maximum(high, self.high[c])[level]
         return ends
 
 
@@ -121,6 +135,22 @@ def calibrate(p, y, source):
     )
 
 
+def wilson_interval(events, cases, confidence):
+    """Return Wilson's interval of shares, of arrays of counts.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(np.array([80]), np.array([100]), 0.95)
+    >>> low.round(3), high.round(3)
+    (array([0.711]), array([0.867]))
+    """
+    z = norm.ppf((1 + confidence) / 2)
+    middle = 2 * events + z**2
+    reach = z * np.sqrt(z**2 + 4 * events * (1 - events / cases))
+    ends = ((middle - reach) / (2 * (cases + z**2)), (middle + reach) / (2 * (cases + z**2)))
+    return tuple(np.clip(end, 0.0, 1.0) for end in ends)
+
+
 def _thin(scores):
     """An even part of sorted scores; ranks among it are those among all, rounded down."""
     n = len(scores)
@@ -131,7 +161,7 @@ def _thin(scores):
 
 
 def _venn_abers(score, event):
-    """Edges of levels of a score, and the two probabilities of each level.
+    """Edges of levels of a score, the two probabilities of each level, and its block.
 
     Isotonic regression with one more case at a level, once as no event and once as one (Vovk,
     Petej and Fedorova 2015), by its max-min formula.
@@ -148,4 +178,12 @@ def _venn_abers(score, event):
         found = events[k + 1 :] - events[: k + 1, None]
         low[k] = (found / n).min(axis=1).max()
         high[k] = ((found + 1) / n).min(axis=1).max()
-    return edges, low, high
+    return edges, low, high, _blocks(np.diff(cases), np.diff(events))
+
+
+def _blocks(cases, events):
+    """Cases and events of the block of isotonic regression that each level belongs to."""
+    fitted = isotonic_regression(events / cases, sample_weight=cases)
+    block = np.concatenate([[0], np.cumsum(np.diff(fitted) > 0)])
+    sums = np.column_stack([np.bincount(block, cases), np.bincount(block, events)])
+    return sums[block]
