@@ -214,3 +214,14 @@ def test_hostile_names_are_escaped_in_the_page():
     page = kt.audit(model, X, y).to_html()
     assert "<script" not in page
     assert "<img" not in page
+
+
+def test_parts_of_a_column_add_up_and_show_new_categories(model):
+    X, _ = draw(600, 16)
+    X["job"] = X["job"].where(np.arange(600) % 3 > 0, "gig")
+    parts = {c.name: c.parts for c in kt.audit(model, X).columns}
+    for found in parts.values():
+        for which in ("before", "now"):
+            assert sum(part[which] for part in found) == pytest.approx(1)
+    assert parts["job"][-1]["values"] == "new categories"
+    assert parts["job"][-1]["now"] == pytest.approx(1 / 3)

@@ -131,7 +131,7 @@ def _compare(count, f, k, news, tested):
         new=tuple(news.categories),
         vanished=vanished,
         p_values=p_values,
-        parts=tuple(_part_shares(*parts, n_1, n_2)),
+        parts=tuple(_part_shares(*parts, n_1, n_2, news.unseen)),
     )
 
 
@@ -154,8 +154,9 @@ def _count_parts(count, f, k):
     return names, *counted
 
 
-def _part_shares(names, before, now, n_1, n_2):
-    """The parts with their shares; of many categories only the commonest."""
+def _part_shares(names, before, now, n_1, n_2, unseen):
+    """The parts with their shares; of many categories only the commonest, and the new ones."""
+    n_2 += unseen
     order = np.arange(len(names))
     if len(names) > _MOST_PARTS:
         order = np.argsort(-(before / max(n_1, 1) + now / max(n_2, 1)), kind="stable")[:_MOST_PARTS]
@@ -165,6 +166,8 @@ def _part_shares(names, before, now, n_1, n_2):
             "before": float(before[k] / max(n_1, 1)),
             "now": float(now[k] / max(n_2, 1)),
         }
+    if unseen:
+        yield {"values": "new categories", "before": 0.0, "now": unseen / n_2}
 
 
 def _vanished(labels, before, now, n_1, n_2):

@@ -68,6 +68,13 @@ def _sample(which):
     return icon(12, 12, el("rect", width=12, height=12, class_=which))
 
 
+def _leaf_sample(which):
+    """The mark of what was expected of a leaf, or of what came true."""
+    if which == "before":
+        return icon(12, 12, el("path", d="M6 0V12", class_="mark-before"))
+    return icon(12, 12, el("circle", cx=6, cy=6, r=4.5, class_="now"))
+
+
 @cache
 def _environment():
     environment = Environment(
@@ -82,7 +89,10 @@ def _environment():
     )
     environment.filters["plural_of"] = lambda items, *words: plural(len(items), *words)
     environment.globals.update(
-        parts_chart=parts_chart, accuracy_chart=accuracy_chart, sample=_sample
+        parts_chart=parts_chart,
+        accuracy_chart=accuracy_chart,
+        sample=_sample,
+        leaf_sample=_leaf_sample,
     )
     return environment
 

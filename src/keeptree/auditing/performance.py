@@ -31,7 +31,7 @@ class Expected:
     at_fit : float
         The same mean over the training sample.
     unseen : bool
-        Whether that was estimated out of fold.
+        Whether that was estimated for each case without the case itself.
     p_value : float
         Of the hypothesis that it has not fallen since.
     """

@@ -145,7 +145,7 @@ _REASONS = {
 
 
 def _tell_expected(expected):
-    how = "out of fold" if expected.unseen else "on the training cases themselves"
+    how = "without the cases themselves" if expected.unseen else "on the training cases themselves"
     return (
         f"Expected accuracy: {percent(expected.accuracy)}, between {percent(expected.low)} and "
         f"{percent(expected.high)}; at fit {percent(expected.at_fit)}, estimated {how}."
