@@ -128,7 +128,7 @@ def test_grow_takes_the_options_of_the_learner(tmp_path, capsys):
     assert main([*call, "--pruning", "none", "--no-collapse", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     expected = data.trees["unpruned_uncollapsed"]
-    assert kt.Tree.from_dict(document).n_leaves == expected.n_leaves
+    assert kt.Tree.from_dict(document["tree"]).n_leaves == expected.n_leaves
 
 
 @pytest.mark.parametrize(

@@ -503,10 +503,10 @@ class ProbabilityModel(KeptTreeModel):
         if expected is not None:
             expect(isinstance(expected, Expectation), "its expected accuracy is damaged")
             expected.check(self.tree_)
-        self.calibration_ = getattr(self, "calibration_", None)
-        if self.calibration_ is not None:
-            expect(isinstance(self.calibration_, Calibration), "its calibration is damaged")
-            self.calibration_.check(self.tree_)
+        calibration = getattr(self, "calibration_", None)
+        if calibration is not None:
+            expect(isinstance(calibration, Calibration), "its calibration is damaged")
+            calibration.check(self.tree_)
 
     def _decide(self, rows, out):
         if self.decide == "tree":
