@@ -2,11 +2,9 @@
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from keeptree import __version__
 from keeptree.auditing.words import percent, tell_change
-from keeptree.reporting.assets import compact, content_policy, read_asset
+from keeptree.reporting.assets import compact, content_policy, make_environment, read_asset
 from keeptree.reporting.svg import el, icon
 from keeptree.text import clean, plural, shorten_title
 
@@ -77,13 +75,7 @@ def _leaf_sample(which):
 
 @cache
 def _environment():
-    environment = Environment(
-        loader=PackageLoader("keeptree", "auditing"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = make_environment("auditing")
     environment.filters.update(
         percent=percent, plural=plural, clean=clean, tooltip=shorten_title, change=tell_change
     )

@@ -13,7 +13,7 @@ import numpy as np
 from keeptree.exporters.c_arrays import array_text, model_arrays
 from keeptree.exporters.check import Answers
 from keeptree.exporters.code import code_data, header, kinds_of
-from keeptree.exporters.nested_ifs import Syntax, identifiers, write_ifs
+from keeptree.exporters.nested_ifs import BRACES, Syntax, identifiers, write_ifs
 
 _TIMEOUT = 600  # seconds for the compiler, and for the rows
 _KEYWORDS = """x asm auto bool break case catch char class const continue default delete do double
@@ -29,14 +29,8 @@ SYNTAX = Syntax(
     not_above="!({value} > {at})",
     above="{value} > {at}",
     one_of=lambda value, codes: " || ".join(f"{value} == {code}" for code in codes),
-    test="if ({condition}) {{",
-    other="}} else if ({condition}) {{",
-    rest="}} else {{",
-    end="}",
-    answer="return {leaf};",
-    call="return {name}(x);",
+    **BRACES,
     fail="return -1;",
-    function_end="}",
     comment=" /* {text} */",
     reserved=frozenset(_KEYWORDS.split()),
 )

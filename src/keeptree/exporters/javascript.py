@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keeptree.exporters.code import code_data, header, rows_text, run_program, text_arrays
 from keeptree.exporters.literals import script_literal
-from keeptree.exporters.nested_ifs import Syntax, write_ifs
+from keeptree.exporters.nested_ifs import BRACES, Syntax, write_ifs
 
 _LARGEST_WHOLE = 2**53  # numbers of JavaScript are doubles
 _KEYWORDS = """x arguments async await break case catch class const continue debugger default
@@ -25,14 +25,8 @@ SYNTAX = Syntax(
     one_of=lambda value, codes: (
         f"{value} === {codes[0]}" if len(codes) == 1 else f"{codes}.includes({value})"
     ),
-    test="if ({condition}) {{",
-    other="}} else if ({condition}) {{",
-    rest="}} else {{",
-    end="}",
-    answer="return {leaf};",
-    call="return {name}(x);",
+    **BRACES,
     fail="throw noRule({at});",
-    function_end="}",
     comment=" // {text}",
     reserved=frozenset(_KEYWORDS.split()),
 )

@@ -44,6 +44,17 @@ class Syntax:
     reserved: frozenset
 
 
+BRACES = {  # what the languages with C's braces have in common
+    "test": "if ({condition}) {{",
+    "other": "}} else if ({condition}) {{",
+    "rest": "}} else {{",
+    "end": "}",
+    "answer": "return {leaf};",
+    "call": "return {name}(x);",
+    "function_end": "}",
+}
+
+
 def write_ifs(subject, data, syntax, name):
     """Return the functions that find the leaf of a row, those that are called before the callers.
 

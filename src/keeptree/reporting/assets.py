@@ -1,9 +1,11 @@
-"""Style sheets and scripts of a page that loads nothing else."""
+"""Templates, style sheets and scripts of a page that loads nothing else."""
 
 import base64
 import hashlib
 import re
 from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def read_asset(name, package="keeptree.reporting"):
@@ -22,6 +24,17 @@ def compact(text):
     text = re.sub(r"^\s*/\*.*?\*/\n", "", text, flags=re.MULTILINE | re.DOTALL)
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
+
+
+def make_environment(package):
+    """Return the environment of the templates of a part of KeepTree; it escapes every value."""
+    return Environment(
+        loader=PackageLoader("keeptree", package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def content_policy(css, script=None):

@@ -4,13 +4,11 @@ import json
 import re
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from keeptree.explanation.story_text import CAVEAT
 from keeptree.exporters.javascript import read_script
 from keeptree.progress import step
 from keeptree.reporting import charts, plot
-from keeptree.reporting.assets import compact, content_policy, read_asset
+from keeptree.reporting.assets import compact, content_policy, make_environment, read_asset
 from keeptree.reporting.bars import push_bar, risk_meter
 from keeptree.reporting.outline import fold, open_nodes, outline_bar, outline_items, path_to
 from keeptree.reporting.quality import SHOWN_METRICS
@@ -159,13 +157,7 @@ def to_script(value):
 
 @cache
 def _environment():
-    environment = Environment(
-        loader=PackageLoader("keeptree", "reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = make_environment("reporting")
     environment.filters.update(
         number=plain_number,
         count_of=count_text,
