@@ -172,7 +172,7 @@ BAD = {
     ),
     "an option of another format": (
         lambda m: ["fit", "train.csv", "--target", "risk", "--sheet", "1"],
-        "--sheet means nothing there; leave it out",
+        "--sheet does not apply there; leave it out",
     ),
     "an encoding nobody knows": (
         lambda m: ["fit", "train.csv", "--target", "risk", "--encoding", "utf-9"],
@@ -257,7 +257,7 @@ BAD = {
     ),
     "two separators": (
         fit_text("two.csv", "x;u,y\n1;2,a\n2;3,b\n"),
-        "its columns may be separated by comma or semicolon; say which with --sep",
+        "its columns may be separated by comma or semicolon; choose one with --sep",
     ),
     "a target that was dropped": (
         lambda m: ["fit", "train.csv", "--target", "risk", "--drop", "risk"],
@@ -409,7 +409,7 @@ def test_a_file_nobody_named_is_not_replaced(command, name, tmp_path, monkeypatc
     draw()[["age", "risk"]].to_csv("d.csv", index=False)
     call = [command, "d.csv", "--target", "risk"]
     assert main(call) == 2
-    sentence = f"keeptree {command}: {name} exists already; say where to save with --out.\n"
+    sentence = f"keeptree {command}: {name} already exists; choose another file with --out.\n"
     assert capsys.readouterr().err == sentence
     assert (tmp_path / name).read_text() == "signed"
     if command == "grow":

@@ -27,7 +27,7 @@ def step(text, total=None, *, done=0, detail=""):
     text : str
         What is being done: ``"growing the tree"``.
     total : float, optional
-        Value at the end; without it nobody knows how far the step is.
+        Value at the end; without it the share that is done is unknown.
     done : float
         Value at the start.
     detail : str
@@ -36,7 +36,7 @@ def step(text, total=None, *, done=0, detail=""):
     Yields
     ------
     move : callable
-        ``move(done, detail="")`` says how far it is.
+        ``move(done, detail="")`` reports progress.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class _Step:
 
     @property
     def share(self):
-        """How much is done, between 0 and 1; None if nobody knows."""
+        """How much is done, between 0 and 1; None if unknown."""
         return min(self.done / self.total, 1.0) if self.total else None
 
 

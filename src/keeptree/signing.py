@@ -109,7 +109,7 @@ def sign_file(path, by, note="", *, out=None, at=None):
     by : str
         Who signs.
     note : str
-        One line of whatever they want to say.
+        One line of free text.
     out : str or Path, optional
         Where to write the signed file; default ``path`` itself.
     at : datetime, optional

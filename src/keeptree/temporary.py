@@ -78,7 +78,7 @@ def is_temporary(name):
 def remove_leftovers(folder):
     """Remove the temporary files in a folder whose process has ended without removing them.
 
-    Those of another machine or container are left alone: nobody here can tell whether their
+    Those of another machine or container are left alone: it is unknown here whether their
     process still runs.
     """
     with suppress(OSError), os.scandir(folder) as entries:

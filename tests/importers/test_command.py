@@ -127,4 +127,4 @@ def test_the_r_script_is_printed(capsys):
     assert main(["keep", "--r-script"]) == 0
     assert "keeptree_write <- function(model, path)" in capsys.readouterr().out
     assert main(["keep"]) == 2
-    assert "Say which tree to keep" in capsys.readouterr().err
+    assert "Give the tree to keep" in capsys.readouterr().err

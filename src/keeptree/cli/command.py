@@ -158,7 +158,7 @@ def output_path(out, *inputs, default=None):
         Name of the output if the user gave none.
     """
     if out is None and Path(default).exists():
-        raise ValueError(f"{default} exists already; say where to save with --out.")
+        raise ValueError(f"{default} already exists; choose another file with --out.")
     path = check_writable(out or default)
     check_distinct(path, *inputs)
     return path

@@ -48,7 +48,7 @@ def _run(options):
         print(Path(importers.__file__).with_name("keeptree.R").read_text(encoding="utf-8"), end="")
         return
     if options.source is None:
-        raise ValueError("Say which tree to keep: keeptree keep SOURCE --out tree.json.")
+        raise ValueError("Give the tree to keep: keeptree keep SOURCE --out tree.json.")
     if (options.data is None) != (options.target is None):
         raise ValueError("Counting needs both --data and --target; only one of them was given.")
     if options.data is None:
@@ -86,10 +86,10 @@ def _keep(options):
 
 
 def _check_no_data_options(options):
-    """Raise a ValueError for the first option given that says how to read --data."""
+    """Raise a ValueError for the first option given that only applies to --data."""
     given = (name for name in ("nominal", "drop", *FILE_OPTIONS) if getattr(options, name))
     if (name := next(given, None)) is not None:
-        raise ValueError(f"--{name} says how to read --data; give --data too, or leave it out.")
+        raise ValueError(f"--{name} applies to --data; give --data too, or leave it out.")
 
 
 def _summary(tree, out):

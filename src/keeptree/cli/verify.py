@@ -59,7 +59,7 @@ def _check(found, options):
             "signature was copied."
         )
     if options.signed and not found.signed:
-        raise ValueError(f"Nobody has signed the tree of {found.path}.")
+        raise ValueError(f"The tree of {found.path} is not signed.")
 
 
 COMMAND = Command(

@@ -11,7 +11,7 @@ def find_copies(X, y):
     """Number of the case that each row is of; copies are of one case.
 
     A sample that was drawn with replacement, or whose rare class was repeated, has copies: where
-    one of them is held out and another is not, whatever learns by heart seems the best. Rows with
+    one of them is held out and another is not, memorisation is rewarded. Rows with
     the same values and class are copies if they are many, and if two different cases of the class
     would hardly ever be equal by chance. Some equal rows are what new cases will be like, too; and
     cases of a few categories are often equal, as is seen by rows with the same values and another

@@ -109,7 +109,7 @@ def _recognise_separator(text, complete):
         names = " or ".join(SEPARATORS[sep] for sep in plausible)
         example = SEPARATORS[plausible[0]]
         raise ValueError(
-            f"its columns may be separated by {names}; say which with --sep, for instance "
+            f"its columns may be separated by {names}; choose one with --sep, for instance "
             f"--sep {example}"
         )
     return plausible[0] if plausible else ","

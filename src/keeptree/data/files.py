@@ -39,7 +39,7 @@ _OPTIONS = {
 
 
 class ReadingNotice(UserWarning):
-    """How a file was read where nobody said it."""
+    """How a file was read where no option was given."""
 
 
 def notify(text):
@@ -202,7 +202,7 @@ def _check_options(file, kind):
     """Raise a ValueError if an option was given that the format does not have."""
     wrong = [name for name in file.given() if name not in _OPTIONS[kind]]
     if wrong:
-        raise ValueError(f"--{wrong[0]} means nothing there; leave it out")
+        raise ValueError(f"--{wrong[0]} does not apply there; leave it out")
 
 
 def check_header(names, file):

@@ -91,7 +91,7 @@ def _typed_column(column, dates):
 
 
 def _settle_dates(read, file, literal):
-    """The columns without those of dates if they are to be left out; an error if nobody said."""
+    """The columns without dates if these are to be left out; an error if that was not decided."""
     dated = [
         name
         for name, column in read.items()

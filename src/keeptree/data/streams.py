@@ -1,6 +1,6 @@
 """The bytes of a text file as UTF-8, from a path or a pipe, compressed or not, in any encoding.
 
-Nothing is read twice, so that a pipe will do. An encoding that nobody named is recognised by its
+Nothing is read twice, so that a pipe will do. An encoding that was not given is recognised by its
 byte order mark, or when the first byte comes that is not ASCII; from then on it holds.
 """
 

@@ -142,11 +142,11 @@ def _check_keep(keep):
 
 
 def _refuse_new(new, model, data):
-    """Raise a ValueError if something is new, or if nobody can say."""
+    """Raise a ValueError if something is new, or if that is unknown."""
     if new is None:
         raise ValueError(
-            f"A {type(model).__name__} remembers nothing of its training sample, so that nobody "
-            "can say what is new; leave out strict, or fit a KeepTree classifier."
+            f"A {type(model).__name__} keeps no statistics of its training sample, so new values "
+            "cannot be recognised; leave out strict, or fit a KeepTree classifier."
         )
     if new:
         raise ValueError(f"{data} is refused, and nothing was written. {new}")

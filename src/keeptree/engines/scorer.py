@@ -129,7 +129,7 @@ class Scorer:
         return self._names[label_codes(prediction, self._model.classes_)]
 
     def unfamiliar(self):
-        """Return what the rows scored so far had that the training sample had not.
+        """Return what is new in the rows scored so far, compared with the training sample.
 
         Returns
         -------

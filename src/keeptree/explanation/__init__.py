@@ -1,1 +1,1 @@
-"""The story of a case: its way through the tree, and the smallest change that ends elsewhere."""
+"""The story of a case: its path through the tree, and the smallest change of the decision."""

@@ -213,7 +213,7 @@ def _read_steps(tree, f, value):
 
 
 def _numbers(value):
-    """Value as an array of numbers; empty, which nobody wants, if it is none."""
+    """Value as an array of numbers; empty, hence refused, if it is not one."""
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):

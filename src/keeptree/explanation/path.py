@@ -1,4 +1,4 @@
-"""The way of a case through the tree, test by test: what was asked, and how near it was."""
+"""The path of a case through the tree: each test, and how close its outcome was."""
 
 import numpy as np
 

@@ -151,7 +151,7 @@ def _collect(subject, encoded, near, constraints):
     ours = subject.probabilities(encoded)[0].tolist() if subject.has_own_probability else None
     notes, change = [], None
     if subject.transformers:
-        notes.append("The tests speak of the columns behind the steps of the pipeline.")
+        notes.append("The tests use the columns that the pipeline's steps produce.")
     elif subject.metric is None or subject.observed is None:
         notes.append("Give X, a sample, to measure distances and to find the nearest change.")
     else:

@@ -16,7 +16,7 @@ def story_html(data):
         _head(data),
         _opinion(data),
         _part("How probable", _probabilities(data)),
-        _part("The way through the tree", _path(data)),
+        _part("The path through the tree", _path(data)),
         _part("The nearest change", _change(data)),
         _part("What pushed the estimate", _contributions(data)),
         _trace(data),

@@ -182,7 +182,7 @@ def _sections(data):
     if len(data["classes"]) > 2:
         yield "How probable", _probability_lines(data), False
     if data["path"]:
-        yield "The way through the tree", [_step_line(*step) for step in steps(data)], True
+        yield "The path through the tree", [_step_line(*step) for step in steps(data)], True
     yield None, [*leaves(data), *filter(None, [distance(data)])], False
     if contributions(data):
         yield "What pushed the estimate (log-odds)", _contribution_lines(data), False

@@ -1,4 +1,4 @@
-"""What new rows have that the training sample had not: categories, ranges, missing values."""
+"""What is new in rows compared with the training sample: categories, ranges, missing values."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ _CHANCE = 3.0  # standard errors by which a share may exceed that of the trainin
 
 
 def unfamiliar(model, X):
-    """Return what rows have that the training sample of a model had not.
+    """Return what is new in rows compared with the training sample of a model.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class UnfamiliarColumn:
     missing_before : float or None
         Share of the training sample without a value; None if it is not known.
     more_missing : bool
-        Whether more values are missing than the training sample lets expect.
+        Whether significantly more values are missing than in the training sample.
     """
 
     name: str

@@ -209,7 +209,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         """Check what was read from a file and derive the rest; a subclass adds its own."""
         expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
-        expect(isinstance(self.observed_, Observed), "it has not observed its columns")
+        expect(isinstance(self.observed_, Observed), "its description of the columns is missing")
         self.observed_.check(self.tree_)
         expect_names(self)
         self.preprocessing_ = []
@@ -267,7 +267,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         return read_rows(X, self.tree_, self.preprocessing_)
 
     def _check_finite(self, matrix):
-        """Return the matrix; infinite values are a ValueError, missing ones the tree's business."""
+        """Return the matrix; infinite values are a ValueError, missing ones stay."""
         check_finite(matrix, self.tree_)
         return matrix
 

@@ -23,7 +23,7 @@ _ACTIONS = (
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One node on the way of a case.
+    """One node on the path of a case.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class Signature:
     at : str
         When, as ISO 8601 with its offset from UTC: ``2026-11-16T20:15:00+00:00``.
     note : str
-        Whatever they wanted to say; may be empty.
+        Free text; may be empty.
     digest : str
         :attr:`Tree.digest <keeptree.Tree.digest>` of what was signed.
     """

@@ -446,7 +446,7 @@ class Tree:
         by : str
             Who signs.
         note : str
-            One line of whatever they want to say.
+            One line of free text.
         at : datetime, optional
             When, with a time zone; default now.
 
