@@ -47,7 +47,7 @@ def test_json_and_page_hold_what_the_terminal_shows(folder, capsys, tmp_path):
     [
         (["missing.csv"], "missing.csv"),
         (["same.csv", "--target", "nothing"], "nothing"),
-        (["same.csv", "--out", "page.txt"], "give it the ending .html"),
+        (["same.csv", "--out", "page.txt"], "use the extension .html"),
         (["same.csv", "--alpha", "2"], "not a probability"),
         (["same.csv", "--fail-on", "weather"], "invalid choice"),
     ],

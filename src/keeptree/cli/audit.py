@@ -21,23 +21,23 @@ ALARM = 1  # exit code
 def _arguments(parser):
     add_model(parser)
     parser.add_argument(
-        "--target", metavar="COLUMN", help="column of the true class; it may have empty cells"
+        "--target", metavar="COLUMN", help="column with the true class; empty cells are allowed"
     )
-    parser.add_argument("--out", metavar="FILE", help="write the audit as a page: audit.html")
+    parser.add_argument("--out", metavar="FILE", help="HTML file to write, such as audit.html")
     parser.add_argument(
         "--fail-on",
         metavar="ALARM",
         action="append",
         default=[],
         choices=["drift", "accuracy"],
-        help="end with exit code 1 on this alarm: drift or accuracy; may be repeated",
+        help="exit with code 1 on this alarm: drift or accuracy; repeatable",
     )
     parser.add_argument(
         "--alpha",
         metavar="P",
         type=float,
         default=0.05,
-        help="chance of any alarm if nothing has changed (default: 0.05)",
+        help="probability of a false alarm if nothing has changed (default: 0.05)",
     )
     add_json(parser, "the audit")
 
@@ -68,14 +68,14 @@ def _run(options):
 def _check_out(options):
     """Raise an error if the page cannot be written."""
     if Path(options.out).suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{options.out} is not a page; give it the ending .html.")
+        raise ValueError(f"{options.out} is not an HTML file; use the extension .html.")
     check_writable(options.out)
     check_distinct(options.out, options.model, options.data)
 
 
 COMMAND = Command(
     "audit",
-    "compare new data with the training sample: what changed, and is the tree still right",
+    "compare new data with the training data: what changed, and is the tree still right?",
     _arguments,
     _run,
 )

@@ -1,4 +1,4 @@
-"""What a nearest change may do, as typed on the command line."""
+"""Constraints on the nearest change, as options of the command line."""
 
 from argparse import ArgumentTypeError
 
@@ -6,49 +6,49 @@ from argparse import ArgumentTypeError
 def add_changes(parser):
     """Add the options of the nearest change, as :func:`keeptree.nearest_change` has them."""
     group = parser.add_argument_group("the nearest change")
-    group.add_argument("--to", metavar="CLASS", help="the class wanted; default: any other")
+    group.add_argument("--to", metavar="CLASS", help="target class (default: any other class)")
     group.add_argument(
-        "--n", metavar="N", type=_whole, default=1, help="how many changes to tell (default: 1)"
+        "--n", metavar="N", type=_whole, default=1, help="number of changes to list (default: 1)"
     )
     group.add_argument(
         "--fixed",
         metavar="COLUMN",
         action="append",
         default=[],
-        help="a column that keeps its value; may be repeated",
+        help="column that must not change; repeatable",
     )
     group.add_argument(
         "--bounds",
         metavar="COLUMN=LOW:HIGH",
         action="append",
         default=[],
-        help="the least and the largest value a column may change to, either may be left out; of "
-        "categories COLUMN=A,B,...; may be repeated",
+        help="allowed range of a column, with either end optional; for a nominal column "
+        "COLUMN=A,B,...; repeatable",
     )
-    for name, way in (("--increase-only", "fall"), ("--decrease-only", "rise")):
+    for name, way in (("--increase-only", "decrease"), ("--decrease-only", "increase")):
         group.add_argument(
             name,
             metavar="COLUMN",
             action="append",
             default=[],
-            help=f"a column that may not {way}; may be repeated",
+            help=f"column that must not {way}; repeatable",
         )
     group.add_argument(
         "--cost",
         metavar="COLUMN=FACTOR",
         action="append",
         default=[],
-        help="count a change of this column so many times; may be repeated",
+        help="multiply the cost of changing this column by FACTOR; repeatable",
     )
     group.add_argument(
         "--step",
         metavar="COLUMN=STEP",
         action="append",
         default=[],
-        help="a changed value must be a multiple of the step; may be repeated",
+        help="allow only multiples of STEP as new values; repeatable",
     )
     group.add_argument(
-        "--max-changes", metavar="N", type=_whole, help="largest number of columns that change"
+        "--max-changes", metavar="N", type=_whole, help="maximum number of columns that change"
     )
 
 
@@ -91,7 +91,7 @@ def _read_bounds(text, tree):
         colon = ""
     if not colon:
         raise ValueError(
-            f"--bounds {text} is not understood; give {column}=LOW:HIGH, or {column}=LOW: for an "
+            f"--bounds {text} is not valid; give {column}=LOW:HIGH, or {column}=LOW: for an "
             "open end."
         )
     return column, tuple(limits)
@@ -103,7 +103,7 @@ def _read_number(text, tree, option):
     try:
         return column, float(given)
     except ValueError:
-        raise ValueError(f"{option} {text} is not understood; give {column}=NUMBER.") from None
+        raise ValueError(f"{option} {text} is not valid; give {column}=NUMBER.") from None
 
 
 def _split(text, tree, option):
@@ -111,7 +111,7 @@ def _split(text, tree, option):
     fitting = [name for name in tree.feature_names or () if text.startswith(f"{name}=")]
     name = max(fitting, key=len, default=text.partition("=")[0])
     if text == name:
-        raise ValueError(f"{option} {text} is not understood; give COLUMN=VALUE.")
+        raise ValueError(f"{option} {text} is not valid; give COLUMN=VALUE.")
     return _column(name, tree), text[len(name) + 1 :]
 
 

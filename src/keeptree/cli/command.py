@@ -1,4 +1,4 @@
-"""What an entry of the command line is made of."""
+"""The parts that the subcommands share."""
 
 import json
 from collections.abc import Callable
@@ -14,19 +14,19 @@ _DATA = "a .csv, .tsv, .jsonl, .xlsx, .parquet, .feather or .arff file, or - for
 
 @dataclass(frozen=True)
 class Command:
-    """One entry of the command line.
+    """A subcommand.
 
     Parameters
     ----------
     name : str
-        What the user types.
+        Name that the user types.
     help : str
-        One line for ``keeptree --help``.
+        One-line description for ``keeptree --help``.
     arguments : callable
         Adds the options to a parser.
     run : callable
-        Takes the parsed options and does the work; an error it raises is shown as one sentence. It
-        may return an exit code.
+        Does the work, given the parsed options. Errors are printed as one sentence. May
+        return an exit code.
     """
 
     name: str
@@ -36,33 +36,33 @@ class Command:
 
 
 def add_data(parser, positional=True):
-    """Add the options of a command that learns from a data file; ``--data`` if it need not."""
+    """Add the options for training data: DATA, or an optional ``--data``."""
     if positional:
         parser.add_argument("data", metavar="DATA", help=_DATA)
     else:
         parser.add_argument("--data", metavar="DATA", help=_DATA)
     parser.add_argument(
-        "--target", metavar="COLUMN", required=positional, help="column of the class"
+        "--target", metavar="COLUMN", required=positional, help="column with the class labels"
     )
     add_columns(parser)
     add_file(parser)
 
 
 def add_columns(parser):
-    """Add the options that tell which columns of a data file are categories, and which to drop."""
+    """Add the options that mark columns as nominal or drop them."""
     parser.add_argument(
         "--nominal",
         metavar="COLUMN",
         action="append",
         default=[],
-        help="a column of categories that look like numbers; may be repeated",
+        help="treat a column of numbers as categories; repeatable",
     )
     parser.add_argument(
         "--drop",
         metavar="COLUMN",
         action="append",
         default=[],
-        help="a column to leave out, such as an identifier; may be repeated",
+        help="ignore a column, such as an identifier; repeatable",
     )
 
 
@@ -70,53 +70,55 @@ FILE_OPTIONS = ("sep", "decimal", "thousands", "encoding", "sheet", "dates")  # 
 
 
 def add_file(parser):
-    """Add the options that say how a data file is written; what is not said is recognised."""
-    group = parser.add_argument_group("how DATA is written (default: recognised)")
+    """Add the options for the file format; those not given are detected."""
+    group = parser.add_argument_group("format of DATA (detected by default)")
     group.add_argument(
-        "--sep", metavar="MARK", help="between columns: one character, or comma, tab, space, ..."
+        "--sep", metavar="MARK", help="column separator: one character, or comma, tab, space, ..."
     )
-    group.add_argument("--decimal", metavar="MARK", help="the decimal mark: . or ,")
+    group.add_argument("--decimal", metavar="MARK", help="decimal mark: . or ,")
     group.add_argument(
-        "--thousands", metavar="MARK", help="a mark to leave out of numbers, such as . or space"
+        "--thousands", metavar="MARK", help="thousands separator, such as . or space"
     )
-    group.add_argument("--encoding", metavar="NAME", help="such as utf-8, latin-1 or utf-16")
-    group.add_argument("--sheet", metavar="NAME", help="of an Excel file: its name, or its number")
+    group.add_argument(
+        "--encoding", metavar="NAME", help="text encoding, such as utf-8, latin-1 or utf-16"
+    )
+    group.add_argument("--sheet", metavar="NAME", help="name or number of the Excel sheet")
     group.add_argument(
         "--dates",
         choices=["days", "dmy", "mdy", "drop"],
-        help="read dates as days since 1970-01-01 (dmy, mdy: what comes first), or leave them out",
+        help="convert dates to days since 1970-01-01 (dmy, mdy: day or month first) or drop them",
     )
 
 
 def add_model(parser):
-    """Add the options of a command that asks a saved model about a data file; return DATA."""
-    parser.add_argument("model", metavar="MODEL", help="a model that keeptree fit saved")
+    """Add the options for a saved model and a data file; return the argument DATA."""
+    parser.add_argument("model", metavar="MODEL", help="model file written by keeptree fit")
     data = parser.add_argument("data", metavar="DATA", help=_DATA)
     add_file(parser)
     return data
 
 
 def add_engine(parser, engines):
-    """Add the options that choose what computes, for data that may be several files."""
+    """Add the options that choose the engine; DATA may then be several files."""
     parser.add_argument(
         "--engine",
         choices=engines,
         default="local",
-        help="what reads and scores the rows (default: %(default)s, which needs nothing else); "
-        "DATA may also be a folder of files, or a pattern in quotes: 'new/*.parquet'",
+        help="engine that reads and scores the rows (default: %(default)s); DATA may also be a "
+        "folder, or a quoted pattern such as 'new/*.parquet'",
     )
     parser.add_argument(
         "--option",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="an option of the engine: of its reader, or where its cluster is (scheduler= for "
-        "dask, address= for ray, master= for spark); may be repeated",
+        help="option passed to the engine's reader, or the address of its cluster (scheduler= for "
+        "dask, address= for ray, master= for spark); repeatable",
     )
 
 
 def read_options(options):
-    """The engine's options as a dict; values that are JSON, such as true and 3, are read so."""
+    """The engine's options as a dict; values are parsed as JSON where possible."""
     found = {}
     for text in options.option:
         key, mark, value = text.partition("=")
@@ -127,12 +129,12 @@ def read_options(options):
         except ValueError:
             found[key] = value
         if options.engine == "spark" or isinstance(found[key], list | dict):
-            found[key] = value  # Spark reads text
+            found[key] = value  # Spark takes strings
     return found
 
 
 def add_json(parser, what):
-    """Add the option that prints for machines."""
+    """Add the option ``--json``."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
 
 

@@ -15,39 +15,52 @@ def _arguments(parser):
         "--models",
         metavar="A,B,...",
         type=_names,
-        help="which ones, by name; an unknown name is answered with those there are",
+        help="models to compare, by name (an unknown name lists the available ones)",
     )
     parser.add_argument(
         "--protocol",
         metavar="NAME",
         default="repeated-holdout",
-        help="holdout, repeated-holdout (default), k-fold, repeated-k-fold, leave-one-out, "
-        "bootstrap, paper or plain",
+        help="how to split: holdout, repeated-holdout (default), k-fold, repeated-k-fold, "
+        "leave-one-out, bootstrap, paper or plain",
     )
-    parser.add_argument("--splits", metavar="N", type=int, help="how many; default by protocol")
-    parser.add_argument("--metrics", metavar="A,B,...", type=_names, help="which ones, by name")
-    parser.add_argument("--baseline", metavar="MODEL", help="the one the others are compared with")
-    parser.add_argument("--positive", metavar="LABEL", help="the positive one of two classes")
+    parser.add_argument(
+        "--splits",
+        metavar="N",
+        type=int,
+        help="number of splits (default: depends on the protocol)",
+    )
+    parser.add_argument(
+        "--metrics", metavar="A,B,...", type=_names, help="metrics to compute, by name"
+    )
+    parser.add_argument(
+        "--baseline", metavar="MODEL", help="model that the others are compared with"
+    )
+    parser.add_argument("--positive", metavar="LABEL", help="positive class of a two-class problem")
     add_labels(parser)
     parser.add_argument(
         "--costs",
         metavar="MATRIX",
         type=_matrix,
-        help="by true (row) and predicted class (column), as JSON: [[0,5],[1,0]]",
+        help="cost matrix as JSON, rows are true classes: [[0,5],[1,0]]",
     )
     parser.add_argument(
         "--learning-curve",
         choices=["arithmetic", "geometric"],
-        help="also draw learning curves, on this schedule of training sizes",
+        help="also draw learning curves, with training sizes on this schedule",
     )
     parser.add_argument(
         "--out",
         metavar="DIR",
         default="keeptree-compare",
-        help="folder for the tables, pictures and finished fits (default: %(default)s)",
+        help="folder for tables, plots and finished fits (default: %(default)s)",
     )
-    parser.add_argument("--jobs", metavar="N", type=int, default=-1, help="default: all cores")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the splits (0)")
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=-1, help="number of processes (default: all cores)"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="seed of the splits (default: 0)"
+    )
     add_json(parser, "the figures")
 
 
@@ -89,7 +102,7 @@ def _run(options):
 def _names(text):
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise ArgumentTypeError("name at least one, or leave the option out")
+        raise ArgumentTypeError("give at least one name, or omit the option")
     return names
 
 

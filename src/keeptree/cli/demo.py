@@ -12,7 +12,7 @@ def _arguments(parser):
         "--out",
         metavar="FILE",
         default="keeptree-demo.html",
-        help="the page to write (default: %(default)s)",
+        help="HTML file to write (default: %(default)s)",
     )
     add_open(parser)
     add_json(parser, "the figures")
@@ -32,7 +32,7 @@ def _run(options):
 
 COMMAND = Command(
     "demo",
-    "write the report on data that ships with scikit-learn: see it before you use it",
+    "write an example report on data that ships with scikit-learn",
     _arguments,
     _run,
 )

@@ -25,21 +25,23 @@ def _arguments(parser):
         metavar="N",
         type=int,
         required=True,
-        help="its number; the first after the header is 1",
+        help="row to explain; the first row after the header is 1",
     )
     add_labels(parser)
     how = parser.add_mutually_exclusive_group()
     add_json(how, "the story")
-    how.add_argument("--markdown", action="store_true", help="print it as Markdown")
-    group = parser.add_argument_group("a tree instead of MODEL (keeptree explain DATA --tree FILE)")
+    how.add_argument("--markdown", action="store_true", help="print the explanation as Markdown")
+    group = parser.add_argument_group(
+        "explain a tree instead of a model (keeptree explain DATA --tree FILE)"
+    )
     group.add_argument(
         "--tree",
         metavar="FILE",
         action=_InsteadOfModel,
         data=data,
-        help="a tree to keep, from any source of keeptree keep; DATA gives the probabilities",
+        help="tree in any format that keeptree keep reads; probabilities are learned from DATA",
     )
-    group.add_argument("--target", metavar="COLUMN", help="column of the class in DATA")
+    group.add_argument("--target", metavar="COLUMN", help="column of DATA with the class labels")
     add_columns(group)
     add_changes(parser)
 
@@ -91,7 +93,7 @@ def _check_which(options):
             f"{options.tree} --target COLUMN."
         )
     if not options.target:
-        raise ValueError("--tree needs --target, the column of the class in DATA.")
+        raise ValueError("--tree needs --target, the column of DATA with the class labels.")
 
 
 def _load(options):
@@ -114,7 +116,7 @@ def _fit(options):
 
 COMMAND = Command(
     "explain",
-    "tell the story of one row: why the tree decides so, how sure, how near, what would change it",
+    "explain one row: why the tree decides so, how sure, and what would change the decision",
     _arguments,
     _run,
 )

@@ -13,25 +13,30 @@ _OPTIONS = (
 def _arguments(parser):
     endings = ", ".join(found.suffix for found in FORMATS.values())
     parser.add_argument(
-        "model", metavar="MODEL", help="a model that keeptree fit saved, or any tree (see keep)"
+        "model",
+        metavar="MODEL",
+        help="model file, or a tree in any format that keeptree keep reads",
     )
     parser.add_argument(
         "--to",
         metavar="FILE",
-        help=f"file to write; its ending chooses the format: {endings} (default: print the text)",
+        help=f"file to write, in the format of its extension: {endings} (default: print the text)",
     )
-    parser.add_argument("--format", choices=list(FORMATS), help="if the ending does not tell")
+    parser.add_argument(
+        "--format", choices=list(FORMATS), help="format, if the extension does not determine it"
+    )
     parser.add_argument(
         "--check",
         metavar="ROWS",
         type=int,
         default=1000,
-        help="rows on which the export is compared with Python (default: 1000; 0: none)",
+        help="number of rows on which the export is checked against Python (default: 1000; 0: no "
+        "check)",
     )
     parser.add_argument(
         "--force",
         action="store_true",
-        help="replace files beside FILE that exist and were not named",
+        help="overwrite existing files that are written beside FILE",
     )
     add_json(parser, "what was written")
     group = parser.add_argument_group("SQL")
@@ -40,37 +45,39 @@ def _arguments(parser):
         metavar="NAME",
         help="duckdb (the default), sqlite, postgres, spark, bigquery, snowflake or tsql",
     )
-    group.add_argument("--table", metavar="NAME", help="the table with the rows (default: data)")
-    group.add_argument("--view", metavar="NAME", help="create a view of this name")
+    group.add_argument(
+        "--table", metavar="NAME", help="table with the rows to score (default: data)"
+    )
+    group.add_argument("--view", metavar="NAME", help="create a view with this name")
     group.add_argument(
         "--form",
         choices=["expression", "select", "view"],
-        help="expressions for a query of your own, a query, or a view (default: a query, or a view "
-        "if it has a name)",
+        help="write expressions for your own query, a SELECT, or a view (default: select, or view "
+        "if --view is given)",
     )
     group.add_argument(
         "--keep",
         metavar="COLUMN",
         action="append",
-        help="a column of the table beside the answers; may be repeated (default: all columns)",
+        help="column to return beside the predictions; repeatable (default: all columns)",
     )
     group.add_argument(
-        "--prefix", metavar="TEXT", help="begins the names of the answers; in C of the functions"
+        "--prefix", metavar="TEXT", help="prefix of the output columns, or of the functions in C"
     )
     group.add_argument(
         "--landmarks",
         metavar="NAME",
-        help="the table of landmarks that a kernel expert needs (default: landmarks)",
+        help="table for the landmarks of the kernel expert (default: landmarks)",
     )
     group = parser.add_argument_group("ONNX")
     group.add_argument(
         "--inputs",
         choices=["columns", "used", "matrix"],
-        help="an input for every column, for those that the tree tests, or one matrix of numbers "
+        help="one input per column, one per column that the tree tests, or one numeric matrix "
         "(default: columns)",
     )
     group.add_argument(
-        "--leaf", action="store_true", default=None, help="add the number of the leaf"
+        "--leaf", action="store_true", default=None, help="add the index of the leaf"
     )
     group.add_argument(
         "--distance",
@@ -82,15 +89,15 @@ def _arguments(parser):
     group.add_argument(
         "--missing",
         choices=["majority"],
-        help="let missing values follow the heaviest child where the tree shares them among all",
+        help="send missing values to the largest child where the tree splits them among children",
     )
 
 
 def _run(options):
     if options.json and options.to is None:
-        raise ValueError("--json prints what was written; give a file to write with --to.")
+        raise ValueError("--json describes the written file; name one with --to.")
     if options.check < 0:
-        raise ValueError(f"--check is a number of rows, at least 0; got {options.check}.")
+        raise ValueError(f"--check must be at least 0 rows; got {options.check}.")
     if options.to is not None:
         check_distinct(options.to, options.model)
     from keeptree.exporters import export
@@ -116,7 +123,7 @@ def _run(options):
 
 def _print_text(text):
     if not isinstance(text, str):
-        raise ValueError("This format has several files, or is not text; give --to FILE.")
+        raise ValueError("This format is binary or consists of several files; give --to FILE.")
     print(text, end="")
 
 

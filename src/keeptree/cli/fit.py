@@ -20,17 +20,16 @@ from keeptree.progress import step, watch
 def _arguments(parser):
     add_data(parser)
     parser.add_argument(
-        "--out", metavar="FILE", help="the model (default: model.json, if there is none yet)"
+        "--out", metavar="FILE", help="model file to write (default: model.json, unless it exists)"
     )
-    parser.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
+    parser.add_argument("--tree", metavar="FILE", help="tree to keep (default: grow one)")
     parser.add_argument(
         "--method",
         metavar="NAME",
         type=lambda name: ALIASES.get(name, name),
         choices=METHODS,
         default="kept",
-        help=f"where the probabilities come from: {', '.join(METHODS)} (default: %(default)s, "
-        "which we recommend)",
+        help=f"probability method: {', '.join(METHODS)} (default: %(default)s, recommended)",
     )
     add_labels(parser)
     add_engine(parser, ("local", "dask", "spark"))
@@ -38,11 +37,11 @@ def _arguments(parser):
         "--sample",
         metavar="N",
         type=int,
-        help="count all rows for the tree, and learn the rest from N of them (default: 1000000 if "
-        "DATA is a folder, a glob or for another engine; else all rows of the file)",
+        help="update the tree's class counts from all rows, and fit the probabilities on a sample "
+        "of N rows (default: 1000000 for a folder, a pattern or another engine; else all rows)",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="of the sample (default: %(default)s)"
+        "--seed", metavar="N", type=int, default=0, help="seed of the sample (default: %(default)s)"
     )
     add_json(parser, "what was fitted")
     add_growing(parser)

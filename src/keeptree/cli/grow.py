@@ -20,21 +20,42 @@ def _arguments(parser):
         "--pruning",
         choices=["error-based", "reduced-error", "pessimistic", "none"],
         default="error-based",
-        help="default: %(default)s; reduced-error is Weka's -R, none its -U",
+        help="pruning method (default: %(default)s; Weka: reduced-error is -R, none is -U)",
     )
     parser.add_argument(
         "--criterion",
         choices=["gain-ratio", "information-gain", "gini"],
         default="gain-ratio",
-        help="default: %(default)s",
+        help="split criterion (default: %(default)s)",
     )
-    parser.add_argument("--confidence-factor", type=float, default=0.25, help="Weka's -C (0.25)")
-    parser.add_argument("--min-samples-leaf", type=int, default=2, help="Weka's -M (2)")
-    parser.add_argument("--n-folds", type=int, default=3, help="of reduced-error pruning: -N (3)")
-    parser.add_argument("--max-depth", type=int, help="largest number of tests on a path")
-    parser.add_argument("--binary-splits", action="store_true", help="Weka's -B")
-    parser.add_argument("--no-raising", action="store_true", help="Weka's -S")
-    parser.add_argument("--no-collapse", action="store_true", help="Weka's -O")
+    parser.add_argument(
+        "--confidence-factor",
+        type=float,
+        default=0.25,
+        help="smaller values prune more; Weka's -C (default: 0.25)",
+    )
+    parser.add_argument(
+        "--min-samples-leaf",
+        type=int,
+        default=2,
+        help="minimum number of cases in a leaf; Weka's -M (default: 2)",
+    )
+    parser.add_argument(
+        "--n-folds",
+        type=int,
+        default=3,
+        help="folds of reduced-error pruning; Weka's -N (default: 3)",
+    )
+    parser.add_argument("--max-depth", type=int, help="maximum depth of the tree")
+    parser.add_argument(
+        "--binary-splits", action="store_true", help="split nominal columns in two; Weka's -B"
+    )
+    parser.add_argument(
+        "--no-raising", action="store_true", help="disable subtree raising; Weka's -S"
+    )
+    parser.add_argument(
+        "--no-collapse", action="store_true", help="do not collapse subtrees; Weka's -O"
+    )
     add_labels(parser)
     add_json(parser, "the tree")
 

@@ -1,4 +1,4 @@
-"""The tree of a command: one to keep, or a learner with the options that were given."""
+"""Choose the tree of a command: keep a given one, or grow one with the given options."""
 
 from keeptree.cli.command import load_tree
 
@@ -12,29 +12,27 @@ _OPTIONS = {  # parameter of the learners -> option
 
 
 def add_growing(parser):
-    """Add the options that choose what grows a tree."""
+    """Add the options for growing a tree."""
     group = parser.add_argument_group("growing a tree")
     group.add_argument(
-        "--learner", choices=_LEARNERS, help="what grows the tree (default: c45; cart is CART)"
+        "--learner", choices=_LEARNERS, help="tree learner (default: c45; cart is scikit-learn's)"
     )
-    group.add_argument(
-        "--max-depth", metavar="N", type=int, help="largest number of tests on a path"
-    )
+    group.add_argument("--max-depth", metavar="N", type=int, help="maximum depth of the tree")
     group.add_argument(
         "--max-leaves",
         metavar="N",
         dest="max_leaf_nodes",
         type=int,
-        help="largest number of leaves (cart)",
+        help="maximum number of leaves (cart)",
     )
     group.add_argument(
-        "--min-samples-leaf", metavar="N", type=int, help="least number of cases in a leaf"
+        "--min-samples-leaf", metavar="N", type=int, help="minimum number of cases in a leaf"
     )
     group.add_argument(
         "--confidence-factor",
         metavar="C",
         type=float,
-        help="less prunes more (c45; default: 0.25)",
+        help="smaller values prune more (c45; default: 0.25)",
     )
 
 

@@ -21,22 +21,24 @@ def _arguments(parser):
         "source",
         metavar="SOURCE",
         nargs="?",
-        help="a tree: text, Weka's J48 or C5.0's output, C5.0's .tree file, LightGBM text, XGBoost "
-        "JSON or UBJSON, CatBoost JSON, ONNX, PMML, a folder of Spark ML, what the R script wrote, "
-        "or a Tree of KeepTree",
+        help="tree to read: text, Weka J48 or C5.0 output, a C5.0 .tree file, LightGBM text, "
+        "XGBoost JSON or UBJSON, CatBoost JSON, ONNX, PMML, a Spark ML folder, output of the R "
+        "script, or a KeepTree file",
     )
     add_data(parser, positional=False)
     add_tree_out(parser)
-    parser.add_argument("--number", metavar="N", type=int, help="which tree of several, from 0")
+    parser.add_argument(
+        "--number", metavar="N", type=int, help="index of the tree in an ensemble, from 0"
+    )
     parser.add_argument(
         "--missing",
         choices=["majority", "share", "error"],
-        help="where a missing value goes at tests for which SOURCE has no rule (default: error)",
+        help="rule for missing values where SOURCE has none (default: error)",
     )
     parser.add_argument(
         "--r-script",
         action="store_true",
-        help="print the R script that writes trees of R",
+        help="print the R script that writes rpart, partykit and C5.0 trees",
     )
     add_json(parser, "what was understood")
 
@@ -50,7 +52,7 @@ def _run(options):
     if options.source is None:
         raise ValueError("Give the tree to keep: keeptree keep SOURCE --out tree.json.")
     if (options.data is None) != (options.target is None):
-        raise ValueError("Counting needs both --data and --target; only one of them was given.")
+        raise ValueError("Class counts need both --data and --target; only one of them was given.")
     if options.data is None:
         _check_no_data_options(options)
     out = output_path(options.out, options.source, options.data, default="tree.json")
@@ -123,7 +125,7 @@ def _print(summary):
 
 COMMAND = Command(
     "keep",
-    "read a tree from another tool or from text, say what was understood and save it as JSON",
+    "read a tree from another tool or from text, show what was read and save it as JSON",
     _arguments,
     _run,
 )

@@ -1,17 +1,17 @@
-"""Names of the classes for people, as typed on the command line."""
+"""Display names of classes, as an option of the command line."""
 
 from argparse import ArgumentTypeError
 
 
 def add_labels(parser):
-    """Add the option that gives classes a name of their own."""
+    """Add the option for display names of classes."""
     parser.add_argument(
         "--label",
         metavar="CLASS=NAME",
         type=_pair,
         action="append",
         default=[],
-        help='what to call a class, such as 1="survived"; may be repeated',
+        help='display name of a class, such as 1="survived"; repeatable',
     )
 
 
@@ -24,5 +24,5 @@ def _pair(text):
     # At the last equals sign: a class may be called <=50K.
     label, equals, name = text.rpartition("=")
     if not (equals and label and name.strip()):
-        raise ArgumentTypeError(f"{text!r} is not understood; give CLASS=NAME")
+        raise ArgumentTypeError(f"{text!r} is not valid; give CLASS=NAME")
     return label, name.strip()

@@ -26,15 +26,15 @@ def _arguments(parser):
         "--out",
         metavar="FILE",
         required=True,
-        help="the answers: a .csv or .parquet file, a name without an ending for a folder of "
-        "Parquet files, or - for CSV on the standard output",
+        help="output: a .csv or .parquet file, a name without extension for a folder of Parquet "
+        "files, or - for CSV on standard output",
     )
     parser.add_argument(
         "--keep",
         metavar="COLUMN",
         action="append",
         default=[],
-        help="a column to copy beside the answers, such as an identifier; may be repeated",
+        help="column to copy to the output, such as an identifier; repeatable",
     )
     parser.add_argument(
         "--distance", action="store_true", help="add the distance to the decision boundary"
@@ -42,12 +42,12 @@ def _arguments(parser):
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="refuse data with anything new since fitting: write nothing, exit with code 2",
+        help="write nothing and exit with code 2 if the data contain anything not seen in training",
     )
     parser.add_argument(
         "--excel-safe",
         action="store_true",
-        help="write text that a spreadsheet would run as a formula with an apostrophe before it",
+        help="put an apostrophe before text that a spreadsheet would run as a formula",
     )
     add_engine(parser, ENGINES)
     add_labels(parser)
@@ -56,7 +56,7 @@ def _arguments(parser):
 
 def _run(options):
     if options.json and options.out == "-":
-        raise ValueError("--json and --out - both want the standard output; leave one of them out.")
+        raise ValueError("--json and --out - both write to standard output; use only one of them.")
     options.data = data_file(options, several=True)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
@@ -91,10 +91,13 @@ def _tell(summary, stream, engine):
             print(_tell_disagreement(summary["second_opinions"]))
         print(f"Saved as {summary['out']}.")
     if engine != "local":
-        print("What is new since fitting was not counted: only --engine local does.", file=stream)
+        print(
+            "Values not seen in training were not counted: only --engine local counts them.",
+            file=stream,
+        )
         return
     new = summary["unfamiliar"]
-    unknown = "What is new cannot be told: the model remembers nothing of its training sample."
+    unknown = "Values not seen in training cannot be counted: the model does not record them."
     print(unknown if new is None else new["sentence"], file=stream)
 
 

@@ -19,18 +19,21 @@ from keeptree.progress import watch
 def _arguments(parser):
     add_data(parser)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--tree", metavar="FILE", help="a tree to keep; default: grow one")
+    which.add_argument("--tree", metavar="FILE", help="tree to keep (default: grow one)")
     which.add_argument(
-        "--model", metavar="FILE", help="report on this model; DATA are cases it has not seen"
+        "--model", metavar="FILE", help="report on this model; DATA must be held-out cases"
     )
     parser.add_argument(
-        "--out", metavar="FILE", default="report.html", help="the page (default: %(default)s)"
+        "--out",
+        metavar="FILE",
+        default="report.html",
+        help="HTML file to write (default: %(default)s)",
     )
-    parser.add_argument("--title", metavar="TEXT", help="of the page")
+    parser.add_argument("--title", metavar="TEXT", help="title of the page")
     parser.add_argument(
         "--positive",
         metavar="LABEL",
-        help="of two classes, the one whose probability is shown (default: the rarer)",
+        help="positive class of a two-class problem (default: the rarer class)",
     )
     add_labels(parser)
     parser.add_argument(
@@ -38,11 +41,12 @@ def _arguments(parser):
         metavar="COLUMN",
         action="append",
         default=[],
-        help="a column that no nearest change may touch, locked on the page from the start; may "
-        "be repeated",
+        help="column that nearest changes must not change, locked on the page; repeatable",
     )
     parser.add_argument(
-        "--no-rows", action="store_true", help="put no values of single cases into the page"
+        "--no-rows",
+        action="store_true",
+        help="do not include the values of individual cases in the page",
     )
     add_open(parser)
     add_json(parser, "the figures")

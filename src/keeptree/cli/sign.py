@@ -1,14 +1,14 @@
-"""``keeptree sign``: record who vouches for a tree."""
+"""``keeptree sign``: record who approved a tree."""
 
 from keeptree.cli.command import Command, add_json, output_path, print_json
 
 
 def _arguments(parser):
-    parser.add_argument("file", metavar="FILE", help="a tree or a model")
-    parser.add_argument("--by", metavar="NAME", required=True, help="who signs")
-    parser.add_argument("--note", metavar="TEXT", default="", help="one line of what they say")
-    parser.add_argument("--out", metavar="OUT", help="the signed file (default: FILE itself)")
-    add_json(parser, "what is known about the file")
+    parser.add_argument("file", metavar="FILE", help="tree or model file")
+    parser.add_argument("--by", metavar="NAME", required=True, help="name of the signer")
+    parser.add_argument("--note", metavar="TEXT", default="", help="one-line comment")
+    parser.add_argument("--out", metavar="OUT", help="file to write (default: FILE itself)")
+    add_json(parser, "the signatures and the digest")
 
 
 def _run(options):
@@ -24,4 +24,4 @@ def _run(options):
     print(f"Saved as {out}.")
 
 
-COMMAND = Command("sign", "record who vouches for a tree, in its file", _arguments, _run)
+COMMAND = Command("sign", "sign a tree: record in its file who approved it", _arguments, _run)

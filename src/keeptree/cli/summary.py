@@ -1,4 +1,4 @@
-"""What the commands that save a tree tell about it."""
+"""Summary of a tree, for the commands that save one."""
 
 from keeptree.text import plural
 
@@ -6,12 +6,12 @@ from keeptree.text import plural
 def add_tree_out(parser):
     """Add the option that names the tree file to write."""
     parser.add_argument(
-        "--out", metavar="FILE", help="where to save it (default: tree.json, if there is none yet)"
+        "--out", metavar="FILE", help="tree file to write (default: tree.json, unless it exists)"
     )
 
 
 def tree_summary(tree):
-    """Return the size and the classes of a tree as values that JSON has."""
+    """Return the size and the classes of a tree as JSON values."""
     return {
         "leaves": tree.n_leaves,
         "depth": tree.max_depth,

@@ -1,4 +1,4 @@
-"""``keeptree verify``: whether a file is as it was saved, and who signed its tree."""
+"""``keeptree verify``: whether a file is unchanged, and who signed its tree."""
 
 from keeptree.cli.command import Command, add_json, print_json
 from keeptree.text import clean
@@ -7,12 +7,12 @@ _SHORTEST = 12  # digits of a digest that tell trees apart
 
 
 def _arguments(parser):
-    parser.add_argument("file", metavar="FILE", help="a tree or a model")
-    parser.add_argument("--signed", action="store_true", help="fail unless somebody signed it")
+    parser.add_argument("file", metavar="FILE", help="tree or model file")
+    parser.add_argument("--signed", action="store_true", help="fail unless the tree is signed")
     parser.add_argument(
         "--digest", metavar="HEX", help="fail unless the digest of the tree starts with this"
     )
-    add_json(parser, "what is known about the file")
+    add_json(parser, "the signatures and the digest")
 
 
 def _run(options):
@@ -63,5 +63,5 @@ def _check(found, options):
 
 
 COMMAND = Command(
-    "verify", "check that a file is as it was saved, and who signed its tree", _arguments, _run
+    "verify", "check that a file is unchanged and who signed its tree", _arguments, _run
 )
