@@ -43,6 +43,7 @@ test-wheel: wheel
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests reproduction benchmarks tools docs
 	$(BIN)/ruff format --check src tests reproduction benchmarks tools docs
+	$(BIN)/codespell src tests reproduction benchmarks tools docs .github *.md pyproject.toml
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix src tests reproduction benchmarks tools docs
