@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz soak wheel test-wheel test-engines lint format bench quality reproduction pictures clean
+.PHONY: demo test fuzz soak wheel test-wheel test-engines lint format bench quality reproduction pictures docs docs-check clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -41,13 +41,13 @@ test-wheel: wheel
 	.venv-wheel/bin/python -m pytest -n 2 tests
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check src tests reproduction benchmarks tools docs
-	$(BIN)/ruff format --check src tests reproduction benchmarks tools docs
-	$(BIN)/codespell src tests reproduction benchmarks tools docs .github *.md pyproject.toml
+	$(BIN)/ruff check src tests reproduction benchmarks tools docs examples
+	$(BIN)/ruff format --check src tests reproduction benchmarks tools docs examples
+	$(BIN)/codespell src tests reproduction benchmarks tools docs examples .github *.md pyproject.toml
 
 format: $(VENV)/.lint
-	$(BIN)/ruff check --fix src tests reproduction benchmarks tools docs
-	$(BIN)/ruff format src tests reproduction benchmarks tools docs
+	$(BIN)/ruff check --fix src tests reproduction benchmarks tools docs examples
+	$(BIN)/ruff format src tests reproduction benchmarks tools docs examples
 
 bench: $(VENV)/.bench
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
@@ -71,8 +71,17 @@ reproduction: $(VENV)/.reproduction
 pictures: $(VENV)/.test
 	$(BIN)/python -m docs.images
 
+# The site in build/site; examples that did not change are not run again.
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees docs build/site
+	@echo "Open build/site/index.html"
+
+# Every internal link, anchor and picture of the built site.
+docs-check: docs
+	$(BIN)/python -m tools.site.check build/site
+
 clean:
-	rm -rf $(VENV) .venv-wheel build dist src/keeptree/_compiled/native*.so src/keeptree/_compiled/native.json .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-wheel build dist docs/api/backreferences docs/api/generated docs/gallery src/keeptree/_compiled/native*.so src/keeptree/_compiled/native.json .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -83,9 +92,10 @@ $(VENV)/.demo: EXTRAS := jit,report,files
 $(VENV)/.test: EXTRAS := test
 $(VENV)/.engines: EXTRAS := test,ray,spark
 $(VENV)/.lint: EXTRAS := lint
+$(VENV)/.docs: EXTRAS := docs
 $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
 $(VENV)/.reproduction: EXTRAS := jit,reproduction
-$(VENV)/.demo $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.docs $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@

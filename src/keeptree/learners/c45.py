@@ -88,7 +88,7 @@ class C45Classifier(ClassTreeLearner):
         a categorical ``y`` declares them, as Weka takes them.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Column names, if X had any that are all strings.
 
     Notes

@@ -57,7 +57,7 @@ class NBTreeClassifier(ClassTreeLearner):
         Labels, sorted: the columns of ``predict_proba``.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Column names, if X had any that are all strings.
 
     Notes

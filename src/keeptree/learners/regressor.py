@@ -51,12 +51,12 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         The tree: weight (``counts`` of one column), ``mean`` and ``variance`` of every node.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Column names, if X had any that are all strings.
 
     Notes
     -----
-    The test of a node maximises |D| Var(D) - |L| Var(L) - |R| Var(R) over the cases with a value;
+    The test of a node maximises ``|D| Var(D) - |L| Var(L) - |R| Var(R)`` over the cases with a value;
     as in C4.5, this is the reduction per case times the share of those cases. Equal reductions
     (within 1e-10 of one another) go to the first column and the lowest cut. Categories are ordered
     by the mean of their targets, and the best cut of this order is the best of all two sets, if

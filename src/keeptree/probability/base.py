@@ -147,7 +147,7 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, tree_.n_features)
+        rows : ndarray of shape (n_samples, n_tree_features)
             In float64; missing values are NaN.
         """
         check_is_fitted(self)

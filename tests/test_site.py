@@ -1,0 +1,84 @@
+"""The documentation hangs together: links and pictures exist, and no page or name is left out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import keeptree
+import keeptree.evaluation
+from tools.site.check import find_problems
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *(page for page in sorted(DOCS.rglob("*.md")) if "gallery" not in page.parts),
+]
+BUILT = ROOT / "build" / "site"
+
+
+def outside_code(text):
+    """Markdown without its code, in which brackets mean other things."""
+    return re.sub(r"```.*?```|`[^`\n]+`", "", text, flags=re.DOTALL)
+
+
+def anchors(page):
+    """What GitHub and MyST call the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", outside_code(page.read_text()), flags=re.MULTILINE)
+    full = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-") for name in headings + full}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_pictures_exist(page):
+    text = outside_code(page.read_text())
+    for link in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
+        target = link[0] or link[1]
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        aim = (page.parent / path).resolve() if path else page
+        assert aim.exists(), f"{target} does not exist"
+        if anchor:
+            assert anchor in anchors(aim), f"{target}: no such heading"
+
+
+def test_every_page_of_the_guide_is_in_its_table_of_contents():
+    listed = re.findall(r"^[\w./]+$", (DOCS / "guide" / "index.md").read_text(), re.MULTILINE)
+    pages = {page.stem for page in (DOCS / "guide").glob("*.md")} - {"index"}
+    assert pages - set(listed) == set(), "list these pages in docs/guide/index.md"
+
+
+def test_the_reference_lists_every_public_name():
+    listed = (DOCS / "api" / "index.rst").read_text()
+    names = [*keeptree.__all__, *keeptree.evaluation.__all__]
+    missing = [name for name in names if not re.search(rf"\b{name}\b", listed)]
+    assert missing == [], "list these names in docs/api/index.rst"
+
+
+@pytest.mark.skipif(not (BUILT / "index.html").exists(), reason="make docs builds the site")
+def test_the_built_site_has_no_broken_link():
+    problems, pages, links = find_problems(BUILT)
+    assert problems == []
+    assert pages > 40
+    assert links > 1000
+
+
+def test_the_check_finds_what_is_broken(tmp_path):
+    (tmp_path / "there.html").write_text('<h1 id="here">x</h1>')
+    (tmp_path / "index.html").write_text(
+        '<a href="there.html#here">a</a><a href="there.html#gone">b</a><a href="gone.html">c</a>'
+        '<img src="gone.png"><script src="https://cdn.example/x.js"></script>'
+        '<a href="https://example.org">fine</a>'
+    )
+    problems, pages, links = find_problems(tmp_path)
+    assert (pages, links) == (2, 6)
+    assert [problem.split(" ", 2)[1] for problem in problems] == [
+        "there.html#gone",
+        "gone.html",
+        "gone.png",
+        "https://cdn.example/x.js",
+    ]

@@ -1,0 +1,52 @@
+"""What the site asks of Sphinx itself: the live report, links to the root, members to list."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+# Files of the repository's root that pages link to, and the pages that show them.
+_AT_ROOT = {
+    "CHANGELOG.md": "developers/changelog.md",
+    "CONTRIBUTING.md": "developers/contributing.md",
+    "README.md": "index.md",
+    "SECURITY.md": "developers/security.md",
+}
+
+
+def setup(app):
+    """Connect the hooks."""
+    app.connect("autodoc-skip-member", _skip_foreign)
+    app.connect("source-read", _link_root)
+    app.connect("build-finished", _write_demo)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+# Public between the modules of the package, and of no use to a caller.
+_INTERNAL = re.compile(
+    r".*_encoded|saved_.*|all_saved_.*|check_loaded|check_parameters|upgrade|decide|route"
+)
+
+
+def _skip_foreign(app, what, name, member, skip, options):
+    """List the members of a class that its users call: no internals, none of scikit-learn's."""
+    if what != "class" or skip:
+        return skip
+    if _INTERNAL.fullmatch(name) and "Tree." not in getattr(member, "__qualname__", ""):
+        return True
+    function = getattr(member, "fget", None) or getattr(member, "func", member)
+    module = getattr(function, "__module__", None) or ""
+    return not module.startswith("keeptree")
+
+
+def _link_root(app, docname, source):
+    """Lead links to files of the repository's root to the pages that include them."""
+    up = "../" * (len(PurePosixPath(docname).parts) - 1)
+    pattern = rf"\]\({re.escape(up)}\.\./({'|'.join(map(re.escape, _AT_ROOT))})"
+    source[0] = re.sub(pattern, lambda link: f"]({up}{_AT_ROOT[link[1]]}", source[0])
+
+
+def _write_demo(app, exception):
+    """Write the demonstration's report beside the pages, one of which embeds it."""
+    if exception is None and app.builder.format == "html":
+        from keeptree.reporting.demo import demo
+
+        demo(Path(app.outdir) / "demo.html")
