@@ -56,8 +56,8 @@ class TreeRegressor(RegressorMixin, TreeLearner):
 
     Notes
     -----
-    The test of a node maximises ``|D| Var(D) - |L| Var(L) - |R| Var(R)`` over the cases with a value;
-    as in C4.5, this is the reduction per case times the share of those cases. Equal reductions
+    The test of a node maximises ``|D| Var(D) - |L| Var(L) - |R| Var(R)`` over the cases with a
+    value; as in C4.5, this is the reduction per case times their share. Equal reductions
     (within 1e-10 of one another) go to the first column and the lowest cut. Categories are ordered
     by the mean of their targets, and the best cut of this order is the best of all two sets, if
     none is too light for ``min_samples_leaf`` (Breiman et al. 1984, section 8.8). A category
