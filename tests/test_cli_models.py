@@ -91,6 +91,36 @@ def test_predict_counts_where_the_estimate_disagrees(capsys):
     assert told in capsys.readouterr().out
 
 
+def test_costs_decide_in_place_of_the_tree(capsys):
+    costs = '{"high": {"low": 50}}'
+    assert main([*FIT[:-1], "kernel", "--costs", costs, "--out", "costs.json"]) == 0
+    assert "It decides by the costs given, not as the tree does.\n" in capsys.readouterr().out
+    assert main(["predict", "costs.json", "loans.csv", "--out", "scored.csv"]) == 0
+    scored = pd.read_csv("scored.csv")
+    dear = scored["probability_high"] * 50 >= scored["probability_low"]
+    assert (scored["prediction"] == np.where(dear, "high", "low")).all()
+    model = kt.load("costs.json")
+    tree, p = model.tree_, scored[["probability_high", "probability_low"]].to_numpy()
+    own = tree.decide(model.encode(draw()))
+    assert (scored["second_opinion"] == (p.argmax(axis=1) != own)).all()
+
+
+@pytest.mark.parametrize(
+    ("costs", "says"),
+    [
+        ("[[0, 1]]", "is not a square matrix of numbers as JSON"),
+        ("[[0,1,1],[1,0,1],[1,1,0]]", "for each of 2 classes, in this order: high, low"),
+        ('{"hgih": {"low": 5}}', "did you mean 'high'?"),
+    ],
+)
+def test_costs_that_do_not_fit_are_one_sentence_and_code_2(capsys, costs, says):
+    with pytest.raises(SystemExit) as stop:
+        raise SystemExit(main([*FIT, "--costs", costs, "--out", "none.json"]))
+    assert stop.value.code == 2
+    assert says in capsys.readouterr().err
+    assert not Path("none.json").exists()
+
+
 def test_predict_on_the_standard_output_is_csv_and_nothing_else(saved, folder):
     done = keeptree("predict", str(saved), "loans.csv", "--out", "-", cwd=folder)
     assert len(done.stdout.splitlines()) == 401

@@ -112,7 +112,10 @@ def test_every_model_takes_nominal_columns_and_missing_values(data, tmp_path, ca
         (["--baseline", "forrest"], "There is no model 'forrest'; did you mean 'forest'?"),
         (["--positive", "sick"], "There is no class 'sick'; there are benign, malignant."),
         (["--drop", "diagnosis"], "The target 'diagnosis' cannot be dropped"),
-        (["--costs", "[[0,1,1],[1,0,1],[1,1,0]]"], "The cost matrix has 3 rows; one for each of"),
+        (
+            ["--costs", "[[0,1,1],[1,0,1],[1,1,0]]"],
+            "in this order: benign, malignant",
+        ),
         (["--jobs", "0"], "n_jobs is 0; give a number of processes"),
         (["--out", "{file}"], "is a file; give the name of a folder to write to."),
     ],

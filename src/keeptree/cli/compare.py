@@ -1,9 +1,9 @@
 """``keeptree compare``: models on the same splits of a data file."""
 
-import json
 from argparse import ArgumentTypeError
 
 from keeptree.cli.command import Command, add_data, add_json, data_file, print_json
+from keeptree.cli.costs import add_costs
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.output import require_extra
 from keeptree.progress import watch
@@ -38,12 +38,7 @@ def _arguments(parser):
     )
     parser.add_argument("--positive", metavar="LABEL", help="positive class of a two-class problem")
     add_labels(parser)
-    parser.add_argument(
-        "--costs",
-        metavar="MATRIX",
-        type=_matrix,
-        help="cost matrix as JSON, rows are true classes: [[0,5],[1,0]]",
-    )
+    add_costs(parser, "also compare the mean cost of a decision")
     parser.add_argument(
         "--learning-curve",
         choices=["arithmetic", "geometric"],
@@ -104,18 +99,6 @@ def _names(text):
     if not names:
         raise ArgumentTypeError("give at least one name, or omit the option")
     return names
-
-
-def _matrix(text):
-    try:
-        rows = json.loads(text)
-        if not all(len(row) == len(rows) and all(v == v + 0 for v in row) for row in rows):
-            raise ValueError
-        return rows
-    except (ValueError, TypeError):
-        raise ArgumentTypeError(
-            f"{text!r} is not a square matrix of numbers as JSON, such as [[0,5],[1,0]]"
-        ) from None
 
 
 COMMAND = Command(

@@ -10,6 +10,7 @@ from keeptree.cli.command import (
     print_json,
     read_options,
 )
+from keeptree.cli.costs import add_costs
 from keeptree.cli.growing import add_growing, choose_tree
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.cli.summary import tree_size, tree_summary
@@ -32,6 +33,7 @@ def _arguments(parser):
         help=f"probability method: {', '.join(METHODS)} (default: %(default)s, recommended)",
     )
     add_labels(parser)
+    add_costs(parser, "decide for the class of the least expected cost, not as the tree does")
     add_engine(parser, ("local", "dask", "spark"))
     parser.add_argument(
         "--sample",
@@ -66,6 +68,8 @@ def _run(options):
     print(f"{summary['kind']} {kept} {tree_size(summary)}, for the classes {names}.")
     if summary["sample"]:
         print(f"Counted {summary['counts']}, learned from {summary['sample']}.")
+    if summary["costs"]:
+        print("It decides by the costs given, not as the tree does.")
     print(f"Saved as {out}.")
 
 
@@ -80,6 +84,7 @@ def _fit(options, tree):
         "nominal": options.nominal,
         "drop": options.drop,
         "labels": read_labels(options),
+        "costs": options.costs,
     }
     large = options.engine != "local" or options.sample or is_table_of_files(options.data)
     if not large:
@@ -103,6 +108,7 @@ def _summary(model, options, out):
         "kind": type(model).__name__,
         **tree_summary(model.tree_),
         "class_names": list(class_names(model, model.classes_)),
+        "costs": None if options.costs is None else model.cost_matrix.tolist(),
         "counts": model.tree_.source.get("counts"),
         "sample": model.tree_.source.get("sample"),
         "out": str(out),

@@ -23,6 +23,7 @@ def fit_data(
     nominal=(),
     drop=(),
     labels=None,
+    costs=None,
     engine="local",
     options=None,
     sample=1_000_000,
@@ -34,7 +35,7 @@ def fit_data(
     ----------
     data : str, Path or DataFile
         The files; for another engine than ``"local"`` whatever that can open.
-    target, tree, method, nominal, drop, labels
+    target, tree, method, nominal, drop, labels, costs
         As for :func:`~keeptree.fit_file`.
     engine : {"local", "dask", "spark"}, default="local"
         What reads and counts the rows.
@@ -49,7 +50,7 @@ def fit_data(
         Fitted.
     """
     require_extra("pandas", "pyarrow", extra="files")
-    file, model = as_data_file(data), make_method(method, tree)
+    file, model = as_data_file(data), make_method(method, tree, costs)
     _refuse_dialects(file)
     text = [*nominal, *_text_columns(tree)]
     table = find_data(file, engine, text)

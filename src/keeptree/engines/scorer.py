@@ -157,7 +157,7 @@ def _score_names(model, names):
 def _second_opinion(model, answers):
     """Whether the model differs from the tree, which decides in place of ``decide``."""
     p, classes, decided = answers.scores, model.classes_, answers.prediction
-    if answers.rows is not None and getattr(model, "decide", "tree") == "probability":
+    if answers.rows is not None and getattr(model, "decide", "tree") != "tree":
         decided = classes[model.tree_.decide(answers.rows)]
     differs = classes[p.argmax(axis=1)] != decided
     rows = np.flatnonzero(differs)  # few: labels of all rows would take long to encode

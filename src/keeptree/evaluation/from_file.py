@@ -22,8 +22,9 @@ from keeptree.evaluation.models import make_models
 from keeptree.evaluation.preparation import read_classes
 from keeptree.evaluation.tables import finite
 from keeptree.output import replacing, user_path, write_text
+from keeptree.probability.costs import read_costs
 from keeptree.progress import step
-from keeptree.text import clean, plural
+from keeptree.text import clean
 
 
 def compare_file(
@@ -56,8 +57,9 @@ def compare_file(
         Names in :data:`keeptree.evaluation.models.MODELS`.
     metrics : list of str
         Names in :data:`~keeptree.evaluation.METRICS`.
-    costs : list of lists, optional
-        Cost matrix, by true class (row) and predicted class (column); adds the mean cost of a case.
+    costs : array-like or dict, optional
+        Costs by true class (row) and predicted class (column), or by name as in
+        :class:`~keeptree.KeptTreeClassifier`; adds the mean cost of a case.
     learning : {"arithmetic", "geometric"}, optional
         Also draw learning curves on this schedule.
     nominal : sequence of str
@@ -84,8 +86,7 @@ def compare_file(
     models = make_models(models, X)
     measured = {**find_metrics(metrics)}
     if costs is not None:
-        _check_costs(costs, classes)
-        measured["cost"] = cost_metric(costs)
+        measured["cost"] = cost_metric(read_costs(costs, classes))
     drawn = find_metrics(["confusion", "reliability", "roc"])
     if positive is not None:
         options["positive"] = find_class(positive, classes)
@@ -99,15 +100,6 @@ def compare_file(
         named = dict(zip(map(plain, classes), names, strict=True))
         return comparison, _write(
             folder, f"{as_data_file(path).name}: {target}", comparison, curve, named
-        )
-
-
-def _check_costs(costs, labels):
-    if len(costs) != len(labels):
-        names = ", ".join(str(label) for label in labels[:10])
-        raise ValueError(
-            f"The cost matrix has {plural(len(costs), 'row')}; one for each of the "
-            f"{len(labels)} classes is needed ({names})."
         )
 
 

@@ -113,6 +113,7 @@ def plain_dict(tree, model=None):
             "that cannot be folded into it; fit the model to kt.keep(pipeline, fold=False) and "
             "transformed columns, and export that."
         )
+    check_decision(model)
     columns = tested_columns(tree)
     place = {f: at for at, f in enumerate(columns)}
     written = _tree_leaves(tree) if model is None else plain_model(model, place)
@@ -125,6 +126,15 @@ def plain_dict(tree, model=None):
         "tree": plain_tree(tree, place),
         "model": written,
     }
+
+
+def check_decision(model):
+    """Raise a ValueError if a model decides by costs, which no exported file does."""
+    if getattr(model, "decide", "tree") == "cost":
+        raise ValueError(
+            'decide="cost" cannot be exported; export model.set_params(decide="tree", costs=None) '
+            "and apply the costs to its probabilities."
+        )
 
 
 def tested_columns(tree):

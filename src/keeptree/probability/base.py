@@ -29,6 +29,7 @@ from keeptree.importers import check_decides_by_tests, keep_with_steps, unwrap
 from keeptree.importers.counting import count_rows
 from keeptree.importers.steps import read_rows
 from keeptree.probability.calibration import HELD_OUT, OUT_OF_FOLD, Calibration, calibrate
+from keeptree.probability.costs import cheapest, read_costs
 from keeptree.probability.estimator import (
     allows_missing,
     check_columns,
@@ -129,7 +130,8 @@ class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The kept tree's decision, or with ``decide="probability"`` the most probable class.
+            The kept tree's decision; with ``decide="probability"`` the most probable class, with
+            ``decide="cost"`` the one of the least expected cost.
         """
         check_is_fitted(self)
         return self.tree_.classes[self._map(X, self._decide, (), np.int32)]
@@ -326,9 +328,38 @@ class ProbabilityModel(KeptTreeModel):
 
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
-        "decide": [StrOptions({"tree", "probability"})],
+        "decide": [StrOptions({"tree", "probability", "cost"})],
+        "costs": ["array-like", dict, None],
     }
     saved_fields = ("expected_", "calibration_")
+
+    @property
+    def cost_matrix(self):
+        """Costs by true (row) and decided class (column); None unless ``decide="cost"``."""
+        if self.decide != "cost":
+            return None
+        if self.costs is None:
+            raise ValueError(
+                'decide="cost" needs costs: a matrix by true (row) and decided class (column), or '
+                "a dict such as {'sick': {'well': 20}}."
+            )
+        return read_costs(self.costs, self.classes_)
+
+    @property
+    def saved_parameters(self):
+        """Parameters in a saved model: costs as a matrix, whatever they were given as."""
+        given = super().saved_parameters
+        if self.costs is not None:
+            given["costs"] = read_costs(self.costs, self.classes_).tolist()
+        return given
+
+    def _resolve(self, X, y, sample_weight):
+        if self.costs is not None and self.decide != "cost":
+            raise ValueError(
+                f'costs is given, but decide={self.decide!r} does not use it; set decide="cost".'
+            )
+        super()._resolve(X, y, sample_weight)
+        _ = self.cost_matrix  # raises an error before anything is learned
 
     def _remember(self, sample, unseen):
         super()._remember(sample, unseen)
@@ -499,6 +530,7 @@ class ProbabilityModel(KeptTreeModel):
 
     def check_loaded(self):  # noqa: D102 - inherited
         super().check_loaded()
+        _ = self.cost_matrix
         expected = getattr(self, "expected_", None)
         if expected is not None:
             expect(isinstance(expected, Expectation), "its expected accuracy is damaged")
@@ -512,9 +544,10 @@ class ProbabilityModel(KeptTreeModel):
         if self.decide == "tree":
             super()._decide(rows, out)
             return
+        matrix = self.cost_matrix
         p = np.empty((len(rows), len(self.classes_)))
         self._probability(rows, p)
-        out[:] = p.argmax(axis=1)
+        out[:] = p.argmax(axis=1) if matrix is None else cheapest(p, matrix)
 
 
 def read_weight(sample_weight, X):

@@ -48,8 +48,13 @@ class ConfDTreeClassifier(ProbabilityModel):
         Part of the largest probability that a fine takes.
     options : dict or None, default=None
         Other readings of the paper and what it left open; see Notes.
-    decide : {"tree", "probability"}, default="tree"
-        Whether ``predict`` is the tree's decision or the most probable class.
+    decide : {"tree", "probability", "cost"}, default="tree"
+        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
+        least expected cost.
+    costs : array-like of shape (n_classes, n_classes), dict or None, default=None
+        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
+        errors that are not named cost 1 and right decisions 0.
     n_jobs : int or None, default=None
         Threads that score blocks of rows.
 
@@ -162,6 +167,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         fine=0.1,
         options=None,
         decide="tree",
+        costs=None,
         n_jobs=None,
     ):
         self.estimator = estimator
@@ -174,6 +180,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         self.fine = fine
         self.options = options
         self.decide = decide
+        self.costs = costs
         self.n_jobs = n_jobs
 
     def fit_sample(self, sample):

@@ -49,8 +49,13 @@ class DistanceKernelClassifier(ProbabilityModel):
     kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}, default="gaussian"
         The bandwidth is the standard deviation of the Gaussian and the half width of the others;
         ``"uniform"`` is the Parzen window.
-    decide : {"tree", "probability"}, default="tree"
-        Whether ``predict`` is the tree's decision or the most probable class.
+    decide : {"tree", "probability", "cost"}, default="tree"
+        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
+        least expected cost.
+    costs : array-like of shape (n_classes, n_classes), dict or None, default=None
+        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
+        errors that are not named cost 1 and right decisions 0.
     n_jobs : int or None, default=None
         Threads that score blocks of rows.
 
@@ -112,6 +117,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         bandwidth_unit="range",
         kernel="gaussian",
         decide="tree",
+        costs=None,
         n_jobs=None,
     ):
         self.estimator = estimator
@@ -122,6 +128,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.bandwidth_unit = bandwidth_unit
         self.kernel = kernel
         self.decide = decide
+        self.costs = costs
         self.n_jobs = n_jobs
 
     def curve(self, distance, label):

@@ -7,7 +7,9 @@ from keeptree.probability.methods import make_method
 from keeptree.progress import step
 
 
-def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=(), labels=None):
+def fit_file(
+    data, target, *, tree=None, method="kept", nominal=(), drop=(), labels=None, costs=None
+):
     r"""Fit a classifier to a data file.
 
     Parameters
@@ -29,6 +31,9 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=(), lab
     labels : dict of str to str, optional
         Class as the file has it -> what to call it wherever a person reads it; the decisions stay
         the classes of the file. The model remembers it as ``class_names_``.
+    costs : array-like or dict, optional
+        Decide by these costs instead of as the tree does: the ``costs`` of the classifier, with
+        ``decide="cost"``.
 
     Returns
     -------
@@ -44,7 +49,7 @@ def fit_file(data, target, *, tree=None, method="kept", nominal=(), drop=(), lab
     >>> kt.fit_file(path, "class", method="smoothed").tree_
     Tree(2 leaves, depth 1, 2 classes, 2 features, from C45Classifier)
     """
-    model = make_method(method, tree)
+    model = make_method(method, tree, costs)
     with step("Reading the data"):
         X, y, notation = read_training(data, target, nominal, drop, tree)
     check_learner(tree, X)

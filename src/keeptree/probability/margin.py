@@ -167,8 +167,13 @@ class MarginTreeClassifier(RefittedModel):
         Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
         stratified ones, copies of a row in the same. Other rows that belong together should share
         a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
-    decide : {"tree", "probability"}, default="tree"
-        Whether ``predict`` is the tree's decision or the most probable class.
+    decide : {"tree", "probability", "cost"}, default="tree"
+        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
+        least expected cost.
+    costs : array-like of shape (n_classes, n_classes), dict or None, default=None
+        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
+        errors that are not named cost 1 and right decisions 0.
     n_jobs : int or None, default=None
         Threads that refit trees and score blocks of rows.
 
@@ -211,11 +216,12 @@ class MarginTreeClassifier(RefittedModel):
     }
     saved_fields = ("expert_",)
 
-    def __init__(self, estimator=None, C="cv", *, cv=None, decide="tree", n_jobs=None):
+    def __init__(self, estimator=None, C="cv", *, cv=None, decide="tree", costs=None, n_jobs=None):
         self.estimator = estimator
         self.C = C
         self.cv = cv
         self.decide = decide
+        self.costs = costs
         self.n_jobs = n_jobs
 
     @property

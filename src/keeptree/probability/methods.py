@@ -150,8 +150,10 @@ def find_method(name):
     return METHODS[known]
 
 
-def make_method(name, estimator=None):
+def make_method(name, estimator=None, costs=None):
     """Return the unfitted classifier of a name around a tree or a learner.
+
+    With ``costs`` it decides by them; a method that only ranks is then a ValueError.
 
     Examples
     --------
@@ -160,7 +162,14 @@ def make_method(name, estimator=None):
     """
     method = find_method(name)
     kind = getattr(import_module("keeptree"), method.kind)
-    return kind(estimator, **method.parameters)
+    if costs is None:
+        return kind(estimator, **method.parameters)
+    if not hasattr(kind, "predict_proba"):
+        raise ValueError(
+            f"Costs need probabilities, and the method {method.name!r} only ranks; choose another, "
+            "such as 'kept'."
+        )
+    return kind(estimator, **method.parameters, decide="cost", costs=costs)
 
 
 def name_of(model):

@@ -103,8 +103,13 @@ class SmoothedTreeClassifier(RefittedModel):
         Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
         stratified ones, copies of a row in the same. Other rows that belong together should share
         a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
-    decide : {"tree", "probability"}, default="tree"
-        Whether ``predict`` is the tree's decision or the most probable class.
+    decide : {"tree", "probability", "cost"}, default="tree"
+        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
+        least expected cost.
+    costs : array-like of shape (n_classes, n_classes), dict or None, default=None
+        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
+        errors that are not named cost 1 and right decisions 0.
     n_jobs : int or None, default=None
         Threads that score blocks of rows.
 
@@ -152,6 +157,7 @@ class SmoothedTreeClassifier(RefittedModel):
         strength=_DEFAULT_STRENGTH,
         cv=None,
         decide="tree",
+        costs=None,
         n_jobs=None,
     ):
         self.estimator = estimator
@@ -160,6 +166,7 @@ class SmoothedTreeClassifier(RefittedModel):
         self.strength = strength
         self.cv = cv
         self.decide = decide
+        self.costs = costs
         self.n_jobs = n_jobs
 
     def _refits(self):

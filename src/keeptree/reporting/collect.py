@@ -67,6 +67,7 @@ def collect(
         Only dicts, lists, numbers, text, booleans and None.
     """
     tree, others = model.tree_, {} if others is None else others
+    decides = getattr(model, "decide", "tree")
     check_same_tree(others, tree)
     fixed = read_constraints(tree, None, fixed=fixed).fixed
     boundary = boundary_of(model)
@@ -87,7 +88,8 @@ def collect(
         "attributes": attributes,
         "locked": [at for at, item in enumerate(attributes) if item["column"] in fixed],
         "columns": {"count": tree.n_features, "named": tree.feature_names is not None},
-        "decides": getattr(model, "decide", "tree"),
+        "decides": decides,
+        "costs": model.cost_matrix.tolist() if decides == "cost" else None,
         "n_others": tree.n_features - len(attributes),
         "whatif": collect_whatif(model, boundary, attributes, rows),
         "rows": rows,

@@ -120,7 +120,7 @@ def page_data(data):
     keys = ("classes", "positive", "attributes", "whatif", "selected", "locked", "rows")
     bins = data["quality"]["by_class"] if data["quality"] else []
     return {
-        **{key: data[key] for key in (*keys, "no_model", "columns", "decides")},
+        **{key: data[key] for key in (*keys, "no_model", "columns", "decides", "costs")},
         "cases": [_brief_case(case) for case in data["cases"]],
         "nodes": [{key: node[key] for key in _NODE} for node in data["tree"]["nodes"]],
         "open": open_nodes(data["tree"]["nodes"]),

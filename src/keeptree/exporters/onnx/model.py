@@ -15,7 +15,7 @@ from keeptree.exporters.onnx.experts import add_probability
 from keeptree.exporters.onnx.graph import Graph
 from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_marker, read_cases
 from keeptree.exporters.onnx.routing import Routes, largest
-from keeptree.exporters.plain import plain_dict
+from keeptree.exporters.plain import check_decision, plain_dict
 from keeptree.importers.onnx import TREE_KEY
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
@@ -73,6 +73,7 @@ def _read(subject):
         check_distance_kernel(subject.model)
     elif type(subject.model) is not ConfDTreeClassifier:
         return plain_dict(subject.tree, subject.model)
+    check_decision(subject.model)
     return {**plain_dict(subject.tree), "decide": subject.model.decide}
 
 

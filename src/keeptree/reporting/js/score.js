@@ -91,13 +91,19 @@ export async function scoreRows({ data, tree, model }, rows, progress) {
 
 /** Names and rows of the answers, as keeptree predict writes them. */
 export function answersOf({ data }, cases) {
-  const { classes, decides } = data;
+  const { classes, decides, costs } = data;
   const names = ["prediction", ...classes.map((item) => `probability_${pythonText(item.written)}`), "second_opinion"];
   const rows = cases.map(({ p, decision, disagrees }) => {
-    const predicted = decides === "probability" ? p.indexOf(Math.max(...p)) : decision;
+    const predicted = decides === "tree" ? decision : decides === "cost" ? cheapest(p, costs) : p.indexOf(Math.max(...p));
     return [classes[predicted].written, ...p, disagrees];
   });
   return [names, rows];
+}
+
+/** The class of the least expected cost, the first of ties; costs are by true class, then by decided class. */
+function cheapest(p, costs) {
+  const expected = p.map((_, decided) => p.reduce((sum, share, c) => sum + share * costs[c][decided], 0));
+  return expected.indexOf(Math.min(...expected));
 }
 
 function pythonText(label) {

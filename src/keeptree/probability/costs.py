@@ -1,0 +1,101 @@
+"""Decisions by cost: the class whose expected cost is least."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from keeptree.data.labels import find_class, plain
+
+
+def read_costs(costs, classes):
+    """Return a cost matrix, by true class (row) and decided class (column).
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_classes, n_classes) or dict
+        The matrix in the order of the classes, or ``{true class: {decided class: cost}}``; in a
+        dict, what is not named costs 0 where the decision is right and 1 where it is wrong.
+    classes : sequence
+        Labels.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n_classes, n_classes)
+
+    Examples
+    --------
+    >>> read_costs({"sick": {"well": 20}}, ["sick", "well"])
+    array([[ 0., 20.],
+           [ 1.,  0.]])
+    """
+    matrix = _from_dict(costs, classes) if isinstance(costs, Mapping) else _from_array(costs)
+    n = len(classes)
+    if matrix.shape != (n, n):
+        names = ", ".join(str(label) for label in classes[:10])
+        raise ValueError(
+            f"costs has shape {matrix.shape}; give one row (true class) and one column (decided "
+            f"class) for each of {n} classes, in this order: {names}."
+        )
+    if not np.isfinite(matrix).all():
+        raise ValueError("costs has values that are infinite or missing; give finite numbers.")
+    for c in range(n):
+        if (matrix[c, c] > matrix[c]).any():
+            other = int(matrix[c].argmin())
+            raise ValueError(
+                f"costs makes the right decision for the class {plain(classes[c])!r} dearer "
+                f"({matrix[c, c]:g}) than deciding {plain(classes[other])!r} ({matrix[c, other]:g})"
+                "; rows are true classes and columns decided ones."
+            )
+    return matrix
+
+
+def cheapest(p, matrix):
+    """Return the class of the least expected cost for each row of probabilities, the first of ties.
+
+    Summed class by class, so that every processor finds the same sums.
+
+    Examples
+    --------
+    >>> cheapest(np.array([[0.1, 0.9], [0.01, 0.99]]), np.array([[0.0, 20.0], [1.0, 0.0]]))
+    array([0, 1])
+    """
+    expected = np.zeros(p.shape)
+    for c, row in enumerate(matrix):
+        expected += p[:, c, None] * row
+    return expected.argmin(axis=1)
+
+
+def _from_array(costs):
+    try:
+        return np.array(costs, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"costs={costs!r:.80} is not a matrix of numbers; give one row for each true class, or "
+            "a dict such as {'sick': {'well': 20}}."
+        ) from None
+
+
+def _from_dict(costs, classes):
+    labels = [plain(label) for label in classes]
+    matrix = 1.0 - np.eye(len(labels))
+    for true, row in costs.items():
+        if not isinstance(row, Mapping):
+            raise ValueError(
+                f"costs[{true!r}] is {row!r:.50}; give a dict from decided classes to costs."
+            )
+        for decided, cost in row.items():
+            at = _position(true, labels), _position(decided, labels)
+            matrix[at] = _number(cost, true, decided)
+    return matrix
+
+
+def _position(label, labels):
+    label = plain(label)
+    return labels.index(label if label in labels else find_class(str(label), labels))
+
+
+def _number(cost, true, decided):
+    try:
+        return float(cost)
+    except (TypeError, ValueError):
+        raise ValueError(f"costs[{true!r}][{decided!r}] is {cost!r:.50}, not a number.") from None
