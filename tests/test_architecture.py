@@ -17,6 +17,7 @@ LAYERS = [
         "_compiled",
         "blocks",
         "choice",
+        "notebook",
         "output",
         "plotting",
         "progress",

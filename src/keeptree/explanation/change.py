@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from keeptree.data.labels import plain
+from keeptree.explanation.change_html import change_html
 from keeptree.explanation.wording import join, lower_first, tell_change, tell_estimate
 from keeptree.text import clean, plural
 
@@ -132,6 +133,9 @@ class NearestChange:
 
     def __str__(self):
         return "\n".join([self.sentence, *self._tell_alternatives()])
+
+    def _repr_html_(self):
+        return change_html(self)
 
     def to_dict(self):
         """Return plain values that JSON can hold."""

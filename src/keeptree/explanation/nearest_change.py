@@ -8,6 +8,7 @@ import numpy as np
 
 from keeptree.data.labels import plain
 from keeptree.explanation.change import Move, NearestChange
+from keeptree.explanation.change_html import changes_html
 from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.search import Search, missing_of
 from keeptree.explanation.subject import read_given, resolve
@@ -204,6 +205,9 @@ class NearestChanges(Sequence):
     def __repr__(self):
         found = int(np.isfinite(self.cost).sum())
         return f"NearestChanges({len(self)} cases, {found} with a change)"
+
+    def _repr_html_(self):
+        return changes_html(self)
 
     @cached_property
     def _points(self):

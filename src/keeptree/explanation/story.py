@@ -4,7 +4,6 @@ import numpy as np
 
 from keeptree import __version__
 from keeptree.data.labels import plain
-from keeptree.explanation.colours import class_slots
 from keeptree.explanation.constraints import observed_grid
 from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
@@ -12,6 +11,7 @@ from keeptree.explanation.path import collect_path, distance_unit
 from keeptree.explanation.story_html import story_html
 from keeptree.explanation.story_text import story_markdown, story_text
 from keeptree.explanation.subject import read_given, resolve
+from keeptree.notebook import class_slots
 from keeptree.probability.answers import is_second_opinion
 from keeptree.text import clean
 from keeptree.tree import LEAF

@@ -1,18 +1,18 @@
 """The story of a case as a piece of HTML for a notebook: its own style, no script, all escaped."""
 
 from html import escape
-from importlib.resources import files
 
 from keeptree.explanation import story_text as words
-from keeptree.text import clean, in_hundred, plural, shorten_title
+from keeptree.notebook import bar, class_mark, framed, text_html
+from keeptree.text import in_hundred, plural
 
-_MARKS = "○●■▲◆✚★"  # by slot: never colour alone
 _SVG = '<svg viewBox="0 0 120 10" preserveAspectRatio=none role=presentation>'
 
 
 def story_html(data):
     """Return the story as a ``<section>``."""
-    parts = [
+    return framed(
+        "story",
         _head(data),
         _opinion(data),
         _part("How probable", _probabilities(data)),
@@ -21,15 +21,7 @@ def story_html(data):
         _part("What pushed the estimate", _contributions(data)),
         _trace(data),
         _foot(data),
-    ]
-    style = files("keeptree.explanation").joinpath("story.css").read_text(encoding="utf-8")
-    body = "\n".join(part for part in parts if part)
-    return f'<section class="keeptree-story"><style>{style}</style>\n{body}\n</section>'
-
-
-def _text(value):
-    """Text from the data as HTML can hold it."""
-    return escape(shorten_title(str(value)))
+    )
 
 
 def _head(data):
@@ -37,8 +29,8 @@ def _head(data):
     always = "always decides" if data["always"] else "decides"
     return (
         f'<p class="kt-head">The tree {always} {_mark(data, index)}'
-        f"<strong>{_text(words.decided_name(data))}</strong></p>"
-        f'<p class="kt-lead">{_text(words.estimate(data))}</p>'
+        f"<strong>{text_html(words.decided_name(data))}</strong></p>"
+        f'<p class="kt-lead">{text_html(words.estimate(data))}</p>'
     )
 
 
@@ -53,8 +45,8 @@ def _probabilities(data):
         shown = own if ours is None else ours
         leaf = "" if ours is None else f"<td>{in_hundred(own)}</td>"
         rows.append(
-            f"<tr><th scope=row>{_mark(data, k)}{_text(clean(data['names'][k]))}</th>"
-            f"<td>{_bar(shown, data['slots'][k])}</td><td>{in_hundred(shown)}</td>{leaf}</tr>"
+            f"<tr><th scope=row>{_mark(data, k)}{text_html(data['names'][k])}</th>"
+            f"<td>{bar((shown, data['slots'][k]))}</td><td>{in_hundred(shown)}</td>{leaf}</tr>"
         )
     if more:
         others = plural(more, "other class", "other classes")
@@ -71,13 +63,13 @@ def _path(data):
     for text, far, near in words.steps(data):
         distance = f' <span class="kt-far">{escape(far)}</span>' if far else ""
         flag = ' <span class="kt-near">very close</span>' if near else ""
-        items.append(f"<li>{_text(text)}{distance}{flag}</li>")
+        items.append(f"<li>{text_html(text)}{distance}{flag}</li>")
     return f"<ol>{''.join(items)}</ol>" + _ends(data)
 
 
 def _ends(data):
     lines = [*words.leaves(data), words.distance(data)]
-    return "".join(f"<p>{_text(line)}</p>" for line in lines if line)
+    return "".join(f"<p>{text_html(line)}</p>" for line in lines if line)
 
 
 def _change(data):
@@ -96,10 +88,8 @@ def _contributions(data):
         if row["group"] != group:
             group = row["group"]
             lines.append(f"<tr class=kt-group><th colspan=3>{escape(group)}</th></tr>")
-        lines.append(
-            f"<tr><th scope=row>{_text(row['name'])}</th><td>{_push(row['value'] / widest)}</td>"
-            f"<td>{row['text']}</td></tr>"
-        )
+        name, push = text_html(row["name"]), _push(row["value"] / widest)
+        lines.append(f"<tr><th scope=row>{name}</th><td>{push}</td><td>{row['text']}</td></tr>")
     rest = f"<p>{plural(more, 'other test')} pushed less.</p>" if more else ""
     return f"<table><tbody>{''.join(lines)}</tbody></table>{rest}"
 
@@ -121,15 +111,7 @@ def _part(title, content):
 
 
 def _mark(data, index):
-    slot = data["slots"][index]
-    return f'<span class="kt-c{slot}" aria-hidden=true>{_MARKS[slot]}</span> '
-
-
-def _bar(p, slot):
-    return (
-        f"{_SVG}<rect class=kt-track width=120 height=10 />"
-        f'<rect class="kt-bar kt-c{slot}" width="{max(0.6, 120 * p):.1f}" height=10 /></svg>'
-    )
+    return class_mark(data["slots"][index])
 
 
 def _push(share):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from keeptree.explanation.colours import class_slots
 from keeptree.explanation.wording import tell_number
+from keeptree.notebook import class_slots
 from keeptree.text import clean, count_text
 from keeptree.tree import LEAF
 

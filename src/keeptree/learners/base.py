@@ -17,13 +17,13 @@ from keeptree.data.table import column_names, has_nominal, read_table, validate_
 from keeptree.data.target import read_target
 from keeptree.learners.shape import shape_to_tree
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
-from keeptree.tree import Tree
+from keeptree.tree import ShowsTree, Tree
 
 # Constraint of the parameter that every learner has.
 CATEGORICAL_FEATURES = [None, StrOptions({"from_dtype"}), "array-like"]
 
 
-class TreeLearner(Savable, BaseEstimator):
+class TreeLearner(ShowsTree, Savable, BaseEstimator):
     """Base of the estimators that grow a ``tree_``.
 
     A subclass has ``categorical_features`` among its parameters and supplies

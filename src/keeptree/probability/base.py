@@ -42,12 +42,12 @@ from keeptree.probability.expectation import Expectation, expect_accuracy, score
 from keeptree.probability.row_scorer import RowScorer
 from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
-from keeptree.tree import Tree
+from keeptree.tree import ShowsTree, Tree
 
 _LEAST_WEIGHT = 1e-100  # beside the largest; squares of smaller ones would vanish
 
 
-class KeptTreeModel(Savable, ClassifierMixin, BaseEstimator):
+class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
     """Base of the post-hoc classifiers.
 
     A subclass has ``estimator`` and ``n_jobs`` among its parameters and supplies

@@ -3,8 +3,8 @@
 import numpy as np
 
 from keeptree.data.labels import plain
-from keeptree.explanation.colours import class_slots
 from keeptree.explanation.wording import tell_number
+from keeptree.notebook import class_slots
 from keeptree.text import clean
 
 

@@ -1,7 +1,18 @@
 """The kept tree: frozen arrays that importers and learners fill and everything else reads."""
 
 from keeptree.tree.branch import Branch
+from keeptree.tree.html import ShowsTree
 from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, NUMERIC, SHARE
 from keeptree.tree.tree import Tree, names_differ
 
-__all__ = ["ERROR", "LEAF", "NOMINAL", "NUMERIC", "SHARE", "Branch", "Tree", "names_differ"]
+__all__ = [
+    "ERROR",
+    "LEAF",
+    "NOMINAL",
+    "NUMERIC",
+    "SHARE",
+    "Branch",
+    "ShowsTree",
+    "Tree",
+    "names_differ",
+]

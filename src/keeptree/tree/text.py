@@ -33,14 +33,14 @@ def tree_to_text(tree, precision=6):
     leaf_text = _LeafText(tree, precision)
     if tree.kind[0] == LEAF:
         return f": {leaf_text(0)}"
-    reachable = _reachable_labels(tree)
-    branches = outline(
-        tree,
-        lambda branch: _branch_text(tree, branch, precision, reachable[branch.node]),
-        leaf_text,
-        _INDENT,
-    )
+    branches = outline(tree, branch_writer(tree, precision), leaf_text, _INDENT)
     return branches if precision is not None else f"{_refusals(tree)}{branches}"
+
+
+def branch_writer(tree, precision=6):
+    """Return a function that gives the condition of a :class:`~keeptree.tree.Branch` as text."""
+    reachable = _reachable_labels(tree)
+    return lambda branch: _branch_text(tree, branch, precision, reachable[branch.node])
 
 
 def _refusals(tree):

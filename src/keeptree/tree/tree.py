@@ -15,6 +15,7 @@ from keeptree.tree.arrays import complete, frozen, sort_classes
 from keeptree.tree.branch import find_branch
 from keeptree.tree.check import check_tree
 from keeptree.tree.document import dict_to_fields, fields_to_dict, identity, unsealed
+from keeptree.tree.html import tree_html
 from keeptree.tree.kinds import LEAF, NOMINAL, SHARE
 from keeptree.tree.signature import sign_digest
 from keeptree.tree.text import tree_to_text
@@ -138,6 +139,9 @@ class Tree:
         leaves = plural(self.n_leaves, "leaf", "leaves")
         columns = plural(self.n_features, "feature")
         return f"Tree({leaves}, depth {self.max_depth}, {classes}, {columns}{origin})"
+
+    def _repr_html_(self):
+        return tree_html(self)
 
     @property
     def n_nodes(self):
