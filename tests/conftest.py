@@ -1,6 +1,11 @@
 """What the tests of several folders share."""
 
 import pytest
+from hypothesis import settings
+
+# No test is timed: a busy machine would fail it.
+settings.register_profile("keeptree", deadline=None)
+settings.load_profile("keeptree")
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -75,7 +75,7 @@ def test_a_written_tree_explains_a_row(files, capsys):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        (["loans.csv", "--tree", "tree.txt"], "--tree needs --target, the column of the class"),
+        (["loans.csv", "--tree", "tree.txt"], "--tree needs --target, the column of DATA"),
         (["m.json", "loans.csv", "--tree", "tree.txt"], "Give either a model or --tree, not both"),
         (["m.json", "loans.csv", "--target", "risk"], "--target goes with --tree; a model knows"),
         (["m.json", "loans.csv", "--drop", "age"], "--drop goes with --tree; a model knows"),

@@ -1,23 +1,23 @@
-"""Arrow's tables, and pandas' columns backed by Arrow, as the columns that everything else reads.
+"""Convert pyarrow tables and Arrow-backed pandas columns to plain data frames.
 
-Types are recognised by the names of their modules and classes: pyarrow is not imported to ask.
+Types are recognised by module and class name, so that pyarrow is not imported needlessly.
 """
 
 
 def from_arrow(X):
-    """Return a pyarrow table or an Arrow-backed data frame as a plain data frame; else X itself.
+    """Convert Arrow data to a plain data frame; return anything else unchanged.
 
     Parameters
     ----------
     X : object
-        A table, a record batch, an array or a chunked array of pyarrow; a data frame or series of
-        pandas; or anything else.
+        A pyarrow table, record batch, array or chunked array; a pandas data frame or series; or
+        anything else.
 
     Returns
     -------
     X : object
-        Numbers are NumPy's, missing ones NaN; text is of dtype object; dictionaries are
-        categorical. Nothing is copied if there is nothing of Arrow.
+        Numbers become NumPy numbers (NaN where missing), text has dtype object, and
+        dictionaries become categorical. Data without Arrow columns are not copied.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def _replace_columns(X, arrow):
 
 
 def _plain_series(column):
-    """A column backed by Arrow as NumPy has it, with its index and name."""
+    """Convert an Arrow-backed column to NumPy, keeping its index and name."""
     import pyarrow as pa
 
     made = pa.array(column.array).to_pandas()

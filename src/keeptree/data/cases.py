@@ -1,4 +1,4 @@
-"""A data file as a fitted model sees it: its columns by name, each as it was in fit."""
+"""Read the columns of a fitted model from a data file."""
 
 from dataclasses import dataclass
 
@@ -11,26 +11,26 @@ from keeptree.data.groups import column_groups
 from keeptree.data.inference import PLAIN, plain_numbers
 from keeptree.data.source import as_data_file
 
-CELLS = 1_000_000  # of a block: 8 MB as numbers, several times over
+CELLS = 1_000_000  # per block: 8 MB of numbers, held several times
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of a file.
+    """A block of rows.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The model's columns, in its order: float64, or categorical with its labels.
+        The model's columns in its order: float64, or categorical with the model's labels.
     kept : dict
-        Columns to pass through, by name, as pyarrow arrays.
+        Columns to copy to the output, by name, as pyarrow arrays.
     start : int
-        Number of the first row, from 0.
+        Index of the first row, from 0.
     done : float
-        How much of the file was read, between 0 and 1.
+        Share of the file that has been read.
     unseen : dict
-        Categories that the model does not know and that the frame has not: position of the column
-        -> numbers of the rows in the frame, and the categories.
+        Categories that the model does not know and that the frame leaves out: column position ->
+        (row indices in the frame, categories).
     """
 
     frame: object
@@ -41,32 +41,32 @@ class Block:
 
 
 class CaseReader:
-    """Reads the columns of Arrow batches as a model saw them in fit.
+    """Converts Arrow batches to the columns of a fitted model.
 
     Parameters
     ----------
     model : fitted model
-        Its ``feature_names_in_`` are the columns wanted; ``tree_.categories`` says which of them
-        are nominal (a model that has none of our trees as ``tree_`` takes numbers), and
-        ``notation_`` how numbers are written that are not plain.
+        ``feature_names_in_`` names its columns, ``tree_.categories`` tells which are nominal (none
+        without a KeepTree ``tree_``), and ``notation_`` how numbers with units and dates are
+        written.
     names : sequence of str
-        The columns of the table, found by name in any order. If the model was fitted without
-        names, they are taken in order and must be just as many.
+        Columns of the table, in any order. If the model was fitted without names, columns are
+        matched by position and their number must agree.
     keep : sequence of str
-        Columns that are passed through.
+        Columns to copy to the output.
     source : object
-        What the table is called in errors.
+        Name of the table in error messages.
     dialect : Dialect, optional
-        How numbers are written in text.
+        Number format of text columns.
 
     Attributes
     ----------
     columns : list of str
-        The model's columns, in its order.
+        The model's columns in its order.
     wanted : list of str
-        These and the ones to keep, each once.
+        ``columns`` and ``keep`` without duplicates.
     named : bool
-        Whether the model was fitted to columns with names.
+        Whether the model was fitted with column names.
     """
 
     def __init__(self, model, names, keep=(), source="The table", dialect=PLAIN):
@@ -80,7 +80,7 @@ class CaseReader:
 
     @property
     def plain_numbers(self):
-        """The columns that must be numbers already: no categories, units or dates."""
+        """Numeric columns without units or dates."""
         return [
             name
             for name, (labels, notation, _) in self._rules.items()
@@ -92,14 +92,14 @@ class CaseReader:
         import pandas as pd
 
         made = self._read(batch, start)
-        is_wide = len(made) > batch.num_rows  # pandas is slow with very many arrays
+        is_wide = len(made) > batch.num_rows  # pandas is slow with many arrays
         frame = pd.DataFrame(made, copy=is_wide)
         if not self.named:
-            frame.columns = range(len(made))  # scikit-learn warns of names the model lacks
+            frame.columns = range(len(made))  # scikit-learn warns about unexpected names
         return frame
 
     def matrix(self, batch, start=0):
-        """Return the model's columns encoded: numbers, and positions among the labels."""
+        """Return the model's columns as a matrix of numbers and category codes."""
         rows = np.empty((batch.num_rows, len(self._rules)))
         for j, values in enumerate(self._read(batch, start).values()):
             codes = getattr(values, "codes", None)
@@ -107,7 +107,7 @@ class CaseReader:
         return rows
 
     def unseen(self, batch, frame):
-        """Return the cells that are no label the model knows; see :class:`Block`."""
+        """Return the categories that the model does not know; see :class:`Block`."""
         found = {}
         for position, (name, (labels, _, _)) in enumerate(self._rules.items()):
             if labels is not None:
@@ -118,7 +118,7 @@ class CaseReader:
         return found
 
     def _read(self, batch, start):
-        """The columns by name: float64 arrays, or categorical ones with the model's labels."""
+        """Columns by name: float64 arrays, or categoricals with the model's labels."""
         cells = dict(zip(batch.schema.names, batch.columns, strict=True))
         made = self._read_together(cells, batch.num_rows)
         for name, (labels, notation, unknown) in self._rules.items():
@@ -129,7 +129,7 @@ class CaseReader:
         return {name: made[name] for name in self._rules}
 
     def _read_together(self, cells, n_rows):
-        """Those columns of plain numbers in a text file that can be read many at a time."""
+        """Convert columns of plain numbers in groups, which is faster for short columns."""
         texts, made = [name for name in self.plain_numbers if is_text(cells[name])], {}
         for names in column_groups(texts, n_rows):
             found = plain_numbers({name: cells[name] for name in names}, self._dialect)
@@ -143,13 +143,13 @@ def read_blocks(data, model, keep=(), may_be_empty=False):
     Parameters
     ----------
     data : str, Path or DataFile
-        The file. Columns other than the model's are ignored.
+        Data file. Columns that the model does not use are ignored.
     model : fitted model
-        Says which columns are wanted and how they are read; see :class:`CaseReader`.
+        Model that defines the columns; see :class:`CaseReader`.
     keep : sequence of str
-        Columns to pass through.
+        Columns to copy to the output.
     may_be_empty : bool
-        Whether a file without rows yields nothing; else it is a ValueError.
+        Whether a file without rows is allowed; otherwise it raises a ValueError.
 
     Yields
     ------
@@ -168,16 +168,16 @@ def read_blocks(data, model, keep=(), may_be_empty=False):
 
 
 def read_cases(model, data, target=None):
-    """Read a whole data file as a model saw its columns in fit.
+    """Read the columns of a fitted model from a whole data file.
 
     Parameters
     ----------
     model : fitted model
-        For example of :func:`~keeptree.load`.
+        For example one returned by :func:`~keeptree.load`.
     data : str, Path or DataFile
-        The file.
+        Data file.
     target : str, optional
-        Column of the true class; a missing one, or one the model does not know, is a ValueError.
+        Column of the true class. Missing or unknown classes raise a ValueError.
 
     Returns
     -------
@@ -205,21 +205,21 @@ def read_cases(model, data, target=None):
 
 
 def read_row(model, data, row):
-    """Read one row of a data file as a model saw its columns in fit.
+    """Read one row of a data file for a fitted model.
 
     Parameters
     ----------
     model : fitted model
-        For example of :func:`~keeptree.load`.
+        For example one returned by :func:`~keeptree.load`.
     data : str, Path or DataFile
-        The file.
+        Data file.
     row : int
-        Its number; the first row after the header is 1.
+        Row number; the first row after the header is 1.
 
     Returns
     -------
     X : pandas.DataFrame
-        The model's columns, of that row.
+        The model's columns of that row.
     """
     rows = 0
     for block in read_blocks(data, model):
@@ -232,17 +232,17 @@ def read_row(model, data, row):
 
 
 def _find_rules(model, names, keep, source):
-    """Labels (None for numbers), notation and rule for unknown labels of the model's columns."""
+    """Map each column to its labels (None if numeric), notation and rule for unknown labels."""
     categories = getattr(getattr(model, "tree_", None), "categories", None)
     if categories is None:
-        categories = (None,) * model.n_features_in_  # scikit-learn's own trees have numbers only
+        categories = (None,) * model.n_features_in_  # scikit-learn's trees are numeric
     expected = getattr(model, "feature_names_in_", None)
     if expected is None:
         expected = [name for name in names if name not in keep]
         if len(expected) != len(categories):
             raise ValueError(
                 f"{source} has {len(expected)} columns, but the model was fitted to "
-                f"{len(categories)} columns without names; give just these, in the same order."
+                f"{len(categories)} unnamed columns; give exactly these, in the same order."
             )
     known = set(names)
     absent = [name for name in expected if name not in known]

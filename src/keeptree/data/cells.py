@@ -1,7 +1,7 @@
-"""Columns of a data file as a fitted model expects them: numbers, or some of its labels.
+"""Convert columns of a data file to the numbers or labels that a fitted model expects.
 
-Columns are Arrow arrays. The model remembers how its numbers were written in fit
-(:class:`~keeptree.data.notation.Notation`), so that a cell means the same in predict.
+Columns are Arrow arrays. The model stores how its numbers were written
+(:class:`~keeptree.data.notation.Notation`), so that cells are read the same way in predict.
 """
 
 from bisect import bisect_left
@@ -17,18 +17,18 @@ from keeptree.data.numbers import read_numbers
 
 
 def cells_as_numbers(column, name="", first_row=0, dialect=PLAIN, notation=None):
-    """A column as float64, NaN where missing; ``True`` and ``False`` count 1 and 0.
+    """Convert a column to float64, with NaN where missing; booleans become 1 and 0.
 
     Parameters
     ----------
     column : pyarrow.Array
         Text, numbers, booleans or dates.
     name, first_row : str and int
-        The column's name and the number of its first row, for the complaint about other cells.
+        Column name and index of its first row, for error messages.
     dialect : Dialect
-        How numbers are written in the file.
+        Number format of the file.
     notation : Notation, optional
-        The units or dates that the model expects.
+        Unit or date format that the model expects.
 
     Examples
     --------
@@ -74,22 +74,22 @@ def cells_as_numbers(column, name="", first_row=0, dialect=PLAIN, notation=None)
 
 
 def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
-    """A column as a categorical one of a model's labels; a value that is none of them is missing.
+    """Convert a column to a categorical with the model's labels; other values become missing.
 
-    Text and numbers are compared as they are where the labels are of that kind, else by what they
-    look like: ``"3"``, 3 and 3.0 are alike then.
+    Values of the same kind as the labels are compared directly. Otherwise they are compared by
+    their look, so that ``"3"``, 3 and 3.0 are equal.
 
     Parameters
     ----------
     column : pyarrow.Array or pyarrow.ChunkedArray
         Categorical, text or numbers.
     labels : sequence
-        What the model knows.
+        Labels that the model knows.
     name : str
-        Name of the column, for the complaint about labels that look alike.
+        Column name, for error messages.
     unknown : int
-        What a value that is none of the labels is instead: the code of a label that stands for all
-        others, or REFUSED, which is a ValueError.
+        How to treat other values: the code of a label that stands for all others, or REFUSED to
+        raise a ValueError.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
         column = column.cast(pa.string())
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.to_pandas().array
-    # The label that stands for all others is text, whatever they are.
+    # The label that stands for all others is always text.
     kinds = {label_kind(label) for code, label in enumerate(labels) if code != unknown}
     alike = all(label_kind(value) in kinds for value in values.categories)
     look = (lambda label: label) if alike else _look
@@ -134,21 +134,21 @@ def is_text(column):
 
 
 def unseen_cells(column, values):
-    """The cells of a column that :func:`cells_as_labels` did not know.
+    """Find the cells that :func:`cells_as_labels` did not recognise.
 
     Parameters
     ----------
     column : pyarrow.Array or pyarrow.ChunkedArray
-        What it was given.
+        Its input.
     values : pandas.Categorical
-        What it returned.
+        Its result.
 
     Returns
     -------
     places : ndarray of int
-        Their positions.
+        Positions of the cells.
     cells : list
-        What they hold.
+        Their values.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def unseen_cells(column, values):
 def _cells_as_days(column, name, first_row, notation):
     def read(cells):
         days = read_dates(cells, notation.date)
-        return read_dates(cells, ISO) if days is None else days  # ISO can mean nothing else
+        return read_dates(cells, ISO) if days is None else days  # ISO dates are unambiguous
 
     days = read(column)
     if days is None:
@@ -176,7 +176,7 @@ def _cells_as_days(column, name, first_row, notation):
 
 
 def _first_unreadable(column, is_readable):
-    """Position of the first cell that makes a column unreadable."""
+    """Position of the first cell that cannot be converted."""
     return bisect_left(range(len(column)), True, key=lambda k: not is_readable(column[: k + 1]))
 
 
@@ -207,7 +207,7 @@ def _looks_marked(value):
 
 
 def _look(label):
-    """What a label looks like: a number, if it can be read as one."""
+    """A label as a number if it reads as one, otherwise as text."""
     text = str(label)
     if text in TRUTH:
         return TRUTH[text]

@@ -1,7 +1,7 @@
-"""One column of a table in memory as numbers or codes: what a value means is decided here alone.
+"""Convert one column of a table in memory to numbers or category codes.
 
-Columns come from NumPy, pandas or polars. Dtypes are recognised by the names of their classes, so
-that no library is imported only to ask whether a column is its own.
+Columns come from NumPy, pandas or polars. Dtypes are recognised by class name, so that no library
+is imported just to check a type.
 """
 
 import numpy as np
@@ -9,12 +9,12 @@ from sklearn.utils import check_array
 
 from keeptree.data.labels import is_missing, label_kind, plain
 
-DECLARED = ("CategoricalDtype", "Enum")  # dtypes that list their categories
-OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # those that do not
+DECLARED = ("CategoricalDtype", "Enum")  # dtypes that declare their categories
+OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # dtypes that do not
 
 
 def dtype_kind(column):
-    """Name of the class of a column's dtype, "" if it has none."""
+    """Class name of a column's dtype, or "" if it has none."""
     dtype = getattr(column, "dtype", None)
     return "" if dtype is None else type(dtype).__name__
 
@@ -29,12 +29,12 @@ def is_number(text):
 
 
 def as_numbers(column, ensure_all_finite=False):
-    """A numeric column as float64; pandas' NA and None are NaN."""
+    """Convert a numeric column to float64, with NaN for NA and None."""
     values = np.asarray(column)
     if values.dtype.kind in "mM":
         raise ValueError(dates_for_numbers(getattr(column, "name", None)))
     if values.dtype.kind == "O":
-        # NA is no number and has no truth value, and NumPy refuses both.
+        # NumPy cannot convert NA, which is neither a number nor a boolean.
         values = np.array([np.nan if is_missing(v) else v for v in values], dtype=object)
         check_no_text(column)
     values = values.reshape(-1, 1)
@@ -44,7 +44,7 @@ def as_numbers(column, ensure_all_finite=False):
 
 
 def dates_for_numbers(name):
-    """Message about a column of dates where numbers are expected."""
+    """Error message for a date column where numbers are expected."""
     return (
         f"The column {name!r} holds dates or times; convert them to numbers first, for instance "
         "days since the first date."
@@ -52,9 +52,9 @@ def dates_for_numbers(name):
 
 
 def check_no_text(column):
-    """Raise a ValueError that names the place of the first text that is no number, if any."""
+    """Raise a ValueError for the first text that is not a number, if any."""
     name = getattr(column, "name", None)
-    index = getattr(column, "index", None)  # right in a block of rows too; a position is not
+    index = getattr(column, "index", None)  # valid within a block of rows, unlike a position
     for row, value in enumerate(column):
         if isinstance(value, str) and not is_number(value):
             place = f" at index {plain(index[row])!r}" if hasattr(column, "iloc") else ""
@@ -64,21 +64,21 @@ def check_no_text(column):
             )
 
 
-AS_MISSING, REFUSED = -1, -2  # what an unknown label may be, if it has no code of its own
+AS_MISSING, REFUSED = -1, -2  # treatment of unknown labels without a code
 
 
 def encode_nominal(column, labels, unknown=AS_MISSING):
-    """Codes of a nominal column: the position of each value in ``labels``, NaN where missing.
+    """Encode a nominal column: the position of each value in ``labels``, NaN where missing.
 
     Parameters
     ----------
     column : pandas or polars column, or any other sequence
         Values.
     labels : sequence
-        Known ones.
+        Known labels.
     unknown : int
-        What a value that is not among the labels is: the code of a label that stands for all
-        others, AS_MISSING or REFUSED, which is a ValueError.
+        How to treat other values: the code of a label that stands for all others, AS_MISSING, or
+        REFUSED to raise a ValueError.
 
     Examples
     --------
@@ -88,9 +88,11 @@ def encode_nominal(column, labels, unknown=AS_MISSING):
     array([ 1.,  0., nan,  2.])
     """
     if dtype_kind(column) == "CategoricalDtype":
-        # One look-up per category; -1, pandas' code of a missing value, takes the last: NaN.
+        # One look-up per category; pandas' code -1 for missing picks the last entry, NaN.
         categories = column.dtype.categories.rename(getattr(column, "name", None))
-        used = np.isin(np.arange(len(categories)), column.array.codes)  # others may be unknown
+        used = np.isin(
+            np.arange(len(categories)), column.array.codes
+        )  # unused categories may be unknown
         codes = np.full(len(categories) + 1, np.nan)
         codes[:-1][used] = encode_nominal(categories[used], labels, unknown)
         return codes[column.array.codes]
@@ -104,12 +106,12 @@ def encode_nominal(column, labels, unknown=AS_MISSING):
 
 
 def declared_labels(column):
-    """Labels that a dtype declares, and the code of each value.
+    """Return the labels that a dtype declares, and the code of each value.
 
     Parameters
     ----------
     column : pandas or polars column, or any other array
-        A target or an attribute.
+        Target or attribute.
 
     Returns
     -------
@@ -128,7 +130,7 @@ def declared_labels(column):
 
 
 def read_nominal(column):
-    """(Labels, codes) of a nominal column of a training table, NaN where a value is missing.
+    """Return the labels and codes of a nominal training column, NaN where missing.
 
     Examples
     --------
@@ -151,7 +153,7 @@ def read_nominal(column):
 
 
 def _set_unknown(column, codes, labels, unknown):
-    """Give unknown values a code of their own, or raise a ValueError about the first of them."""
+    """Encode unknown values, or raise a ValueError for the first of them."""
     for row, value in enumerate(column):
         if np.isnan(codes[row]) and not is_missing(value):
             if unknown == REFUSED:
@@ -160,16 +162,16 @@ def _set_unknown(column, codes, labels, unknown):
 
 
 def unknown_label(name, value, labels):
-    """Message about a label that is not among those of a column."""
+    """Error message for an unknown label."""
     shown = ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
     return (
         f"{'A column' if name is None else f'The column {name!r}'} holds {value!r:.50}, which the "
-        f"tree does not know and refuses; it knows {shown}."
+        f"tree refuses as unknown; it knows {shown}."
     )
 
 
 def _check_kinds(column, codes, labels):
-    """Raise a ValueError if a column holds numbers where the labels are text, or the reverse."""
+    """Raise a ValueError if the column holds numbers and the labels are text, or vice versa."""
     known = {label_kind(label) for label in labels}
     if not known:
         return

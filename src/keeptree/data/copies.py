@@ -1,21 +1,21 @@
-"""Copies: rows that say the same of the same case, and must not judge each other."""
+"""Detect duplicated cases, which must stay in the same fold."""
 
 import numpy as np
 
-_MOST_DISTINCT = 0.75  # share of a class's rows; one drawn with replacement has 0.63
-_MOST_CLASHES = 0.05  # share of cases with the values of another but not its class
-_MOST_CHANCE = 0.05  # other cases of its class that equal a case by chance
+_MOST_DISTINCT = 0.75  # share of distinct rows in a class; a bootstrap sample has 0.63
+_MOST_CLASHES = 0.05  # share of cases that equal one of another class
+_MOST_CHANCE = 0.05  # expected number of equal cases of the class by chance
 
 
 def find_copies(X, y):
-    """Number of the case that each row is of; copies are of one case.
+    """Assign each row to a case; copies of a row share one case.
 
-    A sample that was drawn with replacement, or whose rare class was repeated, has copies: where
-    one of them is held out and another is not, memorisation is rewarded. Rows with
-    the same values and class are copies if they are many, and if two different cases of the class
-    would hardly ever be equal by chance. Some equal rows are what new cases will be like, too; and
-    cases of a few categories are often equal, as is seen by rows with the same values and another
-    class, or expected from how often the single columns agree within the class.
+    A bootstrap sample, or one whose rare class was oversampled, contains copies. If one copy is
+    held out and another is not, memorisation is rewarded. Rows with the same values and class
+    count as copies if there are many of them and if different cases of the class would rarely be
+    equal by chance. Otherwise equal rows are left alone: cases with few categories are often
+    equal, which shows in equal rows of different classes, or in how often single columns agree
+    within the class.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def find_copies(X, y):
         return case
     if len(first) - (equal_rows(X[first]).max() + 1) > _MOST_CLASHES * len(first):
         return np.arange(len(y))
-    row = first[case]  # that stands for the case
+    row = first[case]  # representative of each case
     for c in np.unique(y):
         own, cases = np.flatnonzero(y == c), first[y[first] == c]
         chance = np.prod([_agreement(column) for column in X[cases].T])
@@ -50,7 +50,7 @@ def find_copies(X, y):
 
 
 def equal_rows(table):
-    """Number of the group of equal rows that each row is in; a missing value equals a missing one.
+    """Assign each row to a group of equal rows; missing values are equal to each other.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def equal_rows(table):
     if table.shape[1] == 0:
         return np.zeros(len(table), dtype=np.int64)
     rows = np.ascontiguousarray(table + 0.0)  # -0.0 becomes 0.0
-    rows[np.isnan(rows)] = np.nan  # of many bit patterns one
+    rows[np.isnan(rows)] = np.nan  # one bit pattern for NaN
     _, first, group = np.unique(rows.view(f"V{8 * rows.shape[1]}"), True, True)
     return np.argsort(np.argsort(first))[group.ravel()]
 

@@ -1,16 +1,16 @@
 """Dates as numbers: days since 1970-01-01, with the time of day as a fraction.
 
-A format is one of strptime's. Whether 03/04/2015 is in March or in April only the user can say,
-unless some other date of the column tells.
+Formats are those of strptime. Whether 03/04/2015 is in March or April is decided by the other
+dates of the column, or else by the user.
 """
 
 import numpy as np
 
-CHOICES = ("days", "dmy", "mdy", "drop")  # what --dates takes
+CHOICES = ("days", "dmy", "mdy", "drop")  # values of --dates
 ISO = "ISO"
 _TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M| ?Z| ?[+-]\d{2}:?\d{2})?)?"
 _ISO = rf"^\d{{4}}-\d{{1,2}}-\d{{1,2}}{_TIME}$"
-# Patterns of dates that are not ISO, with the formats they may have.
+# Patterns of dates other than ISO, with their possible formats.
 _FORMS = [
     (r"^\d{4}/\d{1,2}/\d{1,2}", ["%Y/%m/%d"]),
     (r"^\d{4}\.\d{1,2}\.\d{1,2}", ["%Y.%m.%d"]),
@@ -19,7 +19,7 @@ _FORMS = [
         for digits, y in ((4, "%Y"), (2, "%y"))
         for mark, s in (("/", "/"), ("-", "-"))
     ),
-    (r"^\d{1,2}\.\d{1,2}\.\d{4}", ["%d.%m.%Y"]),  # with points the day is always first
+    (r"^\d{1,2}\.\d{1,2}\.\d{4}", ["%d.%m.%Y"]),  # with dots the day always comes first
     (r"^\d{1,2}\.\d{1,2}\.\d{2}", ["%d.%m.%y"]),
     *(
         (rf"^\d{{1,2}}{mark}[A-Za-z]{{3,9}}{mark}\d{{{digits}}}", [f"%d{mark}%b{mark}{y}"])
@@ -32,7 +32,7 @@ _CLOCKS = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"]
 
 
 def find_format(column, order=None):
-    """The format that all dates of a text column have.
+    """Find the format shared by all dates of a text column.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def find_format(column, order=None):
     Returns
     -------
     formats : list of str
-        ``"ISO"`` or strptime's; empty if the column does not hold dates, two if the order of day
-        and month is open.
+        ``"ISO"`` or a strptime format. Empty if the column does not hold dates, two if the order
+        of day and month is ambiguous.
 
     Examples
     --------
@@ -78,14 +78,14 @@ def find_format(column, order=None):
 
 
 def read_dates(column, form):
-    """Dates as days since 1970-01-01, NaN where missing; None if some cell has another format.
+    """Convert dates to days since 1970-01-01; None if a cell has another format.
 
     Parameters
     ----------
     column : pyarrow.Array
         Text, dates or timestamps.
     form : str
-        ``"ISO"`` or a format of strptime; of text only.
+        ``"ISO"`` or a strptime format; used for text only.
 
     Examples
     --------
@@ -112,14 +112,14 @@ def read_dates(column, form):
 
 
 def is_date_type(kind):
-    """Whether an Arrow type is one of dates or timestamps."""
+    """Whether an Arrow type is a date or timestamp."""
     import pyarrow as pa
 
     return pa.types.is_date(kind) or pa.types.is_timestamp(kind)
 
 
 def tell_format(form):
-    """A format in words that people use.
+    """Describe a format for people.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How a delimited file is written: its separator, its decimal mark, its encoding.
+"""Detect the separator, decimal mark and header of a delimited file.
 
-What the user does not say is recognised from the beginning of the file. Where two readings are
-plausible, nothing is guessed: a sentence asks for the option.
+Options that the user does not give are detected from the beginning of the file. If two readings are
+plausible, an error asks for the option instead of guessing.
 """
 
 import csv
@@ -12,28 +12,28 @@ from dataclasses import dataclass
 from keeptree.data.numbers import cell_pattern
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
-MISSING = ["", "?", "NA", "NaN", "nan", "null", "None"]  # what an empty cell looks like
+MISSING = ["", "?", "NA", "NaN", "nan", "null", "None"]  # values that mean an empty cell
 _GUESSED = ",;\t|"
 _RECORDS = 2000  # looked at
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the cells and numbers of a table are written.
+    """Format of the cells and numbers of a table.
 
     Parameters
     ----------
     sep : str
-        What separates the cells.
+        Column separator.
     decimal : str or None
-        The decimal mark; None if it cannot be told, which only matters where a number has a mark.
+        Decimal mark; None if it is undetermined, which only matters for numbers with a mark.
     thousands : str or None
-        A mark that is left out of numbers wherever it stands; None: any usual mark that divides
-        them into groups of three.
+        Thousands separator, removed from numbers. None accepts any usual mark between groups of
+        three digits.
     recognised : tuple of str
-        What was recognised and is not the plain case, in words.
+        What was detected other than the defaults, in words.
     skip : int
-        Lines before the names of the columns.
+        Lines before the header.
     """
 
     sep: str = ","
@@ -44,21 +44,21 @@ class Dialect:
 
 
 def recognise(text, complete=True, sep=None, decimal=None, thousands=None):
-    r"""Recognise the dialect of a delimited file from its beginning.
+    r"""Detect the dialect of a delimited file from its beginning.
 
     Parameters
     ----------
     text : str
-        The beginning of the file, names of the columns included.
+        Beginning of the file, including the header.
     complete : bool
-        Whether it is the whole file; else the last record may be cut.
+        Whether this is the whole file; otherwise the last record may be cut off.
     sep, decimal, thousands : str, optional
-        What is known already.
+        Options given by the user.
 
     Returns
     -------
     dialect : Dialect
-        Two plausible separators are a ValueError.
+        Two plausible separators raise a ValueError.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def recognise(text, complete=True, sep=None, decimal=None, thousands=None):
             recognised=('semicolon-separated', 'with decimal commas'), skip=0)
     """
     recognised, skip = [], 0
-    declared = re.match(r"sep=(.)\r?\n", text)  # Excel's own way to say it
+    declared = re.match(r"sep=(.)\r?\n", text)  # Excel's declaration
     if declared:
         text, skip, sep = text[declared.end() :], 1, sep or declared[1]
     if sep is None:
@@ -83,7 +83,7 @@ def recognise(text, complete=True, sep=None, decimal=None, thousands=None):
 
 
 def read_records(text, sep, complete=True):
-    """The first records of a delimited text as lists of cells; None if it cannot be parsed."""
+    """Parse the first records into lists of cells; None if they cannot be parsed."""
     records = []
     try:
         for record in csv.reader(io.StringIO(text, newline=""), delimiter=sep):
@@ -96,7 +96,7 @@ def read_records(text, sep, complete=True):
 
 
 def _recognise_separator(text, complete):
-    """The one separator with which every record has as many cells as there are names."""
+    """The separator with which every record has as many cells as the header."""
     widths = {}
     for sep in _GUESSED:
         records = read_records(text, sep, complete)
@@ -116,7 +116,7 @@ def _recognise_separator(text, complete):
 
 
 def _recognise_decimal(rows, sep, thousands):
-    """The decimal mark that the columns of numbers prove; None if they leave it open."""
+    """The decimal mark implied by the numeric columns; None if undetermined."""
     if thousands in (".", ","):
         return "," if thousands == "." else "."
     readings = {mark: re.compile(cell_pattern(mark)) for mark in ".,"}

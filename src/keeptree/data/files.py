@@ -1,4 +1,4 @@
-"""The one reader of data files: whatever their format, blocks of rows, whatever their size."""
+"""Read data files of any format and size in blocks of rows."""
 
 import re
 import warnings
@@ -27,7 +27,12 @@ _ENDINGS = {
     ".xlsm": formats.Excel,
     ".xlsx": formats.Excel,
 }
-_PLAIN = {"sep", "decimal", "thousands", "dates"}  # options of text, and of text in other files
+_PLAIN = {
+    "sep",
+    "decimal",
+    "thousands",
+    "dates",
+}  # options for text files, and for text in other formats
 _OPTIONS = {
     formats.Arff: {"encoding", "dates"},
     formats.Delimited: {"encoding", *_PLAIN},
@@ -39,21 +44,21 @@ _OPTIONS = {
 
 
 class ReadingNotice(UserWarning):
-    """How a file was read where no option was given."""
+    """Tells how a file was read where no option was given."""
 
 
 def notify(text):
-    """Tell the user how something was read."""
+    """Issue a :class:`ReadingNotice`."""
     warnings.warn(text, ReadingNotice, stacklevel=3)
 
 
 def is_known_ending(ending):
-    """Whether the ending of a name is that of a format we read."""
+    """Whether a file name has a supported extension."""
     return ending in _ENDINGS
 
 
 def check_data_file(data):
-    """Return the :class:`DataFile`; one that is no data file, or not there, is an error."""
+    """Return the :class:`DataFile`, or raise an error if it does not exist or is not supported."""
     file = as_data_file(data)
     if file.is_stdin:
         return file
@@ -81,9 +86,9 @@ class Table:
     names : list of str
         Its columns.
     dialect : Dialect
-        How the numbers of text cells are written.
+        Number format of text cells.
     is_text : bool
-        Whether all cells are text, so that the types of columns have to be found out.
+        Whether all cells are text, so that column types have to be inferred.
     """
 
     file: object
@@ -93,7 +98,7 @@ class Table:
     reader: object
 
     def batches(self, columns, rows=_ROWS, may_be_empty=False):
-        """Read block by block; see :func:`read_batches`."""
+        """Read the file in blocks; see :func:`read_batches`."""
         batches, count = self.reader.batches(list(columns), rows), 0
         while True:
             with _reading(self.file, self.reader):
@@ -109,7 +114,7 @@ class Table:
         self.announce()
 
     def announce(self):
-        """Tell how the file was read, once, unless it is plain."""
+        """Tell once how the file was read, unless all defaults apply."""
         told = self.reader.recognised()
         if told and told != getattr(self, "_told", None):
             self._told = told
@@ -123,7 +128,7 @@ def open_table(data):
     Parameters
     ----------
     data : str, Path or DataFile
-        The file; ``"-"`` is the standard input, whose format is recognised.
+        Data file; ``"-"`` is standard input, whose format is detected.
 
     Yields
     ------
@@ -146,43 +151,43 @@ def open_table(data):
 
 
 def file_columns(data):
-    """Names of the columns of a data file."""
+    """Return the column names of a data file."""
     with open_table(data) as table:
         return table.names
 
 
 def find_column(name, names):
-    """Raise a ValueError that suggests the closest name unless there is a column ``name``."""
+    """Raise a ValueError with the closest name if there is no column ``name``."""
     one_of([str(other) for other in names], name, "column", most=10)
 
 
 def read_batches(data, columns, rows=_ROWS):
-    """Read a data file block by block.
+    """Read a data file in blocks.
 
     Parameters
     ----------
     data : str, Path or DataFile
-        The file (needs the extra ``files``: pandas, pyarrow, liac-arff; Excel the extra ``excel``).
+        Data file. Needs the extra ``files`` (pandas, pyarrow, liac-arff); Excel needs ``excel``.
     columns : sequence of str
-        Those wanted, of :func:`file_columns`.
+        Columns to read, among :func:`file_columns`.
     rows : int
-        Most rows of a block.
+        Maximum number of rows per block.
 
     Yields
     ------
     batch : pyarrow.RecordBatch
-        The columns of some rows: text from CSV, JSON lines and Excel, without spaces around it;
-        categories of ARFF, Feather and Parquet as dictionaries. Missing cells are null: ``?``, and
-        in text also an empty cell, NA, NaN, nan, null and None.
+        The columns of a block: stripped text from CSV, JSON lines and Excel; dictionaries for
+        categories in ARFF, Feather and Parquet. Missing cells are null: ``?``, and in text also
+        empty cells, NA, NaN, nan, null and None.
     done : float
-        How much of the file was read, between 0 and 1.
+        Share of the file that has been read.
     """
     with open_table(data) as table:
         yield from table.batches(columns, rows)
 
 
 def _recognise_format(head):
-    """The format of what comes from the standard input."""
+    """Detect the format of standard input."""
     for mark, kind in (
         (b"PAR1", formats.Parquet),
         (b"ARROW1", formats.Feather),
@@ -199,14 +204,14 @@ def _recognise_format(head):
 
 
 def _check_options(file, kind):
-    """Raise a ValueError if an option was given that the format does not have."""
+    """Raise a ValueError for an option that does not apply to the format."""
     wrong = [name for name in file.given() if name not in _OPTIONS[kind]]
     if wrong:
         raise ValueError(f"--{wrong[0]} does not apply there; leave it out")
 
 
 def check_header(names, file):
-    """Raise a ValueError if the first line of a text file is data, not the names of columns."""
+    """Raise a ValueError if the first line of a text file is data instead of a header."""
     numbers = [float(name) for name in names if is_number(name)]
     counted = all(n == int(n) for n in numbers) and numbers == sorted(set(numbers))  # 2019, 2020
     if len(numbers) > len(names) / 2 and not counted:
@@ -228,7 +233,7 @@ def _unique(names, file):
 
 @contextmanager
 def _reading(file, kind):
-    """Say in one sentence that a file cannot be read: each library has errors of its own."""
+    """Turn the reading errors of any library into one sentence."""
     try:
         yield
     except (FileNotFoundError, ImportError):

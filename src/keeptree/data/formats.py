@@ -1,4 +1,4 @@
-"""The formats of data files: each opens a file and yields its rows in blocks."""
+"""The supported file formats; each yields rows in blocks."""
 
 import io
 import json
@@ -11,25 +11,25 @@ from keeptree.data.groups import map_cells
 from keeptree.data.streams import Utf8
 from keeptree.output import require_extra
 
-_BYTES = 1 << 23  # of a text file that are parsed at once
+_BYTES = 1 << 23  # parsed at once in a text file
 
 
 class Format(AbstractContextManager):
-    """A file of some format, opened.
+    """An open data file.
 
     A subclass supplies ``names()`` and ``batches(columns, rows)``, which yields pairs of a
-    pyarrow.RecordBatch and how much of the file was read.
+    pyarrow.RecordBatch and the share of the file that has been read.
 
     Parameters
     ----------
     file : DataFile
         The file.
     source : Source
-        Its bytes; None if ``is_text`` says that the format is not one of text.
+        Content of a text file; None for a binary format.
     """
 
-    is_text = False  # whether the file is text in some encoding
-    cells_are_text = False  # whether its columns have no types
+    is_text = False  # whether the format is text
+    cells_are_text = False  # whether columns are untyped
 
     def __init__(self, file, source):
         self.file, self.source = file, source
@@ -37,23 +37,23 @@ class Format(AbstractContextManager):
         self.open()
 
     def open(self):
-        """Look at the beginning of the file."""
+        """Inspect the beginning of the file."""
 
     def close(self):
-        """Close what was opened."""
+        """Close the file."""
 
     def recognised(self):
-        """How the file was read, in words; "" if it is plain."""
+        """How the file was read, in words; "" if all defaults apply."""
         return ""
 
     def place(self):
-        """What the libraries of binary formats open: a path, or the bytes of a pipe."""
+        """The path for binary readers, or the content of a pipe."""
         import pyarrow as pa
 
         return str(self.file.path) if self.source is None else pa.py_buffer(self.source.read())
 
     def cells_of(self, table):
-        """Columns of Python's values as text, as a CSV file would have them."""
+        """Convert columns of Python values to text, as in a CSV file."""
         import pyarrow as pa
 
         text = ([_text(v, self.dialect) for v in values] for values in table.values())
@@ -65,7 +65,7 @@ class Format(AbstractContextManager):
 
 
 class Delimited(Format):
-    """Text with a line for each row: CSV and its relatives."""
+    """CSV and other delimited text."""
 
     name = "CSV"
     is_text = cells_are_text = True
@@ -86,7 +86,7 @@ class Delimited(Format):
         return told
 
     def names(self):
-        """The first line, without spaces around the names; those without one are numbered."""
+        """Column names from the first line, stripped; empty names are numbered."""
         text = "".join(self.head.splitlines(keepends=True)[self.dialect.skip :])
         records = read_records(text, self.dialect.sep, self.source.complete)
         if not records or text[0] in "\r\n":
@@ -99,7 +99,7 @@ class Delimited(Format):
 
         names = self.names()
         options = (
-            # Unlike skip_rows this skips a whole header, line breaks in its names included.
+            # Unlike skip_rows, this skips a header whose names contain line breaks.
             arrow_csv.ReadOptions(
                 block_size=_BYTES,
                 column_names=names,
@@ -117,7 +117,7 @@ class Delimited(Format):
             )
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):
-                return  # a header and no row
+                return  # header without rows
             raise
         with reader:
             for batch in reader:
@@ -126,7 +126,7 @@ class Delimited(Format):
 
 
 class JsonLines(Format):
-    """One JSON object on a line; cells as text, as a CSV file would have them."""
+    """One JSON object per line; cells become text, as in a CSV file."""
 
     name = "JSON lines"
     is_text = cells_are_text = True
@@ -149,7 +149,7 @@ class JsonLines(Format):
         return list(names)
 
     def batches(self, columns, rows):
-        """Cells of the keys; one that the first objects do not have is an error if all are read."""
+        """Read the values of some keys; if all are read, a new key in a later line is an error."""
         import pyarrow as pa
 
         known, reads_all = set(self.names()), set(columns) == set(self.names())
@@ -168,7 +168,7 @@ class JsonLines(Format):
 
 
 class Excel(Format):
-    """A sheet of an Excel file; cells as text, as a CSV file would have them."""
+    """A sheet of an Excel file; cells become text, as in a CSV file."""
 
     name = "Excel"
     cells_are_text = True
@@ -195,7 +195,7 @@ class Excel(Format):
         return f"from the first of its {sheets} sheets, {self.sheet.title!r}"
 
     def names(self):
-        """The first row that is not empty; columns without a name at its end are left out."""
+        """Column names from the first nonempty row; unnamed trailing columns are dropped."""
         if not self.first:
             raise ValueError(f"the sheet {self.sheet.title!r} is empty")
         names = [_text(cell, self.dialect) or "" for cell in self.first]
@@ -252,7 +252,7 @@ class Parquet(Format):
 
 
 class Feather(Format):
-    """An Arrow file, which is what Feather is today."""
+    """A Feather file, which is the Arrow file format."""
 
     name = "FEATHER"
 
@@ -274,7 +274,7 @@ class Feather(Format):
 
 
 class Arff(Format):
-    """Weka's format: columns with their types, then rows."""
+    """Weka's ARFF format."""
 
     name = "ARFF"
     is_text = True
@@ -284,7 +284,7 @@ class Arff(Format):
 
         self.text = Utf8(self.source, self.file.encoding)
         lines = io.TextIOWrapper(io.BufferedReader(self.text), encoding="utf-8")
-        self.document = arff.load(lines, return_type=arff.DENSE_GEN)  # rows when asked for
+        self.document = arff.load(lines, return_type=arff.DENSE_GEN)  # rows are read on demand
 
     def recognised(self):  # noqa: D102
         return f"as {self.text.recognised}" if self.text.recognised else ""
@@ -303,7 +303,7 @@ class Arff(Format):
 
 
 def trim(column):
-    """Text cells without spaces around them, null where they stand for a missing value."""
+    """Strip text cells, and replace those that mean a missing value by null."""
     import pyarrow.compute as pc
 
     missing, null = _missing_cells()
@@ -313,7 +313,7 @@ def trim(column):
 
 @cache
 def _missing_cells():
-    """What :func:`trim` looks for and what it writes, made once for all columns."""
+    """Values for :func:`trim`, created once."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -321,7 +321,7 @@ def _missing_cells():
 
 
 def any_known(row):
-    """Whether some cell of a row of a sheet is not empty."""
+    """Whether a row of a sheet has a cell that is not empty."""
     return any(cell is not None for cell in row)
 
 
@@ -345,7 +345,7 @@ def _json_object(line, number):
 
 
 def _text(value, dialect):
-    """A cell of JSON or Excel as text; None if it is missing."""
+    """Convert a JSON or Excel cell to text; None if missing."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list | dict):
@@ -358,7 +358,7 @@ def _text(value, dialect):
 
 
 def _arff_column(values, kind):
-    """Values of an attribute; its kind is a list of categories, ``STRING`` or a number's."""
+    """Convert the values of an attribute of the given ARFF type."""
     import pyarrow as pa
 
     if isinstance(kind, list):

@@ -1,4 +1,4 @@
-"""A data file as a data frame: the type of a column is found out once, from all of its cells."""
+"""Read a data file into a data frame, inferring each column's type from all of its cells."""
 
 import numpy as np
 
@@ -9,33 +9,33 @@ from keeptree.data.inference import Column, infer_columns, infer_target
 from keeptree.data.notation import Notation
 from keeptree.data.numbers import match_numbers
 
-_MOST_TOLD = 5  # columns named in a message
+_MOST_TOLD = 5  # columns listed in a message
 
 
 def read_frame(data, nominal=(), drop=(), target=None, known=()):
-    """Read a data file whose types are not known yet.
+    """Read a data file and infer its column types.
 
     Parameters
     ----------
     data : str, Path or DataFile
-        The file (needs the extra ``files``: pandas, pyarrow, liac-arff; Excel the extra ``excel``).
+        Data file. Needs the extra ``files`` (pandas, pyarrow, liac-arff); Excel needs ``excel``.
     nominal : sequence of str
-        Columns that hold categories, whatever they look like.
+        Columns to read as categories.
     drop : sequence of str
         Columns to leave out.
     target : str, optional
-        The column of the class, whose labels stay as they are written.
+        Column of the class, whose labels are kept as written.
     known : sequence of str
-        More columns that hold categories, if the file has them.
+        Further nominal columns, ignored if absent.
 
     Returns
     -------
     frame : pandas.DataFrame
-        Numbers as they are; nominal attributes categorical: with the declared categories in
-        declared order from ARFF and from categorical Parquet columns, else with the values seen,
-        sorted. Missing are ``?``, and in text also an empty cell, NA, NaN, nan, null and None.
+        Numbers, and nominal attributes as categoricals: with declared categories from ARFF and
+        categorical Parquet columns, otherwise with the sorted values. Missing values are ``?``,
+        and in text also empty cells, NA, NaN, nan, null and None.
     notation : dict of str to Notation
-        How numbers are written in the columns that have units or hold dates.
+        Notation of the columns with units or dates.
     """
     import pandas as pd
     import pyarrow as pa
@@ -43,7 +43,7 @@ def read_frame(data, nominal=(), drop=(), target=None, known=()):
     with open_table(data) as table:
         if table.is_text:
             check_header(table.names, table.file)
-        # Before all of it is read.
+        # Fail before the whole file is read.
         for name in (*nominal, *drop, *([] if target is None else [target])):
             find_column(name, table.names)
         wanted = [name for name in table.names if name not in drop]
@@ -52,7 +52,7 @@ def read_frame(data, nominal=(), drop=(), target=None, known=()):
     columns, n_rows, read = dict(zip(wanted, whole.columns, strict=True)), len(whole), {}
     del whole
     for names in column_groups(wanted, n_rows):
-        # Taken out, so that the text of columns that were read does not stay in memory.
+        # Removed to free the text of converted columns.
         group = {name: columns.pop(name).combine_chunks() for name in names}
         read.update(_read_group(group, table, nominal, target))
     read = _settle_dates(read, table.file, nominal | {target})
@@ -64,7 +64,7 @@ def read_frame(data, nominal=(), drop=(), target=None, known=()):
 
 
 def _read_group(columns, table, nominal, target):
-    """Read some columns of a file, given and returned by name."""
+    """Infer the types of some columns, given and returned by name."""
     if not table.is_text:
         return {name: _typed_column(c, table.file.dates) for name, c in columns.items()}
     literal = {name: Column(columns[name].to_pandas()) for name in nominal & columns.keys()}
@@ -76,7 +76,7 @@ def _read_group(columns, table, nominal, target):
 
 
 def _typed_column(column, dates):
-    """A column of a format that has types, as pandas has it."""
+    """Convert a typed column to pandas."""
     import pyarrow as pa
 
     if is_date_type(column.type) and dates in (None, "drop"):
@@ -91,7 +91,7 @@ def _typed_column(column, dates):
 
 
 def _settle_dates(read, file, literal):
-    """The columns without dates if these are to be left out; an error if that was not decided."""
+    """Drop date columns if requested; raise an error if the user has not decided."""
     dated = [
         name
         for name, column in read.items()
@@ -113,7 +113,7 @@ def _settle_dates(read, file, literal):
 
 
 def _tell_formatted(read, table):
-    """Tell which columns were read as numbers though their cells are not plain numbers."""
+    """Tell which columns with units or marks were read as numbers."""
     told = []
     for name, column in read.items():
         if column.example is None:
@@ -128,7 +128,7 @@ def _tell_formatted(read, table):
 
 
 def _is_plain(cell, dialect):
-    """Whether only the decimal mark keeps a cell from being a number."""
+    """Whether a cell is a number except for its decimal mark."""
     try:
         float(cell.replace(dialect.decimal or ".", "."))
     except ValueError:
@@ -137,7 +137,7 @@ def _is_plain(cell, dialect):
 
 
 def _with_categories(frame, nominal, dialect, target):
-    """Text columns, and those of ``nominal``, as categorical ones."""
+    """Convert text columns and those in ``nominal`` to categoricals."""
     import pandas as pd
 
     _check_finite(frame)
@@ -154,7 +154,7 @@ def _with_categories(frame, nominal, dialect, target):
 
 
 def _check_finite(frame):
-    """Raise a ValueError that names the first column with infinite numbers."""
+    """Raise a ValueError for the first column with infinite numbers."""
     for group in column_groups(plain_columns(frame), len(frame)):
         part = frame.iloc[:, group]
         infinite = np.isinf(part.to_numpy(np.float64)).any(axis=0)
@@ -166,7 +166,7 @@ def _check_finite(frame):
 
 
 def _check_text(name, column, dialect):
-    """Raise a ValueError that names a column which is neither numbers nor text."""
+    """Raise a ValueError for a column that holds neither numbers nor text."""
     if column.map(lambda value: isinstance(value, list | dict | np.ndarray)).any():
         raise ValueError(f"The column {name!r} holds lists, not one value in a cell; leave it out.")
     values = column.dropna().unique()
@@ -180,7 +180,7 @@ def _check_text(name, column, dialect):
 
 
 def _check_mixture(name, values, dialect):
-    """Raise a ValueError if most of the texts are numbers, or all are in different ways."""
+    """Raise a ValueError for text that is mostly numbers, or numbers in different notations."""
     decimal = dialect.decimal if dialect else "."
     is_number = match_numbers(values, decimal or ".")
     other = values[~is_number]

@@ -1,7 +1,7 @@
-"""Columns in groups: pandas and Arrow take as long for a column of six cells as for thousands.
+"""Process short columns in groups.
 
-A table of many short columns is therefore read many columns at a time, one of long columns still
-one by one, so that no more than a group is in memory twice.
+pandas and Arrow need as long for a column of six cells as for one of thousands. Short columns are
+therefore handled together and long ones one by one, so that at most one group is in memory twice.
 """
 
 import numpy as np
@@ -36,12 +36,12 @@ def column_groups(columns, n_rows):
 
 
 def map_cells(function, columns):
-    """Apply a function of cells to Arrow columns of the same length, a group at a time.
+    """Apply an elementwise function to Arrow columns of the same length, group by group.
 
     Parameters
     ----------
     function : callable
-        Takes an array and returns one of the same length; each cell depends on that cell alone.
+        Elementwise function of an array.
     columns : list of pyarrow.Array
         Columns of one type.
 
@@ -62,9 +62,9 @@ def map_cells(function, columns):
 
 
 def plain_columns(X):
-    """Positions of the columns of a pandas frame that are NumPy's numbers or booleans.
+    """Positions of the NumPy number and boolean columns of a pandas frame.
 
-    Those can be converted together, as one array. A frame of another library has none.
+    They can be converted together as one array. Frames of other libraries have none.
 
     Examples
     --------

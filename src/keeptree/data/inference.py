@@ -1,6 +1,6 @@
-"""What the cells of a text column are: numbers, booleans, dates or text.
+"""Infer whether a text column holds numbers, booleans, dates or text.
 
-Columns are Arrow arrays. A text column becomes what all of its cells are.
+Columns are Arrow arrays. A type applies only if all cells have it.
 """
 
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from keeptree.data.numbers import read_numbers
 
 TRUTH = {"True": 1.0, "False": 0.0, "true": 1.0, "false": 0.0}
 PLAIN = Dialect()
-_WHOLE = "^-?(?:0|[1-9][0-9]{0,17})$"  # cells that int64 holds, and no codes such as 01234
-_DECIMAL = "^-?[0-9]{1,20}\\.[0-9]+(?:[eE][-+]?[0-9]{1,2})?$"  # cells that float64 holds
-_LONG = 256  # rows from which a column is best read by itself
+_WHOLE = "^-?(?:0|[1-9][0-9]{0,17})$"  # integers, but not codes such as 01234
+_DECIMAL = "^-?[0-9]{1,20}\\.[0-9]+(?:[eE][-+]?[0-9]{1,2})?$"  # floating-point numbers
+_LONG = 256  # number of rows from which columns are read one by one
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a training table as it was read.
+    """A converted column of a training table.
 
     Parameters
     ----------
     values : ndarray or pandas.Series
         int64; float64, NaN where missing; bool (float64 where some are missing); or text.
     notation : Notation or None
-        How its numbers are written, if they have units or are dates.
+        Unit or date format, if any.
     example : tuple or None
-        A cell that is not written as a plain number, and the number it was read as.
+        A cell that is not a plain number, and the number it was read as.
     """
 
     values: object
@@ -39,9 +39,9 @@ class Column:
 
 
 def infer_columns(columns, dialect=PLAIN, dates=None):
-    """What :func:`infer_column` returns for each column of a dict of columns of the same length.
+    """Apply :func:`infer_column` to a dict of columns of the same length.
 
-    Plain numbers are recognised in all of them at once.
+    Columns of plain numbers are detected together.
     """
     plain = plain_numbers(columns, dialect)
     return {
@@ -51,7 +51,7 @@ def infer_columns(columns, dialect=PLAIN, dates=None):
 
 
 def infer_column(column, dialect=PLAIN, name="", dates=None):
-    """Text as whole numbers, numbers, booleans or dates, whichever all cells are; else as it is.
+    """Convert text to integers, numbers, booleans or dates if all cells allow it.
 
     A column with codes such as 01234 stays text.
 
@@ -60,11 +60,11 @@ def infer_column(column, dialect=PLAIN, name="", dates=None):
     column : pyarrow.Array
         Text column.
     dialect : Dialect
-        How numbers are written in the file.
+        Number format of the file.
     name : str
-        The name of the column.
+        Column name.
     dates : {"days", "dmy", "mdy", "drop"}, optional
-        How to read dates; without it, or with "drop", a column of dates is text with a notation.
+        How to read dates. Without it, or with "drop", dates stay text with a notation.
 
     Returns
     -------
@@ -86,21 +86,21 @@ def infer_column(column, dialect=PLAIN, name="", dates=None):
 
 
 def infer_target(column, dialect=PLAIN):
-    """Text labels as plain numbers or booleans if all are, else as they are written."""
+    """Convert labels to plain numbers or booleans if all of them are; otherwise keep the text."""
     values = None if _has_codes(column) else infer_plain(column, dialect)
     return column.to_pandas() if values is None else values
 
 
 def infer_plain(column, dialect=PLAIN):
-    """Text as plain numbers or booleans, whichever all cells are; None if they are neither."""
+    """Convert text to plain numbers or booleans; None if some cell is neither."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if column.null_count == len(column):
         return np.full(len(column), np.nan)
-    if column.null_count == 0:  # NumPy has no missing whole number
+    if column.null_count == 0:  # NumPy integers cannot be missing
         try:
-            pc.cast(column[:10], pa.int64())  # fails fast; Arrow goes on after the first failure
+            pc.cast(column[:10], pa.int64())  # fails fast, unlike Arrow
             return pc.cast(column, pa.int64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             pass
@@ -116,20 +116,20 @@ def infer_plain(column, dialect=PLAIN):
 
 
 def plain_numbers(columns, dialect=PLAIN):
-    """Read at once those of many text columns that clearly hold plain numbers.
+    """Convert the text columns that clearly hold plain numbers, all at once.
 
     Parameters
     ----------
     columns : dict of str to pyarrow.Array
         Columns of the same length.
     dialect : Dialect
-        How numbers are written in the file.
+        Number format of the file.
 
     Returns
     -------
     values : dict of str to ndarray
-        What :func:`infer_plain` returns for some of the columns; it has to decide on the others,
-        and is faster for long columns.
+        Results of :func:`infer_plain` for some of the columns. The others are left to that
+        function, which is also faster for long columns.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def plain_numbers(columns, dialect=PLAIN):
 
 
 def check_marks(column, dialect, name, what="The column"):
-    """Raise a ValueError if numbers have a mark that may be a decimal mark or not."""
+    """Raise a ValueError if a mark may separate decimals or thousands."""
     if dialect.decimal is not None:
         return
     for decimal in ".,":
@@ -187,7 +187,7 @@ def check_marks(column, dialect, name, what="The column"):
 
 
 def _infer_dates(column, name, dates):
-    """A text column as days, if it holds dates; without ``dates`` only said to hold them."""
+    """Convert a column of dates to days; without ``dates`` only mark it as dates."""
     formats = find_format(column, dates if dates in ("dmy", "mdy") else None)
     if not formats:
         return Column(column.to_pandas())
@@ -205,21 +205,21 @@ def _infer_dates(column, name, dates):
 
 
 def _whole(numbers):
-    """Numbers as int64 if all of them are known and whole."""
+    """Convert numbers to int64 if all are known and whole."""
     with np.errstate(invalid="ignore"):
         whole = (numbers == np.rint(numbers)) & (abs(numbers) < 2**53)
     return numbers.astype(np.int64) if whole.all() else numbers
 
 
 def _example(column, numbers):
-    """The cell that shows best how numbers are written: the longest of the first."""
+    """The longest of the first cells, as an example of the notation."""
     first = column.slice(0, 1000).to_pylist()
     row = max(range(len(first)), key=lambda k: len(first[k] or ""))
     return first[row], float(numbers[row])
 
 
 def _has_codes(column):
-    """Whether some cell is a code such as 01234, which a number would lose."""
+    """Whether some cell is a code such as 01234, whose leading zero a number would lose."""
     return _first_match(column, "^0[0-9]+$") is not None
 
 

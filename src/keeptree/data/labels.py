@@ -1,4 +1,4 @@
-"""Class labels: as plain Python values, and as codes of the classes of a tree."""
+"""Class labels: plain Python values, names and codes."""
 
 import re
 from numbers import Number
@@ -9,7 +9,7 @@ from keeptree.choice import one_of
 
 
 def plain(label):
-    """A hashable Python value: NumPy scalars compare equal to the labels read from JSON.
+    """Convert a NumPy scalar to the equal, hashable Python value that JSON would hold.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def plain(label):
 
 
 def is_missing(label):
-    """Whether a label stands for nothing: None, NaN, NaT or pandas' NA.
+    """Whether a label is missing: None, NaN, NaT or pandas' NA.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def is_missing(label):
     """
     if label is None or type(label).__name__ == "NAType":
         return True
-    unequal = label != label  # NaN and NaT differ from themselves
+    unequal = label != label  # NaN and NaT are not equal to themselves
     return isinstance(unequal, bool | np.bool_) and bool(unequal)
 
 
 def sorting_order(labels):
-    """Positions that sort labels; labels that cannot be compared keep their order.
+    """Indices that sort the labels; labels that cannot be compared keep their order.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def sorting_order(labels):
 
 
 def label_kind(label):
-    """What a label is, in words: text, numbers (booleans too) or the name of its type.
+    """Describe the kind of a label: text, numbers (including booleans) or its type name.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def label_kind(label):
 
 
 def other_label(labels):
-    """A label for categories that are not among ``labels``: ``"(other)"``, if it is free.
+    """A label for categories that are not in ``labels``: ``"(other)"`` unless it is taken.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def other_label(labels):
 
 
 def is_other_label(label):
-    """Whether :func:`other_label` may have made a label.
+    """Whether :func:`other_label` may have created a label.
 
     Examples
     --------
@@ -88,19 +88,19 @@ def is_other_label(label):
 
 
 def named_label(text, classes):
-    """The class that a text names, as typed by a person: "1" names 1 and 1.0 too.
+    """Find the class that a user typed: "1" also names 1 and 1.0.
 
     Parameters
     ----------
     text : str
-        What was typed.
+        Text to look up.
     classes : sequence
         Distinct labels.
 
     Returns
     -------
     label : object
-        One of the classes, as a plain value; the text itself if it names none of them.
+        One of the classes as a plain value, or the text itself if it names none.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def named_label(text, classes):
 
 
 def find_class(text, labels):
-    """The class that a text names, as :func:`named_label` reads it; a ValueError if there is none.
+    """Find a class by :func:`named_label`, or raise a ValueError.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def find_class(text, labels):
 
 
 def target_name(y):
-    """The name of a target's column; None if it has none.
+    """Column name of a target, or None.
 
     Examples
     --------
@@ -143,16 +143,16 @@ def target_name(y):
 
 
 def name_classes(classes, target=None, names=None):
-    """What people call the classes of a target, wherever they read one.
+    """Display names of the classes of a target.
 
     Parameters
     ----------
     classes : sequence
         Distinct labels.
     target : str, optional
-        Name of the target's column: tells what a number stands for.
+        Column name of the target, shown with numeric labels.
     names : dict of str to str, optional
-        Names that somebody chose, by the label as text.
+        Names chosen by the user, by the label as text.
 
     Returns
     -------
@@ -180,17 +180,17 @@ def name_classes(classes, target=None, names=None):
 
 
 def label_names(classes, labels, names=None):
-    """The names of classes, some of them replaced.
+    """Display names of classes, some of them replaced.
 
     Parameters
     ----------
     classes : sequence
         Distinct labels.
     labels : dict
-        Class, or text that names it, -> name to use from now on. One that is no class is a
-        ValueError, and so are two classes of one name.
+        Class, or text that names it -> new name. Unknown classes and duplicate names raise a
+        ValueError.
     names : sequence of str, optional
-        Names so far; default the labels as text.
+        Current names; by default the labels as text.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def label_names(classes, labels, names=None):
 
 
 def class_names(model, classes):
-    """The names that a fitted model has for its classes; those of the labels alone if it has none.
+    """Display names of a fitted model's classes; by default from the labels alone.
 
     Parameters
     ----------
@@ -226,12 +226,12 @@ def class_names(model, classes):
 
 
 def rename_classes(model, labels):
-    """Give classes of a fitted model other names for people: its ``class_names_``.
+    """Rename classes of a fitted model for display, in its ``class_names_``.
 
     Parameters
     ----------
     model : fitted classifier
-        One of ours; a model that is saved keeps the names.
+        KeepTree classifier; saved models keep the names.
     labels : dict
         As :func:`label_names` takes them.
     """
@@ -241,12 +241,12 @@ def rename_classes(model, labels):
 
 
 def label_codes(labels, classes):
-    """Codes of labels: the position of each in ``classes``.
+    """Encode labels by their positions in ``classes``.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
-        Missing ones and those that are not among the classes are a ValueError.
+        Labels; missing and unknown ones raise a ValueError.
     classes : sequence
         Distinct labels.
 
@@ -277,7 +277,7 @@ def label_codes(labels, classes):
 
 
 def recode(codes, labels, classes):
-    """Codes of ``classes`` for codes of ``labels``; those that no code stands for may be unknown.
+    """Translate codes of ``labels`` into codes of ``classes``; labels without cases may be unknown.
 
     Examples
     --------
@@ -298,14 +298,14 @@ def _number(text):
 
 
 def _distinct(labels):
-    """The distinct labels, and the index among them of each label."""
-    # NumPy would turn a list of text and numbers (or NaN) into text.
+    """Return the distinct labels and the index of each label among them."""
+    # NumPy would convert mixed text and numbers to text.
     labels = np.asarray(labels, dtype=object if isinstance(labels, list | tuple) else None)
     if labels.ndim != 1:
         raise ValueError(f"y has {labels.ndim} dimension(s); a list of labels is needed.")
     if labels.dtype.kind != "O":
         return np.unique(labels, return_inverse=True)
-    # A mixture of types (or None) has no order, so that np.unique would fail.
+    # Mixed types cannot be sorted, so np.unique would fail.
     seen = {}
     inverse = [seen.setdefault(plain(label), len(seen)) for label in labels]
     return list(seen), np.array(inverse, dtype=np.int64)

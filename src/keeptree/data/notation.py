@@ -1,4 +1,4 @@
-"""How the numbers of a column are written in a data file: what a model remembers of it."""
+"""Units and date formats, which a model stores to read later files the same way."""
 
 from dataclasses import dataclass
 
@@ -9,33 +9,33 @@ from keeptree.savable import expect, saved_part
 @saved_part
 @dataclass(frozen=True)
 class Notation:
-    """How the numbers of a column are written in a data file.
+    """Unit or date format of a column in data files.
 
     Parameters
     ----------
     unit : str
-        The unit that every number has, such as ``"EUR"`` or ``"%"``.
+        Unit of every number, such as ``"EUR"`` or ``"%"``.
     date : str
-        The format of dates, which are read as days since 1970-01-01: ``"ISO"`` or one of strptime.
+        Date format: ``"ISO"`` or a strptime format. Dates become days since 1970-01-01.
     """
 
     unit: str = ""
     date: str = ""
 
     def check(self):
-        """Raise if it was read from a file and is damaged."""
+        """Raise an error if the content of a file is damaged."""
         texts = isinstance(self.unit, str) and isinstance(self.date, str)
         expect(texts and len(self.unit) < 100 and len(self.date) < 100, "a notation is damaged")
 
     def tell(self):
-        """What the model expects, in words."""
+        """Describe what the model expects."""
         if self.date:
             return f"a date such as {tell_format(self.date)}"
         return f"a number in {self.unit}" if self.unit else "a number"
 
 
 def check_notations(model):
-    """Check the notations of a model that was read from a file; an older one has none."""
+    """Check the notations of a loaded model; older models have none."""
     notations = getattr(model, "notation_", None)
     if notations is not None:
         fits = isinstance(notations, tuple) and len(notations) == model.n_features_in_

@@ -1,7 +1,7 @@
-"""Numbers as people write them: ``1,169``, ``1.169,00``, ``EUR 1169``, ``35%``, ``12 kg``.
+"""Read numbers as people write them: ``1,169``, ``1.169,00``, ``EUR 1169``, ``35%``, ``12 kg``.
 
-A mark may divide a number into groups of three, and every number of a column may have the same
-unit. The patterns are for Arrow (RE2) and for Python alike.
+Numbers may have thousands separators, and all numbers of a column may share a unit. The patterns
+work in both Arrow (RE2) and Python.
 """
 
 import re
@@ -9,27 +9,34 @@ import re
 import numpy as np
 
 _SIGN = "[+\\-\u2212]?"
-_GROUPS = ["'", "\u2019", " ", "\u00a0", "\u2009", "\u202f"]  # besides the other of . and ,
+_GROUPS = [
+    "'",
+    "\u2019",
+    " ",
+    "\u00a0",
+    "\u2009",
+    "\u202f",
+]  # besides the dot or comma that is not the decimal mark
 _CURRENCIES = (
     "US\\$|A\\$|C\\$|R\\$|[$€£¥₹₩₺₽]|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK"
     "|HUF|RON|BGN|RUB|TRY|BRL|MXN|ZAR|KRW|SGD|HKD|ILS|THB|Rs\\.?|kr\\.?|zł|Fr\\."
 )
-_UNITS = (  # that may stand at a number without a space
+_UNITS = (  # units that need no space
     "%|‰|mg|kg|g|t|lbs?|oz|km/h|km|cm|mm|mi|m|ft|in|yd|mph|mpg|ml|cl|l|kWh|kW|W|V|hp|bhp|cc|CC"
     "|Hz|kHz|MHz|GHz|KB|MB|GB|TB|ms|s|sec|min|h|hrs?|yrs?|years|months|days|weeks|°C|°F|°"
 )
-_WORD = "[^\\W\\d_][^\\d\\s,;]{0,15}"  # after a space any word is a unit
+_WORD = "[^\\W\\d_][^\\d\\s,;]{0,15}"  # after a space, any word is a unit
 
 
 def number_pattern(decimal=".", thousands=None):
-    """The pattern of a number.
+    """Return the pattern of a number.
 
     Parameters
     ----------
     decimal : {".", ","}
-        The decimal mark.
+        Decimal mark.
     thousands : str, optional
-        A mark that may stand anywhere before the decimals; default: one of the usual marks,
+        Thousands separator, allowed anywhere before the decimals. By default the usual marks
         between groups of three digits.
     """
     whole = "[0-9]+"
@@ -44,7 +51,7 @@ def number_pattern(decimal=".", thousands=None):
 
 
 def cell_pattern(decimal=".", thousands=None):
-    """The pattern of a cell: a number, perhaps with a unit; its groups are named."""
+    """Return the pattern of a number with an optional unit, with named groups."""
     number = number_pattern(decimal, thousands)
     space = "[ \u00a0\u2009\u202f]"
     return (
@@ -54,23 +61,23 @@ def cell_pattern(decimal=".", thousands=None):
 
 
 def read_numbers(column, dialect, decimal=None):
-    """Read a text column of numbers that all have the same unit, or none.
+    """Convert a text column of numbers that share one unit, or have none.
 
     Parameters
     ----------
     column : pyarrow.Array
         Text, null where missing.
     dialect : Dialect
-        Its decimal mark and mark of thousands.
+        Number format.
     decimal : {".", ","}, optional
-        Another decimal mark.
+        Overrides the decimal mark of the dialect.
 
     Returns
     -------
     values : ndarray of float64 or None
-        NaN where missing; None if some cell is not such a number, or units differ.
+        Numbers, NaN where missing; None if a cell is not a number or units differ.
     units : set of str
-        Those that were found; "" for a number without.
+        Units found; "" for numbers without a unit.
 
     Examples
     --------
@@ -96,7 +103,7 @@ def read_numbers(column, dialect, decimal=None):
     number = pc.replace_substring(number, decimal, ".")
     text = pc.binary_join_element_wise(sign, number, "")
     text = pc.replace_substring(text, "\u2212", "-")
-    text = pc.replace_substring_regex(text, "^[+]|[.]$", "")  # which Arrow does not read
+    text = pc.replace_substring_regex(text, "^[+]|[.]$", "")  # not supported by Arrow
     try:
         values = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:  # two signs, one of them before the unit
@@ -105,7 +112,7 @@ def read_numbers(column, dialect, decimal=None):
 
 
 def match_numbers(values, decimal="."):
-    """Which texts are numbers, plain or with a usual unit, as a mask.
+    """Mask of the texts that are numbers, with or without a common unit.
 
     Examples
     --------
@@ -118,12 +125,12 @@ def match_numbers(values, decimal="."):
 
 
 def _grouping(decimal):
-    """Marks that may divide a number into groups of three."""
+    """Possible thousands separators."""
     return ["," if decimal == "." else ".", *_GROUPS]
 
 
 def _alike(mark):
-    """A mark of thousands with those that look the same: any space is a space."""
+    """A thousands separator and its look-alikes, such as all kinds of spaces."""
     return "".join(_GROUPS[2:]) if mark.isspace() else mark
 
 

@@ -1,4 +1,4 @@
-"""What a training sample held: the range, mean and spread of each column, the categories seen."""
+"""Range, mean and spread of the training columns, and the categories seen."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,33 +9,33 @@ from keeptree.blocks import ROWS
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import NOMINAL, NUMERIC
 
-_FINE = 0.01  # of the standard deviation: a smaller step hardly changes a distance
+_FINE = 0.01  # share of the standard deviation; smaller steps hardly change a distance
 _FIRST_ROWS = 256
-_LARGEST = 2.0**40  # beyond that every number is whole, and one more makes no difference
+_LARGEST = 2.0**40  # beyond that every float is an integer
 
 
 @saved_part
 @dataclass(frozen=True)
 class Observed:
-    """What a model remembers of the columns of its training sample.
+    """Statistics of the training columns, stored with a model.
 
     Parameters
     ----------
     low, high, mean, deviation : ndarray of shape (n_features,)
-        Of the known values of each column, rows of weight 0 apart; zeros where nothing is known.
+        Statistics of the known values, ignoring rows with zero weight; 0 for empty columns.
     seen : tuple
-        For each nominal attribute the tree tests whether each of its categories occurs, None for
-        the others.
+        For each nominal attribute that the tree tests, a mask of the categories that occur; None
+        for other columns.
     whole : ndarray of shape (n_features,)
-        Whether the tree tests the column as a number and all its known values are whole: counts,
-        years, yes and no.
+        Whether the tree tests the column as a number and all known values are integers, such as
+        counts or years.
     missing : ndarray of shape (n_features,) or None
-        Share of the rows without a value in each column, rows of weight 0 apart; None in a model
-        that an older version saved.
+        Share of missing values, ignoring rows with zero weight; None in models saved by older
+        versions.
     step : ndarray of shape (n_features,)
-        Of a column that the tree tests as a number the step whose multiples all known values are:
-        1 for whole numbers, 0.1 for one decimal, and so on; 0 if the values are too fine for a step
-        to matter. Default, for a model that an older version saved: 1 where it is whole.
+        Step of which all known values of a numeric column are multiples: 1 for integers, 0.1 for
+        one decimal, and so on; 0 if the values are too fine for a step to matter. Models saved
+        by older versions have 1 for integer columns.
     """
 
     low: np.ndarray
@@ -53,11 +53,11 @@ class Observed:
 
     @property
     def columns(self):
-        """Least, largest, mean and standard deviation of the columns."""
+        """Minimum, maximum, mean and standard deviation of the columns."""
         return self.low, self.high, self.mean, self.deviation
 
     def check(self, tree):
-        """Raise if it was read from a file and does not fit the tree."""
+        """Raise an error if the content of a file does not fit the tree."""
         for name in ("low", "high", "mean", "deviation"):
             expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
         expect_array(self.whole, "whole", np.bool_, (tree.n_features,))
@@ -74,7 +74,7 @@ class Observed:
 
 
 def observe(X, tree, sample_weight=None, columns=None):
-    """Observed columns of an encoded matrix; ``columns`` is what ``column_spread`` would return."""
+    """Compute the statistics of a matrix; ``columns`` is the result of ``column_spread``."""
     seen = [None] * tree.n_features
     for f in np.unique(tree.feature[tree.kind == NOMINAL]).tolist():
         known = ~np.isnan(X[:, f])
@@ -89,7 +89,7 @@ def observe(X, tree, sample_weight=None, columns=None):
 
 
 def _missing_shares(X, sample_weight):
-    """Share of the rows of positive weight that have no value, of each column."""
+    """Share of missing values in each column, among rows with positive weight."""
     missing, rows = np.zeros(X.shape[1], dtype=np.int64), 0
     for start in range(0, len(X), ROWS):
         block = X[start : start + ROWS]
@@ -101,13 +101,13 @@ def _missing_shares(X, sample_weight):
 
 
 def _find_step(values, deviation):
-    """The largest of 1, 0.1, 0.01, ... whose multiples all known values are; 0 if there is none.
+    """The largest of 1, 0.1, 0.01, ... that divides all known values; 0 if there is none.
 
-    Below 1, a step that is small beside the standard deviation counts as none: as good as any
-    number, and numbers can then be told in fewer digits.
+    Steps below 1 that are small compared with the standard deviation are ignored: they hardly
+    matter, and numbers can then be shown with fewer digits.
     """
     decimals, last = 0, _most_decimals(deviation)
-    # Most columns are out after the first rows.
+    # Most columns are ruled out by the first rows.
     for start, stop in pairwise([0, *range(_FIRST_ROWS, len(values), ROWS), len(values)]):
         part = values[start:stop]
         part = part[~np.isnan(part)]
@@ -128,7 +128,7 @@ def _most_decimals(deviation):
 
 
 def column_spread(X, sample_weight=None):
-    """Least, largest, mean and standard deviation of each column; zeros where nothing is known."""
+    """Minimum, maximum, mean and standard deviation of each column; 0 for empty columns."""
     from keeptree._compiled.columns import add_range, add_squares, add_sum
 
     weight = np.ones(len(X)) if sample_weight is None else sample_weight
@@ -145,8 +145,7 @@ def column_spread(X, sample_weight=None):
     unknown = known == 0
     low[unknown] = high[unknown] = 0.0
     known[unknown] = 1.0
-    # Squares must not overflow. A power of two, so that nothing is rounded; kept within what has a
-    # reciprocal.
+    # Scale by a power of two, which does not round, so that squares do not overflow.
     exponent = np.clip(np.frexp(np.maximum(abs(low), abs(high)))[1], -1000, 1000)
     factor = np.ldexp(1.0, -exponent)
     add(add_sum, factor, mean)

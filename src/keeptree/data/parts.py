@@ -1,4 +1,4 @@
-"""A table in several files: what a folder or a glob stands for."""
+"""Find the files of a table in a folder or by a pattern."""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,19 +11,19 @@ from keeptree.output import user_path
 
 
 def find_parts(data):
-    """Return the files of a table, in the order of their names.
+    """Return the files of a table, sorted by name.
 
     Parameters
     ----------
     data : str, Path or DataFile
-        A data file; a folder, of which all data files are taken, also those in folders inside it
-        (names that start with a dot or an underscore are left out); or a glob such as
+        A data file; a folder, read recursively (names that start with a dot or an underscore are
+        skipped); or a pattern such as
         ``"2024-*.parquet"``.
 
     Returns
     -------
     parts : list of DataFile
-        All of one format; a ValueError or FileNotFoundError if there are none or several formats.
+        Files of one format. No files, or files of several formats, raise an error.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def find_parts(data):
     elif has_magic(str(path)) and not path.exists():
         found = [Path(name) for name in sorted(glob(str(path), recursive=True))]
         found = [place for place in found if place.is_file()]
-        what = f"No file fits {path}"
+        what = f"No file matches {path}"
     else:
         return [check_data_file(replace(file, path=path))]
     if not found:
@@ -54,7 +54,7 @@ def find_parts(data):
 
 
 def is_table_of_files(data):
-    """Whether data is a folder or a glob, not one file."""
+    """Whether data is a folder or a pattern instead of one file."""
     file = as_data_file(data)
     path = user_path(file.path)
     return not file.is_stdin and (path.is_dir() or (has_magic(str(path)) and not path.exists()))
@@ -70,6 +70,6 @@ def _check_one_format(parts, path):
     if len(endings) > 1:
         shown = " and ".join(f"{count} {ending}" for ending, count in endings.most_common())
         raise ValueError(
-            f"{path} stands for files of several formats ({shown}); choose with a glob such as "
+            f"{path} matches files of several formats ({shown}); choose one with a pattern such as "
             f"'*{endings.most_common()[0][0]}'."
         )

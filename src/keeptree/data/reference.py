@@ -1,4 +1,4 @@
-"""The distribution of each column of a training sample, which later data are compared with."""
+"""Distribution of the training columns, as a reference for later data."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF
 
 _MOST_POINTS = 100
-_ROWS_PER_POINT = 10  # at least: a quantile must not give away a single row
-_MOST_COLUMNS = 1000  # of a wider table only the columns that the tree tests are described
+_ROWS_PER_POINT = 10  # minimum, so that no quantile reveals a single row
+_MOST_COLUMNS = 1000  # in wider tables only the columns that the tree tests are described
 
 
 @saved_part
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Aggregates of the columns of a training sample: quantiles and category counts, no rows.
+    """Quantiles and category counts of the training columns, without any rows.
 
     Parameters
     ----------
@@ -24,11 +24,10 @@ class Reference:
     columns : ndarray of shape (n_described,)
         Positions of the columns described.
     points : tuple of ndarray
-        For each of them values that divide the known ones into parts of about the same size;
-        empty for a nominal attribute.
+        Quantiles of the known values of each column; empty for nominal columns.
     below : tuple of ndarray
-        Number of known values that are at most each point; for a nominal attribute the number of
-        rows in each category.
+        Number of known values up to each quantile; for nominal columns the number of rows in each
+        category.
     known : ndarray of shape (n_described,)
         Number of rows with a value.
     """
@@ -40,7 +39,7 @@ class Reference:
     known: np.ndarray
 
     def check(self, tree):
-        """Raise a ValueError if it was read from a file and does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         expect(isinstance(self.rows, int) and self.rows > 0, "its reference has no rows")
         expect_array(self.columns, "columns", np.int64, (None,))
         n = len(self.columns)
@@ -89,7 +88,7 @@ def describe_columns(sample):
 
 
 def _describe(values, labels):
-    """Points, counts and the number of known values of one column."""
+    """Quantiles, counts and the number of known values of one column."""
     values = values[~np.isnan(values)]
     if labels is not None:
         counts = np.bincount(values.astype(np.int64), minlength=len(labels))

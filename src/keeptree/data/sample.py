@@ -1,4 +1,4 @@
-"""A training sample as a tree reads it, encoded and measured once."""
+"""The training sample, encoded once for a tree."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,20 +12,20 @@ from keeptree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Encoded rows with their classes and weights, and what is measured of them when asked for.
+    """Encoded rows with classes and weights; statistics are computed on demand.
 
     Parameters
     ----------
     tree : Tree
-        The tree whose columns and categories the rows are encoded by.
+        Tree that defines the encoding.
     X : ndarray of shape (n, n_features)
-        Rows as ``tree.encode`` returns them, finite or missing.
+        Rows encoded by ``tree.encode``, finite or missing.
     y : ndarray of shape (n,), optional
         Positions in ``tree.classes``.
     weight : ndarray of shape (n,), optional
         Weights, not negative; default 1.
     columns : tuple of ndarray, optional
-        Least, largest, mean and standard deviation of the columns, if they are known already.
+        Minimum, maximum, mean and standard deviation of the columns, if already known.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Sample:
 
     @cached_property
     def copies(self):
-        """Number of the case that each row belongs to; copies belong to one case."""
+        """Case of each row; copies of a row share one case."""
         return find_copies(self.X, self.y)
 
     @cached_property
@@ -75,7 +75,7 @@ class Sample:
 
     @cached_property
     def class_share(self):
-        """Share of each class in the sum of the weights, never above 1 by rounding."""
+        """Share of each class in the total weight, at most 1 despite rounding."""
         return self.class_weight / self.class_weight.sum()
 
     @cached_property
@@ -83,24 +83,24 @@ class Sample:
         return {}
 
     def distinct(self, feature):
-        """The distinct known values of a column, sorted, rows of weight 0 apart."""
+        """Sorted distinct values of a column, ignoring rows with zero weight."""
         if feature not in self._distinct:
             values = self.X[self.weight > 0, feature]
             self._distinct[feature] = np.unique(values[~np.isnan(values)])
         return self._distinct[feature]
 
     def take(self, rows):
-        """Some of the rows, given by a mask, a slice or their positions."""
+        """Return a subset of the rows, given by a mask, a slice or positions."""
         return Sample(self.tree, self.X[rows], self.y[rows], self.weight[rows])
 
     def read_by(self, tree):
-        """The same rows as another tree reads them, or None if its categories are others.
+        """Return the same rows encoded for another tree, or None if its categories differ.
 
-        The classes of both trees must be the same.
+        Both trees must have the same classes.
         """
         if self.tree.feature_names != tree.feature_names:
             return None
-        # A label that is unknown to one of the trees only has no code to translate.
+        # A label known to only one of the trees cannot be translated.
         rules = (self.tree.unknown != -1).any() or (tree.unknown != -1).any()
         if rules and self.tree.categories != tree.categories:
             return None
@@ -109,7 +109,7 @@ class Sample:
 
 
 def stratified_part(labels, most):
-    """Rows of about ``most`` cases, of each class in proportion, spread evenly over the sample."""
+    """Pick about ``most`` rows, stratified by class and spread evenly over the sample."""
     if len(labels) <= most:
         return np.arange(len(labels))
     order = np.argsort(labels, kind="stable")
@@ -117,7 +117,7 @@ def stratified_part(labels, most):
 
 
 def _recode(X, known, wanted):
-    """Rows with the codes of other categories; None if one of those has no code in X."""
+    """Translate category codes; None if a category has no code."""
     if known == wanted:
         return X
     if len(known) != len(wanted):

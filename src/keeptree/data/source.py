@@ -1,4 +1,4 @@
-"""Which file to read, and what the user says about how it is written."""
+"""A data file and the user's options for reading it."""
 
 import codecs
 from dataclasses import dataclass, fields
@@ -13,28 +13,28 @@ _BY_NAME = {name: mark for mark, name in SEPARATORS.items()} | {"\\t": "\t", "po
 
 @dataclass(frozen=True)
 class DataFile:
-    r"""A data file with what is known about how it is written; the rest is recognised.
+    r"""A data file with options for reading it; options not given are detected.
 
-    Whatever reads a data file takes one of these in place of a path.
+    Every function that reads a data file accepts a DataFile in place of a path.
 
     Parameters
     ----------
     path : str or Path
-        The file; ``"-"`` is the standard input.
+        Path of the file; ``"-"`` is standard input.
     sep : str, optional
-        What separates the columns of a text file: one character, or ``"comma"``,
+        Column separator of a text file: one character, or ``"comma"``,
         ``"semicolon"``, ``"tab"``, ``"pipe"`` or ``"space"``.
     decimal : {".", ","}, optional
-        The decimal mark.
+        Decimal mark.
     thousands : str, optional
-        A mark that divides numbers, wherever it stands in them, such as ``"."`` or ``"space"``.
+        Thousands separator, such as ``"."`` or ``"space"``.
     encoding : str, optional
-        The encoding of a text file, as Python names it.
+        Text encoding, by its Python name.
     sheet : str or int, optional
-        The sheet of an Excel file, by name or by number from 1.
+        Excel sheet, by name or by number from 1.
     dates : {"days", "dmy", "mdy", "drop"}, optional
-        What becomes of columns of dates: read as days since 1970-01-01 (``"dmy"`` and ``"mdy"``
-        also say whether the day comes first) or left out. Default: an error that asks.
+        Convert date columns to days since 1970-01-01 (``"dmy"`` and ``"mdy"`` also give the order
+        of day and month) or drop them. By default date columns raise an error.
 
     Examples
     --------
@@ -80,17 +80,17 @@ class DataFile:
 
     @property
     def name(self):
-        """The name of the file, for people."""
+        """Display name of the file."""
         return "standard input" if self.is_stdin else Path(self.path).name
 
     @property
     def is_stdin(self):
-        """Whether it is the standard input."""
+        """Whether this is standard input."""
         return str(self.path) == "-"
 
     @property
     def ending(self):
-        """The ending of the name that tells the format, without one of compression."""
+        """Extension that determines the format, without that of a compression."""
         path = Path(self.path)
         if path.suffix.lower() in _PACKED:
             path = path.with_suffix("")
@@ -103,13 +103,13 @@ class DataFile:
         return self.name if self.is_stdin else str(self.path)
 
     def given(self):
-        """The options that were given, by name."""
+        """Options given by the user, by name."""
         options = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
         return {name: value for name, value in options.items() if value is not None}
 
 
 def as_data_file(data):
-    """A path, or a :class:`DataFile`, as a DataFile."""
+    """Convert a path to a :class:`DataFile`; return a DataFile unchanged."""
     return data if isinstance(data, DataFile) else DataFile(data)
 
 

@@ -1,7 +1,7 @@
-"""The bytes of a text file as UTF-8, from a path or a pipe, compressed or not, in any encoding.
+"""Read a text file or pipe as UTF-8, decompressing and decoding it on the way.
 
-Nothing is read twice, so that a pipe will do. An encoding that was not given is recognised by its
-byte order mark, or when the first byte comes that is not ASCII; from then on it holds.
+Nothing is read twice, so pipes work. The encoding is detected by the byte order mark or at the
+first byte that is not ASCII, unless it is given.
 """
 
 import codecs
@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-HEAD = 1 << 20  # bytes at the beginning that a format and a dialect are recognised by
+HEAD = 1 << 20  # bytes used to detect format and dialect
 _MARKS = [
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -26,25 +26,27 @@ _NAMES = {
     "utf-32": "UTF-32",
 }
 _CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-_FOREIGN = re.compile(rb"[\x80-\xff]{4,}")  # no Western word has so many accents in a row
+_FOREIGN = re.compile(
+    rb"[\x80-\xff]{4,}"
+)  # no Western word has that many accented letters in a row
 
 
 class Source(io.RawIOBase):
-    """A binary file whose beginning is looked at before it is read.
+    """A binary file whose beginning can be inspected before it is read.
 
     Parameters
     ----------
     file : binary file
-        It need not be seekable.
+        Need not be seekable.
     size : int, optional
-        Its size, if that is known.
+        Size in bytes, if known.
 
     Attributes
     ----------
     head : bytes
-        Its beginning.
+        Beginning of the file.
     complete : bool
-        Whether that is all of it.
+        Whether ``head`` is the whole file.
     """
 
     def __init__(self, file, size=None):
@@ -57,7 +59,7 @@ class Source(io.RawIOBase):
         self.complete = self._place < HEAD
 
     def done(self):
-        """How much of the file was read, between 0 and 1; 0 if its size is not known."""
+        """Share of the file that has been read; 0 if its size is unknown."""
         return min(self._place / self._size, 1.0) if self._size else 0.0
 
     def readable(self):  # noqa: D102
@@ -78,7 +80,7 @@ class Source(io.RawIOBase):
 
 
 class _Unpacked(Source):
-    """The content of a compressed file; its size is that of the file."""
+    """Content of a compressed file, with the size of the compressed file."""
 
     def __init__(self, packed, codec):
         import pyarrow as pa
@@ -91,7 +93,7 @@ class _Unpacked(Source):
 
 
 def open_source(path):
-    """Open a file, or the standard input for ``-``; what is compressed is decompressed."""
+    """Open a file, or standard input for ``-``, decompressing if necessary."""
     if str(path) == "-":
         source = Source(sys.stdin.buffer)
     else:
@@ -101,19 +103,19 @@ def open_source(path):
 
 
 class Utf8(io.RawIOBase):
-    """The bytes of a text file as UTF-8, without a byte order mark.
+    """A text file as UTF-8 bytes without a byte order mark.
 
     Parameters
     ----------
     source : Source
         The file.
     encoding : str, optional
-        Its encoding; default: recognised.
+        Text encoding; detected by default.
 
     Attributes
     ----------
     recognised : str or None
-        The encoding in words, if it was recognised and is not plain UTF-8.
+        Detected encoding in words, if it is not UTF-8.
     """
 
     def __init__(self, source, encoding=None):
@@ -126,7 +128,7 @@ class Utf8(io.RawIOBase):
             self._recognise(source.head, source.complete, beginning=True)
 
     def head(self):
-        """The beginning of the file as text; the last character may be cut off."""
+        """Beginning of the file as text; the last character may be cut off."""
         decoder = codecs.getincrementaldecoder(self._encoding or "ascii")()
         return _checked(self._decode(decoder, self._source.head, self._source.complete))
 
@@ -172,7 +174,7 @@ class Utf8(io.RawIOBase):
 
 
 def _wide_encoding(head):
-    """The encoding that a byte order mark names, or that zeros between the letters betray."""
+    """Detect UTF-16 and UTF-32 by the byte order mark or by zero bytes between letters."""
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if marked or head[:1000].count(0) <= len(head[:1000]) // 4:
         return marked
@@ -180,7 +182,7 @@ def _wide_encoding(head):
 
 
 def _byte_encoding(part, complete):
-    """UTF-8, or the encoding of Western Europe if the bytes look like it; else a ValueError."""
+    """Detect UTF-8 or a Western European encoding; otherwise raise a ValueError."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(part, complete)
         return "utf-8", None
@@ -189,7 +191,7 @@ def _byte_encoding(part, complete):
         foreign = sum(map(len, _FOREIGN.findall(part)))
         if foreign > high / 5 or re.search(rb"[\x81\x8d\x8f\x90\x9d]", part):
             raise ValueError(_undecodable("utf-8")) from error
-    # Windows-1252 is Latin-1 with letters and quotes in place of control characters.
+    # Windows-1252 is Latin-1 with letters and quotes instead of control characters.
     return "cp1252", "Windows-1252" if re.search(rb"[\x80-\x9f]", part) else "Latin-1"
 
 
@@ -201,7 +203,7 @@ def _undecodable(encoding):
 
 
 def _checked(text):
-    """Return text or bytes; a NUL, which no text has, is a ValueError."""
+    """Return text or bytes unchanged; raise a ValueError if they contain NUL."""
     if ("\0" if isinstance(text, str) else b"\0") in text:
         raise ValueError(
             "it holds NUL bytes, which no text has; is it damaged, or of another format?"

@@ -1,4 +1,4 @@
-"""X as the user has it (NumPy, pandas, polars) into the float matrix a Tree compares."""
+"""Convert X (NumPy, pandas, polars) to the float matrix that a Tree compares."""
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_array
@@ -17,13 +17,13 @@ from keeptree.data.groups import column_groups, plain_columns
 
 
 def column_names(X):
-    """Column names of a data frame as a tuple of str, or None for anything without names."""
+    """Column names of a data frame as a tuple of str, or None without names."""
     columns = getattr(X, "columns", None)
     return None if columns is None else tuple(str(name) for name in columns)
 
 
 def comparable_names(X):
-    """Column names as scikit-learn counts them: None unless every one of them is a str."""
+    """Column names in scikit-learn's sense: None unless all of them are str."""
     columns = getattr(X, "columns", None)
     if columns is None or not all(isinstance(name, str) for name in columns):
         return None
@@ -31,7 +31,7 @@ def comparable_names(X):
 
 
 def count_categories(categories):
-    """Number of categories of each column, as a list; 0 for a column of numbers."""
+    """Number of categories of each column; 0 for numeric columns."""
     return [0 if labels is None else len(labels) for labels in categories]
 
 
@@ -41,24 +41,24 @@ def take_rows(X, start, stop):
 
 
 def column_values(X, position, rows):
-    """Some values of a column as they are, by the numbers of the column and of the rows."""
+    """Return the original values of a column in some rows, by position."""
     column = _column(_frame_or_array(X), position)
     return [column.iloc[row] if hasattr(column, "iloc") else column[row] for row in rows.tolist()]
 
 
 def as_matrix(X, categories=None, unknown=None):
-    """Return X as a float64 matrix: missing values are NaN, nominal columns hold category codes.
+    """Convert X to a float64 matrix, with NaN for missing values and codes for categories.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
-        Nothing is copied if it is a float64 array already. Infinite values pass: whoever needs
-        finite ones checks while reading.
+        A float64 array is not copied. Infinite values are allowed; callers that need finite
+        values check for them.
     categories : sequence of (None or sequence), optional
-        For each column the labels of a nominal attribute in declared order, or None for a numeric
-        one. A label that was not declared is an unknown value, hence missing.
+        For each column, the labels of a nominal attribute in declared order, or None if numeric.
+        Other labels are unknown and become missing.
     unknown : sequence of int, optional
-        For each column what an unknown value is, if not missing; see :func:`encode_nominal`.
+        For each column, how to treat unknown labels; see :func:`encode_nominal`.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def as_matrix(X, categories=None, unknown=None):
     """
     if categories is None or all(labels is None for labels in categories):
         if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
-            return X  # the checks below would find nothing, block after block
+            return X  # skip checks that would pass for every block
         try:
             return check_array(as_array(X), dtype=np.float64, ensure_all_finite=False)
         except ValueError:
@@ -86,35 +86,37 @@ def as_matrix(X, categories=None, unknown=None):
 
 
 def as_array(X):
-    """A data frame of NumPy's numbers as a float64 array; anything else as it is.
+    """Convert a data frame of NumPy numbers to a float64 array; return anything else unchanged.
 
-    scikit-learn checks a data frame column by column, an array as a whole.
+    scikit-learn checks data frames column by column but arrays as a whole.
     """
     is_plain = hasattr(X, "iloc") and 0 < len(plain_columns(X)) == X.shape[1]
     return X.to_numpy(np.float64) if is_plain else X
 
 
 def validate_numbers(estimator, X, ensure_all_finite, reset=True):
-    """scikit-learn's ``validate_data`` for a table of numbers, which is returned as float64."""
+    """Apply scikit-learn's ``validate_data`` and return a float64 array."""
     checks = {"dtype": np.float64, "ensure_all_finite": ensure_all_finite}
     array = as_array(X)
     if array is X:
         return validate_data(estimator, X, reset=reset, **checks)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of columns
+    validate_data(
+        estimator, X, reset=reset, skip_check_array=True
+    )  # checks column names and number
     return check_array(array, estimator=estimator, input_name="X", **checks)
 
 
 def read_table(X, nominal=None):
-    """Return (matrix, categories) of a training table.
+    """Encode a training table and find its categories.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
-        Nominal are the columns named by ``nominal`` and, in a data frame, those of pandas'
-        categorical or polars' Enum dtype (declared categories, in declared order) and those that
-        hold text or polars' Categorical (observed categories, sorted).
+        Training table. In a data frame, columns with pandas' categorical or polars' Enum dtype
+        are nominal with their declared categories; columns with text or polars' Categorical are
+        nominal with the sorted observed categories.
     nominal : None, "from_dtype", or array-like of bool, int or str
-        More nominal columns, as a mask, indices or names: observed categories, sorted.
+        Further nominal columns, as a mask, indices or names, with sorted observed categories.
 
     Returns
     -------
@@ -144,7 +146,7 @@ def has_nominal(X, nominal=None):
 
 
 def _nominal_dtypes(X):
-    """Which columns of a data frame are nominal by their dtype, as a mask."""
+    """Mask of the columns of a data frame that are nominal by dtype."""
     return np.array([type(dtype).__name__ in DECLARED + OBSERVED for dtype in X.dtypes], dtype=bool)
 
 
@@ -190,7 +192,7 @@ def _width(X):
 
 
 def _frame_or_array(X):
-    """X if it is a data frame, else as a 2-D array."""
+    """Return X itself if it is a data frame, otherwise a 2-D array."""
     if hasattr(X, "columns"):
         return X
     matrix = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
@@ -207,7 +209,7 @@ def _column(X, position):
 
 
 def _read_numbers(X, nominal, order, ensure_all_finite):
-    """A float64 matrix with the columns of X; those of ``nominal`` are left to the caller."""
+    """Convert X to a float64 matrix; the caller fills the columns of ``nominal``."""
     if len(X) == 0:
         raise ValueError("Found array with 0 sample(s): X has no row; at least one is needed.")
     matrix, nominal = np.empty(X.shape, order=order), set(nominal)

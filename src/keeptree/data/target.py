@@ -1,4 +1,4 @@
-"""Targets: classes as codes, or numbers."""
+"""Read targets: class codes for classification, numbers for regression."""
 
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
@@ -12,7 +12,7 @@ _NO_TARGET = "This estimator requires y to be passed, but the target y is None."
 
 
 def read_target(y):
-    """Return (classes, codes); a categorical y keeps its declared labels, used or not, in order.
+    """Return classes and codes; a categorical y keeps all declared labels in order.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def read_target(y):
 
 
 def read_values(y):
-    """Return the numbers of a regression target as float64; missing or infinite ones are an error.
+    """Return a regression target as float64; missing and infinite values raise an error.
 
     Examples
     --------

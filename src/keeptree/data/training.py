@@ -1,4 +1,4 @@
-"""A data file as a training sample: attributes and classes, checked, as a learner takes them."""
+"""Read a training sample from a data file and check it."""
 
 import re
 import warnings
@@ -13,7 +13,7 @@ from keeptree.data.source import as_data_file
 from keeptree.text import plural
 
 MOST_CLASSES = 1000
-_FEWEST_CELLS = 20  # of a column that may look like an identifier
+_FEWEST_CELLS = 20  # of a column that looks like an identifier
 _IDENTIFIER = "looks like an identifier; leave it out with --drop (in Python: drop)."
 _NAMED_ID = re.compile(r"(^|[^a-z])(id|ids|key|nr|no|number)$|[a-z](Id|ID|Nr|No)$|^(ID|Id)")
 
@@ -24,12 +24,12 @@ class Training(NamedTuple):
     Parameters
     ----------
     X : pandas.DataFrame
-        The attributes.
+        Attributes.
     y : pandas.Series
-        The classes, named; a categorical target keeps its declared labels.
+        Classes, with the column name; a categorical target keeps its declared labels.
     notation : tuple or None
-        For each attribute how its numbers are written if they have a unit or are dates, else None;
-        None if that holds for all. A model keeps it as ``notation_``.
+        Notation of each attribute with a unit or dates, None for the others; None if there is no
+        such attribute. Stored in a model as ``notation_``.
     """
 
     X: object
@@ -38,20 +38,20 @@ class Training(NamedTuple):
 
 
 def read_training(data, target, nominal=(), drop=(), tree=None):
-    """Read attributes and classes of a data file; warn of columns that are probably a mistake.
+    """Read attributes and classes from a data file, with warnings about suspect columns.
 
     Parameters
     ----------
     data : str, Path or DataFile
-        The file, as :func:`~keeptree.data.frame.read_frame` reads it.
+        Data file; see :func:`~keeptree.data.frame.read_frame`.
     target : str
         Column of the class.
     nominal : sequence of str
-        Columns that hold categories though they look like numbers.
+        Numeric columns to read as categories.
     drop : sequence of str
         Columns to leave out, such as an identifier.
     tree : Tree or estimator, optional
-        If it knows the names of its columns, only these are returned, in its order.
+        If it has column names, only these columns are returned, in its order.
 
     Returns
     -------
@@ -72,14 +72,14 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
 
 
 def split_target(frame, target):
-    """Take the column ``target`` from a data frame.
+    """Separate the column ``target`` from the attributes.
 
     Returns
     -------
     X : pandas.DataFrame
         The other columns.
     y : pandas.Series
-        The target. An unknown name, a missing label and values that cannot be classes are a
+        Target. An unknown name, missing labels and values that cannot be classes raise a
         ValueError.
     """
     find_column(target, frame.columns)
@@ -106,7 +106,7 @@ def split_target(frame, target):
 
 
 def warn_suspect_columns(X, y):
-    """Warn of attributes that are empty or look like identifiers, and of a target of numbers."""
+    """Warn about empty columns, likely identifiers and a numeric target."""
     for group in column_groups(list(range(X.shape[1])), len(X)):
         part = X.iloc[:, group]
         fractions = _columns_with_fractions(part)
@@ -136,14 +136,14 @@ def _warn(text):
 
 
 def _columns_with_fractions(X):
-    """Names of the columns in which some number is not whole."""
+    """Names of the columns that contain fractions."""
     numbers = X.iloc[:, plain_columns(X)]
     rest = numbers.to_numpy(np.float64) % 1
     return set(numbers.columns[((rest != 0) & ~np.isnan(rest)).any(axis=0)])
 
 
 def _numbers_rows(name, values):
-    """Whether distinct whole numbers count the rows: nearly in order, or in a column named so."""
+    """Whether distinct integers number the rows: nearly sorted, or by the name of the column."""
     if values.dtype.kind not in "iuf" or len(np.unique(values)) < len(values):
         return False
     steps = np.diff(values)
@@ -152,7 +152,7 @@ def _numbers_rows(name, values):
 
 
 def _columns_of(tree, X, data):
-    """The columns a tree knows, in its order; all of them if it is to be grown or has no names."""
+    """Columns of a tree in its order; all columns for a learner or a tree without names."""
     names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
     if names is None:
         return X
@@ -166,7 +166,7 @@ def _columns_of(tree, X, data):
 
 
 def _nominal_columns(tree):
-    """Names of the columns in which a tree tests categories."""
+    """Names of the nominal columns of a tree."""
     names, categories = getattr(tree, "feature_names", None), getattr(tree, "categories", None)
     if names is None or categories is None:
         return []

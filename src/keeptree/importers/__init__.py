@@ -1,4 +1,4 @@
-"""From a fitted model, a file or a text to a :class:`keeptree.Tree`: one file per format."""
+"""Convert fitted models, files and text to a :class:`keeptree.Tree`; one module per format."""
 
 from importlib import import_module
 from os import PathLike
@@ -11,8 +11,8 @@ from keeptree.importers.known import read_known
 from keeptree.importers.steps import run_steps
 from keeptree.tree import Tree
 
-# Qualified class name -> file and function that read it. Names, not classes: nothing foreign is
-# imported to find out that it is not needed. Subclasses are found through their bases.
+# Qualified class name -> module and function that read it. Names instead of classes avoid importing
+# other libraries. Subclasses are found through their bases.
 _IMPORTERS = {
     "sklearn.tree._classes.DecisionTreeClassifier": "scikit_learn:classifier_tree",
     "sklearn.tree._classes.DecisionTreeRegressor": "scikit_learn:regressor_tree",
@@ -35,14 +35,14 @@ _IMPORTERS = {
     "xgboost.core.Booster": "xgboost:live_model",
     "xgboost.sklearn.XGBModel": "xgboost:live_model",
 }
-# Those that pick one of several trees.
+# Importers that choose one of several trees.
 _ENSEMBLES = (
     "c50", "c50_text", "catboost", "imodels", "lightgbm", "members", "onnx", "pmml", "spark",
     "xgboost",
 )  # fmt: skip
-# Texts whose names, categories and classes are checked against the data.
+# Text formats whose names, categories and classes are checked against the data.
 _CHECKED = ("c50_text:read_text", "j48:read_text", "written:read_written")
-# What a damaged file makes an importer raise.
+# Exceptions that importers raise for damaged files.
 _DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
 _KINDS = (
     "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost, LightGBM, "
@@ -56,7 +56,7 @@ def _best_estimator(search):
     return search.best_estimator_
 
 
-# Qualified name of a class around a model -> how to see the model inside.
+# Qualified name of a wrapper class -> function that returns the wrapped model.
 _WRAPPERS = {
     "sklearn.frozen._frozen.FrozenEstimator": lambda model: model.estimator,
     "sklearn.model_selection._search.BaseSearchCV": _best_estimator,
@@ -65,7 +65,9 @@ _PIPELINE = "sklearn.pipeline.Pipeline"
 
 
 def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
-    """Return a tree from anywhere as a :class:`~keeptree.Tree`; the source is only read.
+    """Convert a decision tree from any supported source to a :class:`~keeptree.Tree`.
+
+    The source is never changed.
 
     Parameters
     ----------
@@ -74,32 +76,29 @@ def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
         search such as ``GridSearchCV`` or at the end of a ``Pipeline``; a forest or bagging
         ensemble, a model of imodels, XGBoost, LightGBM, CatBoost, Spark ML or ONNX; any estimator
-        that has one of our trees as ``tree_``; a ``Tree``; the path or content of a file of one of
-        these tools, of PMML, R (by our script), C5.0 or Weka's J48, or the path of a folder in
-        which Spark ML saved a model; or a tree as text, as :meth:`keeptree.Tree.to_text` prints it.
+        with a KeepTree ``tree_``; a ``Tree``; the path or content of a file from one of these
+        tools, PMML, R (written by our script), C5.0 or Weka's J48; the path of a folder saved by
+        Spark ML; or a tree as text in the format of :meth:`keeptree.Tree.to_text`.
     X, y : table of shape (n, n_features) and labels of shape (n,), optional
-        Rows whose classes are counted in every node; their counts replace those of the source.
-        Needed where the source has no class counts. Names and categories in a text are checked
-        against them.
+        Rows to count in every node; these counts replace those of the source. Required if the
+        source has no class counts. Names and categories of a text are checked against them.
     tree : int, optional
-        Which tree of an ensemble, counted from 0.
+        Index of the tree in an ensemble, from 0.
     missing : {"majority", "share", "error"}, optional
-        What happens to a missing value at tests for which the source has no rule, or one that a
-        Tree cannot hold: it goes to the heaviest child, is shared among the children by weight,
-        or is an error (the default).
+        Rule for missing values at tests where the source has none, or none that a Tree supports:
+        send them to the largest child, split them among the children by weight, or raise an
+        error (the default).
     fold : bool, default=True
-        Whether the steps of a pipeline are folded into the tests of its tree, so that the Tree
-        takes the raw columns: numbers before they are scaled, categories before they are encoded.
-        A step for which that is not possible is a ValueError that names it. False: the Tree takes
-        the transformed columns.
+        Whether to fold the steps of a pipeline into the tests of its tree, so that the Tree takes
+        raw columns: numbers before scaling, categories before encoding. A step that cannot be
+        folded raises a ValueError. If False, the Tree takes the transformed columns.
 
     Returns
     -------
     tree : Tree
-        It sends every row to the leaf to which the model sends it. A raw row that a pipeline
-        refuses, for example because of an unknown category, may be answered if the tree does not
-        ask for that value. A warning names what the source has lost, and ``source["lost"]`` keeps
-        it.
+        Sends every row to the same leaf as the model. A raw row that a pipeline rejects, for
+        example because of an unknown category, is accepted if the tree does not test that value.
+        A warning tells what could not be converted, and ``source["lost"]`` records it.
 
     Examples
     --------
@@ -152,7 +151,7 @@ def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
 
 
 def _complete(found, X, y, missing):
-    """The Tree that was found, with counts and a rule for missing values where they are given."""
+    """Complete a Tree with the given counts and rule for missing values."""
     if isinstance(found, Tree):
         if X is not None:
             return count_table(found, X, y, missing)
@@ -161,24 +160,23 @@ def _complete(found, X, y, missing):
 
 
 def _fold():
-    from keeptree.importers.folding import fold  # only a pipeline needs it
+    from keeptree.importers.folding import fold  # needed for pipelines only
 
     return fold
 
 
 def keep_with_steps(model, X=None):
-    """Return the tree of a model, and the fitted steps that rows must pass before it.
+    """Return the tree of a model and the fitted steps that come before it.
 
-    A pipeline is folded if it can be: then the tree takes raw rows, and no steps are left. One of
-    our classifiers behind the steps of a pipeline has learned from transformed columns, so that
-    these steps stay.
+    A pipeline is folded if possible: the tree then takes raw rows and no steps are left. The steps
+    before a KeepTree classifier remain, because it was fitted to transformed columns.
 
     Parameters
     ----------
     model : fitted estimator or Tree
-        What :func:`keep` takes.
+        Source for :func:`keep`.
     X : array-like or data frame, optional
-        Raw training rows, to count those of leaves that stand in several places.
+        Raw training rows, to count the cases of leaves that occur several times.
 
     Returns
     -------
@@ -200,7 +198,7 @@ def keep_with_steps(model, X=None):
 
 
 def _find(source, X, y, tree):
-    """The Tree of a source, or a Sketch if counts or classes may have to come from data."""
+    """Return the Tree of a source, or a Sketch if it may need counts or classes from data."""
     if isinstance(source, Tree):
         return source
     if isinstance(source, str | bytes | PathLike):
@@ -217,7 +215,7 @@ def _find(source, X, y, tree):
 
 
 def _read(opened, X, y, tree):
-    """What a file or a text holds; an error names the file."""
+    """Read the content of a file or text; errors name the file."""
     try:
         if opened.importer in _CHECKED:
             known = None if X is None else read_known(X, y)
@@ -265,12 +263,12 @@ def unwrap(model):
                 transformers.append(model[:-1])
             model = model.steps[-1][1]
         else:
-            # One of our classifiers around a pipeline has its steps.
+            # A KeepTree classifier around a pipeline contains its steps.
             return model, transformers + getattr(model, "preprocessing_", [])
 
 
 def check_decides_by_tests(model):
-    """Raise a ValueError if an unwrapped model decides otherwise than the leaves of its tree."""
+    """Raise a ValueError if a model does not decide by the leaves of its tree."""
     if type(model).__name__ == "NBTreeClassifier":
         raise ValueError(
             "An NBTreeClassifier decides by naive Bayes inside its leaves, not by its tests alone; "
@@ -287,7 +285,7 @@ def _lookup(model, registry):
 
 
 def _describe(model):
-    """What a model is, for an error: two of our users' models are called Tree."""
+    """Describe a model in an error message, with its module because class names can clash."""
     if isinstance(model, type):
         return f"the class {model.__name__}, which is not fitted"
     module = type(model).__module__.split(".")[0]

@@ -1,22 +1,22 @@
-"""Class counts and classes of a boosted tree, which itself has only values of a margin."""
+"""Recover the class counts of a boosted tree from its leaf values."""
 
 import numpy as np
 
-_SLACK = 1e-3  # of a case: float32 sums of gradients carry rounding
+_SLACK = 1e-3  # of a case, for the rounding of float32 gradient sums
 
 
 def binary_counts(cases, value, prior, rate, penalty):
     """Class counts of a leaf of the first round of binary boosting with the logistic loss.
 
     A leaf's value is ``rate * G / (H + penalty)``, with G the sum of ``y - prior`` over its cases
-    and H that of ``prior (1 - prior)``, so that G and with it the positive cases are known.
+    and H that of ``prior (1 - prior)``, which gives G and hence the number of positive cases.
 
     Parameters
     ----------
     cases : float
         Number of cases in the leaf.
     value : float
-        Its value, without the log-odds of the prior.
+        Leaf value without the log-odds of the prior.
     prior : float
         Probability of the second class before the first round.
     rate, penalty : float
@@ -25,8 +25,8 @@ def binary_counts(cases, value, prior, rate, penalty):
     Returns
     -------
     counts : ndarray of shape (2,) or None
-        None if they are not whole numbers of cases: weights, or settings that the formula does not
-        know, were at work.
+        None if the counts are not integers, because of weights or settings that the formula does
+        not cover.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def binary_counts(cases, value, prior, rate, penalty):
 
 
 def set_counts(sketch, leaves):
-    """Give the leaves of a sketch their counts if all are known: ``{node: counts or None}``."""
+    """Set the counts of all leaves if they are all known: ``{node: counts or None}``."""
     if leaves and all(counts is not None for counts in leaves.values()):
         for node, counts in leaves.items():
             sketch.counts[node] = counts
@@ -49,6 +49,6 @@ def set_counts(sketch, leaves):
 
 
 def describe(number, n_trees, library):
-    """What is told about where a boosted tree came from."""
+    """Describe the origin of a boosted tree."""
     which = f"tree {number} of {n_trees} of " if n_trees > 1 else ""
     return {"model": f"{which}{library}", "library": library}

@@ -1,4 +1,4 @@
-"""Trees of C5.0: the ``.tree`` file with its ``.names``, and what KeepTree's R script writes."""
+"""Read C5.0 trees from ``.tree`` and ``.names`` files or from KeepTree's R script."""
 
 import re
 from pathlib import Path
@@ -13,19 +13,19 @@ from keeptree.tree import SHARE
 _NOT_APPLICABLE = "N/A"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _FIELD = re.compile(rf"\s*(\w+)=({_QUOTED}(?:,{_QUOTED})*)")
-_FEW = 1e-4  # cases that C5.0 takes for none
+_FEW = 1e-4  # weight that C5.0 treats as no cases
 _MOST_FORKS = 1_000_000
 
 
 def read_tree(source, *, tree=None):
-    """Return the Sketch of a ``.tree`` file, whose ``.names`` file lies beside it.
+    """Return the Sketch of a ``.tree`` file with the ``.names`` file beside it.
 
     Parameters
     ----------
     source : Path or str
-        The file; text has no ``.names`` and is refused.
+        Path of the file; text without a ``.names`` file is refused.
     tree : int, optional
-        Which trial of boosting.
+        Boosting trial.
     """
     names = source.with_suffix(".names") if isinstance(source, Path) else None
     if names is None or not names.is_file():
@@ -38,7 +38,7 @@ def read_tree(source, *, tree=None):
 
 
 def read_document(document, *, tree=None):
-    """Return the Sketch of a C5.0 object that ``keeptree_write`` in R wrote."""
+    """Return the Sketch of a C5.0 object written by ``keeptree_write`` in R."""
     sketch = _sketch(document["tree"], document["names"], tree)
     sketch.source["library"] = f"R C50 {document['version']}"
     return sketch
@@ -75,7 +75,7 @@ def _sketch(text, names, tree):
 
 
 def _split_lines(text):
-    """The fields before the first node, and those of each node: ``{name: [text, ...]}``."""
+    """Return the fields before the first node and those of each node: ``{name: [text, ...]}``."""
     head, nodes = {}, []
     for line in filter(str.strip, text.splitlines()):
         fields, end = {}, 0
@@ -109,7 +109,7 @@ def _forks(fields):
 
 
 def _starts(nodes):
-    """Where each tree starts among the nodes, which come parents first; and where the last ends."""
+    """Start of each tree among the nodes, which come parents first, and the end of the last."""
     starts, place = [0], 0
     while place < len(nodes):
         wanted = 1
@@ -123,18 +123,18 @@ def _starts(nodes):
 
 
 class _Writer:
-    """Writes the nodes of one tree, which come parents first, into a Sketch."""
+    """Writes the nodes of one tree, parents first, into a Sketch."""
 
     def __init__(self, sketch, nodes):
         self.sketch, self.nodes = sketch, nodes
-        # Of equal classes C5.0 takes the root's, then the first: the first declared one in a Tree.
+        # C5.0 breaks ties by the root's class, then by order; a Tree by declared order.
         root = sketch.classes.index(_one(nodes[0], "class"))
         self.order = sorted(range(len(sketch.classes)), key=lambda code: (code != root, code))
         sketch.classes = [sketch.classes[code] for code in self.order]
 
     def write(self):
         tests = {1: self._multiway, 2: self._threshold, 3: self._subsets}
-        # Node of the sketch (None: a branch for "not applicable") and the counts above it.
+        # Node of the sketch (None for a "not applicable" branch) and the counts of its parent.
         stack = [(0, None)]
         for fields in self.nodes:
             node, above = stack.pop()
@@ -163,7 +163,7 @@ class _Writer:
         return counts[self.order]
 
     def _leaf(self, node, counts, above):
-        """A leaf without cases answers as its parent, which a Tree does for counts of 0."""
+        """Add a leaf; one without cases decides like its parent, as a Tree does for counts of 0."""
         empty = counts is None or counts.sum() < _FEW
         deciding = above if empty else counts
         self.sketch.counts[node] = np.zeros(len(self.order)) if empty else counts
@@ -196,7 +196,7 @@ class _Writer:
         return [None, *self.sketch.numeric(node, self._column(fields), cut, SHARE)]
 
     def _subsets(self, node, fields, counts):
-        """Categories in no subset stop here: a leaf without cases, which answers as this node."""
+        """Add a subset test; other categories reach an empty leaf that decides like this node."""
         column = self._column(fields)
         labels = self.sketch.categories[column]
         subsets = [subset for subset in fields["elts"] if subset != [_NOT_APPLICABLE]]

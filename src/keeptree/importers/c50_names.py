@@ -1,4 +1,4 @@
-"""The ``.names`` file of C5.0: classes, columns and their categories."""
+"""Read the classes, columns and categories of a C5.0 ``.names`` file."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _WEIGHT = "case weight"
 
 @dataclass(frozen=True)
 class Names:
-    """What a ``.names`` file declares.
+    """Content of a ``.names`` file.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def read_names(text):
 
 
 def _values(name, values):
-    """Categories, None for numbers, or _LEFT_OUT for a column that C5.0 does not use."""
+    """Categories, None for numbers, or _LEFT_OUT for columns that C5.0 ignores."""
     kind = values[0].casefold()
     if kind.startswith("="):
         raise ValueError(f"{name!r:.80} is computed from other columns, which a Tree cannot do.")
@@ -74,7 +74,7 @@ def _values(name, values):
 
 
 def _entries(text):
-    """Statements: their names, and the sign that ends each name."""
+    """Statements: their names and the delimiter after each name."""
     names, signs = [], []
     for name, sign in _tokens(text):
         if name:
@@ -88,10 +88,10 @@ def _entries(text):
 
 
 def _tokens(text):
-    """Names with the sign that ends them: ``,``, ``:`` or ``.``, which may be left out.
+    """Names with the delimiter that ends them: ``,``, ``:`` or an optional ``.``.
 
-    A bar starts a comment, a backslash takes away the meaning of the next sign, and a full stop
-    inside a name is a part of it.
+    A bar starts a comment, a backslash escapes the next character, and a full stop inside a name
+    belongs to it.
     """
     text = re.sub(r"(?<!\\)\|[^\n]*", "", text)
     name, place = "", 0

@@ -1,4 +1,4 @@
-"""The text that C5.0 prints: its own output, and R's ``summary`` of a C5.0 tree."""
+"""Read the output of C5.0 and R's ``summary`` of a C5.0 tree."""
 
 import re
 
@@ -24,12 +24,12 @@ def read_text(text, *, known=None, tree=None):
     Parameters
     ----------
     text : str
-        What C5.0 prints; text around the tree is skipped.
+        Output of C5.0; text around the tree is skipped.
     known : Known, optional
-        What the data hold. C5.0 prints only how many cases of a leaf are of other classes, so that
-        three classes or more need it for their counts.
+        Labels of the data. C5.0 prints only how many cases of a leaf belong to other classes, so
+        counts of three or more classes require data.
     tree : int, optional
-        Which trial of boosting.
+        Boosting trial.
     """
     starts = [found.end() for found in _TREE.finditer(text)]
     if not starts:
@@ -56,7 +56,7 @@ def read_text(text, *, known=None, tree=None):
 
 
 def _join(body, first):
-    """Numbered lines, with a list of categories that goes on in the next lines in one of them."""
+    """Join category lists that continue over several lines; return numbered lines."""
     lines, opened = [], False
     for number, raw in enumerate(body.split("\n"), start=first):
         raw = raw.rstrip()
@@ -71,7 +71,7 @@ def _join(body, first):
 
 
 def _splice(lines):
-    """``(number, depth, text)`` of the lines, with subtrees, which C5.0 prints behind, in place."""
+    """Return ``(number, depth, text)`` of the lines, with separately printed subtrees in place."""
     parts = {"": []}
     name = ""
     for number, raw in lines:
@@ -101,7 +101,7 @@ def _line(number, depth, text):
     if text.endswith(":"):
         condition = text[:-1]
     else:
-        # The class follows the last colon before which a condition is complete.
+        # The class follows the last colon that ends a complete condition.
         condition, sign, ending = text.rpartition(": ")
         if sign:
             leaf = _leaf(number, ending, 4 * depth + len(condition) + 3)

@@ -1,4 +1,4 @@
-"""One tree of a CatBoost model: live, or its JSON file."""
+"""Read one tree of a CatBoost model, from memory or JSON."""
 
 import json
 import tempfile
@@ -58,7 +58,7 @@ def read_document(document, *, tree=None):
         stack += [(first, depth + 1, index), (second, depth + 1, index | 1 << depth)]
     if loss in ("Logloss", "CrossEntropy"):
         sketch.classes = _class_names(document)
-        if len(trees) == 1:  # the model is this tree, and decides by the sign of its margin
+        if len(trees) == 1:  # the only tree decides by the sign of its margin
             scale, bias = document.get("scale_and_bias", [1, [0]])
             for node, leaf in leaves.items():
                 value = scale * trees[0]["leaf_values"][leaf] + bias[0]
@@ -67,7 +67,7 @@ def read_document(document, *, tree=None):
 
 
 class _Test:
-    """One test of an oblivious tree, asked at every node of a level."""
+    """A test of an oblivious tree, shared by all nodes of a level."""
 
     def __init__(self, split, numbers, nominal, features):
         self.border = self.value = None
@@ -87,12 +87,12 @@ class _Test:
             missing = 1 if self.feature.get("nan_value_treatment") == "AsTrue" else 0
             return sketch.numeric(node, column, self.border, missing)
         labels = sketch.categories[column]
-        # A value that is not tested is just not equal to the one that is.
+        # Untested categories simply fail the test.
         return sketch.nominal(node, column, [int(x == self.value) for x in labels], 0, width=2)
 
 
 def _category(code, features):
-    """The category of a hash, which CatBoost writes down only if it was told the data."""
+    """Category of a hash, which CatBoost saves only if given the data."""
     for pair in features.get("cat_features_hash") or []:
         if pair["hash"] % 2**32 == code % 2**32:
             return pair["value"]

@@ -1,4 +1,4 @@
-"""Class counts of a tree from rows, each counted in the leaf that it reaches."""
+"""Compute the class counts of a tree from rows of data."""
 
 import warnings
 from dataclasses import replace
@@ -21,11 +21,11 @@ def finish(sketch, X=None, y=None, missing=None):
     Parameters
     ----------
     sketch : Sketch
-        What an importer read.
+        Result of an importer.
     X, y : table and labels, optional
-        Rows to count; without them the source must have class counts, or a class in each leaf.
+        Rows to count. Without them, the source must have class counts or a class in each leaf.
     missing : {"majority", "share", "error"}, optional
-        Rule for missing values at tests for which the source gives none that a Tree can hold.
+        Rule for missing values at tests where the source has none that a Tree supports.
     """
     if X is None and sketch.uncounted:
         sketch.lost.append(sketch.uncounted)
@@ -68,7 +68,7 @@ def count_rows(tree, rows, codes, weight=None, missing=None, keep_labels=True):
     Parameters
     ----------
     tree : Tree
-        Its own counts, if it has any, are replaced.
+        Tree whose counts are replaced.
     rows, codes : ndarray
         Encoded rows, and positions of their classes.
     weight : ndarray, optional
@@ -76,19 +76,19 @@ def count_rows(tree, rows, codes, weight=None, missing=None, keep_labels=True):
     missing : str, optional
         As for :func:`finish`.
     keep_labels : bool
-        Whether the nodes keep their classes; else each takes the largest count.
+        Whether nodes keep their classes; otherwise the largest count decides.
     """
     weight = np.ones(len(rows)) if weight is None else weight
     tested = np.unique(tree.feature[tree.kind != LEAF])
     complete = ~np.isnan(rows[:, tested]).any(axis=1)
-    # Rows without missing values decide how the others are shared, or which child is heavier.
+    # Rows without missing values determine the weights of the children.
     tree = _with_counts(tree, rows[complete], codes[complete], weight[complete], keep_labels)
     tree = set_missing(tree, missing)
     return tree if complete.all() else _with_counts(tree, rows, codes, weight, keep_labels)
 
 
 def set_missing(tree, rule):
-    """Return the tree with ``rule`` at the tests that have none for missing values."""
+    """Return the tree with ``rule`` at the tests without a rule for missing values."""
     if rule is None:
         return tree
     if rule not in MISSING_RULES:
@@ -129,7 +129,7 @@ def _with_counts(tree, rows, codes, weight, keep_labels):
 
 
 def _columns_of(sketch, X):
-    """The columns of X that the source names, in its order; categories as X spells them."""
+    """Select the columns of the source from X, with the categories as X spells them."""
     names = column_names(X)
     if names is None or sketch.names is None:
         return X

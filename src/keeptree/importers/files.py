@@ -1,4 +1,4 @@
-"""Files and text that hold a tree: which importer reads what, told by the content."""
+"""Choose the importer for a file or text by its content."""
 
 import json
 import re
@@ -11,23 +11,23 @@ from keeptree.importers.written import looks_written
 _HEAD = 4096
 _UBJSON = rb"\{[$#LlIiUdD]"
 _MOST_BYTES = 1 << 30
-# A hostile file of a few megabytes can ask for gigabytes of lists: values are counted first.
+# A malicious file of a few megabytes can expand to gigabytes, so values are counted first.
 _MOST_LINES = 500_000
 _MOST_CONTAINERS, _MOST_VALUES = 2_000_000, 8_000_000
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a file or a text holds.
+    """Content of a file or text and its importer.
 
     Attributes
     ----------
     importer : str
         ``"file:function"`` in ``keeptree.importers``.
     content : object
-        What the function takes: text, bytes, a JSON document or a path.
+        Argument of the function: text, bytes, a JSON document or a path.
     name : str or None
-        The path, for messages; None for text.
+        Path for messages; None for text.
     """
 
     importer: str
@@ -64,10 +64,10 @@ def open_source(source):
 
 
 def is_keeptree_file(path):
-    """Whether a file is KeepTree's own JSON, or JSON of no kind that an importer knows."""
+    """Whether a file is KeepTree's own JSON or unknown JSON."""
     content = Path(path).read_bytes()
     head = content[:_HEAD].lstrip()
-    if re.match(rb'\{\s*"format"', head):  # as KeepTree writes it
+    if re.match(rb'\{\s*"format"', head):  # as written by KeepTree
         return True
     is_json = head[:1] == b"{" or Path(path).suffix.lower() == ".json"
     if not is_json or re.match(_UBJSON, head):
@@ -84,7 +84,7 @@ def _file_source(path):
 
 
 def _content_source(content, path, importer=None):
-    """The Source of bytes; ``importer`` is what the name of their file suggests."""
+    """Source of bytes; ``importer`` is suggested by the file name."""
     name = path or "The content"
     head = content[:_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head:
@@ -107,7 +107,7 @@ def _content_source(content, path, importer=None):
     return _text_source(text, path)
 
 
-# How the content of a file begins -> its importer, or (after !) why it is not read.
+# First bytes of a file -> importer, or (after !) the reason for refusing it.
 _BINARY = {
     rb"<|\xff\xfe<\0|\xfe\xff\0<": "pmml:read_xml",
     rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42]": "onnx:read_bytes",
@@ -125,10 +125,10 @@ _BINARY = {
     rb"PK\x03\x04": "!is a zip archive; give the file in it that holds the tree.",
 }
 
-# How the name of a file ends -> who reads it, if its content is not known.
+# File extension -> importer, if the content is not recognised.
 _ENDINGS = {".onnx": "onnx:read_bytes", ".pmml": "pmml:read_xml"}
 
-# A pattern in a text -> its importer.
+# Pattern in a text -> importer.
 _TEXTS = {
     r"\A\s*<(\?xml|!|\w+[:\s>])": "pmml:read_xml",
     r"\Atree\s*\nversion=": "lightgbm:read_text",
@@ -143,13 +143,13 @@ def _text_source(text, name):
         raise ValueError(f"{name or 'The text'} has more than {_MOST_LINES:,} lines.")
     for pattern, importer in _TEXTS.items():
         if re.search(pattern, text[:1_000_000], re.MULTILINE):
-            beside = importer == "c50:read_tree" and name is not None  # a second file is needed
+            beside = importer == "c50:read_tree" and name is not None  # needs a second file
             return Source(importer, Path(name) if beside else text, name)
     return Source("written:read_written", text, name)
 
 
 def parse_json(content, name):
-    """Return a JSON document from bytes; one that is damaged or too large is a ValueError."""
+    """Parse JSON bytes; damaged or oversized documents raise a ValueError."""
     containers = content.count(b"[") + content.count(b"{")
     if containers > _MOST_CONTAINERS or content.count(b",") > _MOST_VALUES:
         raise ValueError(f"{name} holds more values than a tree has; save one tree alone.")
@@ -177,7 +177,7 @@ def _json_source(content, path):
     )
 
 
-# A key that only this kind of document has -> its importer.
+# Key that only this kind of document has -> importer.
 _JSON = {
     "keeptree_r": "r_trees:read_document",
     "keeptree_c50": "c50:read_document",

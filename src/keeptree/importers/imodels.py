@@ -1,4 +1,4 @@
-"""Models of imodels that are one tree: some around a tree of scikit-learn, some with their own."""
+"""Read imodels classifiers that consist of one tree."""
 
 import warnings
 from dataclasses import replace
@@ -12,7 +12,7 @@ from keeptree.importers.sketch import Sketch, just_below
 
 
 def wrapped_tree(model, *, tree=None):
-    """Return the tree inside a model that wraps one of scikit-learn, or a forest."""
+    """Return the tree of a model that wraps a scikit-learn tree or forest."""
     inner = getattr(model, "estimator_", None)
     if inner is None:
         raise ValueError(f"This {type(model).__name__} is not fitted, or has no tree inside.")
@@ -25,7 +25,7 @@ def wrapped_tree(model, *, tree=None):
 
 
 def shrunk_tree(model, *, tree=None):
-    """Return the tree of hierarchical shrinkage; its counts are the shrunk ones."""
+    """Return the tree of hierarchical shrinkage, with shrunk counts."""
     kept = wrapped_tree(model, tree=tree)
     lost = "Hierarchical shrinkage has replaced the class counts by shrunk probabilities"
     warnings.warn(f"{lost}; X and y would give the counts.", stacklevel=4)
@@ -33,7 +33,7 @@ def shrunk_tree(model, *, tree=None):
 
 
 def tao_tree(model, *, tree=None):
-    """Return the tree that alternating optimization has changed; its counts are out of date."""
+    """Return the tree of alternating optimization, whose counts are out of date."""
     check_is_fitted(model, "model")
     choose_tree(tree, 1)
     _check_classifies(model, model.model)
@@ -74,7 +74,7 @@ def optimal_tree(model, *, tree=None):
 
 
 def _preorder(rule):
-    """Nested rules, each before its children: the false side is the left one."""
+    """Nested rules in preorder; the left child is the false side."""
     stack = [rule]
     while stack:
         rule = stack.pop()
@@ -104,25 +104,25 @@ def c45_tree(model, *, tree=None):
 
 
 def shrunk_c45_tree(model, *, tree=None):
-    """Return the Sketch of a C4.5 tree behind hierarchical shrinkage."""
+    """Return the Sketch of a C4.5 tree inside hierarchical shrinkage."""
     sketch = c45_tree(model.estimator_, tree=tree)
     sketch.source["model"] = type(model).__name__
     return sketch
 
 
 def _c45_class(leaf, n_classes):
-    """The class of a leaf, which holds the number of its class or, of two, a probability."""
+    """Class of a leaf, stored as its index or, for two classes, as a probability."""
     value = float(leaf.firstChild.nodeValue)
     if n_classes == 2:
         return int(value > 0.5)
-    # imodels weighs the class by the leaf's share, and takes the first if that was rounded to 0.
+    # imodels takes the first class if the share of the leaf was rounded to 0.
     return int(value) if float(leaf.getAttribute("p")) > 0 else 0
 
 
 def rule_list(model, *, tree=None):
     """Return the Sketch of a ``GreedyRuleListClassifier`` or ``OneRClassifier``: a chain of tests.
 
-    A rule answers if ``x >= cutoff``, a flipped one if ``x < cutoff``.
+    A rule applies if ``x >= cutoff``, a flipped one if ``x < cutoff``.
     """
     check_is_fitted(model, "rules_")
     choose_tree(tree, 1)
@@ -140,7 +140,7 @@ def rule_list(model, *, tree=None):
 def frugal_tree(model, *, tree=None):
     """Return the Sketch of a ``FastFrugalTreeClassifier``: each test but the last has one exit.
 
-    A rule answers if ``x > cutoff``, a flipped one if ``x <= cutoff``.
+    A rule applies if ``x > cutoff``, a flipped one if ``x <= cutoff``.
     """
     check_is_fitted(model, "rules_")
     choose_tree(tree, 1)
@@ -155,7 +155,7 @@ def frugal_tree(model, *, tree=None):
 
 
 def _answer(sketch, leaf, share, cases):
-    """Give a leaf the share of the second class and its cases."""
+    """Set the share of the second class and the cases of a leaf."""
     sketch.label[leaf] = int(share > 0.5)
     second = 0.0 if cases == 0 else float(np.rint(share * cases))
     sketch.counts[leaf] = np.array([cases - second, second])

@@ -1,4 +1,4 @@
-"""The text of a J48 tree, as Weka and ``keeptree grow`` print it."""
+"""Read the text of a J48 tree, as printed by Weka and ``keeptree grow``."""
 
 import re
 
@@ -14,15 +14,15 @@ _SIGNS = {"<=": "<=", ">": ">", "=": "in", "!=": "not in"}
 
 
 def read_text(text, *, known=None):
-    """Return the Sketch of a J48 tree, with ``-B`` and unpruned too.
+    """Return the Sketch of a J48 tree, including unpruned trees and option ``-B``.
 
     Parameters
     ----------
     text : str
-        What Weka prints; text before the tree and behind its size is skipped.
+        Output of Weka; text before the tree and after its size is skipped.
     known : Known, optional
-        What the data hold. Weka prints only how many cases of a leaf are of other classes, so that
-        three classes or more need it for their counts.
+        Labels of the data. Weka prints only how many cases of a leaf belong to other classes, so
+        counts of three or more classes require data.
     """
     title, end = _TITLE.search(text), _END.search(text)
     if title is None or end is None or end.start() < title.end():

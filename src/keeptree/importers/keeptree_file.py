@@ -4,7 +4,7 @@ from keeptree.tree import Tree
 
 
 def read_document(document):
-    """Return the Tree of a file that ``Tree.save`` wrote; a model has its tree inside."""
+    """Return the Tree of a file written by ``Tree.save``."""
     if document.get("format") == "keeptree.Model":
         raise ValueError(
             "This is a model, not a tree; kt.load(path).tree_ is its tree, and keeptree report "

@@ -1,4 +1,4 @@
-"""Classes and class counts of the leaves of a tree that was read from text."""
+"""Classes and class counts of the leaves of a tree read from text."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from keeptree.importers.line import check_absent
 
 
 def give_classes(sketch, leaves, known=None):
-    """Give a Sketch its classes, the class of each leaf and, if the text has them all, its counts.
+    """Set the classes of a Sketch, the class of each leaf and, if complete, its counts.
 
     Parameters
     ----------
     sketch : Sketch
         The tests.
     leaves : dict of int to (Leaf, int)
-        Of each leaf of the Sketch what the text has, and the number of the line.
+        Text of each leaf and its line number.
     known : Known, optional
-        What the data hold; classes are checked against it.
+        Labels of the data, to check the classes against.
     """
     _read_labels(leaves, known)
     sketch.classes = _classes(leaves, known)
@@ -42,10 +42,10 @@ def give_classes(sketch, leaves, known=None):
 
 
 def _read_labels(leaves, known):
-    """Replace the labels of the leaves by those of the data that they stand for."""
+    """Replace the labels of the leaves by the matching labels of the data."""
     data = known.classes if known is not None else ()
     labels = [label for leaf, _ in leaves.values() for label in (leaf.label, *leaf.others)]
-    # One label that is text makes all of them text, whatever they look like.
+    # If one label is text, all of them are.
     read = str if any(isinstance(label, str) for label in labels) else (lambda label: label)
     for leaf, _ in leaves.values():
         leaf.label = match_label(read(leaf.label), data)
@@ -68,7 +68,7 @@ def _classes(leaves, known):
 
 
 def _counts(leaf, position):
-    """Cases by class in the order of ``position``; None if the text does not give them all."""
+    """Cases by class in the order of ``position``; None if incomplete."""
     counts = [0.0] * len(position)
     for label, cases in leaf.others.items():
         counts[position[label]] = cases

@@ -1,4 +1,4 @@
-"""One tree of a LightGBM model: live, or its text file."""
+"""Read one tree of a LightGBM model, from memory or text."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from keeptree.importers.sketch import Sketch, just_below
 _CLASSIFIES = ("binary", "multiclass", "multiclassova", "cross_entropy")
 _ZERO = float(np.float32(1e-35))  # kZeroThreshold
 _MISSING_NONE, _MISSING_ZERO = 0, 1  # bits 2 and 3 of decision_type
-# Settings under which the values of the first round do not give the class counts.
+# Settings for which class counts cannot be recovered from the first round.
 _NEUTRAL = {
     "lambda_l1": 0.0, "max_delta_step": 0.0, "scale_pos_weight": 1.0, "sigmoid": 1.0,
     "is_unbalance": 0.0, "bagging_freq": 0.0, "path_smooth": 0.0, "boost_from_average": 1.0,
@@ -35,7 +35,7 @@ def live_model(model, *, tree=None):
 
 
 def read_text(text, *, tree=None):
-    """Return the Sketch of one tree of the text that LightGBM saves."""
+    """Return the Sketch of one tree in LightGBM's text format."""
     head, *blocks = re.split(r"^Tree=\d+\n", text, flags=re.MULTILINE)
     if blocks and "end of trees" not in blocks[-1]:
         raise ValueError("The file ends in the middle, as if it had been cut off.")
@@ -79,7 +79,7 @@ def _numbers(block, name, kind=float):
 
 
 def _categories(head, text):
-    """Labels of the categorical columns, in the order in which pandas had them."""
+    """Labels of the categorical columns, in the order of pandas."""
     infos = head["feature_infos"].split(" ")
     found = re.search(r"^pandas_categorical:(.*)$", text, flags=re.MULTILINE)
     stored = iter(json.loads(found[1]) or [] if found else [])
@@ -94,7 +94,7 @@ def _categories(head, text):
 
 
 def _write_nodes(sketch, block):
-    """Fill the sketch; return ``{node: number of the leaf}``."""
+    """Fill the sketch; return ``{node: leaf index}``."""
     if int(block["num_leaves"]) == 1:
         return {0: 0}
     feature, left, right, kinds = (
@@ -125,7 +125,7 @@ def _write_nodes(sketch, block):
 
 
 def _effective(threshold):
-    """The threshold as it works: LightGBM reads numbers next to 0 as 0 before it compares."""
+    """Effective threshold: LightGBM treats numbers close to 0 as 0."""
     if 0 <= threshold <= _ZERO:
         return _ZERO
     return just_below(-_ZERO) if -_ZERO <= threshold < 0 else threshold
@@ -139,12 +139,12 @@ def _missing_branch(kind, threshold):
             "x <= t."
         )
     if rule == _MISSING_NONE:
-        return 0 if threshold >= 0 else 1  # NaN is read as 0
+        return 0 if threshold >= 0 else 1  # NaN counts as 0
     return 0 if kind & 2 else 1
 
 
 def _labels(sketch, column, codes):
-    """Labels of a categorical column; one that the file does not know has codes."""
+    """Labels of a categorical column; codes if the file has no labels."""
     if sketch.categories[column] is None:
         changed = list(sketch.categories)
         changed[column] = tuple(range(max(codes) + 1))
@@ -153,7 +153,7 @@ def _labels(sketch, column, codes):
 
 
 class _CategorySets:
-    """The sets of category codes of a tree, as words of 32 bits."""
+    """Sets of category codes of a tree, stored as 32-bit words."""
 
     def __init__(self, block):
         self.start = _numbers(block, "cat_boundaries", int)
@@ -168,7 +168,7 @@ class _CategorySets:
 
 def _binary_answers(sketch, block, leaves, settings, number, n_trees):
     values, cases = _numbers(block, "leaf_value"), _numbers(block, "leaf_count", int)
-    if n_trees == 1:  # the model is this tree, and decides by the sign of its margin
+    if n_trees == 1:  # the only tree decides by the sign of its margin
         for node, leaf in leaves.items():
             sketch.label[node] = int(values[leaf] > 0)
     if number or not cases or len(leaves) < 2:
@@ -177,13 +177,13 @@ def _binary_answers(sketch, block, leaves, settings, number, n_trees):
     if not neutral or settings.get("boosting", "gbdt") not in ("gbdt", "dart"):
         return
     weights = np.array(_numbers(block, "leaf_weight"))
-    hessian = weights.sum() / sum(cases)  # prior (1 - prior), if the cases have no weights
+    hessian = weights.sum() / sum(cases)  # prior (1 - prior) for unweighted cases
     rate, penalty = float(settings["learning_rate"]), float(settings.get("lambda_l2", 0))
     if not 0 < hessian <= 0.25 + 1e-9:
         return
     root = math.sqrt(max(0.25 - hessian, 0.0))
     for prior in (0.5 - root, 0.5 + root):
-        # The first tree carries the log-odds of the prior.
+        # The first tree includes the log-odds of the prior.
         start = math.log(prior / (1 - prior))
         found = {
             node: binary_counts(cases[leaf], values[leaf] - start, prior, rate, penalty)

@@ -1,4 +1,4 @@
-"""One branch of a tree as a text has it, and what can be wrong with it."""
+"""One branch of a tree in text form, and its errors."""
 
 import warnings
 from dataclasses import dataclass, field
@@ -8,18 +8,18 @@ from keeptree.importers.known import closest
 
 @dataclass
 class Leaf:
-    """The end of a line: a class and, where they are given, its cases.
+    """A class at the end of a line, with optional counts.
 
     Attributes
     ----------
     label : object
         The class.
     column : int
-        Where it stands in its line, from 1.
+        Column of the text, from 1.
     weight, errors : float or None
-        Cases of the leaf, and those of other classes.
+        Cases of the leaf, and how many belong to other classes.
     others : dict
-        Cases by class; without ``weight`` they include those of the leaf's own class.
+        Cases by class; without ``weight`` including the leaf's own class.
     """
 
     label: object
@@ -31,12 +31,12 @@ class Leaf:
 
 @dataclass
 class Line:
-    """One branch as it was written.
+    """A branch in text form.
 
     Attributes
     ----------
     number, indent : int
-        Its number, from 1, and how far it is indented.
+        Line number, from 1, and indentation.
     text : str
         The condition.
     name : str or None
@@ -46,11 +46,11 @@ class Line:
     value : float or tuple
         A threshold, or labels.
     columns : tuple of int
-        Where name and value stand in the line, from 1.
+        Text columns of name and value, from 1.
     missing, unseen : bool
-        Whether missing values, and categories that the tree does not know, take this branch.
+        Whether missing values and unknown categories take this branch.
     leaf : Leaf or None
-        None if further branches are indented below it.
+        None if there are branches below it.
     """
 
     number: int
@@ -71,7 +71,7 @@ class Line:
 
 
 class OutlineError(ValueError):
-    """Text that is no tree; the message names the line and the column."""
+    """Raised for invalid text; the message gives line and column."""
 
     def __init__(self, line, column, sentence):
         stop = "" if sentence.endswith("?") else "."
@@ -79,18 +79,18 @@ class OutlineError(ValueError):
 
 
 def check_absent(label, what, candidates, line, column):
-    """Raise an error for a label that is probably misspelt; warn of any other that data lack.
+    """Raise an error for a label that is probably misspelt; warn if the data lack any other.
 
     Parameters
     ----------
     label : object
-        A category or class that no row of the data has.
+        Category or class that is not in the data.
     what : str
-        The name of its column, for the message.
+        Column name, for the message.
     candidates : iterable
         Labels of the data that the text does not mention.
     line, column : int
-        Where it stands.
+        Position in the text.
     """
     meant = closest(label, candidates)
     absent = f"`{label}` is no value of {what}"

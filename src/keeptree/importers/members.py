@@ -1,4 +1,4 @@
-"""One tree out of many: how it is chosen, and the members of scikit-learn's ensembles."""
+"""Choose one tree of an ensemble, and read the members of scikit-learn's ensembles."""
 
 import operator
 from dataclasses import replace
@@ -9,7 +9,7 @@ from keeptree.importers.scikit_learn import classifier_tree, regressor_tree
 
 
 def choose_tree(tree, n_trees, what="this model"):
-    """Return the number of the chosen tree; an error says how many there are.
+    """Return the index of the chosen tree; errors state how many there are.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def choose_tree(tree, n_trees, what="this model"):
 
 
 def forest_tree(model, *, tree=None):
-    """Return a member of a random forest or of extra trees, with the forest's classes and names."""
+    """Return a tree of a random forest or extra trees, with the forest's classes and names."""
     _check_fitted(model)
     if getattr(model, "n_outputs_", 1) != 1:
         raise ValueError(f"The forest has {model.n_outputs_} outputs, but a kept tree has one.")
@@ -51,7 +51,7 @@ def forest_tree(model, *, tree=None):
 
 
 def bagged_tree(model, *, tree=None):
-    """Return a member of a bagging ensemble over the columns of the whole."""
+    """Return a tree of a bagging ensemble, over all columns of the ensemble."""
     _check_fitted(model)
     number = choose_tree(tree, len(model.estimators_), "this ensemble")
     inner, columns = model.estimators_[number], np.asarray(model.estimators_features_[number])
@@ -72,7 +72,7 @@ def _member(model, inner, number, columns=None):
         feature = np.where(kept.feature >= 0, columns[kept.feature], -1)
     changes = {}
     if kept.classes is not None:
-        # A member numbers its classes; bagging may have left some out of its sample.
+        # A member uses class indices, and its sample may lack some classes.
         codes = np.asarray(kept.classes, dtype=np.int64)
         counts = np.zeros((kept.n_nodes, len(model.classes_)))
         counts[:, codes] = kept.counts

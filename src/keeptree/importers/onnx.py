@@ -1,4 +1,4 @@
-"""One tree of an ONNX model: TreeEnsembleClassifier, or TreeEnsemble of ai.onnx.ml 5."""
+"""Read one tree of an ONNX model: TreeEnsembleClassifier, or TreeEnsemble of ai.onnx.ml 5."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from keeptree.output import require_extra
 from keeptree.tree import Tree
 from keeptree.tree.document import unsealed
 
-TREE_KEY = "keeptree_tree"  # of the metadata that kt.export writes: the tree as a JSON document
+TREE_KEY = "keeptree_tree"  # metadata key of kt.export: the tree as JSON
 _OPERATORS = ("TreeEnsembleClassifier", "TreeEnsemble")
 _UNCOUNTED = (
     "An ONNX file holds the share of each class in a leaf, not the number of cases, so that the "
@@ -32,7 +32,7 @@ _VAGUE = (
 
 
 def live_model(model, *, tree=None):
-    """Return the Sketch of one tree of an ``onnx.ModelProto``, or the Tree that we exported."""
+    """Return the Sketch of one tree of an ``onnx.ModelProto``, or the Tree of our own export."""
     written = next((item.value for item in model.metadata_props if item.key == TREE_KEY), None)
     if written is not None:
         choose_tree(tree, 1, "this model")
@@ -62,7 +62,7 @@ def live_model(model, *, tree=None):
 
 
 def read_bytes(content, *, tree=None):
-    """Return the Sketch of one tree of a model that was saved as ``.onnx``."""
+    """Return the Sketch of one tree of an ``.onnx`` file."""
     require_extra("onnx", extra="onnx")
     from google.protobuf.message import DecodeError
     from onnx import ModelProto
@@ -105,17 +105,17 @@ class _Decisions:
     Attributes
     ----------
     classes : list
-        Labels, before any node behind the tree renames them.
+        Labels, before later nodes rename them.
     scores : dict
-        For each leaf the weight of each class that it names.
+        For each leaf, the weights of its classes.
     base : ndarray
-        Added to the scores of the classes; empty if there is nothing to add.
+        Values added to the class scores; may be empty.
     single : bool
-        Two classes share one weight, the score of the second.
+        Whether two classes share one weight, the score of the second.
     vague : bool
-        ONNX does not define how the base values of two classes are added.
+        Whether ONNX leaves open how the base values of two classes are added.
     margin : bool
-        Weights are margins, so that a single one decides by its sign and not by one half.
+        Whether weights are margins, so that a single one is compared with 0 instead of 0.5.
     n_trees : int
         Number of trees.
     """
@@ -129,7 +129,7 @@ class _Decisions:
     n_trees: int
 
     def label(self, leaf):
-        """Position of the class of a leaf; None if the tree alone does not decide."""
+        """Index of the class of a leaf; None if the tree alone does not determine it."""
         scores = self.scores.get(leaf, {})
         if self.vague or (self.n_trees > 1 and self.margin):
             return None
@@ -187,7 +187,7 @@ def _ensemble(values, nodes, number):
             zip(targets.tolist(), weights.tolist(), strict=True)
         )
     }
-    zeros = np.zeros(min(n_targets, MOST_NODES))  # targets that a leaf does not name score 0
+    zeros = np.zeros(min(n_targets, MOST_NODES))  # other targets score 0
     classes = list(range(len(zeros)))
     several = len(nodes.roots) > 1
     return _Decisions(classes, scores, zeros, False, False, several, len(nodes.roots))

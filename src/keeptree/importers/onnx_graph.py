@@ -1,4 +1,4 @@
-"""The graph around the trees of an ONNX model: what they are given, and what becomes of answers."""
+"""Trace the inputs and outputs of the trees through an ONNX graph."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 FLOAT, INT64, STRING, DOUBLE = 1, 7, 8, 11  # of onnx.TensorProto.DataType
 _WHOLE = (2, 3, 4, 5, 6, INT64, 9, 12, 13)  # integers and booleans
-# Operators that leave the order of the scores, or the label, as it is.
+# Operators that keep the order of the scores, or the label.
 _HARMLESS = ("Cast", "Identity", "Normalizer", "Reshape", "Softmax", "Squeeze", "Unsqueeze")
 _ENDS = ("ZipMap",)
 _PASSING = ("Cast", "Concat", "FeatureVectorizer", "Identity")  # before the tree
@@ -14,7 +14,7 @@ _MOST_VALUES = 20_000_000
 
 
 class _Attributes(dict):
-    """Attributes by name; one that is missing is a ValueError."""
+    """Attributes by name; a missing one raises a ValueError."""
 
     def __missing__(self, name):
         raise ValueError(f"A node has no {name}, which it needs.")
@@ -44,7 +44,7 @@ def _value(attribute):
 
 
 def tensor_values(tensor):
-    """Values of a stored tensor as a flat array; one in another file is refused."""
+    """Values of a stored tensor as a flat array; external data are refused."""
     from onnx import TensorProto, numpy_helper
 
     if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
@@ -59,20 +59,20 @@ def tensor_values(tensor):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a tree is given.
+    """Inputs of a tree.
 
     Attributes
     ----------
     names : tuple of str or None
         Names of the columns; None if they have none.
     width : int
-        Number of columns; 0 if the model does not tell.
+        Number of columns; 0 if unknown.
     column_of : list of int
-        The column of each feature that the tree may test; empty if they are the same.
+        Column of each feature of the tree; empty if they are identical.
     rounded : tuple of bool
-        Whether each column is rounded to float32; empty if all of them are alike.
+        Whether each column is rounded to float32; empty if the same for all.
     compare_dtype : {"float32", "float64"}
-        In which type the tree compares, whatever was rounded before.
+        Type in which the tree compares, regardless of earlier rounding.
     """
 
     names: tuple | None
@@ -84,7 +84,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class _Part:
-    """Columns that pass through the graph: where they come from and whether they were rounded."""
+    """Columns on their way through the graph: origin and rounding."""
 
     columns: tuple
     rounded: bool
@@ -92,7 +92,7 @@ class _Part:
 
 
 class Graph:
-    """Nodes of a graph by what they take and what they give."""
+    """Nodes of a graph by input and output."""
 
     def __init__(self, graph):
         self.nodes = list(graph.node)
@@ -112,13 +112,13 @@ class Graph:
                 first += width
 
     def columns_of(self, node):
-        """The Inputs of a node; a step before it that changes values is refused."""
+        """Return the Inputs of a node; steps that change values are refused."""
         parts = self._follow_back(node.input[0], 0)
         if len(self._inputs) == 1 and len(parts) == 1 and not parts[0].columns:
             dtype = "float32" if parts[0].rounded or parts[0].whole else "float64"
             return Inputs(None, 0, [], (), dtype)
         width = sum(len(columns) for _, columns in self._inputs.values())
-        # onnxruntime compares whole numbers with thresholds as float32 numbers.
+        # onnxruntime compares integers with thresholds in float32.
         single = all(part.rounded or part.whole for part in parts)
         rounded = [False] * width
         for part in parts:
@@ -168,7 +168,7 @@ class Graph:
         return parts
 
     def classes(self, node, labels):
-        """Labels of the classes as they leave the graph, which may rename them."""
+        """Class labels at the output of the graph, which may rename them."""
         found = []
         if node.op_type == "TreeEnsembleClassifier":
             self._follow_label(node.output[0], labels, found)
@@ -212,7 +212,7 @@ class Graph:
 
 
 def _type_of(given):
-    """Type and number of columns of an input; 0 columns if it does not tell."""
+    """Type and number of columns of an input; 0 columns if unknown."""
     tensor = given.type.tensor_type
     dims = tensor.shape.dim
     if len(dims) > 2:
@@ -221,7 +221,7 @@ def _type_of(given):
 
 
 def _rounding(kind, name):
-    """Whether a type rounds to float32, and whether it holds whole numbers only."""
+    """Whether a type rounds to float32, and whether it is an integer type."""
     if kind not in (FLOAT, DOUBLE, *_WHOLE):
         wrong = "text" if kind == STRING else f"numbers of another type ({kind})"
         raise ValueError(f"{name!r:.80} holds {wrong}; expected float, double or whole numbers.")
@@ -229,7 +229,7 @@ def _rounding(kind, name):
 
 
 def _encoded(label, values):
-    """What a LabelEncoder makes of a label."""
+    """Apply a LabelEncoder to a label."""
     for source, keys in values.items():
         if source.startswith("keys_"):
             for target, found in values.items():

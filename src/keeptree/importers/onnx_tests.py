@@ -1,4 +1,4 @@
-"""The tests of an ONNX tree as a Sketch: every mode of a node, and both ways to list nodes."""
+"""Convert the tests of an ONNX tree to a Sketch, for all node modes and both operators."""
 
 from dataclasses import dataclass
 
@@ -23,17 +23,17 @@ class Nodes:
     Attributes
     ----------
     roots : list of int
-        Where the root of each tree stands; of a tree of one leaf ``-1 - leaf``.
+        Index of each tree's root; ``-1 - leaf`` for a tree of one leaf.
     tree_ids : list of int
-        What the file calls each tree.
+        Identifier of each tree in the file.
     feature, mode, value : ndarray
-        The test of each node.
+        Test of each node.
     true, false : ndarray
-        Where the nodes that follow stand; ``-1 - leaf`` is a leaf.
+        Indices of the children; ``-1 - leaf`` for a leaf.
     missing_true : ndarray of bool
         Whether a missing value passes the test.
     members : dict
-        For each test of membership its set.
+        Set of each membership test.
     """
 
     roots: list
@@ -48,7 +48,7 @@ class Nodes:
 
 
 def read_nodes(values):
-    """Nodes of a TreeEnsembleClassifier; a leaf is known by the number of its node in its tree."""
+    """Read a TreeEnsembleClassifier; leaves are identified by their node number."""
     names = ("treeids", "nodeids", "featureids", "truenodeids", "falsenodeids")
     trees, ids, feature, true, false = (values[f"nodes_{name}"] for name in names)
     modes = [*_MODES[:MEMBER], "LEAF"]
@@ -62,7 +62,7 @@ def read_nodes(values):
         if place.setdefault(key, i) != i:
             raise ValueError(f"Tree {key[0]} has two nodes with the number {key[1]}.")
     inner = np.flatnonzero(mode != LEAF)
-    # Leaves are replaced by their own numbers, inner nodes by their places.
+    # Replace leaves by their numbers and inner nodes by their indices.
     address = np.where(mode == LEAF, -1 - ids, np.arange(len(ids)))
     following = [np.zeros(len(ids), dtype=np.int64) for _ in range(2)]
     for i in inner.tolist():
@@ -76,7 +76,7 @@ def read_nodes(values):
 
 
 def read_ensemble(values):
-    """Nodes of a TreeEnsemble; a leaf is known by its place in the list of leaves."""
+    """Read a TreeEnsemble; leaves are identified by their index."""
     feature, mode = values["nodes_featureids"], values["nodes_modes"].astype(np.int64)
     if len(mode) and mode.max() > MEMBER:
         raise ValueError(f"A node has the mode {mode.max()}, which does not exist.")
@@ -111,7 +111,7 @@ def _check_lengths(*columns):
 
 def _sets(values, tests):
     ends = np.flatnonzero(np.isnan(values))
-    if len(ends) == len(tests) - 1:  # the last NaN may be left out
+    if len(ends) == len(tests) - 1:  # the last NaN may be omitted
         ends = np.append(ends, len(values))
     if len(ends) != len(tests):
         raise ValueError(f"There are {len(ends)} sets of values for {len(tests)} tests.")
@@ -123,7 +123,7 @@ def _sets(values, tests):
 
 
 def write_tests(sketch, nodes, number, inputs):
-    """Fill a Sketch with the tests of a tree; return ``{node: number of its leaf}``."""
+    """Fill a Sketch with the tests of a tree; return ``{node: leaf number}``."""
     return _Writer(sketch, nodes, inputs).write(nodes.roots[number])
 
 
@@ -135,7 +135,7 @@ class _Writer:
         self.stack, self.leaves = [], {}
 
     def write(self, root):
-        """Write the tree; return ``{node: number of its leaf}``."""
+        """Write the tree; return ``{node: leaf number}``."""
         places = self._reached(root)
         self._find_nominal(places)
         self.stack.append((0, root))
@@ -154,7 +154,7 @@ class _Writer:
         return self.leaves
 
     def _reached(self, root):
-        """Places of the inner nodes of a tree, each of which is reached once."""
+        """Indices of the inner nodes of a tree, each reached exactly once."""
         places, stack = set(), [root]
         while stack:
             place = stack.pop()
@@ -174,13 +174,13 @@ class _Writer:
         return column_of[feature] if column_of else feature
 
     def _values(self, place):
-        """The numbers that a test of equality knows."""
+        """Numbers of an equality test."""
         if self.nodes.mode[place] == MEMBER:
             return self.nodes.members[place]
         return [float(self.nodes.value[place])]
 
     def _find_nominal(self, places):
-        """Columns that are only tested for whole numbers hold categories."""
+        """Find nominal columns: those tested only for equality with integers."""
         found, numeric = {}, set()
         for place in places:
             column = self._column(place)
@@ -193,7 +193,7 @@ class _Writer:
         if nominal:
             columns = range(self.sketch.n_features)
             self.sketch.categories = tuple(nominal.get(j) for j in columns)
-            # Numbers that no test knows are equal to none.
+            # Other numbers fail all tests.
             self.sketch.unknown = {j: len(labels) - 1 for j, labels in nominal.items()}
 
     def _comparison(self, node, place):
@@ -210,7 +210,7 @@ class _Writer:
         self.stack += zip(children, (first, second), strict=True)
 
     def _boundless(self, node, place):
-        """A threshold that is no number: each value passes, or none does."""
+        """Handle an infinite or NaN threshold: all values pass, or none."""
         mode, true, false = (int(x[place]) for x in self._test)
         value, passes = self.nodes.value[place], bool(self.nodes.missing_true[place])
         all_pass = (value == np.inf and mode == LEQ) or (value == -np.inf and mode == GTE)
@@ -228,7 +228,7 @@ class _Writer:
         mode, true, false = (int(x[place]) for x in self._test)
         column, values = self._column(place), self._values(place)
         equal, other = (false, true) if mode == NEQ else (true, false)
-        # NaN differs from every number.
+        # NaN is not equal to any number.
         missing = true if mode == NEQ or self.nodes.missing_true[place] else false
         if self.sketch.categories and self.sketch.categories[column] is not None:
             labels = self.sketch.categories[column]
@@ -239,7 +239,7 @@ class _Writer:
         for value in values:
             if not np.isfinite(value):
                 raise ValueError(f"A test of column {column} asks for the value {value}.")
-            # Below it, at it, and then whatever follows.
+            # Three ranges: below, equal, above.
             below = self._threshold(column, value, True)
             first, node = self.sketch.numeric(node, column, below, int(missing == equal))
             self.stack.append((first, other))
@@ -253,7 +253,7 @@ class _Writer:
         return self.nodes.mode, self.nodes.true, self.nodes.false
 
     def _threshold(self, column, value, strictly):
-        """The largest number that is at most (or less than) a value, as it is compared."""
+        """Largest number that is at most (or less than) a value in the compared type."""
         single = self.sketch.compare_dtype == "float32"
         rounded = bool(self.inputs.rounded) and self.inputs.rounded[column]
         value = float(value)

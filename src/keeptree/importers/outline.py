@@ -1,4 +1,4 @@
-"""Indented lines, one per branch, into a Sketch: for every text that people or programs print."""
+"""Build a Sketch from indented lines, one per branch."""
 
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -17,10 +17,10 @@ _OPPOSITE = {
 }  # fmt: skip
 _LEFT = ("<=", "<", "is known")
 _NUMBERS = ("<=", "<", ">", ">=")
-_LISTS = ("in", "not in", "is unseen")  # only a nominal column has these
+_LISTS = ("in", "not in", "is unseen")  # signs of nominal columns
 _IS = ("is known", "is missing")
-_REST = ("else", "not in", "is known")  # take what the other branches do not list
-_LARGEST = sys.float_info.max  # no number is above it: a test on it is one for missing values
+_REST = ("else", "not in", "is known")  # signs for all remaining values
+_LARGEST = sys.float_info.max  # no number exceeds it, so it tests for missing values
 
 
 def build(lines, known=None, missing=ERROR, refused=()):
@@ -29,19 +29,19 @@ def build(lines, known=None, missing=ERROR, refused=()):
     Parameters
     ----------
     lines : list of Line
-        At least two, as the text has them.
+        Lines of the text, at least two.
     known : Known, optional
-        What the data hold: names, categories and classes are checked against it.
+        Labels of the data, to check names, categories and classes against.
     missing : int
         Rule for a missing value where no branch takes it.
     refused : sequence of Line
-        Their names are the columns in which a category that the tree does not know is an error.
+        Lines that name columns whose unknown categories raise an error.
     """
     return _Builder(lines, known, missing, refused).build()
 
 
 def single_leaf(leaf, known=None):
-    """Return the Sketch of a text that is one leaf."""
+    """Return the Sketch of a single leaf."""
     if known is None:
         raise OutlineError(
             1, 1, "the tree is one leaf and names no column; give data, as in kt.keep(text, X, y)"
@@ -63,14 +63,14 @@ class _Builder:
         self.place = {name: j for j, name in enumerate(names)}
         self.nominal = self._nominal_names()
         self.categories = {name: self._labels(name) for name in names if name in self.nominal}
-        # The last category of a column stands for all others; _close removes it if no branch
+        # The last category of a column stands for unknown ones; _close removes it if no branch
         # takes them, or if a test that they reach has no branch for them.
         self.other = {name: other_label(labels) for name, labels in self.categories.items()}
         self.categories = {n: (*labels, self.other[n]) for n, labels in self.categories.items()}
         self.open, self.closed = set(), set()
         self.marked = {line.name: line for line in reversed(self.lines) if line.unseen}
         sketch = Sketch(tuple(names), self._all_categories(names), open_columns=self.known is None)
-        # Number of the node, the lines below it and what the tests above leave of each column.
+        # Node, the lines below it, and the values of each column that can reach it.
         stack = [(0, 0, len(self.lines), {})]
         while stack:
             node, start, stop, above = stack.pop()
@@ -87,7 +87,7 @@ class _Builder:
         return sketch
 
     def _split(self, sketch, node, groups, above):
-        """Give a node its test; return its children and what is left of each column there."""
+        """Set the test of a node; return its children and the values that can reach them."""
         first = self.lines[groups[0][0]]
         if first.name is None:
             first.fail("expected a test; `else` can only come after one")
@@ -97,7 +97,7 @@ class _Builder:
         return split(sketch, node, self.place[first.name], groups, above)
 
     def _leads_on(self, begin, end):
-        """Whether a branch has others below it, and is no leaf."""
+        """Whether a branch has branches below it."""
         line, alone = self.lines[begin], begin + 1 == end
         if line.leaf is None and alone:
             line.fail(
@@ -112,7 +112,7 @@ class _Builder:
         return line.leaf is None
 
     def _nominal_names(self):
-        """Columns of categories: by how they are tested, else by the data."""
+        """Names of the nominal columns, by their tests or by the data."""
         names = {line.name for line in self.lines if line.sign in _LISTS}
         if self.known is not None:
             asked = {line.name for line in self.lines if line.sign in _IS}
@@ -125,7 +125,7 @@ class _Builder:
         return names
 
     def _siblings(self, start, stop):
-        """Ranges of lines, each a branch and what is indented below it."""
+        """Ranges of lines, each a branch with its subtree."""
         indent = self.lines[start].indent
         begins = [start]
         for i in range(start + 1, stop):
@@ -163,7 +163,7 @@ class _Builder:
         )
 
     def _labels(self, name):
-        """Labels of a nominal column: those of the text in order, then the other ones of X."""
+        """Labels of a nominal column: those of the text in order, then the others in X."""
         lines = [line for line in self.lines if line.name == name]
         listing = next((line for line in lines if line.sign in _LISTS), None)
         for line in lines:
@@ -177,7 +177,7 @@ class _Builder:
             for line in lines:
                 line.value = tuple(map(str, line.value))
         data = None if self.known is None else self.known.categories[self.place[name]]
-        if data is None:  # also of numbers that the text takes for categories
+        if data is None:  # also for numbers that the text treats as categories
             return _common_order([line.value for line in lines])
         for line in lines:
             line.value = tuple(match_label(label, data) for label in line.value)
@@ -219,7 +219,7 @@ class _Builder:
         usual = rest
         if rest is None:
             self._check_covered(lines, taken, reachable)
-            # Whatever cannot come here goes with a branch that can be taken.
+            # Impossible values join a branch that can be taken.
             usual = next((taken[x] for x in reachable if x in taken), 0)
         if rest is not None or self.other[name] in taken:
             self.open.add(name)
@@ -235,7 +235,7 @@ class _Builder:
         return sketch.nominal(node, feature, goes.values(), missing, len(lines)), below
 
     def _check_covered(self, lines, taken, reachable):
-        """Fail if no branch takes a category that can come; note it for those unseen."""
+        """Fail if no branch takes a possible category; note this for unknown ones."""
         name = lines[0].name
         uncovered = [x for x in reachable if x not in taken]
         unseen = self.other[name] in uncovered
@@ -268,7 +268,7 @@ class _Builder:
         return SHARE
 
     def _close(self, sketch):
-        """Set what becomes of unseen categories, and remove the last category if it has no use."""
+        """Set the rule for unknown categories, and remove the last category if it is unused."""
         for line in self.refused:
             if line.name not in self.nominal:
                 line.fail(f"the tree tests no categories of `{line.name}`", 0)
@@ -291,7 +291,7 @@ class _Builder:
 
 
 def _taken(lines, other):
-    """(Branch of each label that a nominal test lists, branch of all the rest or None)."""
+    """Return the branch of each listed label, and the branch of all others or None."""
     taken, rest = {}, None
     for branch, line in enumerate(lines):
         if line.sign in _REST:
@@ -312,7 +312,7 @@ def _taken(lines, other):
 
 
 def _check_complement(line, lines):
-    """Fail if ``not in {...}`` does not name just the categories of the other branches."""
+    """Fail unless ``not in {...}`` lists exactly the categories of the other branches."""
     listed = {label: other for other in lines if other is not line for label in other.value}
     for label in line.value:
         if label not in listed:
@@ -323,7 +323,7 @@ def _check_complement(line, lines):
 
 
 def _check_numeric(lines):
-    """Fail unless two lines divide all numbers between them."""
+    """Fail unless two lines partition the numbers."""
     first = lines[0]
     wanted = f"{first.name} {_OPPOSITE[first.sign]}"
     wanted += "" if first.sign in _IS else f" {number_text(first.value, 17)}"
@@ -344,7 +344,7 @@ def _check_numeric(lines):
 
 
 def _common_order(lists):
-    """An order of all labels in which every list is in order, else that of their appearance."""
+    """Order labels consistently with every list, or else by first appearance."""
     sorter = TopologicalSorter()
     for labels in lists:
         for label, before in zip(labels, (None, *labels), strict=False):
@@ -356,7 +356,7 @@ def _common_order(lists):
 
 
 def _misfit(first, second):
-    """How two numeric branches fail to divide all numbers between them."""
+    """Describe why two numeric branches do not partition the numbers."""
     overlap = f"`{second.text}` overlaps `{first.text}` of line {first.number}"
     if first.sign in _IS or second.sign in _IS:
         return f"`{second.text}` is no counterpart of `{first.text}` in line {first.number}"

@@ -1,4 +1,4 @@
-"""One tree of a PMML document: TreeModel, alone or as a segment of a MiningModel."""
+"""Read one tree of a PMML document: a TreeModel, alone or in a MiningModel."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ _SHARES = (
     "has no class counts; give rows to count them: kt.keep(source, X, y), on the command line "
     "--data and --target."
 )
-_R_WRITERS = ("Rattle/PMML", "SoftwareAG PMML Generator")  # R's pmml before and since 1.5
+_R_WRITERS = ("Rattle/PMML", "SoftwareAG PMML Generator")  # R's pmml before and from 1.5
 _DIGITS = (
     "R's pmml prints thresholds with 7 digits and separates labels by commas, so that rows beside "
     "a threshold may go elsewhere than in R."
@@ -78,7 +78,7 @@ def read_xml(content, *, tree=None):
 
 
 def _find_tree(document, tree):
-    """The chosen TreeModel behind those around it, its number, and how many there are."""
+    """Return the chosen TreeModel with its enclosing models, its index and the number of trees."""
     model = next((m for m in document.children if m.tag not in _NO_MODELS), None)
     if model is None:
         raise ValueError("The PMML has no model.")
@@ -141,7 +141,7 @@ def _predicates(node):
 
 
 class _Node:
-    """A node of PMML, read: its predicate, children, default child and what it answers."""
+    """A PMML node: its predicate, children, default child and answer."""
 
     def __init__(self, element, predicate):
         self.element, self.predicate, self.children = element, predicate, []
@@ -163,7 +163,7 @@ class _Node:
 
 
 def _build(root, fields, double):
-    """The nodes below an element, with their predicates."""
+    """Build the nodes below an element, with their predicates."""
     top = _Node(root, read_predicate(_predicates(root)[0], fields, double))
     if _predicates(root)[0].tag != "True":
         raise ValueError("The first node only answers some rows, which a Tree cannot hold.")
@@ -187,7 +187,7 @@ def _walk(top):
 
 
 def _empty_sketch(fields, tested, top, other, single):
-    """A Sketch with the columns of the model; nominal ones may have a category for the rest."""
+    """Create a Sketch with the model's columns; nominal ones may have a category for the rest."""
     predicates = [node.predicate for node in _walk(top)]
     categories, unknown = [None] * len(fields.names), {}
     for column, name in enumerate(fields.names):
@@ -211,7 +211,7 @@ def _empty_sketch(fields, tested, top, other, single):
 
 
 def _answer(sketch, writer, fields):
-    """Give the leaves of a sketch their classes and, where the file has them, their counts."""
+    """Set the classes of the leaves and, if available, their counts."""
     listed, kind = fields.classes()
     classes = dict.fromkeys(listed)
     leaves = {place: _Leaf(node, own, kind) for place, (node, own) in writer.leaves.items()}
@@ -241,8 +241,8 @@ def _answer(sketch, writer, fields):
 class _Leaf:
     """The class of a leaf and its cases by class.
 
-    ``own`` is a leaf at which only rows stop that no child takes: its training cases are what the
-    children leave over.
+    ``own`` marks a leaf for rows that no child takes; its training cases are those not in the
+    children.
     """
 
     def __init__(self, node, own, kind):
@@ -259,7 +259,7 @@ class _Leaf:
 
 
 def _counts(node, kind):
-    """Cases of each class, and whether the file has them; shares are multiplied by the total."""
+    """Return the cases by class, and whether they are counts; shares are scaled by the total."""
     counts, known = {}, bool(node.distribution)
     for entry in node.distribution:
         label = read_value(entry.get("value"), kind, "a ScoreDistribution")
@@ -269,14 +269,14 @@ def _counts(node, kind):
     total = sum(counts.values())
     cases = node.element.get("recordCount")
     if cases is not None and abs(total - 1.0) < 1e-6 and _number(cases) > 1.0:
-        # Shares under the name of counts, beside the number of cases of the node.
+        # Shares labelled as counts, beside the number of cases of the node.
         counts = {label: _whole(share * _number(cases)) for label, share in counts.items()}
         known = True
     return counts, known
 
 
 def _whole(count):
-    """Undo the rounding of share x number where the count was a whole number."""
+    """Round share x number to an integer where it is one up to rounding error."""
     return float(round(count)) if abs(count - round(count)) <= 1e-6 * max(count, 1.0) else count
 
 

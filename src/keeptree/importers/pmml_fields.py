@@ -1,4 +1,4 @@
-"""The fields of a PMML model: columns, their types and what becomes of invalid values."""
+"""Fields of a PMML model: columns, types and treatment of invalid values."""
 
 from dataclasses import dataclass, replace
 
@@ -7,12 +7,12 @@ import numpy as np
 _NUMBERS = ("integer", "float", "double")
 _NOMINAL = ("categorical", "ordinal")
 _TYPES = (*_NUMBERS, "string", "boolean")
-OTHER = "(other)"  # stands for all labels that are not listed
+OTHER = "(other)"  # all labels that are not listed
 
 
 @dataclass(frozen=True)
 class Field:
-    """What a predicate may test.
+    """A field that predicates may test.
 
     Attributes
     ----------
@@ -21,17 +21,17 @@ class Field:
     type : str
         ``dataType`` of its values.
     nominal, ordinal : bool
-        Whether it has categories, and whether they are in order.
+        Whether it has categories, and whether they are ordered.
     values : tuple
-        Valid values that are listed; empty if none are.
+        Listed valid values; may be empty.
     single : bool
         Whether numbers are rounded to float32 before they are compared.
     invalid : {"returnInvalid", "asMissing", "asIs"}
-        What becomes of a value that is not valid.
+        Treatment of invalid values.
     replacement : object
-        What a missing value is replaced by; None if by nothing.
+        Replacement of missing values, or None.
     refuses_missing : bool
-        Whether a missing value has no answer.
+        Whether missing values are refused.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Field:
     refuses_missing: bool = False
 
     def read(self, text):
-        """A value of this field from text."""
+        """Parse a value of this field."""
         return read_value(text, self.type, self.name, self.nominal)
 
 
 def read_value(text, kind, name, nominal=True):
-    """A value from text: a label or, if not nominal, a finite number."""
+    """Parse a label or, if not nominal, a finite number."""
     if text is None:
         raise ValueError(f"A test of {name!r:.80} has no value.")
     if kind == "string" and nominal:
@@ -72,9 +72,9 @@ class Fields:
     Parameters
     ----------
     document : Element
-        The root.
+        Root of the document.
     models : list of Element
-        The model and those around it, from the outermost.
+        Enclosing models and the model itself, outermost first.
     """
 
     def __init__(self, document, models):
@@ -105,13 +105,13 @@ class Fields:
                 self.names.append(name)
 
     def find(self, name):
-        """The Field that a predicate names; derived fields are traced to their column."""
+        """Find the Field of a predicate; derived fields are traced to their column."""
         if name not in self._known:
             self._known[name] = self._resolve(name, 0)
         return self._known[name]
 
     def drop_unreadable(self, tested):
-        """Leave out columns of types that are not read, if no test needs them."""
+        """Drop columns of unsupported types that no test needs."""
         needed = {field.name for field in tested}
         for name in [name for name in self.names if name not in needed]:
             try:
@@ -127,7 +127,7 @@ class Fields:
         return self._declare(self._declared[name], self._mining.get(name, {}))
 
     def _derive(self, field, depth):
-        """A derived field that is another one under a new name, or rounded to float32."""
+        """Resolve a derived field that renames another one or rounds it to float32."""
         name, kind = field.get("name"), field.get("dataType")
         found = [child for child in field.children if child.tag not in ("Extension", "Value")]
         expression = found[0] if len(found) == 1 else None
@@ -165,7 +165,7 @@ class Fields:
         if any(v.get("property") == "missing" for v in listed):
             if not nominal:
                 raise ValueError(f"A number stands for missing values of {name!r:.80}.")
-            invalid = "asMissing"  # a label that is not valid is one that stands for a missing one
+            invalid = "asMissing"  # an invalid label means a missing value
         self._check_interval(name, field.all("Interval"), invalid, nominal)
         text = mining.get("missingValueReplacement")
         return Field(
@@ -184,7 +184,7 @@ class Fields:
         )
 
     def classes(self):
-        """Labels of the target that are listed, and its type."""
+        """Listed labels of the target, and its type."""
         field = self._declared.get(self.target)
         if field is None:
             return (), "string"

@@ -1,7 +1,7 @@
-"""The nodes of a PMML tree as tests of a Sketch.
+"""Convert the nodes of a PMML tree to tests of a Sketch.
 
-PMML asks the predicates of the children in turn. Which child follows is found for every range of
-values of the fields they test, missing ones included; ranges with the same answer become one
+PMML evaluates the predicates of the children in order. The resulting child is found for every range
+of values of the tested fields, including missing values; ranges with the same result become one
 branch.
 """
 
@@ -20,7 +20,7 @@ from keeptree.importers.pmml_predicates import (
 from keeptree.tree import ERROR, SHARE
 
 _MOST_NODES = 200_000
-# Answers of a node that are not one of its children: itself, none, or several children at once.
+# Results other than a child: the node itself, none, or several children at once.
 OWN, NOTHING, SHARED = "own", "nothing", "shared"
 _SURROGATES = (
     "The file decides rows with missing values by surrogate tests, which a Tree does not hold; "
@@ -30,16 +30,16 @@ _SURROGATES = (
 
 @dataclass(frozen=True)
 class Split:
-    """What follows for each range of a field.
+    """Results for each range of a field.
 
     Attributes
     ----------
     field : Field
-        The one tested.
+        Tested field.
     branches : tuple of (range, answer)
-        Of a number the largest one of each range, of categories the labels.
+        Upper end of each range of numbers, or labels of categories.
     missing : object
-        The answer for a missing value.
+        Result for a missing value.
     """
 
     field: object
@@ -53,13 +53,13 @@ class NodeWriter:
     Parameters
     ----------
     sketch : Sketch
-        Its columns are those of ``fields``.
+        Sketch with the columns of ``fields``.
     labels : dict of str to tuple
         Labels of each nominal column.
     other : set of str
         Nominal columns that have a category for all other labels.
     strategy, no_true_child : str
-        What the model says about missing values and nodes without a true child.
+        Rules for missing values and for nodes without a true child.
     """
 
     def __init__(self, sketch, labels, other, strategy, no_true_child):
@@ -69,7 +69,7 @@ class NodeWriter:
         self._stack, self._lost = [], {}
 
     def write(self, root):
-        """Fill the sketch; afterwards ``leaves`` has the node of PMML behind each leaf."""
+        """Fill the sketch; afterwards ``leaves`` has the PMML node of each leaf."""
         self._stack.append((0, root, root, {}))
         while self._stack:
             place, node, last, reach = self._stack.pop()
@@ -82,7 +82,7 @@ class NodeWriter:
         self.sketch.lost += self._lost
 
     def _write(self, place, answer, node, last, reach):
-        """Give a place of the sketch what an answer says."""
+        """Write a result to a node of the sketch."""
         if len(self.sketch.kind) > _MOST_NODES:
             raise ValueError("The predicates of this file make a Tree that is too large.")
         if isinstance(answer, Split):
@@ -97,7 +97,7 @@ class NodeWriter:
             self._stack.append((place, node.children[answer], last, reach))
 
     def _decide(self, node, values, reach):
-        """The answer of a node, given the values of some fields."""
+        """Result of a node, given the values of some fields."""
         try:
             return self._ask(node, values)
         except UndecidedError as undecided:
@@ -131,7 +131,7 @@ class NodeWriter:
         return answer
 
     def _ask(self, node, values):
-        """Which child is the first whose predicate is true."""
+        """First child whose predicate is true."""
         for number, child in enumerate(node.children):
             status = child.predicate.evaluate(values)
             if status is None and self.strategy != "none":
@@ -141,7 +141,7 @@ class NodeWriter:
         return OWN if self.no_true_child == "returnLastPrediction" else NOTHING
 
     def _without(self, node):
-        """The answer of a node if a predicate is unknown, because a value is missing."""
+        """Result of a node if a predicate is unknown because of a missing value."""
         if self.strategy == "lastPrediction":
             return OWN
         if self.strategy == "defaultChild" and node.default is not None:
@@ -164,7 +164,7 @@ class NodeWriter:
         return self._decide(node, {**values, field.name: value}, reach)
 
     def _ranges(self, node, field, present):
-        """(Limit, value) of each range of a number, (labels, label) of each category."""
+        """(Limit, value) of each numeric range, (labels, label) of each category."""
         if not field.nominal:
             low, high = present or (-np.inf, np.inf)
             predicates = [child.predicate for child in node.children]
@@ -181,19 +181,19 @@ class NodeWriter:
         return found
 
     def _try_other(self, node, field):
-        """Find out whether labels that are not listed have an answer."""
+        """Determine whether unlisted labels have a result."""
         if field.invalid == "asIs" or not field.values:
             answer = self._decide(node, {field.name: OTHER}, {})
             if answer != NOTHING:
                 self.needs_other.add(field.name)
 
     def _numeric(self, place, split, reach, node):
-        """Write ``x <= limit`` for each limit but the last; yield what stands below."""
+        """Write ``x <= limit`` for each limit except the last; yield the children."""
         column = self.sketch.names.index(split.field.name)
         limits = [limit for limit, _ in split.branches]
         answers = [answer for _, answer in split.branches]
         start = (reach.get(split.field.name) or (None, True))[0] or (-np.inf, np.inf)
-        if len(answers) == 1:  # present or missing: any number divides the present ones
+        if len(answers) == 1:  # present or missing: any threshold will do
             middle = 0.0 if start[0] < 0.0 < start[1] else _inside(*start)
             limits, answers = [middle, *limits], answers * 2
         missing = split.missing
@@ -209,7 +209,7 @@ class NodeWriter:
                 yield place, answer, here
                 return
             if apart and k == 0:
-                # A second time the same test: only a missing value fails it here.
+                # The same test again, which only a missing value fails here.
                 first, rest = self.sketch.numeric(place, column, limit, 0)
                 first, lone = self.sketch.numeric(first, column, limit, 1)
                 yield lone, missing, {**reach, split.field.name: ((), True)}
@@ -221,7 +221,7 @@ class NodeWriter:
             place, low = rest, limit
 
     def _nominal(self, place, split, reach, node):
-        """Write a test with a branch for each answer; yield what stands below."""
+        """Write a test with a branch for each result; yield the children."""
         name, column = split.field.name, self.sketch.names.index(split.field.name)
         found = [(labels, answer) for labels, answer in split.branches if answer != NOTHING]
         if not found:
@@ -253,7 +253,7 @@ class NodeWriter:
             yield child, answer, {**reach, name: (taken, missing == SHARED or goes == k)}
 
     def _is_partition(self, answers, node):
-        """Whether each child has a branch of its own, so that a value can be shared."""
+        """Whether each child has its own branch, so that missing values can be shared."""
         if sorted(map(str, answers)) == sorted(map(str, range(len(node.children)))):
             return True
         self._tell(
@@ -267,7 +267,7 @@ class NodeWriter:
 
 
 def _merged(field, branches, missing):
-    """A Split in which neighbours with the same answer are one; the answer if there is only one."""
+    """Merge neighbours with the same result; return the result itself if there is only one."""
     merged = []
     for limit, answer in branches:
         same = [k for k, (_, other) in enumerate(merged) if other == answer]
@@ -283,7 +283,7 @@ def _merged(field, branches, missing):
 
 
 def _has_gap(answer):
-    """Whether some branch of a Split has no answer."""
+    """Whether some branch of a Split has no result."""
     return isinstance(answer, Split) and any(
         below == NOTHING or _has_gap(below) for _, below in answer.branches
     )

@@ -11,7 +11,7 @@ from keeptree.importers.sketch import just_below, widened
 PREDICATES = ("SimplePredicate", "SimpleSetPredicate", "CompoundPredicate", "True", "False")
 MISSING = object()
 _ARRAY = re.compile(r'"((?:\\.|[^"\\])*)"|(\S+)')
-# Operator -> how it compares, and whether the opposite is meant.
+# Operator -> comparison, and whether it is negated.
 _SIGNS = {
     "lessThan": ("<", False),
     "greaterOrEqual": ("<", True),
@@ -23,7 +23,7 @@ _SIGNS = {
 
 
 class UndecidedError(Exception):
-    """The value of a field matters and is not known yet."""
+    """Raised if a predicate needs a field whose value is not set yet."""
 
     def __init__(self, field):
         super().__init__(field)
@@ -31,16 +31,16 @@ class UndecidedError(Exception):
 
 
 class SurrogateError(Exception):
-    """A surrogate test would have to decide."""
+    """Raised if a surrogate test is needed."""
 
 
 class UnorderedError(Exception):
-    """A label that is not listed has no place in the order of an ordinal field."""
+    """Raised for an unlisted label of an ordinal field."""
 
 
 @dataclass(frozen=True)
 class Constant:
-    """Always the same."""
+    """A constant predicate."""
 
     value: bool
 
@@ -57,12 +57,11 @@ class Test:
     Attributes
     ----------
     field : Field
-        What is tested.
+        Tested field.
     accepted : tuple or None
-        Of a number the intervals (low, high] that are meant, of a category the labels; None: a
-        missing value is meant.
+        Accepted intervals (low, high] of numbers, or labels; None accepts missing values.
     negated : bool
-        Whether all others are meant instead.
+        Whether to accept all other values instead.
     by_order : bool
         Whether labels are compared by their order.
     """
@@ -73,7 +72,7 @@ class Test:
     by_order: bool = False
 
     def evaluate(self, values):
-        """Whether the value of the field is meant; None if it is missing."""
+        """Whether the value is accepted; None if it is missing."""
         if self.field.name not in values:
             raise UndecidedError(self.field)
         value = values[self.field.name]
@@ -96,7 +95,7 @@ class Compound:
     parts: tuple
 
     def evaluate(self, values):
-        """The value in Kleene's logic; a surrogate that is needed is an error."""
+        """Evaluate in Kleene's logic; a needed surrogate raises an error."""
         if self.operator == "surrogate":
             status = self.parts[0].evaluate(values)
             if status is None and len(self.parts) > 1:
@@ -128,10 +127,10 @@ def read_predicate(element, fields, double):
     element : Element
         One of ``PREDICATES``.
     fields : Fields
-        What it may test.
+        Available fields.
     double : bool
-        Whether numbers are compared as float64, so that those of a float field need thresholds at
-        which float32 rounding turns.
+        Whether numbers are compared in float64, so that thresholds of float fields must account
+        for float32 rounding.
     """
     if element.tag in ("True", "False"):
         return Constant(element.tag == "True")
@@ -171,7 +170,7 @@ def _equality(field, values, negated, double):
 
 
 def _ordered(field, sign, value):
-    """Labels of an ordinal field below a value, which is included for ``<=``."""
+    """Labels of an ordinal field below a value, including it for ``<=``."""
     if not field.ordinal or value not in field.values:
         raise ValueError(
             f"{field.name!r:.80} holds categories, but is compared by order with {value!r:.50}."
@@ -180,7 +179,7 @@ def _ordered(field, sign, value):
 
 
 def _limit(field, value, strictly, double):
-    """The largest number that is at most (or less than) a value, as it is compared."""
+    """Largest number that is at most (or less than) a value in the compared type."""
     if not field.single:
         return just_below(value) if strictly else float(value)
     with np.errstate(over="ignore"):
@@ -198,7 +197,7 @@ def _array(element):
 
 
 def cuts_of(predicates, name):
-    """Limits of a numeric field at which some predicate may change, in order."""
+    """Sorted limits of a numeric field at which some predicate may change."""
     found = set()
     for test in tests_of(predicates):
         if test.field.name == name:
@@ -207,7 +206,7 @@ def cuts_of(predicates, name):
 
 
 def tests_of(predicates):
-    """Every test inside predicates; of surrogates only the first."""
+    """All tests inside predicates; only the first of surrogates."""
     for predicate in predicates:
         if isinstance(predicate, Test):
             yield predicate
@@ -217,7 +216,7 @@ def tests_of(predicates):
 
 
 def known_labels(field, predicates):
-    """Labels of a nominal field: those it lists, then those that predicates name."""
+    """Labels of a nominal field: listed ones, then those in predicates."""
     labels = dict.fromkeys(field.values)
     for test in tests_of(predicates):
         if test.field.name == field.name and not field.values:

@@ -1,7 +1,7 @@
-"""XML of unknown origin as plain elements: no DTD, no entities, limited in size and depth.
+"""Parse untrusted XML safely: no DTD, no entities, limited size and depth.
 
-The standard library's expat with handlers that refuse is all that is needed: every attack by
-entities needs a DTD, and a document type is refused before anything in it is read.
+The standard library's expat is enough: attacks by entities need a DTD, and a document type is
+refused before its content is read.
 """
 
 from xml.parsers import expat
@@ -21,7 +21,7 @@ class Element:
 
     @property
     def text(self):
-        """Its own text."""
+        """Text of the element."""
         return "".join(self.parts)
 
     def get(self, name, default=None):

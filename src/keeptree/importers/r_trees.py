@@ -1,4 +1,4 @@
-"""Trees of R's rpart and partykit, as ``keeptree.R`` writes them."""
+"""Read rpart and partykit trees written by ``keeptree.R``."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ _RANDOM = (
 
 
 def read_document(document):
-    """Return the Sketch of a document that ``keeptree_write`` in R wrote."""
+    """Return the Sketch of a document written by ``keeptree_write`` in R."""
     columns, classes = document["columns"], document["classes"]
     sketch = Sketch(
         tuple(column["name"] for column in columns),
@@ -63,7 +63,7 @@ def _sizes(nodes):
 
 
 def _rpart_node(sketch, node, source, number, size, majority):
-    """Give a node the test of rpart's node ``number``.
+    """Set the test of rpart's node ``number``.
 
     Where a test has no surrogate splits, rpart sends a missing value to the larger child (the left
     one if both are equal), unless ``usesurrogate`` is below 2.
@@ -77,7 +77,7 @@ def _rpart_node(sketch, node, source, number, size, majority):
         missing = order.index(larger) if decided else ERROR
         children = sketch.numeric(node, feature, just_below(source["threshold"]), missing)
         return children, [below[k] for k in order]
-    # 1 goes left, 3 right; 2 did not occur in this node, and rpart takes it for missing.
+    # 1 goes left, 3 right; 2 did not occur in this node and counts as missing.
     sides = source["sides"]
     if len(sides) != len(sketch.categories[feature]):
         raise ValueError(f"A test of {source['column']!r} has another number of levels.")
@@ -89,7 +89,7 @@ def _rpart_node(sketch, node, source, number, size, majority):
 
 
 def _tell_unseen(sketch, node, feature, sides):
-    """Note the levels that can reach a test but did not in training."""
+    """Record levels that can reach a test but did not in training."""
     labels = zip(sketch.categories[feature], sides, strict=True)
     reachable = sketch.reachable(node, feature)
     unseen = [label for label, side in labels if side == 2 and label in reachable]

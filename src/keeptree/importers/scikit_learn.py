@@ -1,4 +1,4 @@
-"""scikit-learn's DecisionTree and ExtraTree models."""
+"""Read scikit-learn's decision trees and extra trees."""
 
 import numpy as np
 import sklearn
@@ -19,7 +19,7 @@ def classifier_tree(model):
         counts = _sum_leaves(counts, nodes)
     return Tree(
         counts=counts,
-        # scikit-learn decides on the fractions; their products with the weight could tie.
+        # scikit-learn compares fractions; their products with the weight could tie.
         label=fractions.argmax(axis=1),
         classes=model.classes_,
         **_structure(model, nodes),
@@ -49,7 +49,7 @@ def _checked(model):
 
 
 def _variance(impurity):
-    """The variance of each node: scikit-learn's may end below 0 by rounding, or overflow."""
+    """Variance of each node; scikit-learn's may be negative by rounding, or overflow."""
     return np.where(np.isfinite(impurity), np.maximum(impurity, 0), np.nan)
 
 
@@ -62,22 +62,22 @@ def _structure(model, nodes):
     return {
         "kind": np.where(inner, NUMERIC, LEAF),
         "feature": np.where(inner, nodes.feature, -1),
-        # "Missing or not" has the threshold inf in scikit-learn: every number goes left.
+        # scikit-learn tests for missing values with threshold inf: every number goes left.
         "threshold": np.where(inner, np.clip(nodes.threshold, -_LARGEST, _LARGEST), np.nan),
         "child_start": np.concatenate([[0], np.cumsum(2 * inner)]),
         "child": children[inner].ravel(),
         "missing": np.where(inner & allows_missing, followed, ERROR),
         "n_features": model.n_features_in_,
         "feature_names": getattr(model, "feature_names_in_", None),
-        "compare_dtype": "float32",  # scikit-learn casts to float32 before it compares
+        "compare_dtype": "float32",  # scikit-learn casts to float32 before comparing
         "source": {"model": type(model).__name__, "library": f"scikit-learn {sklearn.__version__}"},
     }
 
 
 def _whole(counts):
-    """Undo the rounding of fraction x weight where the count was a whole number."""
+    """Round fraction x weight to an integer where it is one up to rounding error."""
     whole = np.rint(counts)
-    # Beside the weight of the tree: all counts are small where the weights of the cases are.
+    # Relative to the weight of the tree, since case weights may be small.
     scale = np.maximum(counts, min(1.0, counts.max(initial=0.0)))
     return np.where(np.abs(counts - whole) <= 1e-9 * scale, whole, counts)
 
@@ -89,13 +89,12 @@ def _adds_up(counts, nodes):
 
 
 def _sum_leaves(counts, nodes):
-    """Counts of the inner nodes as sums of their leaves'.
+    """Compute the counts of inner nodes as sums over their leaves.
 
-    Monotonic constraints clip the fractions of a node, and hierarchical shrinkage changes them, so
-    that they no longer add up.
+    With monotonic constraints or hierarchical shrinkage the stored fractions do not add up.
     """
     counts = counts.copy()
-    # scikit-learn numbers parents before their children.
+    # In scikit-learn, parents come before their children.
     for node in np.flatnonzero(nodes.children_left >= 0)[::-1]:
         counts[node] = counts[nodes.children_left[node]] + counts[nodes.children_right[node]]
     return counts

@@ -1,4 +1,4 @@
-"""Sketch: the nodes of a foreign tree as an importer writes them down, before it is a Tree."""
+"""Sketch: the nodes of a foreign tree while an importer reads it."""
 
 from dataclasses import dataclass, field
 
@@ -13,29 +13,29 @@ _LARGEST = np.finfo(np.float64).max
 
 @dataclass(eq=False)
 class Sketch:
-    """A tree under construction, node by node from the root, which is there from the start.
+    """A tree under construction, which starts with the root.
 
     Parameters
     ----------
     columns : int or sequence of str
-        Names of the columns, or how many there are.
+        Column names, or their number.
     categories : sequence, optional
-        For each column None (numeric) or the labels of a nominal one, in order.
+        For each column, None (numeric) or the labels of a nominal one in order.
     classes : sequence, optional
-        Labels of the classes; None if only data can tell.
+        Class labels; None if they must come from data.
     compare_dtype : {"float64", "float32"}
-        Values are rounded to this before they are compared.
+        Type to which values are rounded before comparison.
     source : dict of str to str
-        Where the tree came from; ``counts`` says where its class counts came from.
+        Origin of the tree; ``counts`` is the origin of its class counts.
     lost : list of str
-        One sentence for each thing that the source does not hold or that a Tree cannot hold.
+        One sentence for each property that the source lacks or a Tree does not support.
     open_columns : bool
-        The source names only the columns that it tests, so that data may have others.
+        Whether the source names only the columns it tests, so that data may have others.
     unknown : dict of int to int
-        Of a nominal column: what becomes of labels that are not among its categories, as in
-        :class:`keeptree.Tree`. Default: they are missing values.
+        Treatment of unknown labels of nominal columns, as in :class:`keeptree.Tree`; missing by
+        default.
     uncounted : str, optional
-        What is told if there are no rows to count.
+        Warning if there are no rows to count.
     """
 
     columns: int | tuple
@@ -52,7 +52,7 @@ class Sketch:
         self.kind, self.feature, self.threshold, self.missing = [], [], [], []
         self.children, self.branch_of, self.counts, self.label = [], [], [], []
         self.parent = []
-        self.values = {}  # of a regression tree: node -> weight, mean and variance
+        self.values = {}  # regression: node -> weight, mean and variance
         self.add()
 
     @property
@@ -66,7 +66,7 @@ class Sketch:
         return None if isinstance(self.columns, int) else tuple(self.columns)
 
     def add(self):
-        """Add a leaf and return its number; :meth:`numeric` and :meth:`nominal` give it a test."""
+        """Add a leaf and return its index; :meth:`numeric` and :meth:`nominal` add tests."""
         for values, start in (
             (self.kind, LEAF),
             (self.feature, -1),
@@ -82,18 +82,18 @@ class Sketch:
         return len(self.kind) - 1
 
     def numeric(self, node, feature, threshold, missing=ERROR):
-        """Let a node test ``value <= threshold``; return its two children.
+        """Add the test ``value <= threshold`` to a node; return its two children.
 
         ``missing`` is the branch of a missing value (0 or 1), SHARE or ERROR. An infinite threshold
-        becomes the largest number, as every number is below it.
+        becomes the largest number.
         """
         self.threshold[node] = float(np.clip(threshold, -_LARGEST, _LARGEST))
         return self._split(node, NUMERIC, feature, 2, missing)
 
     def nominal(self, node, feature, branch_of, missing=ERROR, width=None):
-        """Let a node send category k to its branch ``branch_of[k]``; return the children.
+        """Add a nominal test that sends category k to ``branch_of[k]``; return the children.
 
-        ``width`` is the number of branches, if some may be left without a category.
+        ``width`` is the number of branches, if some may have no category.
         """
         self.branch_of[node] = tuple(int(branch) for branch in branch_of)
         width = max(self.branch_of[node]) + 1 if width is None else width
@@ -108,7 +108,7 @@ class Sketch:
         return self.children[node]
 
     def reachable(self, node, feature):
-        """Labels of a nominal column that the tests above a node let through."""
+        """Labels of a nominal column that can reach a node."""
         labels = set(self.categories[feature])
         while (above := self.parent[node]) is not None:
             if self.feature[above] == feature:
@@ -154,7 +154,7 @@ class Sketch:
 
     def _classification(self):
         counts = self._sum_leaves(len(self.classes))
-        # Zeros leave the decision to the label of each leaf.
+        # With zero counts the labels of the leaves decide.
         label = [
             int(np.argmax(counts[node])) if given is None else int(given)
             for node, given in enumerate(self.label)
@@ -166,9 +166,9 @@ class Sketch:
         return {"counts": weight[:, None], "mean": mean, "variance": variance}
 
     def _fill_branches(self):
-        """Give branches that no value takes a category of their own, which no row has.
+        """Give unreachable branches a category of their own that no row has.
 
-        A Tree has no branch that can never be taken.
+        A Tree cannot have branches without a category.
         """
         nominal = [node for node, kind in enumerate(self.kind) if kind == NOMINAL]
         bare = {node: self._untaken(node) for node in nominal}
@@ -185,7 +185,7 @@ class Sketch:
             self.categories = tuple(changed)
 
     def _untaken(self, node):
-        """Branches of a nominal test that neither a category nor a missing value takes."""
+        """Branches of a nominal test that no category and no missing value takes."""
         if self.missing[node] == SHARE:
             return set()
         taken = {self.children[node][branch] for branch in self.branch_of[node]}
@@ -197,7 +197,7 @@ class Sketch:
         return np.array([below[b] for below, taken in pairs for b in taken], dtype=np.int64)
 
     def _sum_leaves(self, n_classes):
-        """Counts of all nodes: those of the leaves, added up; children come after their parents."""
+        """Add up the counts of the leaves; children come after their parents."""
         counts = np.zeros((len(self.kind), n_classes))
         if not self.has_counts:
             return counts
@@ -208,7 +208,7 @@ class Sketch:
 
 
 def _label_array(labels):
-    """Labels as a Tree takes them; NumPy's text would lose a NUL at the end."""
+    """Labels as an object array; NumPy's text dtype would lose a trailing NUL."""
     if any(isinstance(label, str) and label.endswith("\0") for label in labels):
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
@@ -217,7 +217,7 @@ def _label_array(labels):
 
 
 def just_below(threshold, dtype=np.float64):
-    """The largest number of a type below a threshold: ``x < t`` is ``x <= just_below(t)``.
+    """Largest number below a threshold, so that ``x < t`` becomes ``x <= just_below(t)``.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def just_below(threshold, dtype=np.float64):
 
 
 def widened(threshold):
-    """The largest float64 number that float32 rounds to at most a threshold of float32.
+    """Largest float64 number that rounds to at most a float32 threshold.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Trees of Spark ML: live, or saved in a folder, with the raw columns of their pipeline."""
+"""Read Spark ML trees, from memory or a folder, over the raw columns of their pipeline."""
 
 import shutil
 import tempfile
@@ -19,7 +19,7 @@ _MOST_CATEGORIES = 1_000_000
 
 
 def live_model(model, *, tree=None):
-    """Return the Sketch of one tree of a fitted model or PipelineModel of pyspark."""
+    """Return the Sketch of one tree of a fitted pyspark model or PipelineModel."""
     folder = Path(tempfile.mkdtemp(prefix="keeptree-spark-"))
     try:
         saved = folder / "model"
@@ -38,7 +38,7 @@ def live_model(model, *, tree=None):
 
 
 def read_folder(path, *, tree=None):
-    """Return the Sketch of one tree of a folder that Spark ML wrote."""
+    """Return the Sketch of one tree of a folder saved by Spark ML."""
     *stages, model = _up_to_tree(open_stages(open_saved(path)))
     rows = model.rows()
     if "treeID" in rows[0]:
@@ -62,7 +62,7 @@ def read_folder(path, *, tree=None):
 
 
 def _up_to_tree(stages):
-    """The stages up to the last model; what follows it (IndexToString) changes no decision."""
+    """Stages up to the last model; later stages (IndexToString) do not change decisions."""
     known = (*_CLASSIFIERS, *_REGRESSORS, _BOOSTED)
     for place in reversed(range(len(stages))):
         if stages[place].name in known:
@@ -76,7 +76,7 @@ def _up_to_tree(stages):
 
 
 def _slots(model, made, nodes):
-    """What each number of the tree's vector is in raw columns."""
+    """Origin of each entry of the tree's vector in raw columns."""
     size = int(model.metadata["numFeatures"])
     slots = made.get(model.get("featuresCol", "features"))
     if slots is None:
@@ -99,7 +99,7 @@ def _slots(model, made, nodes):
 
 
 def _numbered(slot, width):
-    """A raw column whose numbers the tree takes for categories."""
+    """A raw column whose numbers the tree treats as categories."""
     if slot.steps:
         raise ValueError(f"The tree takes scaled numbers of {slot.column!r} for categories.")
     if width > _MOST_CATEGORIES:
@@ -134,7 +134,7 @@ def _write_nodes(sketch, nodes, slots):
     nodes = dict(nodes)
     while stack:
         node, i = stack.pop()
-        row = written[node] = nodes.pop(i)  # so that a cycle is a KeyError
+        row = written[node] = nodes.pop(i)  # a cycle raises a KeyError
         if row["leftChild"] < 0:
             continue
         split = row["split"]
@@ -164,13 +164,12 @@ def _write_nodes(sketch, nodes, slots):
 
 
 def _test(split):
-    """Whether a number goes left, as Spark decides it."""
+    """Whether a number goes left in Spark."""
     if split["numCategories"] < 0:
         [cut] = split["leftCategoriesOrThreshold"]
         return lambda value: value is not None and value <= cut
     left, width = set(split["leftCategoriesOrThreshold"]), split["numCategories"]
-    # Spark keeps the smaller of the two sets and asks for that one: numbers in neither go to the
-    # side that it did not keep.
+    # Spark stores the smaller of the two sets; numbers in neither go to the other side.
     others_left = len(left) > width // 2
 
     def goes_left(value):
@@ -206,7 +205,7 @@ def _set_classes(sketch, written, model, made, number, n_trees):
 
 
 def _decide(counts, thresholds):
-    """Spark's class: the largest count, or probability over threshold."""
+    """Class by Spark's rule: the largest count, or probability over threshold."""
     if thresholds is None or not counts.sum():
         return int(np.argmax(counts))
     limits = np.array(thresholds, dtype=np.float64)
@@ -216,8 +215,8 @@ def _decide(counts, thresholds):
 
 
 def _set_boosted(sketch, leaves, number, n_trees):
-    """The first tree of gradient boosting predicts -1 or 1: its sums give the counts."""
-    if n_trees == 1:  # the model is this tree, and decides by its sign
+    """Set the counts of the first boosted tree, which predicts -1 or 1."""
+    if n_trees == 1:  # the only tree decides by its sign
         for node, row in leaves.items():
             sketch.label[node] = int(row["prediction"] > 0)
     if number:
@@ -231,5 +230,5 @@ def _set_boosted(sketch, leaves, number, n_trees):
 def _set_values(sketch, written):
     sketch.source["counts"] = "the impurity statistics of the nodes"
     for node, row in written.items():
-        variance = max(row["impurity"], 0.0)  # which rounding takes below 0
+        variance = max(row["impurity"], 0.0)  # rounding may give negative counts
         sketch.values[node] = (row["impurityStats"][0], row["prediction"], variance)

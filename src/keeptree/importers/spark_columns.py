@@ -1,4 +1,4 @@
-"""What the stages of a Spark pipeline make of raw columns: the slots of the tree's vector."""
+"""Trace raw columns through the stages of a Spark pipeline to the slots of the tree's vector."""
 
 from dataclasses import dataclass, replace
 
@@ -11,17 +11,17 @@ _KEEP = "keep"
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a raw column, behind steps that never decrease.
+    """A number of a raw column after increasing steps.
 
     Attributes
     ----------
     column : str or int
         Raw column.
     steps : tuple of callables
-        Each maps an array of numbers, as Spark does.
+        Functions of arrays, with Spark's arithmetic.
     missing : tuple of float, or None
-        What a missing value becomes: in a column of doubles and, if others differ, in one of floats
-        and of whole numbers. None: Spark refuses it or leaves the row out.
+        Value of missing entries, in double columns and, if different, in float and integer
+        columns. None if Spark rejects or drops such rows.
     """
 
     column: object
@@ -29,12 +29,12 @@ class Number:
     missing: tuple | None = (np.nan,)
 
     def then(self, step):
-        """The slot behind one more step."""
+        """Return the slot after one more step."""
         missing = self.missing and tuple(float(x) for x in step(np.array(self.missing)))
         return replace(self, steps=(*self.steps, step), missing=missing)
 
     def threshold(self, cut):
-        """The largest raw number that Spark still finds ``<= cut``."""
+        """Largest raw number that is ``<= cut`` in Spark."""
         if not self.steps:
             return cut
         ends = np.array([-LARGEST, LARGEST])
@@ -52,17 +52,16 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A number for each category of a raw column.
+    """A raw column whose categories are numbers.
 
     Attributes
     ----------
     column : str or int
         Raw column.
     values : dict
-        The number of each category.
+        Number of each category.
     unknown : float or None
-        That of missing values and of other categories; None: Spark refuses them or leaves the row
-        out.
+        Number of missing and other categories; None if Spark rejects or drops such rows.
     """
 
     column: object
@@ -70,7 +69,7 @@ class Category:
     unknown: float | None = np.nan
 
     def then(self, step):
-        """The slot behind one more step."""
+        """Return the slot after one more step."""
         numbers = step(np.array(list(self.values.values())))
         unknown = None if self.unknown is None else float(step(np.array([self.unknown]))[0])
         return replace(
@@ -80,13 +79,13 @@ class Category:
 
 @dataclass(frozen=True)
 class Unfoldable:
-    """The output of a stage that is not folded; an error if the tree needs it."""
+    """Output of a stage that cannot be folded; an error if the tree needs it."""
 
     stage: str
 
 
 def run_stages(stages):
-    """Return what the stages make: for each of their output columns a slot, or a tuple of them."""
+    """Return the slot, or tuple of slots, of each output column of the stages."""
     made = {}
     for stage in stages:
         read = _STAGES.get(stage.name)
@@ -101,7 +100,7 @@ def run_stages(stages):
 
 
 def check_folded(slot, why="which is no step that KeepTree folds"):
-    """Return the slot, or raise a ValueError that names the stage which made it."""
+    """Return the slot, or raise a ValueError that names its stage."""
     if isinstance(slot, Unfoldable):
         raise ValueError(f"{_cannot(slot.stage)}, {why}.")
     return slot
@@ -132,9 +131,9 @@ def _scalar(made, name):
 
 
 def _map_vector(stage, made, size, change):
-    """Let a stage change each slot ``j`` of its vector by ``change(j, slot)``.
+    """Apply ``change(j, slot)`` to each slot of a stage's vector.
 
-    The slots of a raw vector have numbers for names.
+    Slots of a raw vector are named by their index.
     """
     slots = made.get(_inputs(stage)[0], tuple(map(Number, range(size))))
     if isinstance(slots, tuple):
@@ -168,7 +167,7 @@ def _assemble(stage, made):
     for name in _inputs(stage):
         slot = made.get(name, Number(name))
         slots += slot if isinstance(slot, tuple) else [slot]
-    if not keeps:  # NaN is refused
+    if not keeps:  # NaN is rejected
         slots = [
             replace(slot, missing=None)
             if isinstance(slot, Number)
@@ -181,7 +180,7 @@ def _assemble(stage, made):
 
 
 def _index_values(stage, made):
-    """VectorIndexer: some numbers of a vector become categories."""
+    """VectorIndexer: turn some numbers of a vector into categories."""
     [row] = stage.rows()
     maps = {column: dict(pairs) for column, pairs in dict(row["categoryMaps"]).items()}
     rule = stage.get("handleInvalid", "error")
@@ -221,7 +220,7 @@ def _encode_one_hot(stage, made):
         if not isinstance(slot, Category):
             made[target] = Unfoldable(stage.stage)
             continue
-        # With "keep" an index out of range has a slot of its own, which dropLast drops again.
+        # With "keep", an index out of range has its own slot, which dropLast removes.
         known = size + keeps
         slots = known - 1 if drops else known
         if max(slot.values.values(), default=0) >= size and not keeps:
@@ -251,14 +250,14 @@ def _impute(stage, made):
             made[target] = Unfoldable(stage.stage)
             continue
         value = float(row[source])
-        # The surrogate takes the type of the column, which the folder does not tell.
+        # The surrogate has the type of the column, which is not stored.
         missing = (value, float(np.float32(value)), float(int(value)))
         made[target] = replace(slot, missing=missing)
 
 
 def _scale(read_steps):
     def read(stage, made):
-        if int(stage.metadata["sparkVersion"].split(".")[0]) < 3:  # with other arithmetic
+        if int(stage.metadata["sparkVersion"].split(".")[0]) < 3:  # different arithmetic
             made[_outputs(stage)[0]] = Unfoldable(stage.stage)
             return
         [row] = stage.rows()
@@ -299,7 +298,7 @@ def _constant(value):
 
 
 def _dense(vector):
-    """A vector as Spark saves it: dense, or sparse with indices."""
+    """Read a saved vector, dense or sparse."""
     if vector["type"] == 1:
         return vector["values"]
     full = np.zeros(vector["size"])

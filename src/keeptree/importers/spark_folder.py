@@ -1,4 +1,4 @@
-"""A folder in which Spark ML saved a model: its metadata and its Parquet files, without Spark."""
+"""Read the metadata and Parquet files of a saved Spark ML model, without Spark."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _MOST_ROWS, _MOST_VALUES = 2_000_000, 64_000_000
 
 @dataclass(frozen=True)
 class Saved:
-    """One model or transformer that Spark saved.
+    """A saved Spark model or transformer.
 
     Attributes
     ----------
@@ -32,27 +32,27 @@ class Saved:
 
     @property
     def stage(self):
-        """What it is called in messages: its class and its identifier."""
+        """Class and identifier, for messages."""
         return f"{self.name} ({self.metadata.get('uid')!s:.80})"
 
     def get(self, name, default=None):
-        """A parameter: the one that was set, else Spark's default."""
+        """Return a parameter, or Spark's default."""
         given = self.metadata.get("paramMap", {})
         return given.get(name, self.metadata.get("defaultParamMap", {}).get(name, default))
 
     def rows(self, folder="data"):
-        """Rows of a Parquet folder of the model, as dicts."""
+        """Read the rows of a Parquet folder as dicts."""
         return _read_parquet(self.path / folder)
 
 
 def is_spark_folder(path):
-    """Whether a folder looks as if Spark ML had saved a model in it."""
+    """Whether a folder looks like a saved Spark ML model."""
     return (path / "metadata").is_dir()
 
 
 def open_saved(path):
-    """Return what Spark saved in a folder; inside a search, its best model."""
-    from keeptree.importers.files import parse_json  # which knows this file
+    """Open a saved model; for a search, its best model."""
+    from keeptree.importers.files import parse_json  # circular import
 
     parts = _parts(path / "metadata")
     if not parts:
@@ -71,9 +71,9 @@ def open_saved(path):
 
 
 def open_stages(saved):
-    """Return the fitted stages of a pipeline, those of pipelines inside it included.
+    """Return the fitted stages of a pipeline, including nested pipelines.
 
-    A model that is no pipeline is its only stage.
+    A model outside a pipeline is its only stage.
     """
     if saved.name != "PipelineModel":
         return [saved]

@@ -1,17 +1,17 @@
-"""Rows on their way to a tree: through the fitted steps of a pipeline, then encoded."""
+"""Pass rows through the fitted steps of a pipeline and encode them."""
 
 from scipy.sparse import issparse
 
 
 def run_steps(X, steps):
-    """Return X behind the fitted transformers of a pipeline.
+    """Apply the fitted transformers of a pipeline to X.
 
     Parameters
     ----------
     X : array-like or data frame
-        What the first of them takes.
+        Input of the first transformer.
     steps : sequence of fitted transformers
-        From :func:`keeptree.importers.unwrap`; without any X is returned as it is.
+        From :func:`keeptree.importers.unwrap`; if empty, X is returned unchanged.
     """
     for step in steps:
         X = step.transform(X)
@@ -19,9 +19,9 @@ def run_steps(X, steps):
 
 
 def read_rows(X, tree, steps=()):
-    """Return the encoded matrix of X: the steps of a pipeline, then ``tree.encode``.
+    """Apply the steps of a pipeline, then ``tree.encode``.
 
-    What the steps make sparse, as OneHotEncoder does, is made dense.
+    Sparse results, such as those of OneHotEncoder, are converted to dense.
     """
     X = run_steps(X, steps)
     return tree.encode(X.toarray() if len(steps) and issparse(X) else X)

@@ -1,4 +1,4 @@
-"""Universal Binary JSON, as far as XGBoost writes it."""
+"""Parse the subset of Universal Binary JSON that XGBoost writes."""
 
 import struct
 
@@ -11,7 +11,7 @@ _DEEPEST = 100
 
 
 def parse_ubjson(content):
-    r"""Return the value of UBJSON bytes; damaged ones are a ValueError.
+    r"""Parse UBJSON bytes; damaged data raise a ValueError.
 
     Examples
     --------

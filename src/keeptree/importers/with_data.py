@@ -1,4 +1,4 @@
-"""A tree from anywhere with the class counts of a data file: what ``keeptree keep`` does."""
+"""Read a tree and count the rows of a data file in it, as ``keeptree keep`` does."""
 
 from pathlib import Path
 
@@ -7,29 +7,29 @@ from keeptree.importers import keep
 from keeptree.importers.files import is_keeptree_file
 from keeptree.tree import LEAF
 
-_OPEN = ("text", "J48", "C5.0 output")  # sources that name only the columns they test
+_OPEN = ("text", "J48", "C5.0 output")  # formats that name only the tested columns
 
 
 def keep_with_data(source, data, target, *, tree=None, missing=None, nominal=(), drop=()):
-    """Return the Tree of a file, its names checked against a data file and its classes counted.
+    """Return the Tree of a file, checked against a data file whose classes are counted.
 
     Parameters
     ----------
     source : str or Path
-        As :func:`keeptree.keep` takes it.
+        Source for :func:`keeptree.keep`.
     data : str, Path or DataFile
-        The rows to count.
+        Rows to count.
     target : str
         Column of the class.
     tree, missing
         As for :func:`keeptree.keep`.
     nominal, drop : sequence of str
-        Columns that hold categories though they look like numbers, and columns to leave out.
+        Numeric columns to read as categories, and columns to ignore.
 
     Returns
     -------
     tree : Tree
-        One written as text has the columns that it tests, not all those of the data.
+        A tree given as text has only the columns that it tests.
     """
     sample = read_training(data, target, nominal, drop)
     kept = keep(source, sample.X, sample.y, tree=tree, missing=missing)
@@ -41,6 +41,6 @@ def keep_with_data(source, data, target, *, tree=None, missing=None, nominal=(),
 
 
 def is_foreign(path):
-    """Whether a file holds a tree that is not in KeepTree's own format."""
+    """Whether a file holds a tree in a format other than KeepTree's."""
     path = Path(path).expanduser()
     return path.is_dir() or (path.is_file() and not is_keeptree_file(path))

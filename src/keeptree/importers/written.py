@@ -1,4 +1,4 @@
-"""Trees written by hand, or printed by ``Tree.to_text``: one branch per line, indented."""
+"""Read trees written by hand or by ``Tree.to_text``: one indented branch per line."""
 
 import json
 import re
@@ -12,7 +12,7 @@ _SIGNS = {
     "=": "in", "in": "in", "!=": "not in", "≠": "not in", "not in": "not in",
     "is known": "is known", "is missing": "is missing", "is unseen": "is unseen",
 }  # fmt: skip
-_ALSO = r"(?:or\s+(?:missing|unseen)\b\s*)*"  # behind a condition
+_ALSO = r"(?:or\s+(?:missing|unseen)\b\s*)*"  # after a condition
 _OPERATOR = re.compile(
     r"<=|>=|!=|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)"
     rf"|(?<=[\s\"])is\s+(?:known|missing|unseen)(?=\s*{_ALSO}(?::|$))"
@@ -33,12 +33,12 @@ def read_written(text, *, known=None):
     Parameters
     ----------
     text : str
-        One branch per line, indented by depth. Also read are ``|`` as indentation, ``<`` and
-        ``>=``, ``!=`` and ``not in``, a last branch ``else``, and lines of comment behind ``#``;
+        One branch per line, indented by depth. Also supported are ``|`` as indentation, ``<`` and
+        ``>=``, ``!=`` and ``not in``, a last branch ``else``, and comment lines with ``#``;
         ``or missing``, ``or unseen``, ``is missing``, ``is known`` and ``is unseen``; and lines
         such as ``refuse unseen colour`` before the tree.
     known : Known, optional
-        What the data hold; names, categories and classes are checked against it.
+        Labels of the data, to check names, categories and classes against.
 
     Examples
     --------
@@ -63,13 +63,13 @@ def read_written(text, *, known=None):
 
 
 def looks_written(text):
-    """Whether some line of a text looks like a branch of the format."""
+    """Whether some line looks like a branch in this format."""
     lines = (line for line in _NEW_LINE.split(text) if line.strip() and line.strip()[0] != "#")
     return any(_OPERATOR.search(line) or line.lstrip().startswith(":") for line in lines)
 
 
 class _Reader:
-    """Reads one line from left to right; ``at`` is where it is."""
+    """Reads one line from left to right; ``at`` is the current position."""
 
     def __init__(self, number, raw):
         self.number, self.raw = number, raw.expandtabs(8).rstrip()
@@ -95,7 +95,7 @@ class _Reader:
         return not (_OPERATOR.search(self.raw, self.at) or ":" in self.raw)
 
     def refused(self):
-        """The column of a line ``refuse unseen COLUMN``, as a Line without a test."""
+        """Return the column of a line ``refuse unseen COLUMN``, as a Line without a test."""
         start = self.at = _REFUSE.match(self.raw, self.at).end()
         name = self._quoted() if self.raw[start] == '"' else self.raw[start:]
         return Line(self.number, self.indent, self.raw, name, "", (), (start + 1, start + 1))
@@ -117,12 +117,12 @@ class _Reader:
         return self._finish(name, sign, value, (self.indent + 1, value_at + 1))
 
     def leaf(self):
-        """The class behind a colon, and its cases."""
+        """Read the class after a colon, and its cases."""
         self.at += 1
         self._skip()
         start = self.at
         if start == len(self.raw):
-            self.fail("expected a class behind the colon")
+            self.fail("expected a class after the colon")
         leaf = Leaf(self._label("class"), start + 1)
         self._skip()
         if self.at < len(self.raw):
@@ -173,7 +173,7 @@ class _Reader:
         self._skip()
         found = _OPERATOR.match(self.raw, self.at)
         if found is None:
-            self.fail("expected `<=`, `>`, `<`, `>=`, `=` or `in {...}` behind the name")
+            self.fail("expected `<=`, `>`, `<`, `>=`, `=` or `in {...}` after the name")
         self.at = found.end()
         return _SIGNS[" ".join(found.group().split())]
 
@@ -232,7 +232,7 @@ class _Reader:
     def _cases(self, leaf):
         start = self.at
         if self.raw[self.at] != "(" or not self.raw.endswith(")"):
-            self.fail(f"unexpected `{self.raw[self.at :]:.30}` behind the class")
+            self.fail(f"unexpected `{self.raw[self.at :]:.30}` after the class")
         self.at += 1
         found = _CASES.match(self.raw, self.at)
         try:
@@ -248,14 +248,14 @@ class _Reader:
                 "expected cases such as `(12)`, `(12/3)` or `(12/2 of no, 1 of unknown)`", start
             )
         if self.at != len(self.raw) - 1:
-            self.fail("expected the end of the line behind the cases", self.at + 1)
+            self.fail("expected the end of the line after the cases", self.at + 1)
         numbers = [leaf.weight or 0, leaf.errors or 0, *leaf.others.values()]
         of_others = sum(leaf.others.values()) if leaf.weight is not None else 0
         if min(numbers) < 0 or max(leaf.errors or 0, of_others) > (leaf.weight or of_others):
             self.fail("more cases of other classes than there are cases", start)
 
     def _by_class(self, first):
-        """``2 of no, 1 of unknown``: cases by class; the first number is read already."""
+        """Read cases by class such as ``2 of no, 1 of unknown``, after the first number."""
         cases = {}
         while True:
             self.at = re.compile(r"of\s+").match(self.raw, self.at).end()

@@ -1,4 +1,4 @@
-"""One tree of an XGBoost model: live, JSON or UBJSON."""
+"""Read one tree of an XGBoost model, from memory, JSON or UBJSON."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from keeptree.importers.ubjson import parse_ubjson
 
 _CLASSIFIES = {"binary:logistic": 2, "binary:logitraw": 2, "binary:hinge": 2}
 _MANY = ("multi:softprob", "multi:softmax")
-# Settings under which the values of the first round do not give the class counts.
+# Settings for which class counts cannot be recovered from the first round.
 _NEUTRAL = {"alpha": 0.0, "reg_alpha": 0.0, "max_delta_step": 0.0, "subsample": 1.0}
 
 
@@ -81,7 +81,7 @@ def _check_objective(learner):
 
 
 def _write_nodes(sketch, source):
-    """Fill the sketch; return ``{node: number in the source}`` of the leaves."""
+    """Fill the sketch; return ``{node: index in the source}`` of the leaves."""
     left, right = source["left_children"], source["right_children"]
     going_right = {
         node: set(source["categories"][start : start + size])
@@ -114,7 +114,7 @@ def _write_nodes(sketch, source):
 
 
 def _categories(model, learner, trees):
-    """Labels of the categorical columns: the stored ones, or codes up to the largest tested."""
+    """Labels of the categorical columns: stored labels, or codes up to the largest tested one."""
     types = learner.get("feature_types") or []
     if "c" not in types:
         return None
@@ -170,7 +170,7 @@ def _counts(learner, source, leaves, settings):
 
 
 def _label_by_margin(sketch, learner, source, leaves):
-    """A model of one tree decides by the sign of its margin."""
+    """Set the labels of a model of one tree by the sign of its margin."""
     score = _base_score(learner)
     if learner["objective"]["name"] != "binary:logistic" or not 0 < score < 1:
         return

@@ -1,4 +1,4 @@
-"""A transformed column as a function of one raw column, computed by the fitted steps themselves."""
+"""Transformed columns as functions of one raw column, computed by the fitted steps."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -10,25 +10,25 @@ from scipy.sparse import csr_matrix, issparse
 from keeptree.importers.folding.floats import LARGEST, from_keys, last_alike, to_keys
 
 _NO_CUTS = np.empty(0)
-_PROBES = 64  # numbers at which a piece is asked for one that is accepted
+_PROBES = 64  # numbers at which a piece is searched for an accepted value
 
 
 class Link(NamedTuple):
-    """A fitted step on the way of a column: which of its inputs and outputs the column is."""
+    """A fitted step applied to a column, with its input and output positions."""
 
     step: object
-    width: int  # number of columns the step takes
+    width: int  # number of input columns of the step
     column_in: int
     column_out: int
-    fuzzy: bool = False  # monotone but for the rounding of its last bits
-    sparse: bool = False  # takes a sparse matrix, for which it may compute otherwise
+    fuzzy: bool = False  # monotone up to rounding of the last bits
+    sparse: bool = False  # receives a sparse matrix, which may change its arithmetic
 
     def apply(self, values, row, column_in):
-        """What the step makes of values in their places, beside others that it accepts."""
+        """Apply the step to values in their columns, beside neutral values that it accepts."""
         return self.step.transform(self._matrix(values, row, column_in))
 
     def gives_sparse(self):
-        """Whether the step gives a sparse matrix."""
+        """Whether the step returns a sparse matrix."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             nothing = np.empty(0, dtype=np.int64)
@@ -46,29 +46,29 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """A column behind some steps.
+    """A column after some steps.
 
     Parameters
     ----------
     raw : int
-        The raw column it is computed from.
+        Raw column from which it is computed.
     links : tuple of Link
-        The steps, in order.
+        Steps in order.
     cuts : ndarray
-        Raw numbers that divide the line into pieces, each up to and including its cut: within a
-        piece the column rises or falls, or is constant.
+        Raw numbers that divide the line into pieces, each including its upper cut. The column is
+        monotone within a piece.
     labels : tuple or None
-        Raw values that an encoder tells apart; None if no encoder reads the raw values.
+        Raw values that an encoder distinguishes; None if no encoder reads raw values.
     marks : tuple
-        Raw values that an imputer takes for missing ones.
+        Raw values that an imputer treats as missing.
     missing : object
-        What stands for a missing value, in the way the steps expect it.
+        Missing value marker that the steps expect.
     keeps_values : bool
-        Whether all values but missing ones are still the raw ones.
+        Whether all values except missing ones are still raw.
     only_missing : bool
-        Whether it only says if the raw value is missing.
+        Whether the column is only a missing indicator.
     sparse : bool
-        Whether it stands in a sparse matrix.
+        Whether it is part of a sparse matrix.
     """
 
     raw: int
@@ -86,7 +86,7 @@ class Derived:
 
     @property
     def fuzzy(self):
-        """Whether a step is monotone only up to the rounding of its last bits."""
+        """Whether a step is monotone only up to rounding of the last bits."""
         return any(link.fuzzy for link in self.links)
 
     @property
@@ -97,21 +97,21 @@ class Derived:
         return first, np.append(inside, LARGEST)
 
     def with_missing(self, value):
-        """The column where a step expects ``value`` in place of a missing one."""
+        """Return the column with ``value`` as the marker of missing values."""
         return replace(self, missing=value) if self.keeps_values else self
 
     def with_mark(self, value, cuts):
-        """The column where a step takes ``value`` for a missing one."""
+        """Return the column with ``value`` treated as missing."""
         marks = (*self.marks, value) if self.keeps_values else self.marks
         return replace(self, marks=marks, cuts=np.append(self.cuts, cuts))
 
     def with_labels(self, labels, cuts):
-        """The column where a step tells labels apart: raw values, or points among its numbers."""
+        """Return the column with labels that a step distinguishes, as raw values or cuts."""
         labels = tuple(labels) if self.keeps_values else self.labels
         return replace(self, labels=labels, cuts=np.append(self.cuts, cuts))
 
     def then(self, link, **changes):
-        """The column behind one more step."""
+        """Return the column after one more step."""
         changes = {"keeps_values": False, **changes}
         return replace(self, links=(*self.links, link), **changes)
 
@@ -124,14 +124,14 @@ def run(columns, which, values):
     columns : sequence of Derived
         The columns.
     which : ndarray of shape (n,)
-        Position in ``columns`` of each value's column.
+        Index into ``columns`` for each value.
     values : ndarray of shape (n,)
         Raw numbers, or objects.
 
     Returns
     -------
     derived : ndarray of shape (n,)
-        float64 if the values were; a step that the value overflows gives the largest number.
+        float64 if the values are; overflows become the largest number.
     refused : ndarray of shape (n,), bool
         Values for which a step raises an error.
     """
@@ -148,19 +148,19 @@ def run(columns, which, values):
 
 
 def spread(columns, wanted):
-    """Raw numbers at which columns pass given values.
+    """Find the raw numbers at which columns cross given values.
 
     Parameters
     ----------
     columns : sequence of Derived
         The columns.
     wanted : sequence of ndarray
-        For each column the values to be passed.
+        For each column, the values to cross.
 
     Returns
     -------
     cuts : list of ndarray
-        For each column the last raw number of a piece before a value is passed.
+        For each column, the last raw number before a value is crossed.
     """
     cuts = [np.empty(0) for _ in columns]
     for k, (column, values) in enumerate(zip(columns, wanted, strict=True)):
@@ -186,21 +186,21 @@ def spread(columns, wanted):
 
 
 def accepted_pieces(columns, chosen):
-    """The pieces of some columns without the numbers that a step refuses.
+    """Return the pieces of some columns without the numbers that a step rejects.
 
-    A step may refuse what another one makes infinite, at either end of a piece.
+    A step may reject infinite results of another step, at either end of a piece.
 
     Parameters
     ----------
     columns : sequence of Derived
         The columns.
     chosen : sequence of int
-        Positions of those asked for.
+        Positions of the requested columns.
 
     Returns
     -------
     which, low, high : arrays of shape (n,)
-        The column of each piece that has a number to accept, its first and its last such number.
+        Column, first and last accepted number of each piece that has one.
     """
     ends = [columns[k].pieces for k in chosen]
     which = np.repeat(np.asarray(chosen, dtype=np.int64), [len(low) for low, _ in ends])
@@ -225,14 +225,14 @@ def accepted_pieces(columns, chosen):
 
 
 def _accepted_inside(columns, which, low, high):
-    """A number inside each piece that all steps accept, or NaN if none was found."""
+    """Find a number in each piece that all steps accept; NaN if none is found."""
     found = np.full(len(which), np.nan)
     first, last = to_keys(low), to_keys(high)
     for part in np.arange(1, _PROBES) / _PROBES:
         todo = np.flatnonzero(np.isnan(found))
         if not len(todo):
             break
-        # Halves first: the difference of two keys may overflow.
+        # Halve first, because the difference of two keys may overflow.
         keys = first[todo] + 2 * ((last[todo] // 2 - first[todo] // 2) * part).astype(np.int64)
         x = from_keys(np.clip(keys, first[todo], last[todo]))
         accepted = ~run(columns, which[todo], x)[1]
@@ -241,7 +241,7 @@ def _accepted_inside(columns, which, low, high):
 
 
 def _by_step(chains, depth):
-    """For each of the steps at a depth the links of the columns it transforms."""
+    """Group the links at a depth by their step."""
     steps = {}
     for k, links in enumerate(chains):
         if len(links) > depth:
@@ -250,7 +250,7 @@ def _by_step(chains, depth):
 
 
 def _advance(links, rows, which, values, refused):
-    """Replace the values of some rows by what their step makes of them; halve what it refuses."""
+    """Apply a step to some rows, halving the batch where it rejects values."""
     if not len(rows):
         return
     own = [links[k] for k in which[rows]]
@@ -266,7 +266,7 @@ def _advance(links, rows, which, values, refused):
             _advance(links, part, which, values, refused)
         return
     made = made[row, [link.column_out for link in own]]
-    if made.dtype.kind in "biuf":  # the next step refuses infinite numbers, as the pipeline does
+    if made.dtype.kind in "biuf":  # the next step rejects infinite numbers, as in the pipeline
         made = np.clip(made.astype(np.float64), -LARGEST, LARGEST)
     values[rows] = made
 
@@ -274,12 +274,12 @@ def _advance(links, rows, which, values, refused):
 def _as_floats(values):
     try:
         return values.astype(np.float64)
-    except (TypeError, ValueError):  # None and other things that are no numbers
+    except (TypeError, ValueError):  # None and other non-numbers
         return values
 
 
 def _neutral(step, width):
-    """A row that the step accepts, to stand beside the values that are asked about."""
+    """Find a row that the step accepts, for the columns that are not examined."""
     categories = getattr(step, "categories_", None)
     if categories is not None:
         row = np.empty(width, dtype=object)
@@ -292,8 +292,8 @@ def _neutral(step, width):
 
 
 def _rows_of(column, values):
-    """A row for each value such that no two values of a column share one, unless they are equal."""
-    if values.dtype == object:  # the labels of a one-hot encoder come once for each of its outputs
+    """Assign values to rows so that different values of a column never share a row."""
+    if values.dtype == object:  # one-hot encoders repeat their labels for each output
         rows = [{} for _ in range(column.max() + 1)]
         return np.array(
             [

@@ -1,4 +1,4 @@
-"""Search among the floating-point numbers themselves: the last one before something changes."""
+"""Bisection over floating-point numbers: find the last one before a condition changes."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ _SIGN = np.iinfo(np.int64).min
 
 
 def to_keys(x):
-    """Whole numbers in the order of the floats: neighbours differ by 1, and -0.0 is 0.0.
+    """Map floats to integers in the same order; neighbours differ by 1, and -0.0 equals 0.0.
 
     Examples
     --------
@@ -19,12 +19,12 @@ def to_keys(x):
 
 
 def from_keys(keys):
-    """The floats of keys: the inverse of :func:`to_keys`."""
+    """Inverse of :func:`to_keys`."""
     return np.where(keys >= 0, keys, _SIGN - keys).view(np.float64)
 
 
 def before(x):
-    """The float before each number."""
+    """Return the next smaller float of each number."""
     return np.nextafter(x, -np.inf)
 
 
@@ -34,14 +34,14 @@ def last_alike(low, high, is_like_low):
     Parameters
     ----------
     low, high : arrays of shape (n,)
-        ``low < high``; something holds for ``low`` and not for ``high``.
+        ``low < high``; the condition holds for ``low`` but not for ``high``.
     is_like_low : callable
-        ``is_like_low(x)`` takes a float of each pair and says for which of them it still holds.
+        ``is_like_low(x)`` takes one float per pair and returns where the condition holds.
 
     Returns
     -------
     last : array of shape (n,)
-        The largest float for which it holds, if it changes once between the two.
+        Largest float for which the condition holds, provided it changes only once.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def last_alike(low, high, is_like_low):
     1.414213562373095
     """
     low, high = to_keys(low), to_keys(high)
-    # The difference of two keys may overflow; while it does it is far from 1.
+    # An overflow of the difference means that the keys are far apart.
     while ((high != low + 1) & (high != low)).any():
         middle = (low >> 1) + (high >> 1) + (low & high & 1)
         alike = is_like_low(from_keys(middle))

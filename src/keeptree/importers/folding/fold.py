@@ -18,30 +18,30 @@ _AS_MISSING = -1
 
 
 class Folded(NamedTuple):
-    """A tree over raw columns, and for each node the node of the pipeline's tree it stands for."""
+    """A tree over raw columns, and the original node of each of its nodes."""
 
     tree: Tree
     origin: np.ndarray
 
 
 def fold(tree, steps, X=None):
-    """Fold fitted transformers into the tests of the tree behind them.
+    """Fold fitted transformers into the tests of the tree that follows them.
 
     Parameters
     ----------
     tree : Tree
-        The tree at the end of a pipeline.
+        Tree at the end of a pipeline.
     steps : sequence of fitted transformers
-        What is before it, from :func:`keeptree.importers.unwrap`.
+        Steps before it, from :func:`keeptree.importers.unwrap`.
     X : array-like or data frame, optional
-        Raw training rows. Where a leaf of the pipeline stands in several places of the folded tree
-        they divide its counts; without them equal parts do, with a warning.
+        Raw training rows. If a leaf occurs several times in the folded tree, they determine how
+        its counts are divided; without them counts are divided evenly, with a warning.
 
     Returns
     -------
     folded : Folded
-        Every raw row reaches the leaf that it reaches in the pipeline. What cannot be folded is a
-        :class:`CannotFoldError`.
+        Every raw row reaches the same leaf as in the pipeline. Steps that cannot be folded raise
+        a :class:`CannotFoldError`.
     """
     columns, names = read_columns(steps)
     if len(columns) != tree.n_features:
@@ -55,7 +55,7 @@ def fold(tree, steps, X=None):
 
 
 def read_columns(steps):
-    """(Columns behind some fitted transformers, names of the raw columns or None)."""
+    """Return the columns after some fitted transformers, and the raw column names or None."""
     columns = [Derived(j) for j in range(_width(steps))]
     for step in steps:
         columns = read_step(type(step).__name__.lower(), step, columns)
@@ -71,7 +71,7 @@ def _width(steps):
 
 
 def _first(steps, attribute):
-    """An attribute of the first step that knows its columns: a pipeline may begin with nothing."""
+    """An attribute of the first step that has it; a pipeline may begin with a passthrough."""
     for step in steps:
         inner = [part for _, part in step.steps] if hasattr(step, "steps") else [step]
         for part in inner:
@@ -81,7 +81,7 @@ def _first(steps, attribute):
 
 
 def _with_own_labels(tree, columns):
-    """The columns, those with the tree's own nominal attributes with their labels."""
+    """Add the labels of the tree's own nominal attributes to its columns."""
     columns = list(columns)
     for f, labels in enumerate(tree.categories):
         if labels is None:
@@ -96,14 +96,14 @@ def _with_own_labels(tree, columns):
 
 
 class _Folding:
-    """The parts of a folded tree as they are found."""
+    """Collects the parts of a folded tree."""
 
     def __init__(self, tree, columns, names, width):
         self.tree, self.columns, self.names = tree, columns, names
         tests = np.flatnonzero(tree.kind != LEAF)
         self.raw_of = {int(node): columns[tree.feature[node]].raw for node in tests}
         used = sorted({column.raw for column in columns})
-        # A data frame is read by name, so that columns which the pipeline drops are not needed.
+        # Data frames are read by name, so columns that the pipeline drops may be absent.
         self.kept = used if names is not None and used else list(range(width))
         self.labels = self._find_labels()
         self.unknown = dict.fromkeys(self.kept, _AS_MISSING)
@@ -134,7 +134,7 @@ class _Folding:
         return Folded(self._tree(nodes, origin, _observed_shares(origin, weight, share)), origin)
 
     def _find_labels(self):
-        """The labels of each raw column that is nominal."""
+        """Find the labels of each nominal raw column."""
         tested = {self.tree.feature[node] for node in self.raw_of}
         found = {}
         for raw in self.kept:
@@ -158,7 +158,7 @@ class _Folding:
         return raw if self.names is None else self.names[raw]
 
     def _accepted(self, own, labels):
-        """Labels that no encoder of a column refuses."""
+        """Labels of a column that every encoder accepts."""
         refused = np.zeros(len(labels) + 2, dtype=bool)
         for column in _distinct_ways([self.columns[f] for f in own]):
             refused |= ask(column, labels)[1]
@@ -187,7 +187,7 @@ class _Folding:
         return runs
 
     def _refusals(self, raw, own):
-        """Whether a step refuses unknown and missing values of a raw column."""
+        """Whether a step rejects unknown and missing values of a raw column."""
         if raw in self.labels:
             refused = [ask(column, self.labels[raw])[1][-2:] for column in own]
             return np.any(refused, axis=0)
@@ -195,7 +195,7 @@ class _Folding:
         return False, missing.any()
 
     def _rule_for_unknown(self, raw, tables, refuses_unknown, refuses_missing):
-        """What becomes of labels that are not known: a code of theirs, as missing, or an error."""
+        """Rule for unknown labels: a code of their own, missing, or an error."""
         if refuses_unknown:
             return ERROR
         missing = [ERROR if refuses_missing else table.missing for table in tables]
@@ -248,12 +248,12 @@ class _Folding:
 
 
 def _is_numeric(column):
-    """Whether a column is computed from raw numbers, not from categories."""
+    """Whether a column is computed from raw numbers instead of categories."""
     return column.labels is None and not column.only_missing
 
 
 def _distinct_ways(columns):
-    """Columns that pass different steps; those which differ in the last output only are alike."""
+    """Columns with different steps, ignoring differences in the last output only."""
     ways = {}
     for column in columns:
         way = tuple((id(link.step), link.column_in) for link in column.links)
@@ -262,9 +262,9 @@ def _distinct_ways(columns):
 
 
 def _shares(nodes, origin):
-    """(Share of each node in the counts of its origin, number of leaves that have copies).
+    """Return each node's share of the counts of its origin, and the number of copied leaves.
 
-    Copies where training data hardly ever are have none, unless all of them are there.
+    Copies that training data hardly ever reach get no share, unless this applies to all copies.
     """
     share = np.ones(len(origin))
     leaves = np.flatnonzero(np.array(nodes.kind) == LEAF)
@@ -281,7 +281,7 @@ def _shares(nodes, origin):
 
 
 def _observed_shares(origin, weight, share):
-    """Shares as rows have them; those given where there are no rows."""
+    """Shares among the rows, or the given shares where there are no rows."""
     totals = np.bincount(origin, weight)[origin]
     with np.errstate(invalid="ignore"):
         return np.where(totals > 0, weight / totals, share)

@@ -1,4 +1,4 @@
-"""Where each test of a tree sends the values of the raw column that it comes down to.
+"""Find where each test of a tree sends the values of its raw column.
 
 A test on numbers becomes :class:`Runs`: the raw line divided at edges found by bisection over the
 floats. A test on categories becomes a :class:`Table`. Both name nodes of the original tree.
@@ -15,15 +15,15 @@ from keeptree.importers.folding.floats import LARGEST, from_keys, last_alike, to
 from keeptree.importers.folding.transformers import CannotFoldError
 from keeptree.tree import ERROR, NOMINAL
 
-_NEAR = 2048  # floats on each side of an edge at which a fuzzy step is asked
+_NEAR = 2048  # floats examined on each side of an edge of a fuzzy step
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Where the numbers of a column go: run r holds those up to and including ``last[r]``.
+    """Targets of the numbers of a column; run r ends with ``last[r]``.
 
-    ``vacant`` marks runs that training data hardly ever has: the function of a step is not defined
-    there, or the run is a few floats wide. ``missing`` is a node, SHARE or ERROR.
+    ``vacant`` marks runs that training data hardly ever reach, because a step is undefined there or
+    the run is only a few floats wide. ``missing`` is a node, SHARE or ERROR.
     """
 
     last: np.ndarray
@@ -32,7 +32,7 @@ class Runs:
     missing: int
 
     def within(self, low, high):
-        """The runs as (last, target, vacant) between two numbers, ``low`` not included."""
+        """Return (last, target, vacant) of the runs in the interval (low, high]."""
         first = np.searchsorted(self.last, low, side="right")
         end = np.searchsorted(self.last, high) + 1
         last = np.minimum(self.last[first:end], high)
@@ -41,7 +41,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Table:
-    """Where the categories of a column go, and what it does not know; ``missing`` as in Runs."""
+    """Targets of the categories of a column and of unknown ones; ``missing`` as in Runs."""
 
     target: np.ndarray
     unknown: int
@@ -49,7 +49,7 @@ class Table:
 
 
 def follow(tree, nodes, values, refused):
-    """The child to which each node sends a value of its own column, SHARE or ERROR."""
+    """Return the child to which each node sends a value of its column, or SHARE or ERROR."""
     targets = np.empty(len(nodes), dtype=np.int64)
     nominal = tree.kind[nodes] == NOMINAL
     for node in np.unique(nodes[nominal]):
@@ -77,7 +77,7 @@ def find_runs(tree, columns, nodes):
     tree : Tree
         The tree behind the steps.
     columns : sequence of Derived
-        What its columns are computed from.
+        Origin of its columns.
     nodes : ndarray of int
         Tests whose raw columns hold numbers.
 
@@ -92,7 +92,7 @@ def find_runs(tree, columns, nodes):
     at_low, at_high = run(columns, of_piece, low), run(columns, of_piece, high)
     at_missing = run(columns, np.arange(len(columns)), np.full(len(columns), np.nan))
 
-    # One entry for each test and piece of its column.
+    # One entry per test and piece of its column.
     piece = np.concatenate([np.arange(start[k], start[k + 1]) for k in where])
     node = np.repeat(nodes, np.diff(start)[where])
     first = follow(tree, node, at_low[0][piece], at_low[1][piece])
@@ -117,7 +117,7 @@ def find_runs(tree, columns, nodes):
 
 
 def _find_edges(tree, columns, which, nodes, low, high):
-    """For each pair of numbers that a test sends apart the runs between them, but for the last."""
+    """Find the runs between two numbers that a test sends to different children."""
     if not len(nodes):
         return []
     like = follow(tree, nodes, *run(columns, which, low))
@@ -133,9 +133,9 @@ def _find_edges(tree, columns, which, nodes, low, high):
 
 
 def _look_around(tree, column, node, edge, low, high):
-    """The runs around an edge of a column whose last bits may go up and down.
+    """Find the runs around an edge of a column that is monotone only up to rounding.
 
-    Every float nearby is tried, and some farther away: there the test must have settled.
+    Every float nearby is examined, and some farther away, where the result must be stable.
     """
     centre, first, last = to_keys(np.array([edge, low, high]))
     far = 2 ** np.arange(12, 60)
@@ -156,7 +156,7 @@ def _look_around(tree, column, node, edge, low, high):
 
 
 def _join(parts, missing, otherwise):
-    """Runs of the parts of a line: neighbours alike are one, what is refused joins a neighbour."""
+    """Merge equal neighbouring runs, and rejected runs with a neighbour."""
     last, target, vacant = [], [], []
     for end, goes, empty in parts:
         if goes == ERROR and target:
@@ -166,7 +166,7 @@ def _join(parts, missing, otherwise):
             vacant[-1] = vacant[-1] and empty
         else:
             last, target, vacant = [*last, end], [*target, goes], [*vacant, empty]
-    if not target:  # no number is accepted at all
+    if not target:  # no number is accepted
         last, target, vacant = [LARGEST], [ERROR], [True]
     last[-1] = LARGEST
     target = [otherwise if goes == ERROR else goes for goes in target]
@@ -181,7 +181,7 @@ def find_tables(tree, columns, nodes, labels):
     tree : Tree
         The tree behind the steps.
     columns : sequence of Derived
-        What its columns are computed from.
+        Origin of its columns.
     nodes : ndarray of int
         Tests whose raw columns hold categories.
     labels : dict of int to tuple
@@ -201,14 +201,14 @@ def find_tables(tree, columns, nodes, labels):
 
 
 def ask(column, labels):
-    """(Values, refused) that a column has for labels, for an unknown label and a missing one."""
+    """Evaluate a column for its labels, an unknown label and a missing value."""
     values = np.empty(len(labels) + 2, dtype=object)
     values[:] = [*labels, unknown_label(labels), column.missing]
     return run([column], np.zeros(len(values), dtype=np.int64), values)
 
 
 def unknown_label(labels):
-    """Something that is not among the labels, of the same kind."""
+    """Return a value of the same kind that is not among the labels."""
     if all(label_kind(label) == "numbers" for label in labels):
         return max(float(label) for label in labels) + 1.0
     return "".join(sorted({str(label) for label in labels})) + "?"

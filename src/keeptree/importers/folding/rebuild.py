@@ -1,4 +1,4 @@
-"""Build the tree over raw columns from where its tests send raw values."""
+"""Build the tree over raw columns from the outcomes of its tests."""
 
 from dataclasses import dataclass, field
 
@@ -14,21 +14,21 @@ from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, SHARE
 class Nodes:
     """The nodes of the new tree, parents before their children.
 
-    ``origin`` names the node of the old tree that each stands for, ``vacant`` the nodes that
-    training data hardly ever reach.
+    ``origin`` is the corresponding node of the old tree; ``vacant`` marks nodes that training data
+    hardly ever reach.
     """
 
     kind: list = field(default_factory=list)
     raw: list = field(default_factory=list)
     threshold: list = field(default_factory=list)
     children: list = field(default_factory=list)
-    codes: list = field(default_factory=list)  # child of each category, as places in children
-    missing: list = field(default_factory=list)  # place in children, SHARE or ERROR
+    codes: list = field(default_factory=list)  # child of each category, as an index into children
+    missing: list = field(default_factory=list)  # index into children, SHARE or ERROR
     origin: list = field(default_factory=list)
     vacant: list = field(default_factory=list)
 
     def add(self, origin, vacant, test=None):
-        """Append a node without children; return its number."""
+        """Append a node without children; return its index."""
         test = test or Test()
         self.kind.append(test.kind)
         self.raw.append(test.raw)
@@ -43,9 +43,9 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Test:
-    """A test of the new tree; each branch leads to a (node, what is possible there, vacant).
+    """A test of the new tree; each branch leads to (node, possible values, vacant).
 
-    The node is one of the old tree, or runs of numbers that are still to be divided.
+    The node is one of the old tree, or runs of numbers still to be divided.
     """
 
     kind: int = LEAF
@@ -58,7 +58,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Which values of a numeric column a path allows: above ``low``, up to ``high``, missing."""
+    """Numeric values allowed on a path: the interval (low, high], and missing."""
 
     low: float = -np.inf
     high: float = LARGEST
@@ -67,7 +67,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Categories:
-    """Which codes of a nominal column a path allows, and whether a missing value."""
+    """Codes of a nominal column allowed on a path, and missing."""
 
     codes: frozenset
     missing: bool = True
@@ -75,12 +75,12 @@ class Categories:
 
 @dataclass(frozen=True)
 class Divided:
-    """Runs of numbers of a column, three or more, that a path has still to tell apart."""
+    """Three or more runs of numbers that a path still has to separate."""
 
     origin: int
     raw: int
     runs: tuple
-    missing: int  # the run that a missing value belongs to, SHARE or ERROR
+    missing: int  # run of a missing value, SHARE or ERROR
 
 
 def rebuild(raw_of, outcomes, n_codes):
@@ -91,8 +91,7 @@ def rebuild(raw_of, outcomes, n_codes):
     raw_of : dict of int to int
         Raw column of each test of the old tree.
     outcomes : dict of int to Runs or Table
-        Where it sends values; the target of a nominal test may hold one code more than there are
-        labels, for those unknown.
+        Outcome of each test; a nominal test may have one additional code for unknown labels.
     n_codes : dict of int to int
         Number of codes of each nominal raw column.
     """
@@ -110,7 +109,7 @@ def rebuild(raw_of, outcomes, n_codes):
 
 
 def _resolve(node, possible, raw_of, outcomes, n_codes):
-    """Skip tests that a path has decided already; return (node, what is possible, its test)."""
+    """Skip tests already decided on the path; return (node, possible values, test)."""
     while True:
         if isinstance(node, Divided):
             return node, possible, _halve(node, possible[node.raw])
@@ -125,7 +124,7 @@ def _resolve(node, possible, raw_of, outcomes, n_codes):
             found = _test_categories(node, raw, allowed, raw_of, outcomes)
         if isinstance(found, Test):
             return node, possible, found
-        node, missing = found  # all values that are possible go there
+        node, missing = found  # all possible values go there
         if not missing:
             possible = {**possible, raw: _without_missing(allowed)}
 
@@ -137,13 +136,13 @@ def _without_missing(allowed):
 
 
 def _test_numbers(node, raw, allowed, raw_of, outcomes):
-    """The Test of a node on numbers, or (node, whether a missing value may pass) if all go there.
+    """Return the Test of a numeric node, or (node, missing allowed) if all values go one way.
 
-    More than two runs need several thresholds; then further tests on the same column are taken in.
+    More than two runs need several thresholds; later tests on the same column are merged.
     """
     runs = outcomes[node]
     missing = runs.missing if allowed.missing else ERROR
-    if allowed.low >= allowed.high:  # only a missing value comes here
+    if allowed.low >= allowed.high:  # only missing values reach this node
         _check_not_shared(missing)
         return (runs.target[0], False) if missing == ERROR else (missing, True)
     parts = _joined(runs.within(allowed.low, allowed.high))
@@ -173,7 +172,7 @@ def _check_not_shared(missing):
 
 
 def _joined(parts):
-    """Runs whose neighbours differ."""
+    """Merge equal neighbouring runs."""
     joined = []
     for last, target, vacant in parts:
         if joined and joined[-1][1] == target:
@@ -183,7 +182,7 @@ def _joined(parts):
 
 
 def _taken_in(parts, raw, low, raw_of, outcomes):
-    """The runs of consecutive tests on one column, until another column or a leaf decides."""
+    """Merge the runs of consecutive tests on one column."""
     while any(raw_of.get(target) == raw for _, target, _ in parts):
         finer, above = [], low
         for last, target, vacant in parts:
@@ -198,7 +197,7 @@ def _taken_in(parts, raw, low, raw_of, outcomes):
 
 
 def _known_or_not(raw, known, missing, allowed):
-    """The Test whether a value is missing: no number is above the largest."""
+    """Return a Test for missing values: no number exceeds the largest one."""
     _check_not_shared(missing)
     numbers = Numbers(allowed.low, allowed.high, missing=False)
     nothing = Numbers(LARGEST, LARGEST, missing=True)
@@ -207,7 +206,7 @@ def _known_or_not(raw, known, missing, allowed):
 
 
 def _halve(divided, allowed):
-    """The Test on a threshold between some runs: three from the lowest up, as one writes it."""
+    """Return a Test on a threshold between runs; three runs are divided from the lowest up."""
     parts, missing = divided.runs, divided.missing
     middle = 1 if len(parts) == 3 else len(parts) // 2
     side = missing if missing < 0 else int(missing >= middle)
@@ -228,7 +227,7 @@ def _halve(divided, allowed):
 
 
 def _test_categories(node, raw, allowed, raw_of, outcomes):
-    """The Test of a node and of those after it on the same categories; or as in _test_numbers."""
+    """Return the Test of a nominal node, merged with following tests; see _test_numbers."""
     table = outcomes[node]
     missing = table.missing if allowed.missing else ERROR
     targets = table.target.tolist()
@@ -244,7 +243,7 @@ def _test_categories(node, raw, allowed, raw_of, outcomes):
     children = list(dict.fromkeys(reached or targets))
     if len(children) == 1 or not reached:
         return children[0], missing != ERROR
-    # Categories that cannot come here go where the test sends them, if that is left.
+    # Impossible categories keep their branch if it still exists.
     codes = [children.index(target) if target in children else 0 for target in targets]
     place = missing if missing < 0 else children.index(missing)
     branches = tuple(
@@ -262,7 +261,7 @@ def _test_categories(node, raw, allowed, raw_of, outcomes):
 
 
 def _follower(raw, raw_of, outcomes, allowed):
-    """How a category goes on through tests on the same column; None is a missing value."""
+    """Follow a category (None if missing) through tests on the same column."""
 
     def follow(node, code):
         while raw_of.get(node) == raw:

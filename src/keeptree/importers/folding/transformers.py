@@ -1,8 +1,8 @@
-"""What each of scikit-learn's transformers does to columns, one at a time.
+"""Describe scikit-learn's transformers column by column.
 
-A transformer is read by a function ``(step, columns) -> columns`` that says which input each output
-comes from, and at which values of the input the output stops rising or falling. What the output is,
-the fitted transformer itself is asked.
+Each transformer has a function ``(step, columns) -> columns`` that returns the input of each output
+and the values between which the output is monotone. The fitted transformer itself computes the
+values.
 """
 
 from dataclasses import replace
@@ -16,10 +16,10 @@ from keeptree.importers.folding.floats import before
 
 
 class CannotFoldError(ValueError):
-    """A pipeline has a step that cannot be folded into the tests of its tree."""
+    """Raised for a pipeline step that cannot be folded into the tests of its tree."""
 
 
-# NumPy's functions that rise or fall between these points; beyond some of them they are undefined.
+# NumPy functions that are monotone between these points, some of them undefined beyond.
 _ZERO, _ONE = before(0.0), before(1.0)
 _UFUNCS = {
     **dict.fromkeys([np.log, np.log2, np.log10, np.sqrt], (_ZERO,)),
@@ -44,21 +44,21 @@ _UFUNCS = {
 
 
 def read_step(name, step, columns):
-    """Return the columns behind a fitted step.
+    """Return the columns after a fitted step.
 
     Parameters
     ----------
     name : str
-        What the pipeline calls the step.
+        Name of the step.
     step : fitted transformer, "passthrough" or None
-        What it is.
+        Step to read.
     columns : list of Derived
-        What it takes.
+        Its input columns.
 
     Returns
     -------
     columns : list of Derived
-        In the order of its output. A step that cannot be folded is a CannotFoldError.
+        Output columns in order. Steps that cannot be folded raise a CannotFoldError.
     """
     if step is None or isinstance(step, str):
         return [] if step == "drop" else columns
@@ -66,7 +66,7 @@ def read_step(name, step, columns):
         read = _READERS.get(f"{base.__module__}.{base.__qualname__}")
         if read is not None:
             return read(name, step, columns)
-        if "transform" in vars(base):  # a subclass with a way of its own
+        if "transform" in vars(base):  # a subclass with its own transform
             break
     raise _cannot(name, step)
 
@@ -79,10 +79,10 @@ def _cannot(name, step, why="a step must compute each of its columns from a sing
 
 
 def _continue(step, columns, sources, cuts=None, fuzzy=False):
-    """Columns that a step computes from the inputs ``sources``, with cuts for each input."""
+    """Columns computed by a step from the inputs ``sources``, with cuts for each input."""
     width, sparse = len(columns), any(column.sparse for column in columns)
     gives_sparse = Link(step, width, 0, 0, sparse=sparse).gives_sparse()
-    if sparse:  # some steps leave the zeros of a sparse matrix as they are
+    if sparse:  # some steps keep the zeros of a sparse matrix
         cuts = [np.append(c, [_ZERO, 0.0]) for c in cuts or [()] * width]
     if cuts is None:
         new = [column.cuts for column in columns]
@@ -100,7 +100,7 @@ def _monotone(name, step, columns):
 
 
 def _quantiles(name, step, columns):
-    # Where two segments of the interpolation meet, the rounding may go down by a bit.
+    # Rounding may decrease the result by a bit where two segments meet.
     cuts = [np.concatenate([before(q), q]) for q in step.quantiles_.T]
     fuzzy = step.output_distribution == "normal"
     return _continue(step, columns, range(len(columns)), cuts, fuzzy)
@@ -116,7 +116,7 @@ def _function(name, step, columns):
         return columns
     try:
         cuts = _UFUNCS.get(step.func)
-    except TypeError:  # not even hashable
+    except TypeError:  # not hashable
         cuts = None
     if cuts is None or step.kw_args:
         function = getattr(step.func, "__name__", repr(step.func))
@@ -138,7 +138,7 @@ def _imputed(name, step, columns):
         kept = kept[[not is_missing(value) for value in step.statistics_]]
     indicated = step.indicator_.features_ if step.add_indicator else []
     made = _continue(step, _marked(step, columns), [*kept, *indicated])
-    for k, j in enumerate(kept):  # numbers pass as they are
+    for k, j in enumerate(kept):  # numbers are unchanged
         made[k] = replace(made[k], keeps_values=columns[j].keeps_values)
     return made[: len(kept)] + [replace(column, only_missing=True) for column in made[len(kept) :]]
 
@@ -149,7 +149,7 @@ def _indicated(name, step, columns):
 
 
 def _marked(step, columns):
-    """The columns with what an imputer takes for a missing value."""
+    """Add the value that an imputer treats as missing to its columns."""
     mark = plain(step.missing_values)
     if is_missing(mark):
         return [column.with_missing(mark) for column in columns]
@@ -178,7 +178,7 @@ def _target_means(name, step, columns):
 
 
 def _told_apart(step, columns):
-    """The columns with the labels that an encoder tells apart, and as points among numbers."""
+    """Add the labels that an encoder distinguishes to its columns."""
     known = [[plain(v) for v in labels if not is_missing(v)] for labels in step.categories_]
     cuts = [
         np.array([[before(float(v)), float(v)] for v in labels if label_kind(v) == "numbers"])
@@ -228,7 +228,7 @@ def _in_one_matrix(columns, sparse):
 
 
 def _chosen(wanted, names, width):
-    """Positions of the columns that a fitted ColumnTransformer gives to a step."""
+    """Positions of the columns that a fitted ColumnTransformer passes to a step."""
     if isinstance(wanted, slice):
         ends = (wanted.start, wanted.stop)
         if any(isinstance(end, str) for end in ends):
