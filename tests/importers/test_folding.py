@@ -232,7 +232,7 @@ def test_an_unknown_category_is_refused_where_the_encoder_refuses_it():
     tree = kt.keep(make_pipeline(steps, DecisionTreeClassifier()).fit(X, y))
     assert tree.apply(X.iloc[2:3]) == tree.apply(pd.DataFrame({"colour": ["g"]}))
     with pytest.raises(
-        ValueError, match=r"'colour' holds 'violet', which .* refuses; it knows 'g'"
+        ValueError, match=r"'colour' holds 'violet', which .* refuses as unknown; it knows 'g'"
     ):
         tree.apply(pd.DataFrame({"colour": ["violet"]}))
 
