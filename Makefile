@@ -43,6 +43,7 @@ test-wheel: wheel
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests reproduction benchmarks tools docs examples
 	$(BIN)/ruff format --check src tests reproduction benchmarks tools docs examples
+	$(BIN)/mypy
 	$(BIN)/codespell src tests reproduction benchmarks tools docs examples .github *.md pyproject.toml
 
 format: $(VENV)/.lint
@@ -81,7 +82,7 @@ docs-check: docs
 	$(BIN)/python -m tools.site.check build/site
 
 clean:
-	rm -rf $(VENV) .venv-wheel build dist docs/api/backreferences docs/api/generated docs/gallery src/keeptree/_compiled/native*.so src/keeptree/_compiled/native.json .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-wheel build dist docs/api/backreferences docs/api/generated docs/gallery src/keeptree/_compiled/native*.so src/keeptree/_compiled/native.json .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

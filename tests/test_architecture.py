@@ -15,6 +15,7 @@ SOURCE = Path(keeptree.__file__).parent
 LAYERS = [
     {
         "_compiled",
+        "annotations",
         "blocks",
         "choice",
         "notebook",

@@ -4,7 +4,11 @@ A compiled function that gets a wrong index could crash, so everything read from
 before it is used.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from sklearn import get_config
 
 _PARTS = {}  # name -> class
 
@@ -16,25 +20,34 @@ class Savable:
     those of its bases are saved too.
     """
 
-    saved_fields = ()
+    saved_fields: tuple[str, ...] = ()
+    get_params: Callable[..., dict[str, Any]]  # of scikit-learn's BaseEstimator
+    _validate_params: Callable[[], None]
 
     @classmethod
-    def all_saved_fields(cls):
+    def all_saved_fields(cls) -> list[str]:
         """Return the fitted attributes of the class and of its bases."""
         return [name for base in cls.__mro__ for name in vars(base).get("saved_fields", ())]
 
     @property
-    def saved_parameters(self):
+    def saved_parameters(self) -> dict[str, Any]:
         """Parameters of the constructor, as the file has them."""
         return self.get_params(deep=False)
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise a ValueError if a parameter that was read from a file is not allowed."""
         if hasattr(self, "_parameter_constraints"):
             self._validate_params()
 
+    def validate_parameters(self) -> None:
+        """Raise if a parameter given to ``fit`` is not allowed, unless scikit-learn skips that."""
+        if not get_config()["skip_parameter_validation"]:
+            self._validate_params()
+
     @classmethod
-    def upgrade(cls, parameters, fitted, version):
+    def upgrade(
+        cls, parameters: dict[str, Any], fitted: dict[str, Any], version: int
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a file of an older version holds as this version names it.
 
         Parameters
@@ -50,7 +63,7 @@ class Savable:
         """
         return parameters, fitted
 
-    def check_loaded(self):
+    def check_loaded(self) -> None:
         """Check the fitted attributes that were read from a file and derive the others."""
 
 

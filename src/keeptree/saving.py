@@ -9,10 +9,12 @@ import warnings
 from importlib import import_module
 from inspect import signature
 from textwrap import shorten
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree import __version__
+from keeptree.annotations import Filename
 from keeptree.encoding import (
     check_seal,
     check_version,
@@ -42,7 +44,7 @@ OPTIONAL = {
 _RENAMED = {("smoothing", "raw"): "leaves"}  # values of parameters in older files
 
 
-def save(model, path):
+def save(model: Any, path: Filename) -> None:
     """Write a tree or a fitted model to a JSON file.
 
     Parameters
@@ -72,7 +74,7 @@ def save(model, path):
     write_json(sealed(to_document(model)), path)
 
 
-def load(path):
+def load(path: Filename) -> Any:
     """Read a tree or a fitted model that :func:`save` wrote.
 
     Parameters

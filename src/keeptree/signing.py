@@ -6,7 +6,10 @@ have written it.
 
 import warnings
 from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
 
+from keeptree.annotations import Filename
 from keeptree.encoding import read_json, sealed, write_json
 from keeptree.saving import load, save, to_document, tree_of
 from keeptree.tree import Tree
@@ -41,16 +44,16 @@ class Verification:
     signatures: tuple[Signature, ...]
 
     @property
-    def foreign(self):
+    def foreign(self) -> tuple[Signature, ...]:
         """Signatures of another tree."""
         return tuple(s for s in self.signatures if s.digest != self.digest)
 
     @property
-    def signed(self):
+    def signed(self) -> bool:
         """Whether somebody signed this very tree."""
         return len(self.foreign) < len(self.signatures)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values; each signature says whether it is of this tree."""
         signatures = [
             {**signature.to_dict(), "this_tree": signature.digest == self.digest}
@@ -59,7 +62,7 @@ class Verification:
         return {**asdict(self), "signatures": signatures, "signed": self.signed}
 
 
-def verify_file(path):
+def verify_file(path: Filename) -> Verification:
     """Check the file of a tree or a model, and who signed its tree.
 
     Parameters
@@ -99,7 +102,14 @@ def verify_file(path):
     )
 
 
-def sign_file(path, by, note="", *, out=None, at=None):
+def sign_file(
+    path: Filename,
+    by: str,
+    note: str = "",
+    *,
+    out: Filename | None = None,
+    at: datetime | None = None,
+) -> Verification:
     """Add a signature to the tree of a file, which may be a model's.
 
     Parameters

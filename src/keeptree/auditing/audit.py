@@ -2,10 +2,13 @@
 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree.annotations import Filename
 from keeptree.auditing.columns import ColumnChange, compare_columns
 from keeptree.auditing.count import NEW_CLASS, NO_OUTCOME, AuditCount
 from keeptree.auditing.performance import (
@@ -24,7 +27,7 @@ from keeptree.data.arrow import from_arrow
 from keeptree.data.cases import read_blocks
 from keeptree.data.cells import cells_as_labels
 from keeptree.data.labels import class_names, is_missing, plain
-from keeptree.data.source import as_data_file
+from keeptree.data.source import DataFile, as_data_file
 from keeptree.data.table import take_rows
 from keeptree.explanation.unfamiliar import find_unseen
 from keeptree.importers import unwrap
@@ -36,7 +39,7 @@ from keeptree.tree import Tree
 SCHEMA = 1  # of the dict: a change that breaks its readers raises it
 
 
-def audit(model, X, y=None, *, alpha=0.05):
+def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float = 0.05) -> "Audit":
     """Compare new cases, and their outcomes if known, with what the model was fitted to.
 
     Parameters
@@ -97,7 +100,9 @@ def audit(model, X, y=None, *, alpha=0.05):
     return _conclude(count, alpha)
 
 
-def audit_file(model, data, target=None, *, alpha=0.05):
+def audit_file(
+    model: Any, data: Filename | DataFile, target: str | None = None, *, alpha: float = 0.05
+) -> "Audit":
     """Audit a model on a data file; memory does not grow with its number of rows.
 
     Parameters
@@ -195,17 +200,17 @@ class Audit:
     class_names: tuple[str, ...]
 
     @property
-    def drift(self):
+    def drift(self) -> bool:
         """Whether the distribution of any column has changed."""
         return any(column.changed for column in self.columns)
 
     @property
-    def inaccurate(self):
+    def inaccurate(self) -> bool:
         """Whether the tree or its probabilities have become less accurate since the fit."""
         return self.fell or self.estimate_off or any(leaf.changed for leaf in self.leaves)
 
     @property
-    def aged(self):
+    def aged(self) -> str | None:
         """What has aged, as far as outcomes show it.
 
         ``"tree"``: decisions are right more or less often than before, and the probabilities did
@@ -222,11 +227,11 @@ class Audit:
         return "estimate" if self.estimate_off else None
 
     @cached_property
-    def verdict(self):
+    def verdict(self) -> str:
         """The result in one sentence."""
         return tell_verdict(self)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""
         return {
             "schema": SCHEMA,
@@ -244,14 +249,14 @@ class Audit:
             "leaves": [_plain(asdict(leaf)) for leaf in self.leaves],
         }
 
-    def to_html(self):
+    def to_html(self) -> str:
         """Return the audit as one self-contained HTML page."""
         require_extra("jinja2", extra="report")
         from keeptree.auditing.page import render_audit
 
         return render_audit(self)
 
-    def save(self, path):
+    def save(self, path: Filename) -> None:
         """Write the audit as an HTML page; an old file is replaced once the new one is complete."""
         write_text(path, self.to_html())
 

@@ -3,6 +3,7 @@
 import codecs
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from keeptree.data.dates import CHOICES
 from keeptree.data.dialect import SEPARATORS
@@ -79,17 +80,17 @@ class DataFile:
         _check_encoding(self.encoding)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Display name of the file."""
         return "standard input" if self.is_stdin else Path(self.path).name
 
     @property
-    def is_stdin(self):
+    def is_stdin(self) -> bool:
         """Whether this is standard input."""
         return str(self.path) == "-"
 
     @property
-    def ending(self):
+    def ending(self) -> str:
         """Extension that determines the format, without that of a compression."""
         path = Path(self.path)
         if path.suffix.lower() in _PACKED:
@@ -102,7 +103,7 @@ class DataFile:
     def __str__(self):
         return self.name if self.is_stdin else str(self.path)
 
-    def given(self):
+    def given(self) -> dict[str, Any]:
         """Options given by the user, by name."""
         options = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
         return {name: value for name, value in options.items() if value is not None}

@@ -1,7 +1,9 @@
 """Engines: they bring blocks of rows to one scorer and its answers to where they are wanted."""
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from os import PathLike
+from typing import Any
 
 ENGINES = ("local", "duckdb", "dask", "ray", "spark")  # of predict_file
 
@@ -22,7 +24,15 @@ _TABLES = {
 }
 
 
-def score(model, table, *, keep=None, distance=False, labels=None, **options):
+def score(
+    model: Any,
+    table: Any,
+    *,
+    keep: Sequence[str] | None = None,
+    distance: bool = False,
+    labels: Mapping[Any, str] | None = None,
+    **options: Any,
+) -> Any:
     """Score a table of any library: the same kind of table, with the answers as new columns.
 
     Tables that are lazy stay lazy: nothing is computed before the result is used, and no rows pass

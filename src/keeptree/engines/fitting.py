@@ -1,7 +1,9 @@
 """Learn from a table that no machine holds: count all rows, learn from a sample of them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
+from typing import Any
 
 from sklearn.base import clone
 
@@ -21,8 +23,16 @@ _LARGEST = 2  # sample, beside the rows that a tree was grown on, whose folds gr
 
 
 def fit_table(
-    model, table, target, *, sample=1_000_000, key=None, nominal=(), drop=(), random_state=0
-):
+    model: Any,
+    table: Any,
+    target: str,
+    *,
+    sample: int = 1_000_000,
+    key: str | None = None,
+    nominal: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    random_state: int = 0,
+) -> Any:
     """Fit a classifier to a table of any library and any size.
 
     The tree's class counts are those of *all* rows. Whatever else the classifier learns, it learns

@@ -1,12 +1,15 @@
 """The local engine: score data files of any size, block by block, on this machine."""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from keeptree.annotations import Filename
 from keeptree.data.cases import read_blocks
 from keeptree.data.parts import find_parts
-from keeptree.data.source import as_data_file
+from keeptree.data.source import DataFile, as_data_file
 from keeptree.engines.scorer import Scorer
 from keeptree.engines.writing import check_kept, check_out, open_output
 from keeptree.output import require_extra
@@ -16,19 +19,19 @@ SCHEMA = 1  # of the summary: a change that breaks its readers raises it
 
 
 def predict_file(
-    model,
-    data,
-    out,
+    model: Any,
+    data: Filename | DataFile,
+    out: Filename,
     *,
-    keep=(),
-    distance=False,
-    labels=None,
-    strict=False,
-    excel_safe=False,
-    progress=None,
-    engine="local",
-    options=None,
-):
+    keep: Sequence[str] = (),
+    distance: bool = False,
+    labels: Mapping[Any, str] | None = None,
+    strict: bool = False,
+    excel_safe: bool = False,
+    progress: Callable[..., object] | None = None,
+    engine: str = "local",
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Score a data file, a folder or a glob of files, and write the answers to files.
 
     Memory does not grow with the number of rows. What is written is there once it is complete, or

@@ -1,9 +1,13 @@
 """Compare classifiers on the same splits: tidy rows, paired differences, tests."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from keeptree.annotations import Filename, RandomState
 from keeptree.choice import one_of
 from keeptree.data.labels import plain
 from keeptree.evaluation.experiment import run_experiment
@@ -17,20 +21,20 @@ DEFAULT_METRICS = ("auc", "brier", "log_loss", "ece", "accuracy")
 
 
 def compare(
-    models,
-    X,
-    y,
+    models: Mapping[str, Any] | Sequence[Any],
+    X: ArrayLike,
+    y: ArrayLike,
     *,
-    protocol="repeated-holdout",
-    n_splits=None,
-    metrics=DEFAULT_METRICS,
-    baseline=None,
-    positive=None,
-    results=None,
-    n_jobs=-1,
-    random_state=0,
-    progress=True,
-):
+    protocol: Any = "repeated-holdout",
+    n_splits: int | None = None,
+    metrics: Sequence[str] | Mapping[str, Any] = DEFAULT_METRICS,
+    baseline: str | None = None,
+    positive: Any = None,
+    results: Filename | None = None,
+    n_jobs: int = -1,
+    random_state: RandomState = 0,
+    progress: bool = True,
+) -> "Comparison":
     """Fit classifiers on the same training parts and measure them on the same test parts.
 
     Parameters
@@ -138,11 +142,11 @@ class Comparison:
     n_splits: int
 
     @property
-    def test_share(self):
+    def test_share(self) -> float:
         """Test cases for each training case."""
         return float(np.mean([row["n_test"] / row["n_train"] for row in self.rows]))
 
-    def values(self, model, metric):
+    def values(self, model: str, metric: str) -> NDArray[Any]:
         """Return the values of a metric, NaN where there is none.
 
         Parameters
@@ -167,7 +171,7 @@ class Comparison:
         values = [found.get(split) for split in splits]
         return np.array([empty if value is None else value for value in values], dtype=float)
 
-    def means(self, *, confidence=0.95, corrected=True):
+    def means(self, *, confidence: float = 0.95, corrected: bool = True) -> list[dict[str, Any]]:
         """Return mean, sd, se and interval of every model and metric.
 
         Parameters
@@ -201,7 +205,9 @@ class Comparison:
                 found.append({"model": model, "metric": metric, **kept})
         return found
 
-    def differences(self, baseline=None, *, confidence=0.95, corrected=True):
+    def differences(
+        self, baseline: str | None = None, *, confidence: float = 0.95, corrected: bool = True
+    ) -> list[dict[str, Any]]:
         """Return the paired differences of every other model to the baseline.
 
         Parameters
@@ -246,7 +252,7 @@ class Comparison:
                               "better": better})  # fmt: skip
         return found
 
-    def curve(self, model, name):
+    def curve(self, model: str, name: str) -> NDArray[Any]:
         """Return a curve over all splits: a sum of counts, else the mean.
 
         Parameters
@@ -266,7 +272,7 @@ class Comparison:
             raise ValueError(f"The model {model!r} has no {name!r} on any split.")
         return values.sum(axis=0) if name in ("confusion", "reliability") else values.mean(axis=0)
 
-    def ahead(self, model, baseline=None, confidence=0.95):
+    def ahead(self, model: str, baseline: str | None = None, confidence: float = 0.95) -> float:
         """Return the abscissa up to which the ROC curve of a model stays ahead of the baseline's.
 
         Needs the metric ``"partial_auc"``; see :func:`~keeptree.evaluation.stays_ahead`.
@@ -275,21 +281,21 @@ class Comparison:
         both = ~np.isnan(ours - theirs).any(axis=-1)
         return stays_ahead(ours[both], theirs[both], confidence=confidence)
 
-    def numbers(self):
+    def numbers(self) -> list[str]:
         """Names of the metrics that are numbers, which tables show."""
         return [name for name in self.metrics if name not in CURVES]
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """Return the rows as a pandas data frame, without the curves."""
         import pandas as pd
 
         return pd.DataFrame([row for row in self.rows if row["metric"] not in CURVES])
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON has."""
         return comparison_dict(self)
 
-    def to_markdown(self):
+    def to_markdown(self) -> str:
         """Return the tables as Markdown."""
         return comparison_markdown(self)
 

@@ -4,9 +4,14 @@ For one fitted model scikit-learn's own RocCurveDisplay, CalibrationDisplay and 
 do the job; these draw several models over all splits.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
 import numpy as np
 from scipy.integrate import trapezoid
 
+from keeptree.evaluation.comparison import Comparison
+from keeptree.evaluation.learning import LearningCurve
 from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.ranking import GRID
 from keeptree.evaluation.reliability import calibration_gap
@@ -34,11 +39,13 @@ class ComparisonDisplay:
         Comparison to draw.
     """
 
-    def __init__(self, comparison):
+    plot: Callable[..., Self]
+
+    def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
     @classmethod
-    def from_comparison(cls, comparison, **options):
+    def from_comparison(cls, comparison: Comparison, **options: Any) -> Self:
         """Draw a :class:`~keeptree.evaluation.Comparison`; the options are those of ``plot``."""
         return cls(comparison).plot(**options)
 
@@ -57,7 +64,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         matplotlib axes and figure, after ``plot``.
     """
 
-    def plot(self, metrics=None):
+    def plot(self, metrics: Sequence[str] | None = None) -> Self:
         """Draw on a new figure.
 
         Parameters
@@ -112,7 +119,7 @@ class MeanRocDisplay(ComparisonDisplay):
         matplotlib axes and figure, after ``plot``.
     """
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on new axes; the curve through the upper left is best.
 
         Returns
@@ -157,7 +164,7 @@ class ReliabilityDisplay(ComparisonDisplay):
         matplotlib axes and figure, after ``plot``.
     """
 
-    def plot(self):
+    def plot(self) -> Self:
         """Draw one panel for each model on a new figure.
 
         Returns
@@ -194,15 +201,15 @@ class LearningDisplay:
         matplotlib axes and figure, after ``plot``.
     """
 
-    def __init__(self, curve):
+    def __init__(self, curve: LearningCurve) -> None:
         self.curve = curve
 
     @classmethod
-    def from_curve(cls, curve):
+    def from_curve(cls, curve: LearningCurve) -> Self:
         """Draw a :class:`~keeptree.evaluation.LearningCurve`."""
         return cls(curve).plot()
 
-    def plot(self):
+    def plot(self) -> Self:
         """Draw one panel for each metric on a new figure.
 
         Returns

@@ -1,10 +1,14 @@
 """Learning curves: how the quality of several models grows with the training sample."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from keeptree.annotations import Filename, RandomState
 from keeptree.choice import one_of
 from keeptree.evaluation.experiment import Parts, run_experiment
 from keeptree.evaluation.preparation import prepare_experiment
@@ -12,7 +16,7 @@ from keeptree.evaluation.significance import describe_differences
 from keeptree.evaluation.tables import markdown_table, number
 
 
-def arithmetic_schedule(n, steps=10):
+def arithmetic_schedule(n: int, steps: int = 10) -> list[int]:
     """Return training sizes in equal steps up to n (arithmetic sampling, Langley).
 
     Examples
@@ -23,7 +27,7 @@ def arithmetic_schedule(n, steps=10):
     return _sizes(n * np.arange(1, steps + 1) / steps, n)
 
 
-def geometric_schedule(n, start=None, ratio=2.0):
+def geometric_schedule(n: int, start: int | None = None, ratio: float = 2.0) -> list[int]:
     """Return training sizes that grow by a ratio up to n (geometric sampling, Provost et al.).
 
     Parameters
@@ -53,20 +57,20 @@ SCHEDULES = {"arithmetic": arithmetic_schedule, "geometric": geometric_schedule}
 
 
 def learning_curve(
-    models,
-    X,
-    y,
+    models: Mapping[str, Any] | Sequence[Any],
+    X: ArrayLike,
+    y: ArrayLike,
     *,
-    sizes="geometric",
-    protocol="repeated-holdout",
-    n_splits=None,
-    metrics=("auc", "accuracy"),
-    positive=None,
-    results=None,
-    n_jobs=-1,
-    random_state=0,
-    progress=True,
-):
+    sizes: str | Sequence[float] = "geometric",
+    protocol: Any = "repeated-holdout",
+    n_splits: int | None = None,
+    metrics: Sequence[str] | Mapping[str, Any] = ("auc", "accuracy"),
+    positive: Any = None,
+    results: Filename | None = None,
+    n_jobs: int = -1,
+    random_state: RandomState = 0,
+    progress: bool = True,
+) -> "LearningCurve":
     """Measure models on the same test parts after training on ever larger parts of the rest.
 
     The smaller training parts lie inside the larger ones and keep the shares of the classes.
@@ -127,7 +131,7 @@ class LearningCurve:
     metrics: dict
     sizes: list
 
-    def points(self):
+    def points(self) -> list[dict[str, Any]]:
         """Return mean, sd and se over the splits for each metric, model and size.
 
         Returns
@@ -148,7 +152,7 @@ class LearningCurve:
             points.append(point | {name: entry[name] for name in ("n", "mean", "sd", "se")})
         return points
 
-    def to_markdown(self):
+    def to_markdown(self) -> str:
         """Return one table for each metric: models by sizes, means ± standard errors."""
         cells = {(p["metric"], p["model"], p["size"]): p for p in self.points()}
         lines = []

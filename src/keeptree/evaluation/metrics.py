@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import (
     accuracy_score,
     confusion_matrix,
@@ -117,7 +118,7 @@ def cost(y_true, decision, labels=None, *, matrix, normalise=False):
     return float(total / table.sum() if normalise else total)
 
 
-def cost_metric(matrix):
+def cost_metric(matrix: ArrayLike) -> QualityMetric:
     """Return the mean cost per case under a cost matrix as a :class:`QualityMetric`.
 
     Parameters

@@ -4,6 +4,8 @@ All are splitters as scikit-learn has them (``split(X, y)``) and mostly are scik
 that they serve in ``cross_validate`` as well as in :func:`keeptree.evaluation.compare`.
 """
 
+from typing import Any
+
 import numpy as np
 from sklearn.model_selection import (
     BaseShuffleSplit,
@@ -15,11 +17,12 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
+from keeptree.annotations import RandomState
 from keeptree.choice import one_of
 from keeptree.data.labels import plain
 
 
-def make_protocol(name, n_splits=None, random_state=0):
+def make_protocol(name: str, n_splits: int | None = None, random_state: RandomState = 0) -> Any:
     """Return the splitter of a protocol.
 
     Parameters
@@ -83,7 +86,7 @@ class BootstrapSplit(BaseShuffleSplit):
     [0 4 2 1 0 1] [3 5]
     """
 
-    def __init__(self, n_splits=100, *, random_state=None):
+    def __init__(self, n_splits: int = 100, *, random_state: RandomState = None) -> None:
         super().__init__(n_splits=n_splits, random_state=random_state)
 
     def _iter_indices(self, X, y=None, groups=None):
@@ -127,7 +130,9 @@ class DividedBootstrapSplit(BaseShuffleSplit):
     [ 3  3  3  4  5  6  6  8 10 10] [ 0 11]
     """
 
-    def __init__(self, n_splits=100, *, test_size=1 / 3, random_state=None):
+    def __init__(
+        self, n_splits: int = 100, *, test_size: float = 1 / 3, random_state: RandomState = None
+    ) -> None:
         super().__init__(n_splits=n_splits, test_size=test_size, random_state=random_state)
 
     def _iter_indices(self, X, y, groups=None):

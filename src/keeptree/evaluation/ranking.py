@@ -1,15 +1,26 @@
 """The quality of a ranking: the area under the ROC curve, whole, partial, and how ties count."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.metrics import roc_curve
 
+from keeptree.annotations import Floats
 from keeptree.evaluation.indicators import indicators
 
 GRID = np.linspace(0, 1, 101)  # the 2005 paper's step
 
 
-def auc(y_true, scores, labels=None, *, average="macro", ties=0.5):
+def auc(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    average: Literal["macro", "weighted"] = "macro",
+    ties: float = 0.5,
+) -> float:
     """Return the area under the ROC curve, the share of pairs of cases that are ranked correctly.
 
     Parameters
@@ -94,7 +105,9 @@ def weighted_area(truth, score, ties=0.5):
     return area
 
 
-def mean_roc(y_true, scores, labels=None, x=GRID):
+def mean_roc(
+    y_true: ArrayLike, scores: ArrayLike, labels: ArrayLike | None = None, x: ArrayLike = GRID
+) -> Floats:
     """Return the ROC curve at given ratios of negatives; with several classes their average.
 
     Parameters
@@ -118,7 +131,9 @@ def mean_roc(y_true, scores, labels=None, x=GRID):
     return _average_curve(_roc_at, y_true, scores, labels, x)
 
 
-def partial_auc(y_true, scores, labels=None, x=GRID):
+def partial_auc(
+    y_true: ArrayLike, scores: ArrayLike, labels: ArrayLike | None = None, x: ArrayLike = GRID
+) -> Floats:
     """Return AUC(x), the area under the ROC curve from 0 to x (Alvarez and Bernard 2005).
 
     Parameters
@@ -141,7 +156,9 @@ def partial_auc(y_true, scores, labels=None, x=GRID):
     return _average_curve(_area_up_to, y_true, scores, labels, x)
 
 
-def stays_ahead(ours, theirs, x=GRID, confidence=0.95):
+def stays_ahead(
+    ours: ArrayLike, theirs: ArrayLike, x: ArrayLike = GRID, confidence: float = 0.95
+) -> float:
     """Return the abscissa up to which one ranking stays ahead of another (Alvarez 2005).
 
     Parameters

@@ -1,8 +1,10 @@
 """Is a difference more than chance? Paired tests over splits, intervals of an accuracy."""
 
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm, t, wilcoxon
 
 
@@ -36,8 +38,13 @@ class PairedDifference:
 
 
 def paired_difference(
-    differences, *, alternative="greater", confidence=0.95, test_share=None, corrected=False
-):
+    differences: ArrayLike,
+    *,
+    alternative: Literal["greater", "less", "two-sided"] = "greater",
+    confidence: float = 0.95,
+    test_share: float | None = None,
+    corrected: bool = False,
+) -> PairedDifference:
     """Test whether paired differences are more than chance.
 
     Parameters
@@ -123,7 +130,7 @@ def describe_differences(differences, **options):
     return {**nothing, "n_infinite": len(infinite)}
 
 
-def accuracy_interval(accuracy, n, confidence=0.95):
+def accuracy_interval(accuracy: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Wilson interval of an accuracy or another share (as in Tan et al.'s textbook).
 
     (2 n a + z² ± z sqrt(z² + 4 n a - 4 n a²)) / (2 (n + z²))
@@ -166,7 +173,9 @@ class AccuracyDifference:
     p_value: float
 
 
-def compare_accuracies(accuracy_1, n_1, accuracy_2, n_2, confidence=0.95):
+def compare_accuracies(
+    accuracy_1: float, n_1: float, accuracy_2: float, n_2: float, confidence: float = 0.95
+) -> AccuracyDifference:
     """Compare two models that were tested on different samples (the lecture's significance test).
 
     Parameters
@@ -214,7 +223,7 @@ class HitsAndErrors:
     kappa: float
 
 
-def hits_and_errors(distance, correct):
+def hits_and_errors(distance: ArrayLike, correct: ArrayLike) -> HitsAndErrors:
     """Compare how far correct and wrong decisions lie from the boundary (Alvarez and Bernard 2005).
 
     Parameters
@@ -245,7 +254,8 @@ def hits_and_errors(distance, correct):
     if min(map(len, groups)) >= 2:
         error = np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups))
         kappa = float(difference / error) if error else float(np.copysign(np.inf, difference))
-    return HitsAndErrors(*map(len, groups), *map(float, means), difference, kappa)
+    n_hits, n_errors = map(len, groups)
+    return HitsAndErrors(n_hits, n_errors, float(means[0]), float(means[1]), difference, kappa)
 
 
 def _t_test(mean, error, n, alternative):

@@ -1,10 +1,12 @@
 """The smallest change of a case that alters the kept tree's decision, under constraints."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keeptree.data.labels import plain
 from keeptree.explanation.change import Move, NearestChange
@@ -13,28 +15,29 @@ from keeptree.explanation.constraints import read_constraints
 from keeptree.explanation.search import Search, missing_of
 from keeptree.explanation.subject import read_given, resolve
 from keeptree.explanation.wording import round_outwards
+from keeptree.geometry.metric import Metric
 from keeptree.geometry.rows import wanted_classes
 from keeptree.tree import LEAF
 
 
 def nearest_change(
-    model,
-    x,
-    target=None,
+    model: Any,
+    x: Any,
+    target: Any = None,
     *,
-    fixed=(),
-    bounds=None,
-    increase_only=(),
-    decrease_only=(),
-    costs=None,
-    steps=None,
-    max_changes=None,
-    n=1,
-    within_data=True,
-    X=None,
-    metric=None,
-    n_jobs=None,
-):
+    fixed: Sequence[str | int] = (),
+    bounds: Mapping[Any, Any] | None = None,
+    increase_only: Sequence[str | int] = (),
+    decrease_only: Sequence[str | int] = (),
+    costs: Mapping[Any, Any] | None = None,
+    steps: Mapping[Any, Any] | None = None,
+    max_changes: int | None = None,
+    n: int = 1,
+    within_data: bool = True,
+    X: ArrayLike | None = None,
+    metric: Literal["standard", "minmax"] | Metric | None = None,
+    n_jobs: int | None = None,
+) -> Any:
     """Return the smallest change of a case with which the kept tree decides otherwise.
 
     It is exact: the leaves of the tree are boxes, every constraint concerns one attribute, so the
@@ -238,7 +241,7 @@ class NearestChanges(Sequence):
         tree = self._search.tree
         return tree.classes[tree.decide(self._points)]
 
-    def to_dict(self):
+    def to_dict(self) -> list[dict[str, Any]]:
         """Return a list of what :meth:`NearestChange.to_dict` returns."""
         return [change.to_dict() for change in self]
 

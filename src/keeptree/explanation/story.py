@@ -1,6 +1,9 @@
 """The story of one case: everything a person may ask about a decision, gathered into a dict."""
 
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keeptree import __version__
 from keeptree.data.labels import plain
@@ -11,6 +14,7 @@ from keeptree.explanation.path import collect_path, distance_unit
 from keeptree.explanation.story_html import story_html
 from keeptree.explanation.story_text import story_markdown, story_text
 from keeptree.explanation.subject import read_given, resolve
+from keeptree.geometry.metric import Metric
 from keeptree.notebook import class_slots
 from keeptree.probability.answers import is_second_opinion
 from keeptree.text import clean
@@ -19,7 +23,15 @@ from keeptree.tree import LEAF
 SCHEMA = 1  # of the dict: a change that breaks its readers raises it
 
 
-def explain(model, x, *, near=0.2, X=None, metric=None, **constraints):
+def explain(
+    model: Any,
+    x: Any,
+    *,
+    near: float = 0.2,
+    X: ArrayLike | None = None,
+    metric: Literal["standard", "minmax"] | Metric | None = None,
+    **constraints: Any,
+) -> "Story":
     """Tell the story of one case: why the tree decides as it does, how sure, how near, what if.
 
     Parameters
@@ -86,7 +98,7 @@ class Story:
     def __init__(self, data):
         self._data = data
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return the story as data: only dicts, lists, numbers, text, booleans and None.
 
         Returns
@@ -106,17 +118,17 @@ class Story:
         return self._data
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The story as plain text."""
         return story_text(self._data)
 
     @property
-    def markdown(self):
+    def markdown(self) -> str:
         """The story as Markdown."""
         return story_markdown(self._data)
 
     @property
-    def html(self):
+    def html(self) -> str:
         """The story as a piece of HTML with its own style; everything from the data is escaped."""
         return story_html(self._data)
 

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import is_missing, plain
@@ -22,7 +24,7 @@ _SHOWN = 3  # columns and categories named in the sentence
 _CHANCE = 3.0  # standard errors by which a share may exceed that of the training sample
 
 
-def unfamiliar(model, X):
+def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
     """Return what is new in rows compared with the training sample of a model.
 
     Parameters
@@ -142,7 +144,7 @@ class Unfamiliar:
         return next(column for column in self.columns if column.name == name)
 
     @property
-    def sentence(self):
+    def sentence(self) -> str:
         """One sentence on what is new, and on what could not be checked."""
         told = [
             *_tell(self._new("unseen"), self._tell_unseen),
@@ -161,7 +163,7 @@ class Unfamiliar:
             line += f" The model does not remember the {join(list(self.unknown))} of its sample."
         return line
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold: the columns in which something is new."""
         return {
             "schema": SCHEMA,

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
+from keeptree.annotations import Filename
 from keeptree.choice import one_of
 from keeptree.output import check_writable, replacing
 from keeptree.progress import step
@@ -78,7 +80,15 @@ class Export:
         }
 
 
-def export(model, to=None, *, format=None, check=1000, overwrite=False, **options):
+def export(
+    model: Any,
+    to: Filename | None = None,
+    *,
+    format: str | None = None,
+    check: int = 1000,
+    overwrite: bool = False,
+    **options: Any,
+) -> Any:
     """Write a tree or model in a format that other programs run, checked against Python.
 
     Before anything is written, the target scores rows that try every test of the tree: its

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from keeptree.annotations import Floats
 from keeptree.blocks import map_rows
 from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
@@ -160,13 +162,21 @@ class Boundary(Savable, BaseEstimator):
     saved_fields = ("tree_", "metric_", "grid_")
     grid_ = None  # in a boundary that an older version saved
 
-    def __init__(self, tree, metric="standard", n_jobs=None, grid=None):
+    def __init__(
+        self,
+        tree: Any,
+        metric: Literal["standard", "minmax"] | Metric = "standard",
+        n_jobs: int | None = None,
+        grid: Literal["observed"] | dict[Any, float] | None = None,
+    ) -> None:
         self.tree = tree
         self.metric = metric
         self.n_jobs = n_jobs
         self.grid = grid
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Measure the scale of the attributes on a training sample.
 
         Parameters
@@ -203,7 +213,7 @@ class Boundary(Savable, BaseEstimator):
         codes = None if y is None else label_codes(y, tree.classes)
         return self.fit_sample(Sample(tree, rows, codes, weight))
 
-    def fit_sample(self, sample):
+    def fit_sample(self, sample: Sample) -> Self:
         """``fit`` for a caller that has a :class:`~keeptree.data.sample.Sample` already."""
         metric = clone(read_metric(self.metric))
         self.tree_ = sample.tree
@@ -214,7 +224,7 @@ class Boundary(Savable, BaseEstimator):
         return self
 
     @classmethod
-    def of_metric(cls, tree, metric, observed=None):
+    def of_metric(cls, tree: Tree, metric: Metric, observed: Any = None) -> Self:
         """The boundary of a tree under a fitted metric, on the grid of the observed columns."""
         boundary = cls(tree, metric, grid=None if observed is None else "observed")
         boundary.tree_, boundary.metric_ = tree, metric
@@ -228,11 +238,11 @@ class Boundary(Savable, BaseEstimator):
         self.n_features_in_ = self.tree_.n_features
 
     @property
-    def saved_parameters(self):
+    def saved_parameters(self) -> dict[str, Any]:
         """Parameters in a saved boundary: the tree stands for the model it came from."""
         return {**self.get_params(deep=False), "tree": getattr(self, "tree_", self.tree)}
 
-    def check_loaded(self):
+    def check_loaded(self) -> None:
         """Check what was read from a file and derive the rest."""
         expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         expect(isinstance(self.metric_, Metric), "it has no metric")
@@ -242,11 +252,11 @@ class Boundary(Savable, BaseEstimator):
             check_steps(self.grid_, self.tree_)
         self._compile()
 
-    def check_tree(self, tree):
+    def check_tree(self, tree: Tree) -> None:
         """Raise a ValueError if what was read from a file is not the boundary of ``tree``."""
         expect(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
 
-    def distance(self, X):
+    def distance(self, X: ArrayLike) -> Floats:
         """Distance of each row to the decision boundary; infinite if there is only one class.
 
         Parameters
@@ -260,7 +270,7 @@ class Boundary(Savable, BaseEstimator):
         """
         return self.distance_encoded(self._encode(X))
 
-    def distance_encoded(self, X):
+    def distance_encoded(self, X: NDArray[Any]) -> Floats:
         """``distance`` of rows as ``Tree.encode`` has them."""
         distance = np.empty(len(X))
 
@@ -276,7 +286,7 @@ class Boundary(Savable, BaseEstimator):
         map_rows(fill, len(X), self.n_jobs)
         return distance
 
-    def signed_distance(self, X):
+    def signed_distance(self, X: ArrayLike) -> Floats:
         """Class-algebraic distance of each row (Alvarez 2007, definition 2).
 
         Parameters
@@ -293,12 +303,12 @@ class Boundary(Savable, BaseEstimator):
         """
         return self.class_distances(self._encode(X))
 
-    def class_distances(self, X):
+    def class_distances(self, X: NDArray[Any]) -> Floats:
         """``signed_distance`` of an encoded matrix."""
         h = self.algebraic_distance(X, np.float64)
         return np.column_stack([h, 0.0 - h]) if len(self.tree_.classes) == 2 else h
 
-    def nearest(self, X, target=None):
+    def nearest(self, X: ArrayLike, target: Any = None) -> Nearest:
         """Project each row on the nearest region of another class.
 
         Parameters
@@ -341,7 +351,7 @@ class Boundary(Savable, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.encode(X)
 
-    def algebraic_distance(self, X, dtype=np.float32):
+    def algebraic_distance(self, X: NDArray[Any], dtype: Any = np.float32) -> NDArray[Any]:
         """Algebraic distances of an encoded matrix: (n, 1), of the first of two classes, or (n, K).
 
         Raises a ValueError for infinite values, and for missing ones the tree has no rule for.
@@ -354,7 +364,7 @@ class Boundary(Savable, BaseEstimator):
         map_rows(fill, len(X), self.n_jobs)
         return h
 
-    def nearest_separators(self, X):
+    def nearest_separators(self, X: NDArray[Any]) -> Any:
         """Distance to the boundary and the separator projected on, of an encoded matrix.
 
         Where there is no other class the distance is infinite and the separator -1.

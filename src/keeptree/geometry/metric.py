@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from keeptree.choice import did_you_mean
 from keeptree.data.observed import column_spread
 from keeptree.savable import Savable, expect, expect_array
-from keeptree.tree import LEAF
+from keeptree.tree import LEAF, Tree
 
 
 class Metric(Savable, BaseEstimator):
@@ -59,13 +61,25 @@ class Metric(Savable, BaseEstimator):
 
     saved_fields = ("center_", "scale_", "factor_", "category_costs_")
 
-    def __init__(self, kind="standard", scales=None, costs=None, nominal="overlap"):
+    def __init__(
+        self,
+        kind: str = "standard",
+        scales: Any = None,
+        costs: Any = None,
+        nominal: str = "overlap",
+    ) -> None:
         self.kind = kind
         self.scales = scales
         self.costs = costs
         self.nominal = nominal
 
-    def fit(self, X, tree, y=None, sample_weight=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        tree: Tree,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Measure the training sample.
 
         Parameters
@@ -85,7 +99,14 @@ class Metric(Savable, BaseEstimator):
         """
         return self.fit_spread(column_spread(X, sample_weight), tree, X, y, sample_weight)
 
-    def fit_spread(self, columns, tree, X=None, y=None, sample_weight=None):
+    def fit_spread(
+        self,
+        columns: Any,
+        tree: Tree,
+        X: NDArray[Any] | None = None,
+        y: NDArray[Any] | None = None,
+        sample_weight: NDArray[Any] | None = None,
+    ) -> Self:
         """``fit`` for a caller that has the spread of the columns; X is for value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
@@ -108,14 +129,14 @@ class Metric(Savable, BaseEstimator):
         ]
         return self
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise a ValueError if a parameter that was read from a file is not allowed."""
         kind, nominal = isinstance(self.kind, str), isinstance(self.nominal, str)
         expect(kind and self.kind in _SPREADS, f"a metric of kind {self.kind!r:.50} is not known")
         known = nominal and self.nominal in ("overlap", "value-difference")
         expect(known or isinstance(self.nominal, Mapping), "nominal is not known")
 
-    def check_tree(self, tree):
+    def check_tree(self, tree: Tree) -> None:
         """Raise a ValueError if what was read from a file does not fit the tree."""
         for name in ("center_", "scale_", "factor_"):
             expect_array(getattr(self, name), name, np.float64, (tree.n_features,))

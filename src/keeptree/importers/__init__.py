@@ -2,7 +2,9 @@
 
 from importlib import import_module
 from os import PathLike
+from typing import Any, Literal
 
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from keeptree.importers.counting import count_table, finish, set_missing
@@ -64,7 +66,15 @@ _WRAPPERS = {
 _PIPELINE = "sklearn.pipeline.Pipeline"
 
 
-def keep(source, X=None, y=None, *, tree=None, missing=None, fold=True):
+def keep(
+    source: Any,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    tree: int | None = None,
+    missing: Literal["majority", "share", "error"] | None = None,
+    fold: bool = True,
+) -> Tree:
     """Convert a decision tree from any supported source to a :class:`~keeptree.Tree`.
 
     The source is never changed.

@@ -1,7 +1,10 @@
 """What the learners share: reading tables and weights, answering rows, describing the tree."""
 
+from typing import Any, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, is_regressor
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import (
@@ -11,6 +14,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from keeptree.annotations import Floats
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import name_classes, sorting_order, target_name
 from keeptree.data.table import column_names, has_nominal, read_table, validate_numbers
@@ -36,8 +40,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
 
     saved_fields = ("tree_", "n_features_in_", "feature_names_in_")
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
 
         Parameters
@@ -54,6 +57,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         -------
         self
         """
+        self.validate_parameters()
         X, y = from_arrow(X), from_arrow(y)
         names = column_names(X)
         X, categories = self._read_training_table(X)
@@ -70,7 +74,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         )
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the prediction for each row: a class label, or of a regressor a number.
 
         Parameters
@@ -84,7 +88,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         """
         return self.predict_encoded(self.encode(X))
 
-    def apply(self, X):
+    def apply(self, X: ArrayLike) -> NDArray[Any]:
         """Return the leaf (node number in ``tree_``) of each row, of the heaviest branch if shared.
 
         Parameters
@@ -98,7 +102,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         """
         return self.tree_.route(self.encode(X))
 
-    def encode(self, X):
+    def encode(self, X: ArrayLike) -> Floats:
         """Return X as ``tree_`` reads it: categories as codes, NaN where a value is missing.
 
         Parameters
@@ -120,17 +124,17 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         assert_all_finite(matrix, allow_nan=True, input_name="X")
         return matrix
 
-    def get_depth(self):
+    def get_depth(self) -> int:
         """Return the number of tests on the longest path."""
         check_is_fitted(self)
         return self.tree_.max_depth
 
-    def get_n_leaves(self):
+    def get_n_leaves(self) -> int:
         """Return the number of leaves."""
         check_is_fitted(self)
         return self.tree_.n_leaves
 
-    def check_loaded(self):
+    def check_loaded(self) -> None:
         """Check what was read from a file and derive the rest; a subclass adds its own."""
         expect(isinstance(self.tree_, Tree), "it has no tree")
         expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
@@ -161,7 +165,7 @@ class ClassTreeLearner(ClassifierMixin, TreeLearner):
 
     saved_fields = ("class_names_",)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the class probabilities of each row.
 
         Parameters
@@ -182,7 +186,7 @@ class ClassTreeLearner(ClassifierMixin, TreeLearner):
         self.class_names_ = name_classes(self.classes_, target_name(y))
         return classes, codes
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         self.classes_ = self.tree_.classes
         expect_class_names(self)

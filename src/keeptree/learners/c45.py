@@ -1,10 +1,13 @@
 """C4.5 as Weka's J48 grows it, tree for tree."""
 
 from numbers import Integral, Real
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from keeptree.annotations import Floats
 from keeptree.data.table import count_categories
 from keeptree.learners.base import CATEGORICAL_FEATURES, ClassTreeLearner
 from keeptree.learners.folds import pruning_fold
@@ -150,22 +153,22 @@ class C45Classifier(ClassTreeLearner):
 
     def __init__(
         self,
-        criterion="gain-ratio",
+        criterion: Literal["gain-ratio", "information-gain", "gini"] = "gain-ratio",
         *,
-        pruning="error-based",
-        confidence_factor=0.25,
-        subtree_raising=True,
-        n_folds=3,
-        collapse=True,
-        min_samples_leaf=2,
-        binary_splits=False,
-        subset_splits=False,
-        max_depth=None,
-        laplace=False,
-        categorical_features=None,
-        mdl_correction=True,
-        snap_thresholds=True,
-    ):
+        pruning: Literal["error-based", "reduced-error", "pessimistic", "none"] = "error-based",
+        confidence_factor: float = 0.25,
+        subtree_raising: bool = True,
+        n_folds: int = 3,
+        collapse: bool = True,
+        min_samples_leaf: int = 2,
+        binary_splits: bool = False,
+        subset_splits: bool = False,
+        max_depth: int | None = None,
+        laplace: bool = False,
+        categorical_features: ArrayLike | None = None,
+        mdl_correction: bool = True,
+        snap_thresholds: bool | Literal["exact", "tolerant"] = True,
+    ) -> None:
         self.criterion = criterion
         self.pruning = pruning
         self.confidence_factor = confidence_factor
@@ -181,11 +184,11 @@ class C45Classifier(ClassTreeLearner):
         self.mdl_correction = mdl_correction
         self.snap_thresholds = snap_thresholds
 
-    def predict_encoded(self, rows):
+    def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
         """``predict`` of rows that ``encode`` returned."""
         return self.tree_.classes[self.tree_.decide(rows)]
 
-    def scores_encoded(self, rows):
+    def scores_encoded(self, rows: NDArray[Any]) -> Floats:
         """Class shares of encoded rows, classes in the order of ``classes_``."""
         if self.laplace:
             return self.tree_.route_shares(rows) @ _laplace_shares(self.tree_)

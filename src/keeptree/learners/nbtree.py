@@ -1,12 +1,15 @@
 """NBTree (Kohavi 1996): a tree that divides the cases, and naive Bayes in its leaves."""
 
 from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from keeptree._compiled.bayes_answer import Reached, answer_rows
+from keeptree.annotations import Floats, RandomState
 from keeptree.data.table import count_categories
 from keeptree.learners.base import CATEGORICAL_FEATURES, ClassTreeLearner
 from keeptree.learners.grow_bayes import (
@@ -107,14 +110,14 @@ class NBTreeClassifier(ClassTreeLearner):
 
     def __init__(
         self,
-        n_folds=5,
+        n_folds: int = 5,
         *,
-        min_samples_split=30,
-        min_error_reduction=0.05,
-        max_depth=None,
-        categorical_features=None,
-        random_state=None,
-    ):
+        min_samples_split: int = 30,
+        min_error_reduction: float = 0.05,
+        max_depth: int | None = None,
+        categorical_features: ArrayLike | None = None,
+        random_state: RandomState = None,
+    ) -> None:
         self.n_folds = n_folds
         self.min_samples_split = min_samples_split
         self.min_error_reduction = min_error_reduction
@@ -122,16 +125,16 @@ class NBTreeClassifier(ClassTreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: D102 - inherited
         super().fit(X, y, sample_weight)
         self._models = sort_model_classes(self._models, self.tree_.declared)
         return self
 
-    def predict_encoded(self, rows):
+    def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
         """``predict`` of rows that ``encode`` returned."""
         return self.classes_[self.scores_encoded(rows).argmax(axis=1)]
 
-    def scores_encoded(self, rows):
+    def scores_encoded(self, rows: NDArray[Any]) -> Floats:
         """Probabilities of encoded rows, classes in the order of ``classes_``."""
         reached = self.tree_.route_shares(rows)
         nominal = np.array([labels is not None for labels in self.tree_.categories])
@@ -140,12 +143,12 @@ class NBTreeClassifier(ClassTreeLearner):
         answer_rows(rows, Reached(*indices, reached.data), nominal, self._models, probability)
         return probability
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
         """Return the logarithm of :meth:`predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         check_models(self._models, self.tree_)
 

@@ -1,6 +1,9 @@
 """Prune any kept tree: error-based (C4.5), reduced-error, pessimistic, or redundant leaves only."""
 
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
@@ -10,10 +13,17 @@ from keeptree._compiled.prune_error import PruneOptions, Rows, count_rows, prune
 from keeptree.data.labels import label_codes
 from keeptree.importers import keep
 from keeptree.learners.shape import label_shape, shape_to_tree, tree_to_shape
-from keeptree.tree import ERROR, LEAF, SHARE
+from keeptree.tree import ERROR, LEAF, SHARE, Tree
 
 
-def prune(tree, method, X=None, y=None, sample_weight=None, **options):
+def prune(
+    tree: Any,
+    method: Literal["error-based", "reduced-error", "pessimistic", "redundant"],
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    **options: Any,
+) -> Tree:
     """Return a smaller tree; the given one stays as it is.
 
     Parameters

@@ -1,13 +1,16 @@
 """The lecture's regression tree: variance reduction, Breiman's subsets, fractional cases."""
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from keeptree._compiled.grow_squares import SquaresOptions
+from keeptree.annotations import RandomState
 from keeptree.data.table import count_categories
 from keeptree.data.target import read_values
 from keeptree.learners.base import CATEGORICAL_FEATURES, TreeLearner
@@ -99,15 +102,15 @@ class TreeRegressor(RegressorMixin, TreeLearner):
 
     def __init__(
         self,
-        min_samples_leaf=5,
+        min_samples_leaf: int = 5,
         *,
-        min_samples_split=10,
-        epsilon=0.0,
-        max_depth=None,
-        validation_fraction=None,
-        categorical_features=None,
-        random_state=None,
-    ):
+        min_samples_split: int = 10,
+        epsilon: float = 0.0,
+        max_depth: int | None = None,
+        validation_fraction: float | None = None,
+        categorical_features: ArrayLike | None = None,
+        random_state: RandomState = None,
+    ) -> None:
         self.min_samples_leaf = min_samples_leaf
         self.min_samples_split = min_samples_split
         self.epsilon = epsilon
@@ -116,7 +119,7 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def predict_encoded(self, rows):
+    def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Mean of each encoded row's leaf, mixed over the branches of missing values."""
         return self.tree_.route_shares(rows) @ self.tree_.mean
 

@@ -2,8 +2,10 @@
 
 from copy import deepcopy
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, get_tags
@@ -15,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from keeptree.annotations import Floats
 from keeptree.blocks import map_rows
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes, name_classes, recode, target_name
@@ -69,7 +72,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keep the tree, or grow one if the estimator is not fitted, and learn from the sample.
 
         Parameters
@@ -92,7 +95,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight):
         """Check the sample, resolve the tree and return the sample as the tree reads it."""
-        self._validate_params()
+        self.validate_parameters()
         X, y = from_arrow(X), from_arrow(y)
         table = self._check_sample(X, y)
         classes, codes = read_target(y)
@@ -119,7 +122,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         """
         self.reference_ = describe_columns(sample)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row.
 
         Parameters
@@ -136,7 +139,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.classes[self._map(X, self._decide, (), np.int32)]
 
-    def encode(self, X):
+    def encode(self, X: ArrayLike) -> Floats:
         """Return X as the tree reads it: behind a pipeline's steps, categories as codes.
 
         What the methods on encoded rows take, so that rows that are asked about several things
@@ -155,7 +158,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._check_finite(self._read(self._check_table(X)))
 
-    def scorer(self):
+    def scorer(self) -> RowScorer:
         """Return a function that scores single rows, for services: far cheaper than a table of one.
 
         Returns
@@ -183,11 +186,11 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         by_tree = getattr(self, "decide", "tree") == "tree"
         return RowScorer(self, self._scores, None if by_tree else self._decide)
 
-    def predict_encoded(self, rows):
+    def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
         """``predict`` of rows that :meth:`encode` returned."""
         return self.tree_.classes[self._map_encoded(rows, self._decide, (), np.int32)]
 
-    def scores_encoded(self, rows):
+    def scores_encoded(self, rows: NDArray[Any]) -> Floats:
         """Score of each class for encoded rows, classes in the order of ``tree_.classes``."""
         return self._map_encoded(rows, self._scores, (len(self.tree_.classes),))
 
@@ -197,7 +200,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return tags
 
     @property
-    def saved_parameters(self):
+    def saved_parameters(self) -> dict[str, Any]:
         """Parameters in a saved model: the tree stands for the estimator it came from."""
         if getattr(self, "preprocessing_", None):
             raise ValueError(
@@ -207,7 +210,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
             )
         return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
 
-    def check_loaded(self):
+    def check_loaded(self) -> None:
         """Check what was read from a file and derive the rest; a subclass adds its own."""
         expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
@@ -334,7 +337,7 @@ class ProbabilityModel(KeptTreeModel):
     saved_fields = ("expected_", "calibration_")
 
     @property
-    def cost_matrix(self):
+    def cost_matrix(self) -> Floats:
         """Costs by true (row) and decided class (column); None unless ``decide="cost"``."""
         if self.decide != "cost":
             return None
@@ -346,7 +349,7 @@ class ProbabilityModel(KeptTreeModel):
         return read_costs(self.costs, self.classes_)
 
     @property
-    def saved_parameters(self):
+    def saved_parameters(self) -> dict[str, Any]:
         """Parameters in a saved model: costs as a matrix, whatever they were given as."""
         given = super().saved_parameters
         if self.costs is not None:
@@ -369,7 +372,7 @@ class ProbabilityModel(KeptTreeModel):
         if unseen is not None and unseen.refitted:
             self.calibration_ = calibrate(unseen.p, unseen.y, OUT_OF_FOLD)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probability of each class for each row.
 
         Parameters
@@ -385,7 +388,7 @@ class ProbabilityModel(KeptTreeModel):
         check_is_fitted(self)
         return self._map(X, self._probability, (len(self.classes_),))
 
-    def calibrate(self, X, y):
+    def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from held-out cases what the probabilities are worth.
 
         :meth:`predict_set` and :meth:`predict_interval` rest on it. The probabilities themselves
@@ -409,7 +412,7 @@ class ProbabilityModel(KeptTreeModel):
         self.calibration_ = calibrate(p, recode(codes, classes, self.tree_.classes), HELD_OUT)
         return self
 
-    def predict_set(self, X, coverage=0.9):
+    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return the classes that each row may belong to, by conformal prediction.
 
         Of the cases of *each* class, the set holds the true class for a share of at least
@@ -451,7 +454,7 @@ class ProbabilityModel(KeptTreeModel):
         calibration = self._check_calibrated()
         return calibration.sets(self.predict_proba(X), coverage)
 
-    def predict_interval(self, X, confidence=0.9):
+    def predict_interval(self, X: ArrayLike, confidence: float = 0.9) -> Floats:
         """Return how far the probability of each class can be trusted, as an interval.
 
         It rests on calibration cases with a similar probability: the share of them that were of
@@ -495,23 +498,23 @@ class ProbabilityModel(KeptTreeModel):
             )
         return calibration
 
-    def predict_proba_encoded(self, rows):
+    def predict_proba_encoded(self, rows: NDArray[Any]) -> Floats:
         """``predict_proba`` of encoded rows."""
         return self._map_encoded(rows, self._probability, (len(self.classes_),))
 
-    def scores_encoded(self, rows):
+    def scores_encoded(self, rows: NDArray[Any]) -> Floats:
         """Probabilities of encoded rows: what ranks cases by each class."""
         return self.predict_proba_encoded(rows)
 
     def _scores(self, rows, out):
         self._probability(rows, out)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
         """Return the logarithm of :meth:`predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Return the probability as a score.
 
         Parameters
@@ -528,7 +531,7 @@ class ProbabilityModel(KeptTreeModel):
         p = self.predict_proba(X)
         return p[:, 1] - 0.5 if p.shape[1] == 2 else p
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         _ = self.cost_matrix
         expected = getattr(self, "expected_", None)

@@ -2,11 +2,14 @@
 
 import warnings
 from numbers import Real
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree.data.sample import Sample
 from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.confdtree_settings import read_settings
 from keeptree.probability.confdtree_statistics import (
@@ -14,7 +17,7 @@ from keeptree.probability.confdtree_statistics import (
     confidence_intervals,
     node_statistics,
 )
-from keeptree.probability.confdtree_trace import trace_rows
+from keeptree.probability.confdtree_trace import Trace, trace_rows
 from keeptree.probability.confdtree_walk import make_walk
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -156,20 +159,20 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     def __init__(
         self,
-        estimator=None,
-        interval="combined",
+        estimator: Any = None,
+        interval: Literal["combined", "normal", "t"] = "combined",
         *,
-        z_assigned=2.0,
-        z_other=1.0,
-        level_assigned=0.995,
-        level_other=0.9,
-        m=5,
-        fine=0.1,
-        options=None,
-        decide="tree",
-        costs=None,
-        n_jobs=None,
-    ):
+        z_assigned: float = 2.0,
+        z_other: float = 1.0,
+        level_assigned: float = 0.995,
+        level_other: float = 0.9,
+        m: float = 5,
+        fine: float = 0.1,
+        options: dict[str, Any] | None = None,
+        decide: Literal["tree", "probability", "cost"] = "tree",
+        costs: ArrayLike | dict[Any, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.interval = interval
         self.z_assigned = z_assigned
@@ -183,18 +186,18 @@ class ConfDTreeClassifier(ProbabilityModel):
         self.costs = costs
         self.n_jobs = n_jobs
 
-    def fit_sample(self, sample):
+    def fit_sample(self, sample: Sample) -> Self:
         """Keep the tree of a :class:`~keeptree.data.sample.Sample` and learn from its rows.
 
         ``fit`` for a caller that has read and checked the rows already.
         """
-        self._validate_params()
+        self.validate_parameters()
         self.tree_, self.classes_, self.preprocessing_ = sample.tree, sample.tree.classes, []
         self.observed_, self.n_features_in_ = sample.observed, sample.tree.n_features
         self._learn(sample)
         return self
 
-    def affected(self, X, change=0.1):
+    def affected(self, X: ArrayLike, change: float = 0.1) -> NDArray[np.bool_]:
         """Return which rows the method changed: some probability moved by ``change`` or more.
 
         Parameters
@@ -211,7 +214,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         check_is_fitted(self)
         return self._map(X, lambda rows, out: self._affected(rows, change, out), (), bool)
 
-    def trace(self, X):
+    def trace(self, X: ArrayLike) -> list[Trace]:
         """Return what happened to each row, node by node from its leaf to the root.
 
         Parameters
@@ -226,7 +229,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         """
         return self.trace_encoded(self.encode(X))
 
-    def trace_encoded(self, rows):
+    def trace_encoded(self, rows: NDArray[Any]) -> list[Trace]:
         """:meth:`trace` of rows that :meth:`encode` returned."""
         return trace_rows(self, rows)
 
@@ -248,7 +251,7 @@ class ConfDTreeClassifier(ProbabilityModel):
                 stacklevel=3,
             )
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         check_learned(self.tree_, self.statistics_, self.intervals_)
         self.walk_ = make_walk(self.tree_, self.statistics_, self.intervals_, read_settings(self))

@@ -2,8 +2,10 @@
 
 import warnings
 from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import get_tags
@@ -11,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from keeptree.annotations import Floats
 from keeptree.data.arrow import from_arrow
 from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample
@@ -68,12 +71,18 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         "decide": [StrOptions({"forest", "probability"})],
     }
 
-    def __init__(self, estimator=None, correction=None, *, decide="forest"):
+    def __init__(
+        self,
+        estimator: Any = None,
+        correction: ConfDTreeClassifier | None = None,
+        *,
+        decide: Literal["forest", "probability"] = "forest",
+    ) -> None:
         self.estimator = estimator
         self.correction = correction
         self.decide = decide
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keep the forest, or grow one, and learn the intervals of all its trees.
 
         Parameters
@@ -90,7 +99,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        self._validate_params()
+        self.validate_parameters()
         X, y = validate_data(
             self, from_arrow(X), from_arrow(y), dtype=np.float64, ensure_all_finite=self._finite()
         )
@@ -122,7 +131,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             )
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the mean of the corrected probabilities of the trees.
 
         Parameters
@@ -137,7 +146,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         X = self._check(X)
         return sum(tree.predict_proba_encoded(X) for tree in self.trees_) / len(self.trees_)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the forest's decision, or with ``decide="probability"`` the most probable class.
 
         Parameters
@@ -164,11 +173,11 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         )
 
     @property
-    def saved_parameters(self):
+    def saved_parameters(self) -> dict[str, Any]:
         """Parameters in a saved model: the forest itself is scikit-learn's."""
         return {**self.get_params(deep=False), "estimator": None}
 
-    def check_loaded(self):
+    def check_loaded(self) -> None:
         """Check what was read from a file."""
         n_classes, width = len(self.classes_), self.n_features_in_
         expect(isinstance(self.classes_, np.ndarray), "it has no classes")

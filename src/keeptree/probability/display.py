@@ -1,6 +1,9 @@
 """The paper's Figure 1: probability against the distance to the boundary."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keeptree.plotting import BLUE, GREY, LIGHT, ORANGE, new_axes, plain_frame
 from keeptree.probability.base import class_code
@@ -42,7 +45,15 @@ class DistanceKernelDisplay:
     'distance to the boundary of class 1 (negative inside)'
     """
 
-    def __init__(self, *, distance, probability, error, laplace=None, positive=None):
+    def __init__(
+        self,
+        *,
+        distance: ArrayLike,
+        probability: ArrayLike,
+        error: ArrayLike,
+        laplace: ArrayLike | None = None,
+        positive: Any = None,
+    ) -> None:
         self.distance = distance
         self.probability = probability
         self.error = error
@@ -50,7 +61,9 @@ class DistanceKernelDisplay:
         self.positive = positive
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, positive=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, positive: Any = None, ax: Any = None
+    ) -> Self:
         """Draw the cases of X as a fitted :class:`~keeptree.DistanceKernelClassifier` sees them.
 
         Parameters
@@ -87,8 +100,15 @@ class DistanceKernelDisplay:
 
     @classmethod
     def from_predictions(
-        cls, distance, probability, error, *, laplace=None, positive=None, ax=None
-    ):
+        cls,
+        distance: ArrayLike,
+        probability: ArrayLike,
+        error: ArrayLike,
+        *,
+        laplace: ArrayLike | None = None,
+        positive: Any = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw given distances and probabilities; the parameters are those of the class.
 
         Returns
@@ -107,7 +127,7 @@ class DistanceKernelDisplay:
         given["error"] = given["error"].astype(bool)
         return cls(**given, positive=positive).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on new axes.
 
         Returns

@@ -1,11 +1,14 @@
 """Distance-based kernel probabilities (Alvarez, Bernard and Deffuant 2007)."""
 
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree.annotations import Floats
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel, class_code
@@ -108,18 +111,18 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     def __init__(
         self,
-        estimator=None,
-        scope="global",
+        estimator: Any = None,
+        scope: Literal["global", "separator", "leaf"] = "global",
         *,
-        metric="standard",
-        grid="observed",
-        bandwidth=0.1,
-        bandwidth_unit="range",
-        kernel="gaussian",
-        decide="tree",
-        costs=None,
-        n_jobs=None,
-    ):
+        metric: Literal["standard", "minmax"] | Metric = "standard",
+        grid: Literal["observed"] | dict[Any, float] | None = "observed",
+        bandwidth: float | Literal["cv"] = 0.1,
+        bandwidth_unit: Literal["range", "distance"] = "range",
+        kernel: Literal["gaussian", "epanechnikov", "triangular", "uniform"] = "gaussian",
+        decide: Literal["tree", "probability", "cost"] = "tree",
+        costs: ArrayLike | dict[Any, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.scope = scope
         self.metric = metric
@@ -131,7 +134,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.costs = costs
         self.n_jobs = n_jobs
 
-    def curve(self, distance, label):
+    def curve(self, distance: ArrayLike, label: Any) -> Floats:
         """Return the share of a class against the distance to its boundary.
 
         The curve of the paper's Figure 1: the class against the rest, among all training cases.
@@ -198,7 +201,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
         self.curves_ = DistanceCurves(tables, estimated, curve, sample.class_share)
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
         if self.boundary_.grid_ is None:  # an older version measured to the thresholds

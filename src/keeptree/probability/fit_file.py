@@ -1,6 +1,13 @@
 """Fit a model to a data file: what ``keeptree fit`` does."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from keeptree.annotations import Filename
 from keeptree.data.labels import label_names, rename_classes
+from keeptree.data.source import DataFile
 from keeptree.data.training import read_training
 from keeptree.probability.estimator import check_learner
 from keeptree.probability.methods import make_method
@@ -8,8 +15,16 @@ from keeptree.progress import step
 
 
 def fit_file(
-    data, target, *, tree=None, method="kept", nominal=(), drop=(), labels=None, costs=None
-):
+    data: Filename | DataFile,
+    target: str,
+    *,
+    tree: Any = None,
+    method: str = "kept",
+    nominal: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    labels: Mapping[Any, str] | None = None,
+    costs: ArrayLike | dict[Any, Any] | None = None,
+) -> Any:
     r"""Fit a classifier to a data file.
 
     Parameters

@@ -1,11 +1,14 @@
 """Geometric ranking: order cases by their distance to the decision boundary (Alvarez 2005)."""
 
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from keeptree.annotations import Floats
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
@@ -86,17 +89,17 @@ class GeometricRankClassifier(KeptTreeModel):
 
     def __init__(
         self,
-        estimator=None,
-        scope="global",
+        estimator: Any = None,
+        scope: Literal["global", "local"] = "global",
         *,
-        metric="standard",
-        grid="observed",
-        boundary="class",
-        smoothing="laplace",
-        m="auto",
-        strength=10.0,
-        n_jobs=None,
-    ):
+        metric: Literal["standard", "minmax"] | Metric = "standard",
+        grid: Literal["observed"] | dict[Any, float] | None = "observed",
+        boundary: Literal["class", "whole"] = "class",
+        smoothing: Literal["leaves", "laplace", "m-estimate", "shrinkage"] = "laplace",
+        m: float | Literal["auto"] = "auto",
+        strength: float = 10.0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.scope = scope
         self.metric = metric
@@ -111,7 +114,7 @@ class GeometricRankClassifier(KeptTreeModel):
         self.boundary_ = Boundary(self.tree_, self.metric, grid=self.grid).fit_sample(sample)
         self._derive()
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
         if self.boundary_.grid_ is None:  # an older version measured to the thresholds
@@ -124,7 +127,7 @@ class GeometricRankClassifier(KeptTreeModel):
         self._leaf_probability = smoothed_nodes(self.tree_, self.smoothing, **options)
         self._half_gap = _half_gaps(self._leaf_probability)
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Return the score of each case: the larger, the more it belongs to the class.
 
         Parameters
@@ -142,7 +145,7 @@ class GeometricRankClassifier(KeptTreeModel):
         check_is_fitted(self)
         return binary_or_all(self._map(X, self._scores, (len(self.classes_),)))
 
-    def rank_score(self, X, positive):
+    def rank_score(self, X: ArrayLike, positive: Any) -> Floats:
         """Return the score of each case for a chosen positive class.
 
         Parameters

@@ -1,8 +1,10 @@
 """The recommended classifier: the kept tree, and three experts on what its leaves cannot say."""
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from keeptree.data.sample import stratified_part
 from keeptree.probability.expectation import Scored
@@ -103,8 +105,15 @@ class KeptTreeClassifier(RefittedModel):
     saved_fields = ("soft_", "margin_", "kernel_", "pool_")
 
     def __init__(
-        self, estimator=None, coherent=False, *, cv=None, decide="tree", costs=None, n_jobs=None
-    ):
+        self,
+        estimator: Any = None,
+        coherent: bool = False,
+        *,
+        cv: Any = None,
+        decide: Literal["tree", "probability", "cost"] = "tree",
+        costs: ArrayLike | dict[Any, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.coherent = coherent
         self.cv = cv
@@ -113,11 +122,11 @@ class KeptTreeClassifier(RefittedModel):
         self.n_jobs = n_jobs
 
     @property
-    def weights_(self):
+    def weights_(self) -> dict[str, float]:
         """Weight of each expert in the pool, by name."""
         return dict(zip(self.pool_.names, self.pool_.weights.tolist(), strict=True))
 
-    def contributions(self, X):
+    def contributions(self, X: ArrayLike) -> "KeptContributions":
         """Return how far each expert, and each test of the tree, pushed the probability.
 
         Parameters
@@ -131,7 +140,7 @@ class KeptTreeClassifier(RefittedModel):
         """
         return self.contributions_encoded(self.encode(X))
 
-    def contributions_encoded(self, rows):
+    def contributions_encoded(self, rows: NDArray[Any]) -> "KeptContributions":
         """:meth:`contributions` of rows that :meth:`encode` returned."""
         names = (*EXPERTS, "coherent") if self.coherent else EXPERTS
         value = self._map_encoded(rows, self._push, (len(names), len(self.classes_)))
@@ -169,7 +178,7 @@ class KeptTreeClassifier(RefittedModel):
             make_coherent(p, self.tree_.decide(sample.X[rows]))
         return Scored(sample.X[rows], sample.y[rows], p, refitted)
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         for name, kind in zip(EXPERTS, (SoftExpert, MarginExpert, KernelExpert), strict=True):
             expert = getattr(self, f"{name}_")

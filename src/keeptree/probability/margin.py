@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree._compiled.soft import add_margins, logits_to_shares
+from keeptree.annotations import Floats
 from keeptree.data.sample import stratified_part
 from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.probability.ridge_logistic import RidgeLogistic
@@ -216,7 +219,16 @@ class MarginTreeClassifier(RefittedModel):
     }
     saved_fields = ("expert_",)
 
-    def __init__(self, estimator=None, C="cv", *, cv=None, decide="tree", costs=None, n_jobs=None):
+    def __init__(
+        self,
+        estimator: Any = None,
+        C: float | Literal["cv"] = "cv",
+        *,
+        cv: Any = None,
+        decide: Literal["tree", "probability", "cost"] = "tree",
+        costs: ArrayLike | dict[Any, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.C = C
         self.cv = cv
@@ -225,11 +237,11 @@ class MarginTreeClassifier(RefittedModel):
         self.n_jobs = n_jobs
 
     @property
-    def C_(self):  # noqa: N802 - scikit-learn's name
+    def C_(self) -> float:  # noqa: N802 - scikit-learn's name
         """Inverse strength of the penalty."""
         return self.expert_.C
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Return the logits.
 
         Parameters
@@ -245,7 +257,7 @@ class MarginTreeClassifier(RefittedModel):
         check_is_fitted(self)
         return _shown(self._map(X, self._logit, self.expert_.intercept.shape))
 
-    def contributions(self, X):
+    def contributions(self, X: ArrayLike) -> Contributions:
         """Return what each test adds to the logit of each row.
 
         Parameters
@@ -260,7 +272,7 @@ class MarginTreeClassifier(RefittedModel):
         """
         return self.contributions_encoded(self.encode(X))
 
-    def contributions_encoded(self, rows):
+    def contributions_encoded(self, rows: NDArray[Any]) -> Contributions:
         """:meth:`contributions` of rows that :meth:`encode` returned."""
         expert = self.expert_
         tests = expert.tests.node[expert.tests.kind != LEAF]
@@ -285,7 +297,7 @@ class MarginTreeClassifier(RefittedModel):
         self._check_rows(X)
         self.expert_.logit(X, out)
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         expect(isinstance(self.expert_, MarginExpert), "it has no margins")
         self.expert_.check(self.tree_)

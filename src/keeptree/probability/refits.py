@@ -7,9 +7,11 @@ bold. Trees refitted on folds answer for cases they have not seen; the kept tree
 import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
@@ -173,7 +175,7 @@ class RefittedModel(ProbabilityModel):
 
     _parameter_constraints = {**ProbabilityModel._parameter_constraints, "cv": ["cv_object"]}
 
-    def fit(self, X, y, sample_weight=None):  # noqa: D102 - inherited
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: D102 - inherited
         X, y = from_arrow(X), from_arrow(y)  # the learner is given rows of both
         sample, folds = self._prepare(X, y, sample_weight), None
         _check_scale(sample.weight)
@@ -186,7 +188,7 @@ class RefittedModel(ProbabilityModel):
         return self
 
     @property
-    def saved_parameters(self):
+    def saved_parameters(self) -> dict[str, Any]:
         """Folds have done their work when a model is saved; a splitter could not be written."""
         cv = self.cv if isinstance(self.cv, Integral) else None
         return {**super().saved_parameters, "cv": cv}

@@ -1,6 +1,6 @@
 """One row at a time, as a service gets them: what a table needs is checked once, not per row."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class RowScorer:
         self._tested = [(f, tree.feature_name(f), _codes(tree.categories[f])) for f in tested]
         self._sharing = tree.sharing_columns
 
-    def __call__(self, row):
+    def __call__(self, row: Any) -> RowAnswer:
         """Return the answer for one row.
 
         Parameters

@@ -2,8 +2,10 @@
 
 import warnings
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.probability.refits import RefittedModel, held_out_loss
@@ -150,16 +152,16 @@ class SmoothedTreeClassifier(RefittedModel):
 
     def __init__(
         self,
-        estimator=None,
-        smoothing="laplace",
+        estimator: Any = None,
+        smoothing: Literal["leaves", "laplace", "m-estimate", "shrinkage"] = "laplace",
         *,
-        m="auto",
-        strength=_DEFAULT_STRENGTH,
-        cv=None,
-        decide="tree",
-        costs=None,
-        n_jobs=None,
-    ):
+        m: float | Literal["auto"] = "auto",
+        strength: float | Literal["cv"] = _DEFAULT_STRENGTH,
+        cv: Any = None,
+        decide: Literal["tree", "probability", "cost"] = "tree",
+        costs: ArrayLike | dict[Any, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.smoothing = smoothing
         self.m = m
@@ -190,7 +192,7 @@ class SmoothedTreeClassifier(RefittedModel):
             self.tree_, self.smoothing, m=self.m, strength=self.strength_
         )
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         shape = self.tree_.counts.shape
         expect_probabilities(self.node_probabilities_, "node_probabilities_", shape)

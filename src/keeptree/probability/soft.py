@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.data.sample import stratified_part
@@ -171,15 +173,15 @@ class SoftTreeClassifier(RefittedModel):
 
     def __init__(
         self,
-        estimator=None,
-        strength="cv",
-        shrinkage="cv",
+        estimator: Any = None,
+        strength: float | Literal["cv"] = "cv",
+        shrinkage: float | Literal["cv"] = "cv",
         *,
-        cv=None,
-        decide="tree",
-        costs=None,
-        n_jobs=None,
-    ):
+        cv: Any = None,
+        decide: Literal["tree", "probability", "cost"] = "tree",
+        costs: ArrayLike | dict[Any, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.strength = strength
         self.shrinkage = shrinkage
@@ -189,12 +191,12 @@ class SoftTreeClassifier(RefittedModel):
         self.n_jobs = n_jobs
 
     @property
-    def strength_(self):
+    def strength_(self) -> float:
         """Width of the soft zones."""
         return self.expert_.strength
 
     @property
-    def shrinkage_(self):
+    def shrinkage_(self) -> float:
         """Strength of the shrinkage of the leaves."""
         return self.expert_.shrinkage
 
@@ -207,7 +209,7 @@ class SoftTreeClassifier(RefittedModel):
         chosen = choose_soft(folds, strengths, shrinkages)
         self.expert_ = fit_soft(sample, *chosen)
 
-    def check_loaded(self):  # noqa: D102 - inherited
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         expect(isinstance(self.expert_, SoftExpert), "it has no soft tests")
         self.expert_.check(self.tree_)

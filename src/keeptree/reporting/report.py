@@ -1,11 +1,15 @@
 """One self-contained HTML file about a kept tree and its probabilities."""
 
 import platform
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from keeptree import __version__
+from keeptree.annotations import Filename
 from keeptree.data.labels import target_name
 from keeptree.output import check_writable, require_extra, write_text
 from keeptree.probability.base import ProbabilityModel
@@ -18,19 +22,19 @@ _HOW = (
 
 
 def report(
-    model,
-    X=None,
-    y=None,
-    out="report.html",
-    title=None,
-    rows=True,
+    model: Any,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    out: Filename = "report.html",
+    title: str | None = None,
+    rows: bool = True,
     *,
-    target=None,
-    positive=None,
-    fixed=(),
-    about=None,
-    others=None,
-):
+    target: str | None = None,
+    positive: Any = None,
+    fixed: Sequence[str | int] = (),
+    about: Mapping[str, str] | None = None,
+    others: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Write a report: one HTML file that needs no network.
 
     It shows the tree and a case's way through it, the cases a person should look at first, what

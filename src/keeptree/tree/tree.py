@@ -1,18 +1,23 @@
 """Tree: a decision tree as flat arrays."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
+from keeptree.annotations import Filename, Floats
 from keeptree.data.arrow import from_arrow
 from keeptree.data.table import as_matrix, comparable_names
 from keeptree.encoding import digest_of, read_json, sealed, write_json
 from keeptree.text import plural
 from keeptree.tree import routing
 from keeptree.tree.arrays import complete, frozen, sort_classes
-from keeptree.tree.branch import find_branch
+from keeptree.tree.branch import Branch, find_branch
 from keeptree.tree.check import check_tree
 from keeptree.tree.document import dict_to_fields, fields_to_dict, identity, unsealed
 from keeptree.tree.html import tree_html
@@ -144,29 +149,29 @@ class Tree:
         return tree_html(self)
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes."""
         return len(self.kind)
 
     @property
-    def n_leaves(self):
+    def n_leaves(self) -> int:
         """Number of leaves."""
         return int(np.count_nonzero(self.kind == LEAF))
 
     @property
-    def max_depth(self):
+    def max_depth(self) -> int:
         """Number of tests on the longest path."""
         return int(self.depth.max())
 
     @cached_property
-    def parent(self):
+    def parent(self) -> NDArray[Any]:
         """Parent of each node; -1 for the root."""
         parent = np.full(self.n_nodes, -1, dtype=np.int32)
         parent[self.child] = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
         return frozen(parent)
 
     @cached_property
-    def levels(self):
+    def levels(self) -> tuple[NDArray[Any], ...]:
         """Nodes of each depth, from the root down."""
         levels = [np.array([0], dtype=np.int32)]
         while len(levels[-1]):
@@ -175,7 +180,7 @@ class Tree:
         return tuple(frozen(level) for level in levels[:-1])
 
     @cached_property
-    def depth(self):
+    def depth(self) -> NDArray[Any]:
         """Number of tests above each node."""
         depth = np.empty(self.n_nodes, dtype=np.int32)
         for level, nodes in enumerate(self.levels):
@@ -183,7 +188,7 @@ class Tree:
         return frozen(depth)
 
     @cached_property
-    def preorder(self):
+    def preorder(self) -> NDArray[Any]:
         """All nodes, each before its children, children in order."""
         size = np.ones(self.n_nodes, dtype=np.int64)
         for nodes in self.levels[:0:-1]:
@@ -197,24 +202,24 @@ class Tree:
         return frozen(np.argsort(place).astype(np.int32))
 
     @cached_property
-    def weight(self):
+    def weight(self) -> Floats:
         """Training weight of each node."""
         return frozen(self.counts.sum(axis=1))
 
     @property
-    def has_nominal(self):
+    def has_nominal(self) -> bool:
         """Whether some column is a nominal attribute."""
         return any(labels is not None for labels in self.categories)
 
-    def children(self, node):
+    def children(self, node: int) -> NDArray[Any]:
         """Children of a node, in order."""
         return self.child[self.child_start[node] : self.child_start[node + 1]]
 
-    def category_children(self, node):
+    def category_children(self, node: int) -> NDArray[Any]:
         """The child of each category of a nominal test."""
         return self.category_child[self.category_start[node] : self.category_start[node + 1]]
 
-    def branch(self, node):
+    def branch(self, node: int) -> Branch:
         """Return the :class:`~keeptree.tree.Branch` that leads to a node from its parent.
 
         It has the column, the sign and the threshold (or the categories) of the test; ``text()`` is
@@ -222,25 +227,25 @@ class Tree:
         """
         return find_branch(self, node)
 
-    def path(self, node):
+    def path(self, node: int) -> list[int]:
         """Nodes from the root to ``node``, both included."""
         path = [int(node)]
         while self.parent[path[-1]] >= 0:
             path.append(int(self.parent[path[-1]]))
         return path[::-1]
 
-    def feature_name(self, feature):
+    def feature_name(self, feature: int) -> str:
         """Name of a column: the given one or ``x[3]``."""
         return self.feature_names[feature] if self.feature_names else f"x[{feature}]"
 
-    def select(self, X):
+    def select(self, X: ArrayLike) -> Any:
         """Return the tree's columns of a data frame that has others too; else X as it is."""
         names = comparable_names(X)
         if names is None or not self.feature_names or len(names) <= self.n_features:
             return X
         return X[list(self.feature_names)] if set(self.feature_names) <= set(names) else X
 
-    def encode(self, X):
+    def encode(self, X: ArrayLike) -> Floats:
         """Return X as the float64 matrix the tree compares: nominal codes, NaN where missing.
 
         A data frame with more columns than the tree has is read by their names.
@@ -249,12 +254,14 @@ class Tree:
         names = comparable_names(X)
         if names is not None and self.feature_names and names != self.feature_names:
             raise ValueError(names_differ(names, self.feature_names))
-        X = as_matrix(X, self.categories, self.unknown)
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} columns, but the tree expects {self.n_features}.")
-        return X
+        matrix = as_matrix(X, self.categories, self.unknown)
+        if matrix.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {matrix.shape[1]} columns, but the tree expects {self.n_features}."
+            )
+        return matrix
 
-    def decode(self, X):
+    def decode(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return an encoded matrix with the labels of nominal columns: the inverse of ``encode``.
 
         Parameters
@@ -275,7 +282,7 @@ class Tree:
                 rows[:, j] = [None if np.isnan(code) else labels[int(code)] for code in X[:, j]]
         return rows
 
-    def apply(self, X):
+    def apply(self, X: ArrayLike) -> NDArray[Any]:
         """Return the leaf of each row.
 
         Where a missing value is shared among the children, the heaviest child is followed;
@@ -283,38 +290,38 @@ class Tree:
         """
         return self.route(self.encode(X))
 
-    def leaf_weights(self, X):
+    def leaf_weights(self, X: ArrayLike) -> Any:
         """Return the share of each row that ends in each leaf: sparse, of shape (n, n_nodes)."""
         return self.route_shares(self.encode(X))
 
-    def decision_path(self, X):
+    def decision_path(self, X: ArrayLike) -> Any:
         """Return the nodes each row passes: a sparse indicator matrix of shape (n, n_nodes)."""
         weights = self.leaf_weights(X)
         passed = weights @ self._paths(np.unique(weights.indices))
         passed.data[:] = 1
         return passed.astype(np.int64)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row (regression: the value)."""
         X = self.encode(X)
         if self.classes is None:
             return self.route_shares(X) @ self.mean
         return self.classes[self.decide(X)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the class proportions of the leaves: constant over each leaf, biased, tied."""
         if self.classes is None:
             raise ValueError("A regression tree has no class probabilities; use predict.")
         return self.mix_proportions(self.encode(X))
 
-    def decide(self, X):
+    def decide(self, X: NDArray[Any]) -> NDArray[Any]:
         """Position of its class in ``classes`` for each row of an encoded matrix."""
         shared, labels = self.shared_rows(X), self.label[self.route(X)]
         if len(shared):
             labels[shared] = self.largest_share(self.mix_proportions(X[shared]))
         return labels
 
-    def largest_share(self, shares):
+    def largest_share(self, shares: NDArray[Any]) -> NDArray[Any]:
         """Position of the class of the largest share in each row, of ties the first declared.
 
         As in J48, a later class must be 1e-6 larger: mixed shares that are equal on paper differ in
@@ -326,7 +333,7 @@ class Tree:
             best[larger], chosen[larger] = shares[larger, c], c
         return chosen
 
-    def mix_proportions(self, X):
+    def mix_proportions(self, X: NDArray[Any]) -> Floats:
         """Class proportions of each row of an encoded matrix, mixed where a value is shared."""
         shared, proportions = self.shared_rows(X), self.proportions
         probability = proportions[self.route(X)]
@@ -336,13 +343,13 @@ class Tree:
         return probability
 
     @cached_property
-    def proportions(self):
+    def proportions(self) -> Floats:
         """Class proportions of each node; a node without training weight answers as its parent."""
         counts = self.filled_counts
         return frozen(counts / counts.sum(axis=1, keepdims=True))
 
     @cached_property
-    def filled_counts(self):
+    def filled_counts(self) -> Floats:
         """``counts``, with those of the parent where a node has no training weight."""
         counts = self.counts.copy()
         if self.weight[0] == 0:
@@ -353,7 +360,7 @@ class Tree:
         return frozen(counts)
 
     @cached_property
-    def shares(self):
+    def shares(self) -> Floats:
         """Share of each node in its parent: how a missing value is divided."""
         totals = np.zeros(self.n_nodes)
         np.add.at(totals, self.parent[1:], self.weight[1:])
@@ -366,18 +373,18 @@ class Tree:
         return frozen(shares)
 
     @cached_property
-    def sharing_columns(self):
+    def sharing_columns(self) -> NDArray[Any]:
         """Columns tested by a node that shares missing values among its children."""
         tests = (self.missing == SHARE) & (self.kind != LEAF)
         return frozen(np.unique(self.feature[tests]))
 
     @cached_property
-    def tests_categories(self):
+    def tests_categories(self) -> bool:
         """Whether some test is nominal."""
         return bool((self.kind == NOMINAL).any())
 
     @cached_property
-    def missing_child(self):
+    def missing_child(self) -> NDArray[Any]:
         """The child a missing value follows, the heaviest (first of ties) where it is shared."""
         following = self.missing.copy()
         for node in np.flatnonzero((self.missing == SHARE) & (self.kind != LEAF)):
@@ -393,7 +400,7 @@ class Tree:
         start = np.concatenate([[0], np.cumsum(lengths)])
         return csr_matrix((np.ones(len(nodes)), nodes, start), shape=(self.n_nodes, self.n_nodes))
 
-    def route(self, X, strict=True):
+    def route(self, X: NDArray[Any], strict: bool = True) -> NDArray[Any]:
         """Leaf of each row of an encoded matrix: what :meth:`apply` returns.
 
         A missing value where the tree has no rule for it is an error; with ``strict=False`` it goes
@@ -401,24 +408,26 @@ class Tree:
         """
         return routing.route(self, X, strict)
 
-    def route_shares(self, X):
+    def route_shares(self, X: NDArray[Any]) -> Any:
         """Shares of the rows of an encoded matrix in the leaves: what ``leaf_weights`` returns."""
         return routing.route_shares(self, X)
 
-    def shared_rows(self, X):
+    def shared_rows(self, X: NDArray[Any]) -> NDArray[Any]:
         """Rows of an encoded matrix that have a missing value where a test shares it."""
         return routing.shared_rows(self, X)
 
-    def descend(self, X, row, node, share):
+    def descend(
+        self, X: NDArray[Any], row: NDArray[Any], node: NDArray[Any], share: NDArray[Any]
+    ) -> Any:
         """One level down for (row, node, share) triples; a shared missing value becomes several."""
         return routing.descend(self, X, row, node, share)
 
     @cached_property
-    def numeric_steps(self):
+    def numeric_steps(self) -> Any:
         """What the compiled function for trees without nominal tests takes."""
         return tuple(frozen(array) for array in routing.numeric_steps(self))
 
-    def to_text(self, precision=6):
+    def to_text(self, precision: int | None = 6) -> str:
         """Return the tree as indented text, one line per branch; :func:`~keeptree.keep` reads it.
 
         A leaf ends in ``class (weight)`` or ``class (weight/errors)`` of its training cases; with
@@ -434,7 +443,7 @@ class Tree:
         return tree_to_text(self, precision)
 
     @cached_property
-    def digest(self):
+    def digest(self) -> str:
         """64 hexadecimal digits that change when anything in the tree does.
 
         Neither ``source`` nor ``signatures`` count: the same tree kept by another version of a
@@ -442,7 +451,7 @@ class Tree:
         """
         return digest_of(identity(self.to_dict()))
 
-    def sign(self, by, note="", at=None):
+    def sign(self, by: str, note: str = "", at: datetime | None = None) -> Self:
         """Return the same tree with one more signature: a record, which proves nothing.
 
         Parameters
@@ -465,21 +474,21 @@ class Tree:
         """
         return replace(self, signatures=(*self.signatures, sign_digest(self.digest, by, note, at)))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain Python values that JSON can hold."""
         return fields_to_dict({f.name: getattr(self, f.name) for f in fields(self)})
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build a Tree from :meth:`to_dict`; anything damaged is a ValueError."""
         return cls(**dict_to_fields(data, fields(cls)))
 
-    def save(self, path):
+    def save(self, path: Filename) -> None:
         """Write the tree to a JSON file; the file is replaced only once it is complete."""
         write_json(sealed(self.to_dict()), path)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: Filename) -> Self:
         """Read a tree from a JSON file; anything damaged is a ValueError."""
         return cls.from_dict(unsealed(read_json(path)))
 
