@@ -1,1 +1,1 @@
-"""The story of a case: its path through the tree, and the smallest change of the decision."""
+"""Explanations of single cases: the path through the tree and the nearest change."""

@@ -1,4 +1,4 @@
-"""One nearest change: as data, and as a sentence."""
+"""A nearest change, as data and as a sentence."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,15 +29,15 @@ class Move:
     Parameters
     ----------
     name : str
-        The column.
+        Column name.
     feature : int
-        Its position.
+        Column index.
     before, after : float or label
-        The case's value, and the nearest one with which the decision changes.
+        Value of the case, and the nearest value that changes the decision.
     rounded : float or label
-        As near to ``after`` with as few digits as possible; the decision changes there too.
+        Value close to ``after`` with as few digits as possible that also changes the decision.
     cost : float
-        What it costs to go to ``after``.
+        Cost of the change to ``after``.
     nominal : bool
         Whether the values are categories.
     """
@@ -56,35 +56,35 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class NearestChange:
-    """The smallest change with which the kept tree decides otherwise.
+    """The smallest change of a case that alters the tree's decision.
 
     Parameters
     ----------
     decided : label
-        What the tree decides for the case.
+        Decision of the tree for the case.
     predicted : label
-        What it decides after the change; the same if there is none.
+        Decision after the change; unchanged if there is none.
     target : label or None
-        The class asked for.
+        Requested class.
     cost : float
-        Of the whole change in the metric; infinite if there is none that is allowed.
+        Total cost in the metric; infinite if no allowed change exists.
     changes : tuple of Move
-        The attributes that change.
+        Attributes that change.
     leaf : int
-        The leaf the changed case ends in; -1 if nothing changes.
+        Leaf of the changed case; -1 if nothing changes.
     point : ndarray of shape (n_features,)
-        The changed case, with the labels of nominal attributes.
+        Changed case, with labels for nominal attributes.
     rounded : ndarray of shape (n_features,)
-        The same with the rounded numbers of the sentence, which lead to the same decision.
+        Changed case with the rounded numbers of the sentence, which give the same decision.
     probability : dict
-        Class -> probability of the changed case, by the model.
+        Class -> probability of the changed case.
     alternatives : tuple of NearestChange
-        Further ones if more than one was asked for, dearer and dearer.
+        Further changes in order of cost, if more than one was requested.
     names : dict
-        Class -> what people call it; a class without one is told by its label.
+        Class -> display name; the label by default.
     why : callable or None
-        Returns why there is no allowed change: the reason, and the constraints that stand in the
-        way. It is called when the reason is asked for.
+        Returns the reason why no allowed change exists and the constraints that prevent it.
+        Called on demand.
     """
 
     decided: object
@@ -102,14 +102,14 @@ class NearestChange:
 
     @property
     def found(self):
-        """Whether there is an allowed change (or none is needed)."""
+        """Whether an allowed change exists or none is needed."""
         return bool(np.isfinite(self.cost))
 
     @cached_property
     def loosen(self):
-        """Constraints each of which alone stands in the way: (kind, column), cheapest first.
+        """Constraints whose removal alone allows a change, as (kind, column), cheapest first.
 
-        If nothing else can change the decision: the missing values, as ("missing", column).
+        If only missing values prevent a change, they are listed as ("missing", column).
         """
         return tuple(entry[:2] for entry in self._reason[1])
 
@@ -138,7 +138,7 @@ class NearestChange:
         return change_html(self)
 
     def to_dict(self):
-        """Return plain values that JSON can hold."""
+        """Return the change as JSON-compatible values."""
         return {
             "found": self.found,
             "decided": self.decided,

@@ -1,4 +1,4 @@
-"""What a change may do: read from the user's words, one column at a time, into arrays."""
+"""Constraints on changes, checked and converted to arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,16 +14,16 @@ from keeptree.geometry.metric import column_number
 
 @dataclass(frozen=True)
 class Constraints:
-    """What a change may do, by column number; see :func:`keeptree.nearest_change`."""
+    """Constraints by column index; see :func:`keeptree.nearest_change`."""
 
     fixed: frozenset = frozenset()
-    bounds: Mapping = field(default_factory=dict)  # column -> (least, largest), or categories
+    bounds: Mapping = field(default_factory=dict)  # column -> (low, high), or categories
     increase_only: frozenset = frozenset()
     decrease_only: frozenset = frozenset()
     costs: Mapping = field(default_factory=dict)  # column -> factor, or matrix over the categories
     steps: Mapping = field(default_factory=dict)  # column -> step, or sorted values
     max_changes: int | None = None
-    within: frozenset = frozenset()  # columns that stay inside the observed range
+    within: frozenset = frozenset()  # columns limited to the observed range
     grid: Mapping = field(default_factory=dict)  # column -> step, if ``steps`` has none for it
 
     def loosened(self):
@@ -41,7 +41,7 @@ class Constraints:
             yield "max_changes", None, replace(self, max_changes=None)
 
     def rules(self, tree, observed):
-        """What the compiled functions read: a row for each column, and the lists of values."""
+        """Arrays for the compiled functions: one row per column, and lists of values."""
         rules, values = np.zeros((tree.n_features, boxes.LAST + 1)), []
         for f in range(tree.n_features):
             if tree.categories[f] is not None:
@@ -59,7 +59,7 @@ class Constraints:
         return boxes.Rules(rules, np.array(values, dtype=np.float64))
 
     def factor(self, tree, metric):
-        """What a unit of each numeric column costs."""
+        """Cost per unit of each numeric column."""
         factor = metric.factor_.copy()
         for f, cost in self.costs.items():
             if tree.categories[f] is None:
@@ -67,18 +67,18 @@ class Constraints:
         return factor
 
     def step(self, f):
-        """Step or list of values of a column; None if it may have any."""
+        """Step or list of values of a column; None if unrestricted."""
         return self.steps.get(f, self.grid.get(f))
 
     def limits(self, f, observed):
-        """Least and largest value that a numeric column may change to."""
+        """Smallest and largest value that a numeric column may take."""
         low, high = self.bounds.get(f, (-np.inf, np.inf))
         if f in self.within:
             low, high = max(low, observed.low[f]), min(high, observed.high[f])
         return low, high
 
     def permitted(self, f, tree, observed):
-        """Which categories a nominal attribute may become."""
+        """Mask of the categories that a nominal attribute may take."""
         mask = np.full(len(tree.categories[f]), f not in self.fixed)
         for given in (self.bounds.get(f), self.steps.get(f)):
             if given is not None:
@@ -88,7 +88,7 @@ class Constraints:
         return mask
 
     def category_costs(self, f, metric):
-        """Matrix of the costs of changing the categories of a nominal attribute."""
+        """Cost matrix of changes between categories."""
         given = self.costs.get(f, 1.0)
         return given if isinstance(given, np.ndarray) else metric.category_costs_[f] * given
 
@@ -105,9 +105,9 @@ def read_constraints(
     steps=None,
     max_changes=None,
 ):
-    """Constraints from the arguments of ``nearest_change``; what makes no sense is a ValueError.
+    """Check the arguments of ``nearest_change``; invalid ones raise a ValueError.
 
-    ``observed``: the sample that changed values must look like; None if they need not.
+    ``observed`` describes the sample that limits changed values; None for no limit.
     """
     columns = {
         name: frozenset(column_number(tree, key, name) for key in _listed(keys, name))
@@ -213,7 +213,7 @@ def _read_steps(tree, f, value):
 
 
 def _numbers(value):
-    """Value as an array of numbers; empty, hence refused, if it is not one."""
+    """Convert a value to an array of numbers; empty if that fails, and then refused."""
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -221,7 +221,7 @@ def _numbers(value):
 
 
 def _category_mask(tree, f, labels, what):
-    """Which categories a list of labels names."""
+    """Mask of the categories in a list of labels."""
     known = tree.categories[f]
     labels = [plain(label) for label in _listed(labels, f"{what} of {tree.feature_name(f)!r}")]
     unknown = [label for label in labels if label not in known]

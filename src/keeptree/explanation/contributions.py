@@ -1,4 +1,4 @@
-"""What pushed a probability, for the models that can say so, in one form."""
+"""Contributions to a probability, in one format for all models that provide them."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _EXPERTS = {
 
 
 def collect_contributions(subject, encoded, label):
-    """What each expert and each test added, or None if the model cannot say.
+    """Return the contributions of experts and tests, or None if the model has none.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def collect_contributions(subject, encoded, label):
     encoded : ndarray of shape (1, n_features)
         The case.
     label : int
-        Position in ``tree.classes`` of the class looked at.
+        Index of the class in ``tree.classes``.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def collect_contributions(subject, encoded, label):
 
 
 def _of_class(values, label):
-    """Log-odds of one class; of two classes those of the second are given."""
+    """Log-odds of one class; with two classes the input is for the second."""
     if values.ndim == 1:
         return values if label == 1 else -values
     return values[:, label]

@@ -1,4 +1,4 @@
-"""The smallest change of a case that alters the kept tree's decision, under constraints."""
+"""The smallest change of a case that alters the tree's decision, under constraints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,63 +38,63 @@ def nearest_change(
     metric: Literal["standard", "minmax"] | Metric | None = None,
     n_jobs: int | None = None,
 ) -> Any:
-    """Return the smallest change of a case with which the kept tree decides otherwise.
+    """Find the smallest change of a case that alters the tree's decision.
 
-    It is exact: the leaves of the tree are boxes, every constraint concerns one attribute, so the
-    cheapest point of each leaf is known coordinate by coordinate, and the cheapest of all leaves
-    is the answer. The point is a real one: the model itself decides differently there. It
-    describes the tree, not the person: nothing says that the change can be made or would help.
+    The search is exact. Leaves are boxes and each constraint concerns one attribute, so the
+    cheapest point of each leaf is found coordinate by coordinate; the cheapest leaf wins. At the
+    returned point the model really decides differently. The change describes the tree, not the
+    world: it may be impossible to make, and making it may not help.
 
     Parameters
     ----------
     model : fitted model or Tree
-        A classifier of this package, a fitted scikit-learn tree or a :class:`~keeptree.Tree`. The
+        A KeepTree classifier, a fitted scikit-learn tree or a :class:`~keeptree.Tree`. The
         decision is always the tree's.
     x : array-like, dict or data frame
-        One case (a row, a dict by column), or a table of them.
+        One case (a row, or a dict by column) or a table of cases.
     target : label or array-like of shape (n_rows,), optional
-        The class wanted, one per row if x is a table. None: any other than the tree decides now.
+        Desired class, or one per row of a table. By default any class other than the decision.
     fixed : list
-        Columns, by name or position, that keep their value.
+        Columns that must not change, by name or index.
     bounds : dict, optional
-        Column -> (least, largest) a changed value may be, None for an open end; of a nominal
-        attribute the list of labels it may become.
+        Column -> (low, high) of a changed value, None for an open end; for a nominal attribute
+        the list of allowed labels.
     increase_only, decrease_only : list
-        Columns that may not fall, or not rise.
+        Columns that must not decrease, or must not increase.
     costs : dict, optional
-        Column -> factor on what a change of it counts (2: twice as dear), or for a nominal
-        attribute the matrix of costs from each category (row) to each (column).
+        Column -> factor on the cost of changing it, or for a nominal attribute a matrix of costs
+        from each category (row) to each category (column).
     steps : dict, optional
-        Column -> step, whose multiples a changed value must be (1: whole numbers), or a list of
-        the values or categories it may have.
+        Column -> step of which a changed value must be a multiple (1 for integers), or a list of
+        allowed values or categories.
     max_changes : int, optional
-        Largest number of attributes that may change.
+        Maximum number of attributes that may change.
     n : int, default=1
-        Number of alternatives looked for; those after the first are in ``alternatives``. Each ends
-        in another leaf, and none goes past another.
+        Number of changes to find; those after the first are in ``alternatives``. Each ends in a
+        different leaf, and none passes through another.
     within_data : bool, default=True
-        Whether a changed value stays inside the range of the training sample (a category: is one
-        that occurs there), and on its grid unless ``steps`` names the column: whole numbers stay
-        whole, a column with one decimal keeps one decimal.
+        Whether changed values stay within the range, categories and precision of the training
+        sample: integers stay integers, and a column with one decimal keeps one decimal (unless
+        ``steps`` names the column).
     X : array-like or data frame, optional
-        A sample that tells the range and scale of the attributes. Needed if the model is a tree
-        alone; a fitted classifier of this package remembers its own.
+        Sample that defines the range and scale of the attributes. Required for a tree without a
+        model; KeepTree classifiers store this information.
     metric : {"standard", "minmax"} or Metric, optional
-        How costs are measured. Default: the model's own, or the ``"standard"`` one.
+        Metric of the costs; by default the model's own, or ``"standard"``.
     n_jobs : int, optional
-        Threads for a table of cases.
+        Number of threads for a table of cases.
 
     Returns
     -------
     change : NearestChange or NearestChanges
-        For a table of cases a sequence of them, with their costs and points as arrays.
+        For a table, a sequence of changes with their costs and points as arrays.
 
     Notes
     -----
-    Constraints limit what changes: a value that may stay as it is may also lie outside its bounds.
-    A missing value stays missing. The cost is Euclidean: the square root of the sum of the squared
-    costs of the attributes, those that :meth:`keeptree.Boundary.distance` with
-    ``grid="observed"`` adds up.
+    Constraints apply to changed values only: a value that does not change may lie outside its
+    bounds. Missing values stay missing. The cost is Euclidean, the square root of the sum of the
+    squared costs of the attributes, as in :meth:`keeptree.Boundary.distance` with
+    ``grid="observed"``.
 
     Examples
     --------
@@ -140,14 +140,14 @@ def nearest_change(
 def find_changes(
     subject, encoded, target=None, *, n=1, within_data=True, n_jobs=None, **constraints
 ):
-    """Nearest changes of encoded rows; the arguments are those of :func:`nearest_change`.
+    """Find the nearest changes of encoded rows; for the arguments see :func:`nearest_change`.
 
     Parameters
     ----------
     subject : Subject
         The model.
     encoded : ndarray of shape (n_rows, n_features)
-        Cases as ``subject.encode`` returns them.
+        Cases encoded by ``subject.encode``.
 
     Returns
     -------
@@ -171,9 +171,9 @@ def find_changes(
 
 
 class NearestChanges(Sequence):
-    """The nearest changes of a table of cases: a sequence of :class:`NearestChange`.
+    """Nearest changes of a table of cases: a sequence of :class:`NearestChange`.
 
-    They are found all at once; the objects are made when they are looked at.
+    All changes are found at once; the objects are created on access.
 
     Attributes
     ----------
@@ -182,11 +182,11 @@ class NearestChanges(Sequence):
     n_changes : ndarray of shape (n_rows,)
         Number of attributes that change.
     point : ndarray of shape (n_rows, n_features)
-        The changed cases, with the labels of nominal attributes; the case itself where none is.
+        Changed cases, with labels for nominal attributes; the case itself where there is no change.
     leaf : ndarray of shape (n_rows,)
-        The leaf each ends in; -1 where there is no change.
+        Leaf of each changed case; -1 where there is no change.
     predicted : ndarray of shape (n_rows,)
-        What the tree decides there.
+        Decision of the tree for the changed case.
     """
 
     def __init__(self, search, encoded, wanted, n, n_jobs):
@@ -214,7 +214,7 @@ class NearestChanges(Sequence):
 
     @cached_property
     def _points(self):
-        """Encoded points, those of rows with missing values one by one."""
+        """Encoded points; rows with missing values are handled one by one."""
         point, whole = self._X.copy(), ~np.isnan(self._X).any(axis=1)
         if whole.any():
             point[whole] = self._search.move(self._X[whole], self._box[whole])
@@ -242,7 +242,7 @@ class NearestChanges(Sequence):
         return tree.classes[tree.decide(self._points)]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return a list of what :meth:`NearestChange.to_dict` returns."""
+        """Return :meth:`NearestChange.to_dict` of each change."""
         return [change.to_dict() for change in self]
 
     def _change(self, i):
@@ -298,7 +298,7 @@ class NearestChanges(Sequence):
         return float(costs[int(before), int(after)])
 
     def _round(self, row, point, found, box):
-        """The point with as few decimals as keep it in its box and the constraints."""
+        """Round the point to as few decimals as its box and the constraints allow."""
         search, given, shown = self._search, self._search.constraints, point.copy()
         if box < 0:
             return shown
@@ -311,7 +311,7 @@ class NearestChanges(Sequence):
         return shown
 
     def _why(self, i):
-        """Why there is no change: (reason, [(kind, column name, cost) that alone would do])."""
+        """Why there is no change: (reason, [(kind, column, cost) of constraints to loosen])."""
         search, tree = self._search, self._search.tree
         row, own, wanted = self._X[i], int(self._own[i]), int(self._wanted[i])
         found, _ = search.boxes(missing_of(row))
@@ -336,5 +336,5 @@ class NearestChanges(Sequence):
 
 
 def _counts(label, own, wanted):
-    """Which boxes have the class wanted, or another than the case's own if any will do."""
+    """Mask of the boxes with the desired class, or with any other than the case's own."""
     return label == wanted if wanted >= 0 else label != own

@@ -13,12 +13,12 @@ _UNITS = {"standard": "SD", "minmax": "of the range"}
 
 
 def distance_unit(metric):
-    """What distances in a metric are counted in."""
+    """Unit of distances in a metric."""
     return "in your scales" if metric.scales is not None else _UNITS[metric.kind]
 
 
 def collect_path(subject, row, leaf, near):
-    """Steps of an encoded row on the way to a leaf.
+    """Return the tests that an encoded row passes on its path to a leaf.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def collect_path(subject, row, leaf, near):
     row : ndarray of shape (n_features,)
         The case.
     leaf : int
-        Where it ends (the heaviest leaf, if a missing value is shared).
+        Leaf of the case; the one with the largest share if a missing value is split.
     near : float
-        A test is near if the case is at most so far from its other side, in the metric.
+        Maximum distance from the other side of a test, in the metric, to count as near.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def collect_path(subject, row, leaf, near):
 
 
 def _distance(subject, branch, value, cuts):
-    """What it costs in the metric to take the other side of a test."""
+    """Cost of reaching the other side of a test."""
     tree, metric = subject.tree, subject.metric
     if metric is None:
         return None
@@ -81,7 +81,7 @@ def _distance(subject, branch, value, cuts):
 
 
 def _tell(step, branch):
-    """One step in words."""
+    """Describe a step."""
     name = step["attribute"]
     if step["value"] is None:
         if step["share"] < 1.0:

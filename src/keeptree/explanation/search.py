@@ -1,4 +1,4 @@
-"""The cheapest allowed change of rows: the boxes of a tree, priced under constraints."""
+"""Search the boxes of a tree for the cheapest allowed change."""
 
 from weakref import WeakKeyDictionary
 
@@ -8,7 +8,7 @@ from keeptree._compiled.boxes import ANY_NUMBER, find_cheapest, move_rows, price
 from keeptree.blocks import map_rows
 from keeptree.geometry.cells import find_cells
 
-_CELLS = WeakKeyDictionary()  # tree -> boxes of cases without missing values
+_CELLS = WeakKeyDictionary()  # tree -> boxes for cases without missing values
 
 
 class Search:
@@ -49,7 +49,7 @@ class Search:
     def ranked(self, row, own, wanted, n):
         """Up to n (box, cost, number of changes) of a row, cheapest first.
 
-        None goes past another: what lies between the row and a dearer point is no alternative.
+        Changes that pass through the point of a cheaper one are left out.
         """
         found, boxes = self.boxes(missing_of(row))
         cost, n_changes = np.empty(len(found.label)), np.empty(len(found.label), dtype=np.int64)
@@ -60,7 +60,7 @@ class Search:
         chosen, points = [], []
         for r in order.tolist():
             point = self.move(row[None], np.array([r]))[0]
-            # Shares of a missing value may tie in their last bits: the tree has the last word.
+            # Shares of a missing value may tie up to rounding, so the tree itself decides.
             if np.isnan(row).any() and self.tree.decide(point[None])[0] != found.label[r]:
                 continue
             if not any(_goes_past(row, point, other, self.tree) for other in points):
@@ -71,14 +71,14 @@ class Search:
         return chosen
 
     def move(self, X, box):
-        """Rows moved into boxes (all rows lack the same values); where that is -1 they stay."""
+        """Move rows into boxes; rows with box -1 stay. All rows lack the same values."""
         point = np.empty(X.shape)
         _, boxes = self.boxes(missing_of(X[0]))
         move_rows(np.ascontiguousarray(X), box, boxes, self.rules, False, point)
         return point
 
     def boxes(self, missing):
-        """Boxes of cases that lack some values, and the same with prices."""
+        """Boxes for cases with some missing values, with and without costs."""
         if missing not in self._boxes:
             if missing:
                 found = find_cells(self.tree, missing)
@@ -98,12 +98,12 @@ class Search:
 
 
 def missing_of(row):
-    """Columns without a value."""
+    """Columns with missing values."""
     return tuple(np.flatnonzero(np.isnan(row)).tolist())
 
 
 def _goes_past(row, point, other, tree):
-    """Whether the way from a row to a point leads past another point."""
+    """Whether the way from a row to a point passes another point."""
     for f in np.flatnonzero((other != row) & ~np.isnan(row)).tolist():
         if tree.categories[f] is not None:
             if point[f] != other[f]:

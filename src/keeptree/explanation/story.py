@@ -1,4 +1,4 @@
-"""The story of one case: everything a person may ask about a decision, gathered into a dict."""
+"""Explain one case: gather everything about a decision in a dict."""
 
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from keeptree.probability.answers import is_second_opinion
 from keeptree.text import clean
 from keeptree.tree import LEAF
 
-SCHEMA = 1  # of the dict: a change that breaks its readers raises it
+SCHEMA = 1  # version of the dict, raised by incompatible changes
 
 
 def explain(
@@ -32,30 +32,30 @@ def explain(
     metric: Literal["standard", "minmax"] | Metric | None = None,
     **constraints: Any,
 ) -> "Story":
-    """Tell the story of one case: why the tree decides as it does, how sure, how near, what if.
+    """Explain one case: why the tree decides so, how sure, how near, and what would change it.
 
     Parameters
     ----------
     model : fitted model or Tree
-        A classifier of this package, a fitted scikit-learn tree or a :class:`~keeptree.Tree`. The
-        decision is the tree's; the probability is the model's.
+        A KeepTree classifier, a fitted scikit-learn tree or a :class:`~keeptree.Tree`. The tree
+        decides; the model gives the probability.
     x : array-like, dict or data frame
-        One case: a row, a dict by column or a table of one row.
+        One case: a row, a dict by column, or a table with one row.
     near : float, default=0.2
-        A test counts as near if the case is at most so far from its other side, in the metric.
+        Maximum distance from the other side of a test, in the metric, to count as near.
     X : array-like or data frame, optional
-        A sample that tells the range and scale of the attributes. A tree alone needs it to
-        measure distances; a fitted classifier of this package remembers its own.
+        Sample that defines the range and scale of the attributes. A tree without a model needs it
+        to measure distances; KeepTree classifiers store this information.
     metric : {"standard", "minmax"} or Metric, optional
-        How distances are measured. Default: the model's own, or the ``"standard"`` one.
+        Metric of the distances; by default the model's own, or ``"standard"``.
     **constraints
-        Of the nearest change: ``target``, ``fixed``, ``bounds``, ... as in
+        Constraints on the nearest change: ``target``, ``fixed``, ``bounds``, ... as in
         :func:`~keeptree.nearest_change`.
 
     Returns
     -------
     story : Story
-        Prints as text, shows as HTML in a notebook; ``to_dict()`` is the data.
+        Prints as text and displays as HTML in a notebook; ``to_dict()`` returns the data.
 
     Examples
     --------
@@ -87,33 +87,33 @@ def explain(
 
 
 class Story:
-    """The story of one case.
+    """The explanation of one case.
 
     Parameters
     ----------
     data : dict
-        What :meth:`to_dict` returns.
+        Result of :meth:`to_dict`.
     """
 
     def __init__(self, data):
         self._data = data
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the story as data: only dicts, lists, numbers, text, booleans and None.
+        """Return the story as JSON-compatible values.
 
         Returns
         -------
         data : dict
-            ``decision``: class and position of what the tree decides. ``classes``: the labels, and
-            ``names``: what people call them.
+            ``decision``: label and index of the class that the tree decides. ``classes``: the
+            labels, and ``names``: their display names.
             ``probability``: one number per class of the ``tree`` (the proportions of its leaf)
             and of the ``model`` (None if it is the tree alone). ``second_opinion``: None, or the
-            class the model finds more probable. ``path``: see
-            :func:`keeptree.explanation.path.collect_path`. ``leaves``: those the case ends in,
+            class that the model finds more probable. ``path``: see
+            :func:`keeptree.explanation.path.collect_path`. ``leaves``: leaves of the case,
             with shares and training counts. ``distance`` to the decision boundary in ``unit``.
             ``contributions``: what pushed the probability, in log-odds of the decided class.
             ``change``: see :meth:`keeptree.explanation.change.NearestChange.to_dict`. ``trace``:
-            what ConfDTree did. ``notes``: what could not be said, and why.
+            steps of ConfDTree. ``notes``: what is left out, and why.
         """
         return self._data
 
@@ -129,7 +129,7 @@ class Story:
 
     @property
     def html(self) -> str:
-        """The story as a piece of HTML with its own style; everything from the data is escaped."""
+        """The story as an HTML fragment with its own style; all data are escaped."""
         return story_html(self._data)
 
     def __str__(self):
@@ -147,7 +147,7 @@ class Story:
 
 
 def _named(rows, names):
-    """Rows as a data frame, since the steps of a pipeline may choose columns by name."""
+    """Convert rows to a data frame, because pipeline steps may select columns by name."""
     try:
         import pandas as pd
     except ModuleNotFoundError:
@@ -193,7 +193,7 @@ def _collect(subject, encoded, near, constraints):
 
 
 def _leaves(tree, encoded):
-    """The leaves a case ends in, the heaviest first."""
+    """Leaves of a case, the largest share first."""
     weights = tree.route_shares(encoded)
     order = np.argsort(-weights.data, kind="stable")
     return [
@@ -209,7 +209,7 @@ def _leaves(tree, encoded):
 
 
 def _second_opinion(tree, label, ours):
-    """The class the model finds more probable than the one the tree decides."""
+    """Class that the model finds more probable than the tree's decision."""
     if ours is None or not is_second_opinion(np.array([ours]), np.array([label]))[0]:
         return None
     other = int(np.argmax(ours))
@@ -221,7 +221,7 @@ def _second_opinion(tree, label, ours):
 
 
 def _values(tree, row):
-    """What the case has in the columns the tree tests."""
+    """Values of the case in the tested columns."""
     decoded = tree.decode(row[None])[0]
     return [
         {
@@ -233,7 +233,7 @@ def _values(tree, row):
 
 
 def _distance(subject, encoded):
-    """Distance to the nearest possible case that is decided otherwise; None if it has none."""
+    """Distance to the nearest possible case with another decision; None if there is none."""
     if subject.metric is None:
         return None
     steps = {} if subject.observed is None else observed_grid(subject.observed)
@@ -242,7 +242,7 @@ def _distance(subject, encoded):
 
 
 def _trace(subject, encoded):
-    """What ConfDTree did to the case, if it is one."""
+    """Trace of a ConfDTree model; None for other models."""
     if not hasattr(subject.inner, "trace_encoded"):
         return None
     trace = subject.inner.trace_encoded(encoded)[0]

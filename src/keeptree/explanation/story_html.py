@@ -1,4 +1,4 @@
-"""The story of a case as a piece of HTML for a notebook: its own style, no script, all escaped."""
+"""Render a story as HTML for notebooks: own style, no script, everything escaped."""
 
 from html import escape
 

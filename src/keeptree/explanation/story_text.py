@@ -1,18 +1,18 @@
-"""The story of a case as plain text and as Markdown, from its dict."""
+"""Render a story as plain text and Markdown."""
 
 import re
 
 from keeptree.explanation.wording import join, lower_first, tell_estimate
 from keeptree.text import clean, count_text, in_hundred, plain_number, plural
 
-_MOST = 5  # classes, contributions and leaves named; the rest is counted
-_LEAST_PUSH = 0.005  # what is less is told as 0.00
+_MOST = 5  # classes, contributions and leaves listed; the others are counted
+_LEAST_PUSH = 0.005  # smaller values are shown as 0.00
 _DISAGREES = "Our estimate disagrees"
 CAVEAT = "This describes the tree: nothing says that the change can be made, or that it would help."
 
 
 def decided_name(data):
-    """Return what people call the class that the tree decides."""
+    """Return the display name of the decided class."""
     return clean(data["names"][data["decision"]["index"]])
 
 
@@ -24,7 +24,7 @@ def headline(data):
 
 
 def estimate(data):
-    """Return how probable the decided class is, by the model and by the leaf."""
+    """Return the probability of the decided class by the model and by the leaf."""
     index = data["decision"]["index"]
     label = decided_name(data)
     own = in_hundred(data["probability"]["tree"][index])
@@ -49,7 +49,7 @@ def second_opinion(data):
 def probabilities(data):
     """Return (position, estimate or None, share in the leaf) of the classes, largest first.
 
-    With many classes only the first; how many others there are comes with them.
+    With many classes, only the first ones and the number of others.
     """
     own, ours = data["probability"]["tree"], data["probability"]["model"]
     shown = own if ours is None else ours
@@ -60,7 +60,7 @@ def probabilities(data):
 
 
 def steps(data):
-    """Return (text, how near in the metric, whether it is near) of each test on the way."""
+    """Return (text, distance, whether it is near) of each test on the path."""
     return [
         (step["text"], _far(step["distance"], _unit(step, data["unit"])), step["near"])
         for step in data["path"]
@@ -68,7 +68,7 @@ def steps(data):
 
 
 def leaves(data):
-    """Return a sentence on each leaf the case ends in."""
+    """Return a sentence about each leaf of the case."""
     several = len(data["leaves"]) > 1
     lines = []
     for leaf in data["leaves"][:_MOST]:
@@ -96,7 +96,7 @@ def distance(data):
 
 
 def change(data):
-    """Return the sentences on the nearest change, or None."""
+    """Return the sentences about the nearest change, or None."""
     found = data["change"]
     if found is None:
         return None
@@ -110,9 +110,9 @@ def change(data):
 
 
 def contributions(data):
-    """Return what pushed the probability: rows of group, name, value and text, and how many more.
+    """Return the contributions: rows of group, name, value and text, and the number of others.
 
-    Of the tests only the largest are named, and nothing that rounds to 0.
+    Only the largest contributions of tests are listed, and none that rounds to 0.
     """
     parts = data["contributions"]
     if parts is None:
@@ -149,7 +149,7 @@ def story_text(data):
 
 
 def story_markdown(data):
-    """Return the story as Markdown; what comes from the data is escaped."""
+    """Return the story as Markdown, with all data escaped."""
     blocks = []
     for title, lines, numbered in _sections(data):
         lines = [escape_markdown(line.strip()) for line in lines]
@@ -162,7 +162,7 @@ def story_markdown(data):
 
 
 def escape_markdown(text):
-    r"""Return text that Markdown shows as it is.
+    r"""Escape text for Markdown.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def _contribution_lines(data):
 
 
 def _unit(step, unit):
-    """Another category is no matter of standard deviations."""
+    """Unit of a distance; changes of categories are not in standard deviations."""
     if step["threshold"] is not None or step["distance"] is None:
         return unit
     return "unit of the metric" if step["distance"] == 1 else "units of the metric"

@@ -1,4 +1,4 @@
-"""What is explained: the tree inside a model, its metric, and what the model knows of its data."""
+"""The subject of an explanation: tree, metric and training statistics of a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ from keeptree.tree import Tree
 
 @dataclass(frozen=True)
 class Subject:
-    """A model as explanations see it.
+    """A model to explain.
 
     Parameters
     ----------
     inner : object
-        The model without wrappers.
+        Model without wrappers.
     tree : Tree
         The kept tree.
     transformers : list
-        The fitted steps before the tree, which see the user's columns; the tree has its own.
+        Fitted steps that convert the user's columns to the tree's columns.
     metric : Metric or None
-        The fitted metric; None if nothing is known of the scale of the attributes.
+        Fitted metric; None if the scale of the attributes is unknown.
     observed : Observed or None
-        The columns of the training (or the reference) sample.
+        Statistics of the training or reference sample.
     """
 
     inner: object
@@ -43,31 +43,31 @@ class Subject:
     observed: Observed | None
 
     def encode(self, X):
-        """Rows as the tree reads them, behind the transformers of a pipeline."""
+        """Encode rows for the tree, after the transformers of a pipeline."""
         X = X.toarray() if issparse(X) else from_arrow(X)
         encoded = read_rows(X, self.tree, self.transformers)
         check_finite(encoded, self.tree)
         return encoded
 
     def probabilities(self, encoded):
-        """The model's probabilities in the order of ``tree.classes``; the tree's own if none."""
+        """Probabilities in the order of ``tree.classes``, of the model or else of the tree."""
         if self.has_own_probability:
             return self.inner.predict_proba_encoded(encoded)
         return self.tree.mix_proportions(encoded)
 
     @property
     def class_names(self):
-        """What people call the classes, in the order of ``tree.classes``."""
+        """Display names of the classes, in the order of ``tree.classes``."""
         return class_names(self.inner, self.tree.classes)
 
     @property
     def has_own_probability(self):
-        """Whether the model has other probabilities than the proportions of the leaves."""
+        """Whether the model's probabilities differ from the leaf proportions."""
         return hasattr(self.inner, "predict_proba_encoded")
 
 
 def resolve(model, X=None, metric=None):
-    """Subject of a model; ``X`` is a sample of reference, ``metric`` overrules the model's own."""
+    """Create the Subject of a model; ``X`` is a reference sample, ``metric`` overrides its own."""
     tree, transformers = keep_with_steps(model, X)
     if tree.classes is None:
         raise ValueError(
@@ -85,10 +85,10 @@ def resolve(model, X=None, metric=None):
 
 
 def boundary_of(model):
-    """Return the boundary that people are told distances to: those to the nearest possible case.
+    """Return the boundary for user-facing distances, those to the nearest possible case.
 
-    It is in the metric of the model's own boundary, if it has one, else in the standard metric, and
-    on the grid of the training sample. A model that does not know that sample is a ValueError.
+    It uses the metric of the model's boundary, or else the standard metric, and the grid of the
+    training sample. Models without training statistics raise a ValueError.
     """
     own = getattr(model, "boundary_", None)
     if own is not None and own.grid_ is not None:
@@ -103,7 +103,7 @@ def boundary_of(model):
 
 
 def read_given(tree, x, names=None):
-    """(Table, whether it was one row) of what the user gave: a row, a dict or a table."""
+    """Convert a row, a dict or a table to a table; also return whether it was a single row."""
     x = from_arrow(x)
     if isinstance(x, Mapping):
         names = names or tree.feature_names

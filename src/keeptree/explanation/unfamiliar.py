@@ -1,4 +1,4 @@
-"""What is new in rows compared with the training sample: categories, ranges, missing values."""
+"""Find categories, values and missing shares that differ from the training sample."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,32 +18,32 @@ from keeptree.text import clean, plain_number, plural
 from keeptree.tree import LEAF, Tree
 from keeptree.tree.routing import descend
 
-SCHEMA = 1  # of the dict: a change that breaks its readers raises it
-_MOST_LABELS = 1000  # categories counted one by one, of each column
-_SHOWN = 3  # columns and categories named in the sentence
-_CHANCE = 3.0  # standard errors by which a share may exceed that of the training sample
+SCHEMA = 1  # version of the dict, raised by incompatible changes
+_MOST_LABELS = 1000  # categories counted individually per column
+_SHOWN = 3  # columns and categories listed in the sentence
+_CHANCE = 3.0  # standard errors by which a share may exceed the training share
 
 
 def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
-    """Return what is new in rows compared with the training sample of a model.
+    """Find what is new in rows compared with the training sample of a model.
 
     Parameters
     ----------
     model : fitted model or Tree
-        A classifier of this package remembers ranges, categories and how often values were
-        missing; a tree alone knows its categories only, and the answer says so.
+        KeepTree classifiers store ranges, categories and missing shares; a tree stores only its
+        categories, and the result says so.
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows as the model's ``predict`` takes them.
+        Rows in the format of the model's ``predict``.
 
     Returns
     -------
     new : Unfamiliar
-        Prints as one sentence, is true if anything is new, and has the counts of each column.
+        Prints as one sentence, is true if anything is new, and holds the counts of each column.
 
     Notes
     -----
-    A category that was not seen is treated as a missing value. It *touches a decision* if the path
-    of the row tests it: then the tree's rule for missing values decided, and not the category.
+    An unseen category is treated as a missing value. It *touches a decision* if the path of the row
+    tests it, so that the tree's rule for missing values decides.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class UnfamiliarColumn:
     Parameters
     ----------
     name : str
-        The column.
+        Column name.
     categories : dict
         Unseen category -> number of rows, the commonest first; at most a thousand of them.
     unseen : int
@@ -80,13 +80,13 @@ class UnfamiliarColumn:
     decisions : int
         Rows whose path through the tree tests it.
     low, high : float or None
-        Range in the training sample; None if it is not known.
+        Range in the training sample; None if unknown.
     below, above : int
         Rows below and above it.
     missing : int
         Rows without a value.
     missing_before : float or None
-        Share of the training sample without a value; None if it is not known.
+        Share of missing values in the training sample; None if unknown.
     more_missing : bool
         Whether significantly more values are missing than in the training sample.
     """
@@ -164,7 +164,7 @@ class Unfamiliar:
         return line
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold: the columns in which something is new."""
+        """Return JSON-compatible values for the columns in which something is new."""
         return {
             "schema": SCHEMA,
             "rows": self.rows,
@@ -185,7 +185,7 @@ class Unfamiliar:
         }
 
     def _new(self, what, size=None):
-        """Columns with this kind of news, most rows first."""
+        """Columns with this kind of finding, most rows first."""
         found = [column for column in self.columns if getattr(column, what)]
         return sorted(found, key=lambda column: -getattr(column, size or what))
 
@@ -209,17 +209,17 @@ class Unfamiliar:
 
 
 class UnfamiliarCount:
-    """Counts what is new, block by block.
+    """Counts what is new in blocks of rows.
 
     Parameters
     ----------
     model : fitted model or Tree
-        Whose training sample is compared with.
+        Model whose training sample is the reference.
 
     Attributes
     ----------
     tree : Tree
-        The kept tree, by whose columns and categories rows are encoded.
+        Tree that defines the encoding of the rows.
     """
 
     def __init__(self, model):
@@ -242,8 +242,8 @@ class UnfamiliarCount:
         rows : ndarray of shape (n, n_features)
             Encoded.
         unseen : dict
-            Column number -> positions of the rows with a category that the tree does not know, and
-            these categories, as :func:`find_unseen` returns them.
+            Column index -> positions of rows with unknown categories, and these categories, as
+            returned by :func:`find_unseen`.
         """
         self._rows += len(rows)
         missing = np.isnan(rows)
@@ -261,7 +261,7 @@ class UnfamiliarCount:
         self._add_decisions(rows, marks)
 
     def result(self):
-        """Return what was counted so far."""
+        """Return the counts so far."""
         observed, tree = self._observed, self.tree
         shares = None if observed is None else observed.missing
         unknown = ("ranges",) if observed is None else ()
@@ -293,12 +293,12 @@ class UnfamiliarCount:
             return
         numeric = np.array([labels is None for labels in self.tree.categories])
         if self._observed.missing is not None:
-            numeric &= self._observed.missing < 1  # else there was no value and is no range
+            numeric &= self._observed.missing < 1  # otherwise the column was empty and has no range
         self._below += numeric * (rows < self._observed.low).sum(axis=0)
         self._above += numeric * (rows > self._observed.high).sum(axis=0)
 
     def _declared_only(self, rows):
-        """Categories that a data type declares, and that no training case had."""
+        """Categories that a dtype declares but no training case has."""
         found = {}
         seen = () if self._observed is None else self._observed.seen
         for f, mask in enumerate(seen):
@@ -339,14 +339,14 @@ def find_unseen(X, rows, tree):
     X : array-like or data frame of shape (n, n_features)
         The table.
     rows : ndarray of shape (n, n_features)
-        The same as the tree reads it: NaN where a value is missing or not known.
+        Encoded rows: NaN where a value is missing or unknown.
     tree : Tree
-        Its categories.
+        Tree with the known categories.
 
     Returns
     -------
     unseen : dict
-        Column number -> positions of the rows, and their categories.
+        Column index -> positions of the rows, and their categories.
     """
     found = {}
     for f, labels in enumerate(tree.categories):
@@ -360,14 +360,14 @@ def find_unseen(X, rows, tree):
 
 
 def _count(counter, labels):
-    """Count labels; a column of identifiers must not fill the memory."""
+    """Count labels, limited so that a column of identifiers does not fill the memory."""
     for label, rows in Counter(labels).items():
         if label in counter or len(counter) < _MOST_LABELS:
             counter[label] += rows
 
 
 def _exceeds(missing, rows, before):
-    """Whether values are missing more often than chance explains."""
+    """Whether values are missing more often than expected by chance."""
     expected = rows * before
     return bool(missing > expected + _CHANCE * np.sqrt(expected * (1 - before)))
 

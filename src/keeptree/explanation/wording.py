@@ -1,13 +1,13 @@
-"""Numbers and sentences for people: as few digits as tell the truth."""
+"""Format numbers and sentences for people, with as few digits as possible."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
 from keeptree.text import clean, enough_digits, in_hundred, plain_number
 
-_TOLERANCE = 0.02  # share of a move by which rounding may lengthen it
-_SIX_DIGITS = 5e-6  # share of a number by which six significant digits may miss it
-_MOST_DECIMALS = 8  # of a number written out; smaller ones as 1.5e-9
-_HAIR = 2e-7  # share of a number that is next to nothing: the spacing of 32-bit numbers
+_TOLERANCE = 0.02  # relative increase of a move that rounding may cause
+_SIX_DIGITS = 5e-6  # relative error of six significant digits
+_MOST_DECIMALS = 8  # decimals of a number; smaller ones are written as 1.5e-9
+_HAIR = 2e-7  # negligible relative difference: the spacing of 32-bit numbers
 
 
 def join(parts, last="and"):
@@ -23,7 +23,7 @@ def join(parts, last="and"):
 
 
 def lower_first(sentence):
-    """Return a sentence that goes on after other words.
+    """Return a sentence with a lower-case first letter.
 
     Examples
     --------
@@ -34,14 +34,14 @@ def lower_first(sentence):
 
 
 def round_outwards(before, after, low, high):
-    """The number with the fewest decimals a little beyond ``after``, from ``low`` to ``high``.
+    """Round ``after`` away from ``before`` to the fewest decimals, within ``low`` and ``high``.
 
     Parameters
     ----------
     before, after : float
-        Where a value is, and where it has to go at least.
+        Current value, and the value that it must at least reach.
     low, high : float
-        The least and the largest number allowed.
+        Smallest and largest allowed number.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def round_outwards(before, after, low, high):
         exact, outwards = Decimal(after), ROUND_FLOOR if after < before else ROUND_CEILING
         for decimals in range(18):
             unit = Decimal(1).scaleb(-decimals)
-            # To the nearest first: 1.6 is a little more than 1.6 in binary, and needs no 1.61.
+            # Try the nearest first: 1.6 in binary is slightly more than 1.6 and needs no 1.61.
             for towards in (ROUND_HALF_EVEN, outwards):
                 number = float(exact.quantize(unit, towards))
                 if abs(number - after) <= room and low <= number <= high:
@@ -77,10 +77,10 @@ def tell_move(before, after):
 
 
 def tell_pair(first, second):
-    """Two numbers with the same decimals, and their difference.
+    """Format two numbers with the same decimals, and their difference.
 
-    The second is told exactly, the first in six significant digits, or more if it takes more to
-    show the difference.
+    The second is exact, the first has six significant digits, or more if needed to show the
+    difference.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def tell_pair(first, second):
 
 
 def tell_number(number):
-    """A number as it is, up to six significant digits as ``tree.to_text()`` prints thresholds.
+    """Format a number with up to six significant digits, like thresholds in ``tree.to_text()``.
 
-    The outline of a report and the story of a case tell thresholds so, too.
+    The outline of a report and the story of a case use the same format.
 
     Examples
     --------
@@ -112,16 +112,16 @@ def tell_number(number):
 
 
 def tell_branch(branch):
-    """The condition of a branch: ``age ≤ 40``, ``colour is red or blue``."""
+    """Format the condition of a branch: ``age ≤ 40``, ``colour is red or blue``."""
     if branch.is_numeric:
         return f"{clean(branch.name)} {branch.symbol} {tell_number(branch.threshold)}"
     return f"{clean(branch.name)} is {' or '.join(map(clean, branch.labels))}"
 
 
 def tell_side(value, sign, threshold):
-    """``2.5 ≤ 44.8, by 42.3``: only the difference is rounded, to what shows it.
+    """Format a comparison such as ``2.5 ≤ 44.8, by 42.3``, rounding only the difference.
 
-    More digits where six would show two numbers as one.
+    More than six digits are used where six would not show the difference.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def tell_change(name, before, after, nominal):
     name = clean(name)
     if nominal:
         return f"{name} changes from {clean(before)} to {clean(after)}"
-    # On a threshold the next number there is does it; its digits would tell nothing.
+    # On a threshold, the next float is enough; its digits are meaningless.
     if abs(after - before) <= _HAIR * abs(before) and _decimals(after, 0.0) > _MOST_DECIMALS // 2:
         moved = "falls to just below" if after < before else "rises to just above"
         return f"{name} {moved} {tell_number(before)}"
@@ -154,16 +154,16 @@ def tell_change(name, before, after, nominal):
 
 
 def tell_estimate(label, probability, names=None):
-    """What is estimated after a change: said to be little where another class is likelier.
+    """Describe the estimate after a change, with a hint if another class is more probable.
 
     Parameters
     ----------
     label : label
-        What the tree would then decide.
+        Decision of the tree after the change.
     probability : dict
         Class -> probability after the change.
     names : dict, optional
-        Class -> what people call it.
+        Class -> display name.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def tell_estimate(label, probability, names=None):
 
 
 def _decimals(number, room):
-    """Decimals that give a number up to ``room``."""
+    """Number of decimals for a precision of ``room``."""
     for decimals in range(_MOST_DECIMALS + 1):
         if abs(float(f"{number:.{decimals}f}") - number) <= room:
             return decimals

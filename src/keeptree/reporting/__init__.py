@@ -1,1 +1,1 @@
-"""Reports: ``collect`` turns models and held-out data into a dict, ``render`` draws the dict."""
+"""Reports: ``collect`` gathers the results in a dict, ``render`` turns it into a page."""

@@ -1,4 +1,4 @@
-"""Templates, style sheets and scripts of a page that loads nothing else."""
+"""Templates, style sheets and scripts of a self-contained page."""
 
 import base64
 import hashlib
@@ -9,12 +9,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def read_asset(name, package="keeptree.reporting"):
-    """Return the text of a file that ships with a package, such as ``css/base.css``."""
+    """Return the text of a package file, such as ``css/base.css``."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def compact(text):
-    r"""Return the same code without indentation, empty lines and lines that only comment.
+    r"""Remove indentation, empty lines and comment lines from code.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def compact(text):
 
 
 def make_environment(package):
-    """Return the environment of the templates of a part of KeepTree; it escapes every value."""
+    """Return the Jinja environment of a subpackage, with autoescaping."""
     return Environment(
         loader=PackageLoader("keeptree", package),
         autoescape=True,
@@ -38,7 +38,7 @@ def make_environment(package):
 
 
 def content_policy(css, script=None):
-    """Return a content security policy that allows this very style sheet and script only.
+    """Return a content security policy that allows only this style sheet and script.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The attributes a tree tests: range, thresholds and distribution, for controls and strips."""
+"""Ranges, thresholds and distributions of the tested attributes."""
 
 from math import floor, log10
 
@@ -14,16 +14,16 @@ _MOST_DECIMALS = 6
 
 
 def collect_attributes(tree, observed, X=None):
-    """Return the tested attributes in the order in which the tree first asks for them.
+    """Return the tested attributes in the order in which the tree first tests them.
 
     Parameters
     ----------
     tree : Tree
         The kept tree.
     observed : Observed
-        The columns of the training sample.
+        Statistics of the training columns.
     X : ndarray of shape (n, n_features), optional
-        Encoded cases that say what is usual.
+        Encoded cases that define typical values.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def _nominal(categories, known):
 
 
 def _decimals_of(values):
-    """Decimals the values are recorded with, at most six."""
+    """Number of decimals of the values, at most six."""
     for decimals in range(_MOST_DECIMALS):
         if np.allclose(np.round(values, decimals), values, rtol=1e-12, atol=0):
             return decimals
@@ -98,7 +98,7 @@ def _decimals_of(values):
 
 
 def _step(span, decimals):
-    """A round step, about a two-hundredth of the span and no finer than the data."""
+    """A round step of about 1/200 of the span, no finer than the data."""
     power = 10.0 ** floor(log10(span / 200))
     step = next(k * power for k in (1, 2, 5, 10) if k * power >= span / 200 * 0.999)
     return float(max(step, 10.0**-decimals))

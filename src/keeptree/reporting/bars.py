@@ -6,7 +6,7 @@ _STRETCHED = {"width": None, "height": None, "preserveAspectRatio": "none"}
 
 
 def risk_meter(risk):
-    """Return a bar from 0 to 1: how probable it is that the tree is wrong."""
+    """Return a bar for the probability that the tree is wrong."""
     return icon(
         100,
         6,
@@ -18,16 +18,16 @@ def risk_meter(risk):
 
 
 def push_bar(value, pushes, data):
-    """Return a bar to the left or right of a line in the middle, as long as a push is strong.
+    """Return a bar to the left or right of the middle, for a contribution.
 
     Parameters
     ----------
     value : float
-        The push, to the right if positive.
+        Contribution; positive values point to the right.
     pushes : dict
-        ``class`` and ``rows``: the strongest of these fills half of the width.
+        ``class`` and ``rows``; the largest contribution fills half of the width.
     data : dict
-        The ``classes`` with their colours.
+        Data of the report, with the colours of its ``classes``.
     """
     most = max(abs(row["value"]) for row in pushes["rows"])
     length = float(98 * abs(value) / most)
@@ -44,7 +44,7 @@ def push_bar(value, pushes, data):
 
 
 def push_slot(value, towards, classes):
-    """Return the colour slot of a push: of the class it pushes to, or 0 for "another"."""
+    """Return the colour slot of the class that a contribution favours; 0 for other classes."""
     if value > 0:
         return classes[towards]["slot"]
     return classes[1 - towards]["slot"] if len(classes) == 2 else 0

@@ -1,14 +1,14 @@
-"""The held-out cases of a report one by one, the ones to check before the others."""
+"""The held-out cases of a report, those to check first."""
 
 import numpy as np
 
 from keeptree.reporting.held_out import MOST_CHECKED
 
-_MOST_HELD, _MOST_VALUES = 300, 30_000  # cases and their values, unless those to check are more
+_MOST_HELD, _MOST_VALUES = 300, 30_000  # maximum number of cases, unless more are to be checked
 
 
 def collect_cases(held, columns, rows=True):
-    """Return the cases the file holds, those on which the tree is likeliest to be wrong first.
+    """Return the cases in the file, in decreasing order of the risk that the tree is wrong.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def collect_cases(held, columns, rows=True):
     columns : list of int
         Columns the tree tests.
     rows : bool, default=True
-        Whether the values of the cases may be told.
+        Whether the values of the cases may be included.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def collect_cases(held, columns, rows=True):
 
 
 def choose_rows(held, most):
-    """Return the rows a file holds: half by risk, then others evenly over the sample."""
+    """Choose the rows of a file: half by risk, the others evenly over the sample."""
     first = held.by_risk[: most if len(held) <= most else most // 2]
     others = np.setdiff1d(np.arange(len(held)), first)
     room = min(len(others), most - len(first))

@@ -1,4 +1,4 @@
-"""The charts of a report as SVG text, drawn from plain data: no JavaScript, no matplotlib."""
+"""The charts of a report as SVG, without JavaScript or matplotlib."""
 
 from itertools import compress
 
@@ -7,9 +7,9 @@ from keeptree.reporting.svg import el, icon, number
 from keeptree.reporting.words import class_text
 from keeptree.text import plain_number, plural
 
-_WIDE = 500  # pixels: a narrower chart has fewer ticks and shorter names
+_WIDE = 500  # pixels; narrower charts have fewer ticks and shorter names
 _EDGE = 8  # pixels between the frame and the outermost mark
-ZOOM = 0.2  # share of false alarms that a zoomed ROC curve ends at
+ZOOM = 0.2  # false positive rate at the end of a zoomed ROC curve
 _MOST_TICKS = 200  # thresholds drawn behind one control
 
 
@@ -31,7 +31,7 @@ def roc_chart(ours, leaves, name, size=400):
 
 
 def small_roc(curve, leaves, name, size=180):
-    """Return the ROC curve of one method among many, before that of the leaves."""
+    """Return the ROC curve of one method, drawn over that of the leaves."""
     plot = Plot((0, 1), (0, 1), size, margins=(4, 4, 4, 4))
     plot.rule(x=0, y=0)
     _draw_roc(plot, curve, leaves)
@@ -44,7 +44,7 @@ def small_roc(curve, leaves, name, size=180):
 
 
 def reliability_chart(ours, leaves, name, size=400):
-    """Return how often a class happened against how probable it was said to be.
+    """Return a reliability diagram: observed frequency against predicted probability.
 
     ``ours`` and ``leaves`` are bins of :func:`keeptree.evaluation.reliability.quantile_bins`.
     """
@@ -61,7 +61,7 @@ def reliability_chart(ours, leaves, name, size=400):
 
 
 def distance_chart(distance, width=620, height=380):
-    """Return mirrored histograms: correct ones up, errors down, in shares of their own number.
+    """Return mirrored histograms of correct decisions (up) and errors (down), each normalised.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def curve_chart(curve, classes, case=None, width=620, height=380):
     classes : list of dict
         ``label`` of each class.
     case : dict, optional
-        The case shown: its ``decision``, ``distance`` and ``p``; the page moves its ring.
+        Selected case: its ``decision``, ``distance`` and ``p``; the page moves its ring.
     width, height : int
         Size in pixels.
 
@@ -162,7 +162,7 @@ def _shares(size, x_name, y_name):
 
 
 def _draw_roc(plot, ours, leaves):
-    """Draw the curves in a frame of their own, so that the page can stretch them to the right."""
+    """Draw the curves in their own frame, so that the page can zoom in."""
 
     def curves():
         plot.line([0, 1], [0, 1], "chance")
@@ -173,7 +173,7 @@ def _draw_roc(plot, ours, leaves):
 
 
 def _tell_group(plot, told, median, top):
-    """A broken line at the median, its value beside it, and the number of cases across from it."""
+    """Draw a dashed line at the median, with its value and the number of cases."""
     y = plot.y(top) + (14 if top > 0 else -6)
     x = plot.right if median is None else plot.x(plot.x.clip(median))
     late = median is not None and x > (plot.left + plot.right) / 2
@@ -191,7 +191,7 @@ def _tell_group(plot, told, median, top):
 
 
 def _draw_cases(plot, curve):
-    """Single cases by us and by their leaves, errors crossed; or groups with their intervals."""
+    """Draw single cases, with errors crossed, or groups with intervals."""
     line, points = curve["line"], curve["points"]
     if points:
         across, wrong = points["inside"], points["wrong"]
@@ -212,7 +212,7 @@ def _choose(xs, ys, chosen):
 
 
 def _ring(plot, c, place):
-    """The case shown; the page moves it, by the numbers it carries."""
+    """Draw a ring around the selected case, which the page can move."""
     x, y = plot.x, plot.y
     across, up = place or (0.0, 0.0)
     return el(
@@ -231,8 +231,10 @@ def _ring(plot, c, place):
 
 
 def _place(case, c, n_classes):
-    """Distance and probability of a case on the chart of a class; None where it has no place."""
-    if not case or (case["decision"] != c and n_classes > 2):  # its distance is another class's
+    """Coordinates of a case on the chart of a class; None if it is not on the chart."""
+    if not case or (
+        case["decision"] != c and n_classes > 2
+    ):  # its distance refers to another class
         return None
     return case["distance"] if case["decision"] == c else -case["distance"], case["p"][c]
 

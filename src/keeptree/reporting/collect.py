@@ -1,6 +1,6 @@
-"""From a fitted model and held-out cases to a plain dict of numbers and text.
+"""Gather the results of a model on held-out cases in a plain dict.
 
-Nothing here draws: :mod:`keeptree.reporting.render` reads the dict, and so can any other program.
+Drawing is left to :mod:`keeptree.reporting.render` or any other program that reads the dict.
 """
 
 import warnings
@@ -28,7 +28,7 @@ from keeptree.reporting.whatif import collect_whatif, tell_missing_model
 from keeptree.reporting.words import class_text, shown_class, tell_neighbours
 from keeptree.text import clean
 
-SCHEMA = 3  # of the dict: a change that breaks its readers raises it
+SCHEMA = 3  # version of the dict, raised by incompatible changes
 
 
 def collect(
@@ -44,18 +44,18 @@ def collect(
     others=None,
     grown=False,
 ):
-    """Measure a model on held-out cases and gather everything a page needs.
+    """Evaluate a model on held-out cases and gather everything for a page.
 
     Parameters
     ----------
     model : fitted KeepTree classifier with ``predict_proba``
-        Its tree is kept.
+        Model to report on.
     X, y : array-like or data frame, optional
-        Held-out cases and their true classes: neither the tree nor the model has seen them.
+        Held-out cases and their true classes, unused in training.
     title : str
-        Of the page.
+        Title of the page.
     about : dict of str to str
-        Where the data come from, how they were split.
+        Origin and split of the data.
     positive, fixed, rows, others
         As in :func:`keeptree.report`.
     grown : bool, default=False
@@ -64,7 +64,7 @@ def collect(
     Returns
     -------
     data : dict
-        Only dicts, lists, numbers, text, booleans and None.
+        JSON-compatible values.
     """
     tree, others = model.tree_, {} if others is None else others
     decides = getattr(model, "decide", "tree")
@@ -120,7 +120,7 @@ def collect(
 
 
 def _tell_cases(held, model, data, fixed):
-    """What is known without the true classes."""
+    """Collect what is known without the true classes."""
     columns, rows = [attribute["column"] for attribute in data["attributes"]], data["rows"]
     finite = held.distance[np.isfinite(held.distance)]
     first, shows = held.by_risk[0], rows and columns
@@ -136,7 +136,7 @@ def _tell_cases(held, model, data, fixed):
 
 
 def _measure(held, data, others):
-    """How good decisions and probabilities are."""
+    """Evaluate decisions and probabilities."""
     positive = data["positive"]
     return {
         "decisions": collect_decisions(held),
@@ -146,7 +146,7 @@ def _measure(held, data, others):
 
 
 def _tell_such_cases(data):
-    """Say in the view of a case what happened to cases with such an estimate."""
+    """Add the outcomes of cases with similar estimates to the view of a case."""
     if data["view"] is None:
         return
     p = data["cases"][data["selected"]]["p"]
@@ -157,11 +157,11 @@ def _tell_such_cases(data):
 
 
 def _is_unchanged(model):
-    """Whether the model still decides by the very tree it was given; a grown one is its own."""
+    """Whether the model's tree equals the given one; always true for a grown tree."""
     if not is_kept(model.estimator):
         return True
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of counts, which fit may take from its sample
+        warnings.simplefilter("ignore")  # ignoring counts, which fit may update
         given, _ = keep_with_steps(model.estimator)
     if given.counts.shape != model.tree_.counts.shape:
         return False
@@ -169,7 +169,7 @@ def _is_unchanged(model):
 
 
 def _positive(tree, positive):
-    """Index of the class shown: the one asked for, else the rarer of two, else the commonest."""
+    """Index of the displayed class: the requested one, the rarer of two, or the most frequent."""
     if positive is not None:
         return int(label_codes([positive], tree.classes)[0])
     counts = tree.counts[0]

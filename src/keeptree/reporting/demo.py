@@ -1,4 +1,4 @@
-"""The demonstration: one small tree on the Wisconsin breast cancer data, kept and reported on."""
+"""The demo: a report on a small tree for the Wisconsin breast cancer data."""
 
 from keeptree.output import check_writable, require_extra
 
@@ -11,12 +11,12 @@ def demo(out="keeptree-demo.html"):
     Parameters
     ----------
     out : str or Path, default="keeptree-demo.html"
-        The HTML file to write; its folder must exist.
+        HTML file to write; its folder must exist.
 
     Returns
     -------
     data : dict
-        As :func:`keeptree.report` returns it.
+        Result of :func:`keeptree.report`.
     """
     require_extra("jinja2", "pandas", extra="report")
     check_writable(out)

@@ -1,4 +1,4 @@
-"""How hits, errors and probabilities lie about the decision boundary."""
+"""Correct decisions, errors and probabilities by distance to the decision boundary."""
 
 import numpy as np
 
@@ -9,24 +9,24 @@ from keeptree.reporting.quality import shown_classes
 
 _BINS = 20
 _MOST_POINTS, _FEWEST_POINTS, _ALL_POINTS = 500, 60, 1500  # of a class; of all classes together
-_GRID = 161  # places at which the kernel's curve is looked up
-_SAME = 0.9  # of the cases at one distance, and it says nothing
-_TAIL = 0.01  # of the cases on either side is drawn at the edge
+_GRID = 161  # points of the kernel's curve
+_SAME = 0.9  # share of cases at the same distance that makes it useless
+_TAIL = 0.01  # share of the cases on either side drawn at the edge
 
 
 def collect_distances(held, positive, kernel=None, rows=True):
-    """Return histograms of the distance to the boundary, and the probability against it.
+    """Return histograms of the distance to the boundary, and probabilities against it.
 
     Parameters
     ----------
     held : HeldOut
         Cases with their true classes.
     positive : int
-        With two classes, the one that is shown.
+        Displayed class of a two-class problem.
     kernel : DistanceKernelClassifier, optional
-        Fitted on the training sample; its curve is drawn.
+        Classifier fitted on the training sample, whose curve is drawn.
     rows : bool, default=True
-        Whether single cases may be shown; else only bins of them are.
+        Whether single cases may be shown; otherwise only bins.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def collect_distances(held, positive, kernel=None, rows=True):
     distance, wrong = held.distance, held.wrong
     if not np.isfinite(distance).all():
         return None
-    # The far tail would squeeze what matters near 0: the last bin holds it all.
+    # The last bin holds the far tail, which would squeeze the range near 0.
     top = float(np.quantile(distance, 0.99)) or 1.0
     edges = np.linspace(0, top, _BINS + 1)
     return {
@@ -55,7 +55,7 @@ def collect_distances(held, positive, kernel=None, rows=True):
 
 
 def tell_silence(distance):
-    """Return why the distance says nothing about these cases, or "" if it does say something."""
+    """Return why the distance is not informative for these cases, or "" if it is."""
     _, times = np.unique(distance, return_counts=True)
     if times.max() < _SAME * len(distance):
         return ""
@@ -67,7 +67,7 @@ def tell_silence(distance):
 
 
 def find_kernel(models, boundary):
-    """Return the global distance kernel among the models that measures as the boundary, or None."""
+    """Return the global distance kernel with the metric of the boundary, or None."""
     for model in models:
         if not isinstance(model, DistanceKernelClassifier) or model.scope != "global":
             continue
@@ -83,7 +83,7 @@ def _histogram(values, edges):
 
 
 def _curves(held, positive, kernel, rows):
-    """The probability against the distance to the boundary of each class that has one."""
+    """Probability against distance, for each class with a boundary."""
     classes = shown_classes(held.truth, held.ours.shape[1], positive)
     most = int(np.clip(_ALL_POINTS // max(len(classes), 1), _FEWEST_POINTS, _MOST_POINTS))
     shown = np.unique(np.linspace(0, len(held) - 1, min(most, len(held))).astype(int))
@@ -112,7 +112,7 @@ def _curves(held, positive, kernel, rows):
 
 
 def _range(inside):
-    """Ends of the axis, the boundary between them; both 0 where there is none."""
+    """Ends of the axis around the boundary; both 0 if there is none."""
     if not np.isfinite(inside).all():
         return 0.0, 0.0
     low, high = (float(end) for end in np.quantile(inside, [_TAIL, 1 - _TAIL]))
@@ -120,7 +120,7 @@ def _range(inside):
 
 
 def _bins(inside, ours, happened):
-    """Equally many cases each: what happened, and our mean estimate."""
+    """Bins of equally many cases, with observed shares and mean estimates."""
     return [
         {**item, "ours": float(ours[(item["from"] <= inside) & (inside <= item["to"])].mean())}
         for item in quantile_bins(inside, happened)
@@ -128,14 +128,14 @@ def _bins(inside, ours, happened):
 
 
 def _line(kernel, c, low, high):
-    """The kernel's share of the class at evenly spaced distances, each class against the rest."""
+    """Kernel estimate at evenly spaced distances, one class against the rest."""
     inside = np.linspace(low, high, _GRID)
     share = kernel.curve(-inside, kernel.tree_.classes[c])
     return {"inside": inside.round(6).tolist(), "p": share.round(6).tolist()}
 
 
 def _measures_alike(boundary, other):
-    """Whether distances to both are the same; an attribute of numbers has no costs (None)."""
+    """Whether two boundaries measure the same distances."""
     metric, its = boundary.metric_, other.metric_
     grids = [np.zeros(1) if b.grid_ is None else b.grid_ for b in (boundary, other)]
     return (

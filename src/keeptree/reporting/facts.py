@@ -1,4 +1,4 @@
-"""The facts of the first screen as numbers: how often right, what is missed, what to check."""
+"""The figures of the first screen: accuracy, misses and cases to check."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from keeptree.evaluation.significance import accuracy_interval
 
 
 def collect_decisions(held):
-    """Return how good the tree's decisions are on cases with true classes.
+    """Evaluate the tree's decisions on cases with true classes.
 
     Parameters
     ----------
@@ -16,9 +16,9 @@ def collect_decisions(held):
     Returns
     -------
     decisions : dict
-        ``right`` (a number of cases), ``accuracy`` and its 95 % interval from ``low`` to ``high``;
-        ``baseline``, the commonest ``class`` of these cases and how often always saying it would
-        be ``right``; ``confusion``, a row per true class and a column per decided one.
+        ``right`` (number of cases), ``accuracy`` and its 95 % interval from ``low`` to ``high``;
+        ``baseline``, the most frequent ``class`` and the number of cases for which it is
+        ``right``; ``confusion``, a row per true class and a column per decided one.
     """
     n, n_classes = len(held), len(held.tree.classes)
     confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
@@ -37,7 +37,7 @@ def collect_decisions(held):
 
 
 def collect_check(held):
-    """Return how many cases to check by hand, and what that buys where the truth is known.
+    """Return how many cases to check by hand, and how many errors that would catch.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a table to a report: split, grow or keep the tree, fit, measure on what was held out."""
+"""Write a report on a table: split, grow or keep the tree, fit and evaluate."""
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -39,38 +39,38 @@ def report_data(
     about=None,
     methods="report",
 ):
-    """Hold some cases out, fit the recommended model on the others and write a report.
+    """Hold out some cases, fit the recommended model on the others and write a report.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-        The attributes.
+        Attributes.
     y : array-like of shape (n_samples,)
-        The classes.
+        Classes.
     tree : estimator, Tree or None
-        A fitted tree or a :class:`~keeptree.Tree` is kept; an unfitted learner grows one on the
-        cases that are not held out; None means :class:`~keeptree.C45Classifier`.
+        A fitted tree or a :class:`~keeptree.Tree` is kept; an unfitted learner is fitted on the
+        training cases; None means :class:`~keeptree.C45Classifier`.
     out : str or Path, default="report.html"
-        The file to write.
+        File to write.
     test_size : float, default=1/3
-        Share of the cases that is held out, stratified by class where that is possible.
+        Share of held-out cases, stratified by class if possible.
     random_state : int, default=0
-        Of the split.
+        Seed of the split.
     title, rows, target, positive, fixed, about
         As in :func:`keeptree.report`.
     labels : dict, optional
-        Class -> what the page calls it.
+        Class -> display name.
     methods : {"report", "demo"}, default="report"
-        Which methods to measure beside the recommended one.
+        Methods to evaluate beside the recommended one.
 
     Returns
     -------
     data : dict
-        As :func:`keeptree.report` returns it.
+        Result of :func:`keeptree.report`.
     """
     (X_train, X_test, y_train, y_test), stratified = hold_out(X, y, test_size, random_state)
     given = is_kept(tree)
-    # Grown here once, so that every method keeps the very same tree.
+    # Grown once, so that every method keeps the same tree.
     with step("Growing the tree"):
         tree = tree if given else fit_learner(unfitted_learner(tree), X_train, y_train, None)
     model = KeptTreeClassifier(tree).fit(X_train, y_train)
@@ -114,36 +114,36 @@ def report_file(
     nominal=(),
     drop=(),
 ):
-    """Write a report on a data file: what ``keeptree report`` does.
+    """Write a report on a data file, as ``keeptree report`` does.
 
     Parameters
     ----------
     data : str, Path or DataFile
-        The file. With ``model`` they are cases it has not seen; else a third
-        of them is held out.
+        Data file. With ``model``, it must contain held-out cases; otherwise a third of the cases
+        is held out.
     target : str
         Column of the class.
     tree : Tree or estimator, optional
-        A tree to keep, whose columns are found by name, or an unfitted learner; default
+        Tree to keep, with columns matched by name, or an unfitted learner; by default
         :class:`~keeptree.C45Classifier`.
     model : fitted classifier, optional
-        Report on this one instead of fitting one.
+        Model to report on instead of fitting one.
     out, title, rows, fixed
         As in :func:`~keeptree.report`.
     positive : str, optional
-        With two classes, the one whose probability is shown, as the file has it: "1" for the
-        number 1. Default the rarer.
+        Positive class of a two-class problem, as written in the file; by default the rarer
+        class.
     labels : dict of str to str, optional
-        Class as the file has it -> what the page calls it.
+        Class as written in the file -> display name.
     nominal : sequence of str
-        Columns that hold categories though they look like numbers.
+        Numeric columns to read as categories.
     drop : sequence of str
-        Columns to leave out, such as an identifier.
+        Columns to ignore, such as an identifier.
 
     Returns
     -------
     data : dict
-        As :func:`~keeptree.report` returns it.
+        Result of :func:`~keeptree.report`.
     """
     with step("Reading the data"):
         if model is not None:
@@ -169,11 +169,11 @@ def report_file(
 
 
 def hold_out(X, y, test_size, random_state):
-    """The parts of ``train_test_split``, and whether it could be stratified by class.
+    """Split like ``train_test_split``; also return whether the split is stratified.
 
-    The only case of a class is never held out: nothing would know its class.
+    The only case of a class is never held out, since it could not be predicted.
     """
-    y = y if hasattr(y, "dtype") else np.asarray(y)  # a categorical one declares an order
+    y = y if hasattr(y, "dtype") else np.asarray(y)  # a categorical target declares an order
     _, code, members = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
     alone = members[code] == 1
     if alone.all():
@@ -196,12 +196,12 @@ def hold_out(X, y, test_size, random_state):
 
 
 def _take(y, rows):
-    """Some of the labels, of the same type: the order of classes that it declares is kept."""
+    """Take some labels, keeping the type and its declared classes."""
     return y.iloc[rows] if hasattr(y, "iloc") else y[rows]
 
 
 def _number_rows(X, file):
-    """The frame with its rows counted as ``keeptree explain`` counts them, which a page says."""
+    """Number the rows of a frame as ``keeptree explain`` does."""
     import pandas as pd
 
     name = f"row of {file}; the first after the header is 1, as for keeptree explain --row"

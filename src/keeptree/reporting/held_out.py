@@ -1,4 +1,4 @@
-"""The held-out cases of a report: encoded once, with all that is known about each of them."""
+"""The held-out cases of a report, encoded once, with decisions and probabilities."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,21 +11,21 @@ from keeptree.progress import step
 from keeptree.text import clean
 from keeptree.tree import Tree
 
-CHECKED_SHARE, MOST_CHECKED = 0.1, 50  # of the cases to check by hand: a person must read them
+CHECKED_SHARE, MOST_CHECKED = 0.1, 50  # maximum number of cases to check by hand
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out cases, and what the tree, its boundary and the model say about them.
+    """Held-out cases with their decisions, distances and probabilities.
 
     Parameters
     ----------
     tree : Tree
         The kept tree; class indices and columns of classes are in its order.
     X : array-like or data frame of n rows
-        The cases as the user has them.
+        Cases in the user's format.
     rows : ndarray of shape (n, n_features)
-        The same as the tree reads them.
+        Encoded cases.
     truth : ndarray of shape (n,) or None
         Index of the true class.
     decision : ndarray of shape (n,)
@@ -51,20 +51,20 @@ class HeldOut:
 
     @cached_property
     def distance(self):
-        """Distance of each case to the nearest possible one that the tree decides otherwise.
+        """Distance of each case to the nearest possible case with another decision.
 
-        Infinite where there is none.
+        Infinite if there is none.
         """
         return self.inside[np.arange(len(self)), self.decision]
 
     @cached_property
     def leaf(self):
-        """Leaf each case falls in."""
+        """Leaf of each case."""
         return self.tree.route(self.rows, strict=False)
 
     @cached_property
     def risk(self):
-        """How probable it is that the tree is wrong about a case, by our estimate."""
+        """Estimated probability that the tree is wrong about each case."""
         return 1 - self.ours[np.arange(len(self)), self.decision]
 
     @cached_property
@@ -74,15 +74,15 @@ class HeldOut:
 
     @cached_property
     def by_risk(self):
-        """Positions of the cases, those on which the tree is likeliest to be wrong first."""
+        """Positions of the cases in decreasing order of risk."""
         return np.argsort(-self.risk, kind="stable")
 
     @cached_property
     def checked(self):
-        """Whether a case is to be checked by hand: one of those likeliest to be wrong.
+        """Mask of the cases to check by hand, those with the highest risk.
 
-        They are a tenth of the cases, or as many as our estimate disagrees on if these are more,
-        but never more than a person can read.
+        These are a tenth of the cases, or as many as the estimate disagrees on if that is more, up
+        to a limit that a person can read.
         """
         wanted = max(np.ceil(CHECKED_SHARE * len(self)), np.count_nonzero(self.disagrees))
         chosen = np.zeros(len(self), dtype=bool)
@@ -91,18 +91,18 @@ class HeldOut:
 
     @property
     def wrong(self):
-        """Whether the tree errs."""
+        """Whether the tree is wrong."""
         return self.decision != self.truth
 
     @property
     def names(self):
-        """Names of the cases: the index of a frame, else their row numbers."""
+        """Names of the cases: the index of a data frame, or row numbers."""
         index = _index(self.X)
         return [clean(i) for i in (range(len(self)) if index is None else index)]
 
     @property
     def naming(self):
-        """What the names are, in one sentence."""
+        """Explain the names in one sentence."""
         index = _index(self.X)
         if index is None:
             return "A case is named by its position in X, counted from 0."
@@ -118,9 +118,9 @@ def hold_out_cases(model, boundary, X, y=None):
     Parameters
     ----------
     model : fitted KeepTree classifier
-        Whose tree is kept.
+        Model with the kept tree.
     boundary : Boundary
-        Of the tree.
+        Boundary of the tree.
     X : array-like or data frame
         The cases.
     y : array-like, optional

@@ -1,4 +1,4 @@
-"""Several methods side by side on one kept tree: what each makes of the same held-out cases."""
+"""Compare several methods for one kept tree on the same held-out cases."""
 
 from collections.abc import Mapping
 
@@ -14,16 +14,16 @@ from keeptree.tree import Tree
 
 
 def make_methods(where, tree):
-    """Return the methods to measure beside the recommended one, by name and not fitted.
+    """Return the unfitted methods to compare with the recommended one, by name.
 
-    In the ``"report"`` they cost next to nothing; the ``"demo"`` has every kind of method, and some
-    grow the learner of the tree again on folds to choose a strength.
+    Those of the ``"report"`` cost next to nothing. The ``"demo"`` has every kind of method; some
+    refit the tree on folds to choose a strength.
     """
     return {name: make_method(name, tree) for name in methods_of(where)}
 
 
 def check_same_tree(others, tree):
-    """Raise a ValueError for what is no mapping, or a model that does not keep this very tree."""
+    """Raise a ValueError unless all models keep this tree."""
     if not isinstance(others, Mapping):
         raise ValueError(
             f"others is {type(others).__name__}, but must be a dict of names to fitted KeepTree "
@@ -45,16 +45,16 @@ def check_same_tree(others, tree):
 
 @step("Measuring the other methods")
 def measure_methods(held, name, others, positive):
-    """Measure every method on the same cases.
+    """Evaluate every method on the same cases.
 
     Parameters
     ----------
     held : HeldOut
         The cases, with the probabilities of the model and of the tree's own leaves.
     name : str
-        Of the model reported on.
+        Name of the reported model.
     others : dict of str to fitted classifier
-        Of the same tree; one without probabilities only ranks.
+        Classifiers of the same tree; those without probabilities only rank.
     positive : int
         With two classes, the one whose ranking is measured.
 
@@ -74,7 +74,7 @@ def measure_methods(held, name, others, positive):
 
 
 def _score(other, held):
-    """Probabilities or scores of each class; a learner that is no method of ours reads X itself."""
+    """Probabilities or scores of each class."""
     if isinstance(other, KeptTreeModel):
         return other.scores_encoded(held.rows)
     return other.predict_proba(held.X)

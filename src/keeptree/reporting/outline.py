@@ -1,29 +1,29 @@
-"""The tree as an outline: which nodes are open at first, and nested lists without recursion."""
+"""The tree as an outline: initially open nodes, and nested lists without recursion."""
 
 from heapq import heappop, heappush
 
 from keeptree.reporting.svg import icon
 from keeptree.reporting.tree_chart import class_bar
 
-MAX_NODES = 40  # shown before one opens more
+MAX_NODES = 40  # initially shown
 
 
 def fold(nodes, path=(), most=MAX_NODES):
-    """Return the nodes of an outline: all of them, or those most cases pass.
+    """Return the nodes of an outline: all of them, or those with the most cases.
 
     Parameters
     ----------
     nodes : list of dict
         In preorder.
     path : collection of int
-        Nodes that are shown in any case.
+        Nodes that are always shown.
     most : int, default=40
-        How many nodes are shown besides.
+        Maximum number of other nodes.
 
     Returns
     -------
     shown : list of dict
-        In preorder; ``folded`` says that the children of a node are not shown.
+        Nodes in preorder; ``folded`` means that the children are hidden.
     """
     if len(nodes) <= most:
         return [{**node, "folded": False} for node in nodes]
@@ -51,7 +51,7 @@ def fold(nodes, path=(), most=MAX_NODES):
 
 
 def outline_items(nodes):
-    """Return the lines of the outline: nested lists as a flat list, however deep the tree is.
+    """Return the lines of the outline as a flat list, for trees of any depth.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def outline_items(nodes):
 
 
 def open_nodes(nodes):
-    """Return the nodes that are open before one opens more; None where the whole tree is shown."""
+    """Return the initially open nodes; None if the whole tree is shown."""
     shown = fold(nodes)
     if len(shown) == len(nodes):
         return None
@@ -101,5 +101,5 @@ def path_to(leaf, nodes):
 
 
 def outline_bar(counts, classes):
-    """Return the small bar before a line of the outline; the counts stand beside it as text."""
+    """Return the small bar before a line of the outline."""
     return icon(28, 12, class_bar(counts, classes, 0, 0, 28, 12))

@@ -1,4 +1,4 @@
-"""The quality of probabilities on held-out cases: ours beside the leaves', with intervals."""
+"""Evaluate probabilities on held-out cases, ours and the leaves', with intervals."""
 
 from itertools import chain
 
@@ -17,8 +17,8 @@ SHOWN_METRICS = {
 }
 
 _RESAMPLES, _FEWEST = 2000, 200
-_WORK = 40_000_000  # cases times classes times resamples; beyond it resamples are fewer
-_BLOCK = 2_000_000  # weights held at a time
+_WORK = 40_000_000  # cases x classes x resamples; larger data get fewer resamples
+_BLOCK = 2_000_000  # weights in memory at a time
 _ROC_POINTS = 300
 
 
@@ -36,8 +36,8 @@ def collect_quality(held, positive):
     Returns
     -------
     quality : dict
-        What :func:`compare_metrics` returns; ``impossible``, how many cases the leaves had called
-        so; and ``by_class``, with the AUC, ROC curve and bins of both methods.
+        Result of :func:`compare_metrics`; ``impossible``, the number of cases whose true class had
+        leaf probability 0; and ``by_class``, with the AUC, ROC curve and bins of both methods.
     """
     truth, methods = held.truth, {"ours": held.ours, "leaves": held.leaves}
     return {
@@ -81,7 +81,7 @@ def compare_metrics(ours, leaves, truth, positive):
     measured = [_weighted_metrics(p, truth, positive) for p in (ours, leaves)]
     work = n * len(shown_classes(truth, n_classes, positive))
     resamples = int(np.clip(_WORK // work, _FEWEST, _RESAMPLES))
-    blocks = chain([np.ones((1, n))], _resamples(n, resamples))  # first the sample itself
+    blocks = chain([np.ones((1, n))], _resamples(n, resamples))  # the sample itself comes first
     values = np.concatenate([[of(weights) for of in measured] for weights in blocks], axis=2)
     rows = {"ours": values[0], "leaves": values[1], "difference": values[0] - values[1]}
     metrics = {
@@ -107,7 +107,7 @@ def roc_points(score, positive):
 
 
 def shown_classes(truth, n_classes, positive):
-    """Return the classes that have curves: of two the positive one, of more all that occur."""
+    """Return the classes with curves: the positive one of two, or all that occur."""
     return [positive] if n_classes == 2 else np.unique(truth).tolist()
 
 
@@ -120,13 +120,13 @@ def _curves(score, happened):
 
 
 def _weighted_metrics(p, truth, positive):
-    """Function from weights of the cases (b, n) to AUC, Brier score and log-loss (3, b)."""
+    """Return a function from case weights (b, n) to AUC, Brier score and log-loss (3, b)."""
     n_classes = p.shape[1]
     shown = shown_classes(truth, n_classes, positive)
     rankings = [weighted_area(truth == c, p[:, c]) for c in shown]
     right = np.arange(n_classes) == truth[:, None]
     brier = ((p - right) ** 2).sum(axis=1) / (2 if n_classes == 2 else 1)
-    # Clipped as scikit-learn's log_loss does: a case called impossible would cost infinitely much.
+    # Clipped as in scikit-learn's log_loss, so that probability 0 has a finite cost.
     log_loss = -np.log(np.clip(p[right], np.finfo(float).eps, None))
     losses = np.column_stack([brier, log_loss])
 
@@ -141,7 +141,7 @@ def _weighted_metrics(p, truth, positive):
 
 
 def _resamples(n, resamples):
-    """Blocks of resamples as counts of how often each case is drawn."""
+    """Yield blocks of bootstrap resamples as case counts."""
     rng = np.random.default_rng(0)
     block = max(1, _BLOCK // n)
     for start in range(0, resamples, block):

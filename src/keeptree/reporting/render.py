@@ -1,4 +1,4 @@
-"""From the dict of :mod:`keeptree.reporting.collect` to one self-contained HTML page."""
+"""Render the dict of :mod:`keeptree.reporting.collect` as a self-contained HTML page."""
 
 import json
 import re
@@ -28,7 +28,7 @@ from keeptree.reporting.words import (
 from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
 
 STYLES = ("base", "facts", "cases", "answer", "controls", "charts", "tree", "print")
-_SHARED = {"tree", "probability"}  # scripts that exports to JavaScript have, too
+_SHARED = {"tree", "probability"}  # scripts shared with the JavaScript export
 SCRIPTS = (
     "numbers",
     "tree",
@@ -50,7 +50,7 @@ SCRIPTS = (
     "save",
     "page",
 )
-_LABEL_WIDTH, _BRIEF_WIDTH, _LABEL_SIZE = 640, 190, 16  # where labels are cut
+_LABEL_WIDTH, _BRIEF_WIDTH, _LABEL_SIZE = 640, 190, 16  # maximum length of labels
 _CASE = ("id", "decision", "p", "check", "distance", "truth", "values")  # the rest is computed
 _NODE = ("id", "parent", "name", "relation", "cases", "counts", "class", "errors", "leaves")
 _PAGE_PADDING = 64  # pixels on either side of a wide page
@@ -58,7 +58,7 @@ _PAGE_PADDING = 64  # pixels on either side of a wide page
 
 @step("Writing the page")
 def render(data):
-    """Return the page as HTML text: no request to the network, one script of its own.
+    """Return the page as HTML, which makes no network requests.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def render(data):
 
 
 def page_style(drawing):
-    """Return the style sheets as one; the drawing of the tree is shown where it fits."""
+    """Return the combined style sheet; the tree drawing is shown where it fits."""
     text = "\n".join(read_asset(f"css/{name}.css") for name in STYLES)
     if drawing is not None:
         room = int(re.search(r' width="(\d+)', drawing)[1]) + 2 * _PAGE_PADDING
@@ -108,7 +108,7 @@ def page_style(drawing):
 
 
 def page_script():
-    """Return the modules of the page as one: each in a scope of its own, without its imports."""
+    """Combine the modules of the page, each in its own scope."""
     texts = (
         read_script(name) if name in _SHARED else read_asset(f"js/{name}.js") for name in SCRIPTS
     )
@@ -130,21 +130,21 @@ def page_data(data):
 
 
 def _brief_case(case):
-    """What the script reads of a case; it only sorts by the distance."""
+    """Return the part of a case that the script reads."""
     distance = case["distance"]
     kept = {key: case[key] for key in _CASE}
     return {**kept, "distance": distance if distance is None else round(distance, 6)}
 
 
 def shown_tests(data):
-    """Return the tests of the case in view as the drawing tells them: node -> text, nearest."""
+    """Return the tests of the selected case for the drawing: node -> text, nearest."""
     if not data["view"]:
         return {}
     return {step["node"]: (step["short"], step["near"]) for step in data["view"]["steps"]}
 
 
 def to_script(value):
-    r"""Return JSON that cannot end the element it is in.
+    r"""Return JSON that is safe inside a script element.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def _environment():
 
 
 def _scope(module):
-    """A module as a function that is called at once; what it exports is at hand afterwards."""
+    """Wrap a module in an immediately called function that returns its exports."""
     body = re.sub(r"^import [^;]*;\n", "", module, flags=re.MULTILINE)
     names = ", ".join(
         re.findall(r"^export (?:async )?(?:function\*?|const) (\w+)", body, re.MULTILINE)
@@ -205,7 +205,7 @@ def _scope(module):
 
 
 def _of_class(items, c):
-    """The item of a class, or the first where the class has none."""
+    """The item of a class, or the first item."""
     return next((item for item in items if item["class"] == c), items[0])
 
 

@@ -1,4 +1,4 @@
-"""One self-contained HTML file about a kept tree and its probabilities."""
+"""Write a self-contained HTML report about a kept tree and its probabilities."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -35,46 +35,46 @@ def report(
     about: Mapping[str, str] | None = None,
     others: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Write a report: one HTML file that needs no network.
+    """Write a report as one self-contained HTML file.
 
-    It shows the tree and a case's way through it, the cases a person should look at first, what
-    would change a decision, and how good the probabilities are on held-out cases, the tree's own
-    beside ours. Values can be moved on the page; the file computes the answer by itself.
+    It shows the tree and the path of a case, the cases to check first, what would change a
+    decision, and how good the probabilities are on held-out cases, compared with the tree's own.
+    Values can be changed on the page, which computes the new answer in the browser.
 
     Parameters
     ----------
     model : fitted KeepTree classifier with ``predict_proba``
         For example ``kt.KeptTreeClassifier(tree).fit(X_train, y_train)``.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Held-out cases, which neither the tree nor the model has seen. Without them the page shows
-        the tree and says how to get the rest.
+        Held-out cases, unused in training. Without them the page shows only the tree and explains
+        how to get the rest.
     y : array-like of shape (n_samples,), optional
-        Their true classes; without them there is no measure of quality.
+        True classes; without them the quality cannot be measured.
     out : str or Path, default="report.html"
-        The file to write; its folder must exist.
+        File to write; its folder must exist.
     title : str, optional
-        Of the page; default the ``target`` and the question how far to trust the tree.
+        Title of the page; by default derived from ``target``.
     rows : bool, default=True
-        Whether the file may hold the values of single cases. If not, values are moved from the
-        typical case, and models that need training cases show no probability of a moved case.
+        Whether the file may contain the values of single cases. If not, the what-if panel starts
+        from a typical case, and models that need training cases show no probability there.
     target : str, optional
-        What the tree decides, such as "diagnosis"; default the name of ``y``, if it has one.
+        Name of the target, such as "diagnosis"; by default the name of ``y``.
     positive : label, optional
-        With two classes, the one whose probability is shown; default the rarer.
+        Positive class of a two-class problem; by default the rarer class.
     fixed : sequence of column names or positions
-        Attributes that cannot change, such as age: they start locked on the page, and no nearest
-        change touches them.
+        Attributes that cannot change, such as age. They are locked on the page, and nearest
+        changes leave them alone.
     about : dict of str to str, optional
-        More about the data and the split, for the end of the page.
+        Information about the data and the split, shown at the end of the page.
     others : dict of str to fitted KeepTree classifier, optional
-        Other methods on the same tree, measured beside the model on the same cases. A
+        Other methods for the same tree, evaluated on the same cases. A
         :class:`~keeptree.DistanceKernelClassifier` among them adds its curve to the chart of
         probability against distance.
 
     Returns
     -------
     data : dict
-        Everything on the page as numbers and text, and ``page``, the path of the file.
+        All figures and texts of the page, and ``page``, the path of the file.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def report(
 def write_report(
     model, X, y, out, title, rows, *, target, positive, fixed, about, others, grown=False
 ):
-    """Write a report as :func:`report` does; ``grown`` says that the tree was grown for it."""
+    """Write a report like :func:`report`; ``grown`` means that the tree was grown for it."""
     require_extra("jinja2", extra="report")
     _check_model(model)
     _check_cases(X, y)
@@ -178,4 +178,4 @@ def _about(model, X, y, given):
         f"KeepTree {__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}, "
         f"Python {platform.python_version()}."
     )
-    return {**given, **notes, **given}  # first and last: what is given has the last word
+    return {**given, **notes, **given}  # given entries override the defaults

@@ -1,4 +1,4 @@
-"""What a reader should know first: three facts with a headline each, and how well we rank."""
+"""The summary of a report: three facts with headlines, and the ranking quality."""
 
 import re
 
@@ -9,13 +9,13 @@ _PLAIN = re.compile(r"(?!(no|yes|not|none|true|false)$)[^\W\d][\w -]*", re.I)  #
 
 
 def summarise(data):
-    """Return the facts and the ranking as sentences: for a terminal, or a page of one's own."""
+    """Return the facts and the ranking as sentences."""
     told = [" ".join([f"{fact['headline']}.", *fact["text"]]) for fact in data["facts"]]
     return [tell_tree(data), *told, *filter(None, [tell_ranking(data)])]
 
 
 def tell_facts(data):
-    """Return three facts: how often the tree is right, what it misses, what to check by hand.
+    """Return three facts: accuracy, misses, and cases to check by hand.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def tell_facts(data):
     Returns
     -------
     facts : list of dict
-        Each with a ``headline`` and a ``text`` of some sentences.
+        Facts with a ``headline`` and a ``text``.
     """
     if data["decisions"] is None:
         return [_unknown(), _check(data)]
@@ -42,7 +42,7 @@ def tell_tree(data):
 
 
 def tell_ranking(data):
-    """Return how well our estimates rank the cases; no more than the 95 % interval allows."""
+    """Describe the ranking quality as far as the 95 % interval supports it."""
     if data["quality"] is None or data["tree"]["n_leaves"] == 1:
         return ""
     auc = data["quality"]["metrics"]["auc"]
@@ -61,7 +61,7 @@ def tell_ranking(data):
 
 
 def verdict(difference, better="better", worse="worse", larger=True):
-    """Return what a 95 % interval of a difference allows to say, in the digits shown."""
+    """Return the verdict that a 95 % interval of a difference supports, as displayed."""
     if round(difference["low"], 3) > 0:
         return better if larger else worse
     if round(difference["high"], 3) < 0:
@@ -70,7 +70,7 @@ def verdict(difference, better="better", worse="worse", larger=True):
 
 
 def list_missed(data):
-    """Return what the tree misses of each class that occurs: most often missed first.
+    """Return the misses of each class, in decreasing order.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def signed(value):
 
 
 def of_hundred(share):
-    """Return a measured share: ``92 of 100``; what rounds to 0 or 100 is told as less or more.
+    """Format a share as ``92 of 100``; shares that round to 0 or 100 get "less" or "more".
 
     Examples
     --------
@@ -228,6 +228,6 @@ def _tell_disagreement(found):
 
 
 def _name(data, c, quoted=False):
-    """A class inside a sentence, in quotes where it would not read as words."""
+    """A class name for a sentence, quoted if it does not read as words."""
     label = class_text(data["classes"][c]["label"])
     return f"“{label}”" if quoted or not _PLAIN.fullmatch(label) else label

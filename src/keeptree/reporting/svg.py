@@ -1,15 +1,15 @@
-"""SVG as text: elements that escape what they are given, labels, and the markers of classes."""
+"""Build SVG with escaping, labels and class markers."""
 
 from html import escape
 from math import cos, pi, sin
 
 from keeptree.text import shorten, shorten_title, xml_safe
 
-SIZE = 13  # of text: a little larger than 12, so that scaling on a phone leaves 12
+SIZE = 13  # font size, slightly above 12 so that scaling on a phone leaves 12
 
 
 class Svg(str):
-    """Markup that may go on a page as it is: everything in it was escaped by :func:`el`."""
+    """Safe markup: everything in it was escaped by :func:`el`."""
 
     __slots__ = ()
 
@@ -19,7 +19,7 @@ class Svg(str):
 
 
 def el(name, *children, **attributes):
-    """Return one element; text among the children and all attributes are escaped.
+    """Return an element with escaped text and attributes.
 
     ``class_`` stands for ``class``, ``_`` in a name for ``-``; attributes that are None are left
     out and numbers are written with two decimals at most.
@@ -74,7 +74,7 @@ def icon(width, height, /, *children, **attributes):
 
 
 def label(text, x, y, *, size=SIZE, width=None, class_=None, anchor=None, full=None):
-    """Return text at a place, cut to ``width``; what was cut is in the tooltip."""
+    """Return text at a position, truncated to ``width`` with the full text as tooltip."""
     shown = text if width is None else shorten(text, width, size)
     full = full or (text if shown != text else None)
     tooltip = el("title", shorten_title(full)) if full else None
@@ -82,7 +82,7 @@ def label(text, x, y, *, size=SIZE, width=None, class_=None, anchor=None, full=N
 
 
 def marker(slot, x, y, radius=6):
-    """Return the marker of a class: its shape says the class where colour cannot."""
+    """Return the marker of a class, recognisable without colour."""
     if slot == 1:
         return el("circle", cx=x, cy=y, r=radius * 0.95, class_="c1")
     corners = [(float(x + radius * a), float(y + radius * b)) for a, b in _SHAPES[slot]]

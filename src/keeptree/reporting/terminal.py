@@ -1,4 +1,4 @@
-"""The dict of :mod:`keeptree.reporting.collect` for the terminal: a table, or figures as JSON."""
+"""Print the results of a report in the terminal or as JSON."""
 
 from keeptree.reporting.quality import SHOWN_METRICS
 from keeptree.reporting.summary import signed
@@ -35,14 +35,14 @@ def _without_curves(methods):
 
 
 def print_report(data, console=None):
-    """Print summary, table and the place of the page.
+    """Print the summary, the table and the path of the page.
 
     Parameters
     ----------
     data : dict
         From :func:`keeptree.report`.
     console : rich.console.Console, optional
-        Where; default the standard output.
+        Output console; standard output by default.
     """
     console = console or open_console()
     from rich.text import Text
@@ -72,7 +72,7 @@ def print_report(data, console=None):
         console.print()
         console.print(Text("The same tree, the same cases.", style="dim"))
         console.print()
-    # Soft wrap: a path that is broken over lines cannot be copied.
+    # Soft wrap, so that the path can be copied.
     console.print(Text(f"Page: {data['page']}"), soft_wrap=True)
     console.print(Text("Open it in a browser; it needs no network."))
     console.print()
