@@ -49,7 +49,7 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
     nominal : sequence of str
         Numeric columns to read as categories.
     drop : sequence of str
-        Columns to leave out, such as an identifier.
+        Columns to ignore, such as an identifier.
     tree : Tree or estimator, optional
         If it has column names, only these columns are returned, in its order.
 

@@ -63,9 +63,9 @@ def compare_file(
     learning : {"arithmetic", "geometric"}, optional
         Also draw learning curves on this schedule.
     nominal : sequence of str
-        Columns that hold categories though they look like numbers.
+        Numeric columns to read as categories.
     drop : sequence of str
-        Columns to leave out, such as an identifier.
+        Columns to ignore, such as an identifier.
     positive : str, optional
         The positive one of two classes, as the file has it: "1" for the number 1.
     labels : dict of str to str, optional

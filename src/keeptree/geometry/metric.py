@@ -137,7 +137,7 @@ class Metric(Savable, BaseEstimator):
         expect(known or isinstance(self.nominal, Mapping), "nominal is not known")
 
     def check_tree(self, tree: Tree) -> None:
-        """Raise a ValueError if what was read from a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         for name in ("center_", "scale_", "factor_"):
             expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
         _require_positive(self.factor_, "factor_", tree)

@@ -135,7 +135,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return self.tree_.n_leaves
 
     def check_loaded(self) -> None:
-        """Check what was read from a file and derive the rest; a subclass adds its own."""
+        """Check the content of a file and derive the rest; subclasses extend it."""
         expect(isinstance(self.tree_, Tree), "it has no tree")
         expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
         regression = self.tree_.classes is None

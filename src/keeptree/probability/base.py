@@ -78,11 +78,11 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The sample the tree was grown on.
+            Sample on which the tree was grown.
         y : array-like of shape (n_samples,)
             True classes; each must be a class of the tree.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights, not negative.
+            Nonnegative weights.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
             The kept tree's decision; with ``decide="probability"`` the most probable class, with
-            ``decide="cost"`` the one of the least expected cost.
+            ``decide="cost"`` the class with the lowest expected cost.
         """
         check_is_fitted(self)
         return self.tree_.classes[self._map(X, self._decide, (), np.int32)]
@@ -148,7 +148,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows as ``predict`` takes them.
+            Rows in the format of ``predict``.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
 
     def check_loaded(self) -> None:
-        """Check what was read from a file and derive the rest; a subclass adds its own."""
+        """Check the content of a file and derive the rest; subclasses extend it."""
         expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
         expect(isinstance(self.observed_, Observed), "its description of the columns is missing")
@@ -389,15 +389,15 @@ class ProbabilityModel(KeptTreeModel):
         return self._map(X, self._probability, (len(self.classes_),))
 
     def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from held-out cases what the probabilities are worth.
+        """Calibrate class sets and intervals on held-out cases.
 
-        :meth:`predict_set` and :meth:`predict_interval` rest on it. The probabilities themselves
-        stay as they are.
+        :meth:`predict_set` and :meth:`predict_interval` use the result. The probabilities
+        themselves do not change.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Cases that neither the tree nor the model has seen, drawn as the new ones are.
+            Held-out cases from the same distribution as new cases.
         y : array-like of shape (n_samples,)
             Their true classes.
 

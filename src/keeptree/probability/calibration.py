@@ -51,7 +51,7 @@ class Calibration:
     blocks: tuple
 
     def check(self, tree):
-        """Raise a ValueError if it was read from a file and does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         n = len(tree.classes)
         expect(self.source in (OUT_OF_FOLD, HELD_OUT), "its calibration has no source")
         expect_array(self.cases, "cases", np.int64, (n,))

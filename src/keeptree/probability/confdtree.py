@@ -25,7 +25,7 @@ _LEVEL = Interval(Real, 0, 1, closed="neither")
 
 
 class ConfDTreeClassifier(ProbabilityModel):
-    """The kept tree's probabilities, corrected where a case is an outlier of its class.
+    """Tree probabilities corrected for cases that are outliers of their class.
 
     From its leaf a case goes back to the root. At each numeric test its value is compared with the
     confidence interval of the class it is assigned to, learned from the training cases in that
@@ -52,14 +52,14 @@ class ConfDTreeClassifier(ProbabilityModel):
     options : dict or None, default=None
         Other readings of the paper and what it left open; see Notes.
     decide : {"tree", "probability", "cost"}, default="tree"
-        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
-        least expected cost.
+        Whether ``predict`` is the tree's decision, the most probable class, or the class with the
+        lowest expected cost.
     costs : array-like of shape (n_classes, n_classes), dict or None, default=None
-        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        For ``decide="cost"``: cost of a decision, by true class (row) and decided class
         (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
-        errors that are not named cost 1 and right decisions 0.
+        other errors cost 1 and correct decisions 0.
     n_jobs : int or None, default=None
-        Threads that score blocks of rows.
+        Number of threads for scoring.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
-        Their names, if X had some.
+        Names of the columns, if X has them.
 
     Notes
     -----

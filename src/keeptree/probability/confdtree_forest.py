@@ -33,8 +33,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         A fitted forest is kept as it is; an unfitted one is cloned and fitted; None means
         ``RandomForestClassifier(random_state=0)``.
     correction : ConfDTreeClassifier or None
-        What is done to each tree; its ``estimator`` does not matter. None means the paper's
-        settings.
+        Settings for each tree; its ``estimator`` is ignored. None means the paper's settings.
     decide : {"forest", "probability"}, default="forest"
         Whether ``predict`` is the forest's decision or the most probable class.
 
@@ -47,7 +46,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         Its corrected trees. The intervals come from the whole training sample, not from the
         bootstrap sample of each tree.
     votes_ : list of ndarray
-        What each node of each tree of the forest says.
+        Leaf values of each tree of the forest.
     classes_ : ndarray
         Class labels.
 
@@ -88,11 +87,11 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The sample the forest was grown on.
+            Sample on which the forest was grown.
         y : array-like of shape (n_samples,)
             True classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights, not negative.
+            Nonnegative weights.
 
         Returns
         -------
@@ -178,7 +177,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         return {**self.get_params(deep=False), "estimator": None}
 
     def check_loaded(self) -> None:
-        """Check what was read from a file."""
+        """Check the content of a file."""
         n_classes, width = len(self.classes_), self.n_features_in_
         expect(isinstance(self.classes_, np.ndarray), "it has no classes")
         expect(0 < len(self.trees_) == len(self.votes_), "it has no trees")

@@ -34,7 +34,7 @@ class DistanceCurves:
     prior: np.ndarray
 
     def check(self, tree):
-        """Raise a ValueError if what was read from a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         n_classes = len(tree.classes)
         expect_probabilities(np.atleast_2d(self.prior), "prior", (1, n_classes))
         expect_codes(self.estimated, "estimated", (None,), n_classes)

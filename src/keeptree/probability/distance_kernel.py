@@ -53,14 +53,14 @@ class DistanceKernelClassifier(ProbabilityModel):
         The bandwidth is the standard deviation of the Gaussian and the half width of the others;
         ``"uniform"`` is the Parzen window.
     decide : {"tree", "probability", "cost"}, default="tree"
-        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
-        least expected cost.
+        Whether ``predict`` is the tree's decision, the most probable class, or the class with the
+        lowest expected cost.
     costs : array-like of shape (n_classes, n_classes), dict or None, default=None
-        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        For ``decide="cost"``: cost of a decision, by true class (row) and decided class
         (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
-        errors that are not named cost 1 and right decisions 0.
+        other errors cost 1 and correct decisions 0.
     n_jobs : int or None, default=None
-        Threads that score blocks of rows.
+        Number of threads for scoring.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
-        Their names, if X had some.
+        Names of the columns, if X has them.
 
     Notes
     -----

@@ -61,7 +61,7 @@ class Expectation:
         return max(self.accuracy - self.squares / self.cases.sum(), 0.0)
 
     def check(self, tree):
-        """Raise a ValueError if it was read from a file and does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         expect_array(self.cases, "cases", np.int64, (tree.n_nodes,))
         expect_array(self.right, "right", np.float64, (tree.n_nodes,))
         fits = (self.cases >= 0) & (self.right >= 0) & (self.right <= self.cases + 1e-6)

@@ -37,15 +37,15 @@ def fit_file(
         A :class:`~keeptree.Tree` (or a fitted tree) is kept as it is, and its columns are found by
         name; an unfitted learner grows one. Default: :class:`~keeptree.C45Classifier`.
     method : str, default="kept"
-        Where the probabilities come from: a name in :data:`keeptree.probability.methods.METHODS`,
+        Probability method: a name in :data:`keeptree.probability.methods.METHODS`,
         such as ``"kept"``, ``"soft"``, ``"margin"``, ``"kernel"``, ``"confdtree"`` or ``"rank"``.
     nominal : sequence of str
-        Columns that hold categories though they look like numbers.
+        Numeric columns to read as categories.
     drop : sequence of str
-        Columns to leave out, such as an identifier.
+        Columns to ignore, such as an identifier.
     labels : dict of str to str, optional
-        Class as the file has it -> what to call it wherever a person reads it; the decisions stay
-        the classes of the file. The model remembers it as ``class_names_``.
+        Class as written in the file -> display name. Decisions keep the classes of the file. Stored
+        in the model as ``class_names_``.
     costs : array-like or dict, optional
         Decide by these costs instead of as the tree does: the ``costs`` of the classifier, with
         ``decide="cost"``.

@@ -48,7 +48,7 @@ class GeometricRankClassifier(KeptTreeModel):
     m, strength : see :class:`~keeptree.SmoothedTreeClassifier`
         Options of the smoothing.
     n_jobs : int or None, default=None
-        Threads that score blocks of rows.
+        Number of threads for scoring.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class GeometricRankClassifier(KeptTreeModel):
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
-        Their names, if X had some.
+        Names of the columns, if X has them.
 
     Examples
     --------

@@ -29,13 +29,13 @@ _UNFITTED = (0.1, 0.6, 0.6)  # weights without refits; docs/guide/kept.md has wh
 
 
 class KeptTreeClassifier(RefittedModel):
-    """The best probabilities for a tree that stays as it is: the one we recommend.
+    """Case-by-case probabilities for a kept tree; the recommended method.
 
-    Three experts look at a case through the tree. ``soft`` lets it belong to both sides of a test
-    it barely passes. ``margin`` weighs how clearly it passes each of the tree's tests. ``kernel``
-    asks what became of training cases that are alike in the attributes the tree tests. Their
-    opinions are pooled: p is proportional to the product of their probabilities, each to the
-    power of its weight, and the weights are those that serve best on cases none of them has seen.
+    Three experts score a case through the tree's own tests. ``soft`` lets a case that barely passes
+    a test count for both sides. ``margin`` is a logistic model of how clearly a case passes each
+    test. ``kernel`` compares it with training cases that are similar in the tested attributes. The
+    pooled probability is proportional to the product of theirs, each raised to the power of its
+    weight; the weights are fitted out of fold.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class KeptTreeClassifier(RefittedModel):
         stratified ones, copies of a row in the same. Other rows that belong together should share
         a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability", "cost"}, default="tree"
-        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
-        least expected cost.
+        Whether ``predict`` is the tree's decision, the most probable class, or the class with the
+        lowest expected cost.
     costs : array-like of shape (n_classes, n_classes), dict or None, default=None
-        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        For ``decide="cost"``: cost of a decision, by true class (row) and decided class
         (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
-        errors that are not named cost 1 and right decisions 0.
+        other errors cost 1 and correct decisions 0.
     n_jobs : int or None, default=None
-        Threads that refit trees and score blocks of rows.
+        Number of threads for refitting and scoring.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class KeptTreeClassifier(RefittedModel):
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
-        Their names, if X had some.
+        Names of the columns, if X has them.
 
     Notes
     -----

@@ -83,7 +83,7 @@ class KernelExpert:
         out /= out.sum(axis=1, keepdims=True)
 
     def check(self, tree):
-        """Raise a ValueError if what was read from a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         expect(isinstance(self.space, KernelSpace), "the kernel expert has no space")
         self.space.check(tree)
         n, width = len(self.mass), -(-len(self.space.feature) // 4) * 4

@@ -72,7 +72,7 @@ class KernelSpace:
         )
 
     def check(self, tree):
-        """Raise a ValueError if what was read from a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         n = len(self.feature)
         expect_codes(self.feature, "feature", (n,), tree.n_features)
         for name in ("center", "factor", "slope"):

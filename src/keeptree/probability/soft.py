@@ -35,7 +35,7 @@ class SoftExpert:
     values: np.ndarray
 
     def check(self, tree):
-        """Raise a ValueError if what was read from a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         check_tests(self.tests, tree)
         expect_number(self.strength, "strength")
         expect_number(self.shrinkage, "shrinkage")
@@ -124,14 +124,14 @@ class SoftTreeClassifier(RefittedModel):
         stratified ones, copies of a row in the same. Other rows that belong together should share
         a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability", "cost"}, default="tree"
-        Whether ``predict`` is the tree's decision, the most probable class, or the class of the
-        least expected cost.
+        Whether ``predict`` is the tree's decision, the most probable class, or the class with the
+        lowest expected cost.
     costs : array-like of shape (n_classes, n_classes), dict or None, default=None
-        For ``decide="cost"``: what a decision costs, by true class (row) and decided class
+        For ``decide="cost"``: cost of a decision, by true class (row) and decided class
         (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
-        errors that are not named cost 1 and right decisions 0.
+        other errors cost 1 and correct decisions 0.
     n_jobs : int or None, default=None
-        Threads that refit trees and score blocks of rows.
+        Number of threads for refitting and scoring.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class SoftTreeClassifier(RefittedModel):
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
-        Their names, if X had some.
+        Names of the columns, if X has them.
 
     Notes
     -----
