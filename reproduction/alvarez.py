@@ -22,6 +22,7 @@ from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from reproduction.data import load
+from reproduction.results import round_row
 
 BANDWIDTHS = (0.05, 0.1, 0.15)
 PROTOCOLS = ("paper", "plain")  # the other readings are refuted, see docs/reproduction.md
@@ -89,13 +90,13 @@ TREES = {
 }
 
 
-def list_tasks(samples, datasets, sources, protocol):
+def list_tasks(samples, datasets, checksums, protocol):
     """Tasks of both papers: every sample of every data set.
 
-    The source is part of a task: results on other data are not taken for these.
+    The checksum of the data is part of a task: results on other data are not taken for these.
     """
     return [
-        {"dataset": name, "source": sources[name], "protocol": protocol, "sample": sample}
+        {"dataset": name, "data": checksums[name], "protocol": protocol, "sample": sample}
         for sample in range(samples)
         for name in datasets
     ]
@@ -127,7 +128,7 @@ def score_sample(task, data_dir=None):
             *(_measure_kernel(tree, sample, *options) for options in KERNELS[name]),
         ]
         rows += [{"tree": name, **row} for row in found]
-    return [*rows, _measure_nbtree(sample, task["sample"])]
+    return [round_row(row) for row in (*rows, _measure_nbtree(sample))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +229,8 @@ def _measure_kernel(tree, sample, scope, bandwidth, metric):
     return {"method": kernel_name(scope, bandwidth, metric), **_quality(p, sample.y_test)}
 
 
-def _measure_nbtree(sample, seed):
-    model = NBTreeClassifier(random_state=seed).fit(sample.X_train, sample.y_train)
+def _measure_nbtree(sample):
+    model = NBTreeClassifier().fit(sample.X_train, sample.y_train)
     quality = _quality(model.predict_proba(sample.X_test), sample.y_test)
     return {"tree": "nbtree", "method": "nbtree", "leaves": model.tree_.n_leaves, **quality}
 
@@ -244,7 +245,7 @@ def _areas(score, sample, name):
     """Partial areas under the ROC curve, which the 2005 paper compares on normal trees only."""
     if name != "normal":
         return {}
-    return {"areas": partial_auc(sample.y_test, score).round(6).tolist()}
+    return {"areas": partial_auc(sample.y_test, score).tolist()}
 
 
 def weight_of_prior(y):

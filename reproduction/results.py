@@ -2,6 +2,28 @@
 
 import numpy as np
 
+DIGITS = {"areas": 5, "kappa": 4, "hits_and_errors": 4, "affected": 4}  # others: 6
+
+
+def round_row(row):
+    """A row with as many digits as the file of raw results keeps.
+
+    Parameters
+    ----------
+    row : dict
+        Values of one method on one sample.
+
+    Returns
+    -------
+    row : dict
+
+    Examples
+    --------
+    >>> round_row({"method": "tree", "leaves": 3, "auc": 0.123456789})
+    {'method': 'tree', 'leaves': 3, 'auc': 0.123457}
+    """
+    return {name: _round(value, DIGITS.get(name, 6)) for name, value in row.items()}
+
 
 class Results:
     """Values of every data set, tree and method, one per sample.
@@ -50,3 +72,9 @@ class Results:
 
 def _task_name(task):
     return ", ".join(f"{key} {value}" for key, value in task.items())
+
+
+def _round(value, digits):
+    if isinstance(value, list):
+        return [round(part, digits) for part in value]
+    return round(float(value), digits) if isinstance(value, float | np.floating) else value

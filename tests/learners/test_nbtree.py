@@ -1,4 +1,4 @@
-"""NBTreeClassifier: the method of rule 13, the quality of Weka's NBTree, honest about bad input."""
+"""NBTreeClassifier: the tree of Weka's NBTree, naive Bayes in its leaves, clear about bad input."""
 
 import numpy as np
 import pandas as pd
@@ -45,25 +45,21 @@ def weighted_auc(y, p):
     return np.average(areas, weights=[(y == c).sum() for c in classes])
 
 
-def test_quality_is_that_of_weka_s_nbtree():
-    # Both sides depend on how rows fall into folds. From seed to seed our mean over all 30 results
-    # has a standard deviation of 0.005 (accuracy) and 0.003 (AUC), that of the three splits of one
-    # data set up to 0.023 and 0.014; Weka's single run must be expected to vary as much.
-    ours, theirs = {}, {}
+def test_the_tree_is_that_of_weka_s_nbtree():
+    # Cuts of equal entropy are a matter of rounding in Weka, and the first one here: the answers
+    # of a leaf can differ for a few rows, to either side.
+    areas = []
     for result in weka.nbtree():
         data = weka.load(result.name)
         y = pd.Categorical.from_codes(data.y[result.train], list(data.classes))
-        X, unseen = as_frame(data, result.train), as_frame(data, result.test)
-        for seed in range(2):
-            model = kt.NBTreeClassifier(random_state=seed).fit(X, y)
-            p, truth = in_declared_order(model, unseen), data.y[result.test]
-            scores = (p.argmax(axis=1) == truth).mean(), weighted_auc(truth, p)
-            ours.setdefault(result.name, []).append(scores)
-        theirs.setdefault(result.name, []).append((result.accuracy, result.auc))
-    assert len(ours) == 10
-    difference = np.array([np.mean(ours[name], 0) - np.mean(theirs[name], 0) for name in ours])
-    assert (difference.mean(axis=0) > [-0.01, -0.006]).all(), "worse than Weka's on average"
-    assert (difference > [-0.07, -0.04]).all(), "far worse than Weka's on some data set"
+        model = kt.NBTreeClassifier().fit(as_frame(data, result.train), y)
+        assert model.get_n_leaves() == result.n_leaves, result.name
+        p, truth = in_declared_order(model, as_frame(data, result.test)), data.y[result.test]
+        assert (p.argmax(axis=1) == truth).mean() == pytest.approx(result.accuracy, abs=0.004)
+        areas.append(weighted_auc(truth, p) - result.auc)
+    assert len(areas) == 30
+    assert np.abs(areas).max() < 1e-3
+    assert np.count_nonzero(np.abs(areas) < 1e-9) >= 24
 
 
 def test_without_a_test_naive_bayes_is_weka_s_to_the_last_digit():
@@ -107,10 +103,7 @@ def test_tree_and_answers_are_those_of_the_plain_implementation(seed, weighted):
     X, y = mixed_rows(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)) / 2.0 if weighted else None
     model = kt.NBTreeClassifier(random_state=seed).fit(as_table(X), y, weight)
-    order = np.random.RandomState(seed).permutation(len(y))
-    plain = NBTreeReference([0, 0, 4, 2], 3).fit(
-        X[order], y[order], None if weight is None else weight[order]
-    )
+    plain = NBTreeReference([0, 0, 4, 2], 3).fit(X, y, weight, seed)
     p = plain.predict_proba(X)
     np.testing.assert_allclose(model.predict_proba(as_table(X)), p / p.sum(1, keepdims=True))
 

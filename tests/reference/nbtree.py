@@ -9,14 +9,87 @@ from tests.reference.c45 import Node, Reference, S
 FOLDS = 5
 
 
+class JavaRandom:
+    """``java.util.Random``, as its documentation defines it."""
+
+    def __init__(self, seed):
+        self.state = (seed ^ 0x5DEECE66D) % 2**48
+
+    def next_int(self, bound):
+        while True:
+            self.state = (self.state * 0x5DEECE66D + 0xB) % 2**48
+            bits = self.state >> 17
+            if bound & (bound - 1) == 0:
+                return bound * bits >> 31
+            if bits - bits % bound + bound - 1 < 2**31:
+                return bits % bound
+
+
+def weka_sort(values):
+    """Order of the values after Weka's quicksort; missing ones are the largest."""
+    values = [math.inf if math.isnan(v) else v for v in values]
+    index = list(range(len(values)))
+
+    def swap(i, j):
+        index[i], index[j] = index[j], index[i]
+
+    def put_in_order(i, j):
+        if values[index[i]] > values[index[j]]:
+            swap(i, j)
+
+    def sort(left, right):
+        middle = (left + right) // 2
+        if right - left < 1:
+            return
+        if right - left == 1:
+            put_in_order(left, right)
+            return
+        for pair in ((left, middle), (left, right), (middle, right)):
+            put_in_order(*pair)
+        if right - left == 2:
+            return
+        swap(middle, right - 1)
+        pivot = values[index[right - 1]]
+        i, j = left, right - 1
+        while True:
+            i = next(k for k in range(i + 1, right) if not values[index[k]] < pivot)
+            j = next(k for k in range(j - 1, left - 1, -1) if not values[index[k]] > pivot)
+            if i >= j:
+                break
+            swap(i, j)
+        swap(i, right - 1)
+        sort(left, i - 1)
+        sort(i + 1, right)
+
+    sort(0, len(values) - 1)
+    return index
+
+
+def deal_shuffled(label, random):
+    """Fold of each row: shuffled, grouped by class with Weka's swaps, dealt in turn."""
+    order = list(range(len(label)))
+    for j in range(len(order) - 1, 0, -1):
+        k = random.next_int(j + 1)
+        order[j], order[k] = order[k], order[j]
+    i = 1
+    while i < len(order):
+        wanted = label[order[i - 1]]
+        for j in range(i, len(order)):
+            if label[order[j]] == wanted:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+        i += 1
+    return [[order[p] for p in range(k, len(order), FOLDS)] for k in range(FOLDS)]
+
+
 class NBTreeReference(Reference):
-    """Rows must come in the order in which they are dealt to folds."""
+    """Rows come in file order; every search for a test sorts them by the numeric columns."""
 
     def grow(self, rows):
         node = Node(self.class_counts(rows), rows)
         node.model = Bayes(self, rows)
         node.empty = node.counts.sum() < S
-        node.split = self.choose(rows, node.counts)
+        node.split, rows = self.choose(rows, node.counts)
         if node.split is not None:
             node.children = [self.grow(part) for part in self.divide(node.split, rows)]
         return node
@@ -24,27 +97,38 @@ class NBTreeReference(Reference):
     def choose(self, rows, counts):
         pure = counts.sum() - counts.max() < S
         if len(rows[0]) < FOLDS or counts.sum() < 30 - S or pure:
-            return None
-        own = Bayes(self, rows).errors()
+            return None, rows
+        own = Bayes(self, rows).errors(np.array_split(np.arange(len(rows[0])), FOLDS))
         if own < S:
-            return None
-        best, fewest = None, math.inf
-        for j in range(self.X.shape[1]):
+            return None, rows
+        best, fewest = None, own
+        for j, n_categories in enumerate(self.n_categories):
+            for _ in range(0 if n_categories else 2):
+                order = weka_sort(self.X[rows[0], j])
+                rows = rows[0][order], rows[1][order]
             split = self.best_split(j, rows, counts.sum())
             if split is None:
                 continue
-            parts = self.divide(split, rows)
-            if sum(len(ids) >= FOLDS for ids, _ in parts) < 2:
-                continue
-            errors = sum(
-                Bayes(self, part).errors() if len(part[0]) >= FOLDS else part[1].sum()
-                for part in parts
+            errors, n_large = self.split_errors(
+                self.divide(split, rows), FOLDS + (n_categories == 0)
             )
-            if errors < fewest - S:
+            if n_large >= 2 and errors < fewest - S:
                 best, fewest = split, errors
-        return best if (own - fewest) / own >= 0.05 else None
+        return (best if (own - fewest) / own >= 0.05 else None), rows
 
-    def fit(self, X, y, weight=None):
+    def split_errors(self, parts, least):
+        """Errors, and the number of branches that have at least ``least`` rows."""
+        random, errors = JavaRandom(self.seed), 0.0
+        for part in parts:
+            if len(part[0]) >= least:
+                model = Bayes(self, part)
+                errors += model.errors(deal_shuffled(model.label, random))
+            else:
+                errors += part[1].sum()
+        return errors, sum(len(ids) >= least for ids, _ in parts)
+
+    def fit(self, X, y, weight=None, seed=1):
+        self.seed = seed
         self.X, self.y = np.asarray(X, dtype=float), np.asarray(y)
         weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
         self.root = self.grow((np.arange(len(y)), weight))
@@ -102,11 +186,9 @@ class Bayes:
         p = np.exp(logs - logs.max())
         return p / p.sum()
 
-    def errors(self):
-        dealt = np.argsort(self.label, kind="stable")
+    def errors(self, folds):
         errors = 0.0
-        for k in range(FOLDS):
-            fold = set(dealt[k::FOLDS].tolist())
+        for fold in map(set, folds):
             for e in fold:
                 p = self.answer_bins(self.bins[e], fold)
                 errors += self.weight[e] * (p.argmax() != self.label[e])

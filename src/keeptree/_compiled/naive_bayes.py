@@ -11,8 +11,10 @@ from keeptree._compiled.grow_search import Columns
 from keeptree._compiled.impurity import entropy_term
 from keeptree._compiled.j48 import SMALL
 from keeptree._compiled.midpoints import midpoint
+from keeptree._compiled.weka_order import deal_in_order, deal_shuffled, start_random
 
 TIE = 1e-9  # bits per case below which two entropies count as equal: rounding of running sums
+SMALLEST = 1e-75  # products below this are scaled up
 
 
 class Scan(NamedTuple):
@@ -44,10 +46,11 @@ class Counts(NamedTuple):
 
 
 class Bayes(NamedTuple):
-    """What is counted and how: ``table`` has x log2(x) of whole numbers."""
+    """What is counted and how: ``seed`` shuffles, ``table`` has x log2(x) of whole numbers."""
 
     n_classes: int
     n_folds: int
+    seed: int
     table: In(float64, 1, "C")
 
 
@@ -192,22 +195,6 @@ def bin_entries(columns, entries, a, m, known, k, bayes):
 
 
 @inner
-def deal_folds(label, row, a, m, n_classes, n_folds):
-    """Deal the entries to the folds in turn, class after class, in the order they have."""
-    fold = np.empty(m, dtype=np.int64)
-    place = np.zeros(n_classes + 1, dtype=np.int64)
-    for e in range(a, a + m):
-        place[label[row[e]] + 1] += 1
-    for c in range(n_classes):
-        place[c + 1] += place[c]
-    for e in range(m):
-        c = label[row[a + e]]
-        fold[e] = place[c] % n_folds
-        place[c] += 1
-    return fold
-
-
-@inner
 def start_counts(bins, n_classes):
     """Counts to be filled."""
     n_columns, n_cells = len(bins.number), bins.start[-1]
@@ -236,27 +223,35 @@ def count_cells(bins, label, entries, a, fold, wanted, counts):
 
 
 @inner
-def train_without(bins, counts, held, logs):
-    """Fill the log share of each bin in each class, with the counts ``held`` taken out."""
+def train_without(bins, counts, held, share):
+    """Fill the share of each bin in each class, with the counts ``held`` taken out."""
     for f in range(len(bins.number)):
         if bins.number[f] == 1:
             continue  # one bin says nothing about the class
-        for c in range(logs.shape[1]):
-            all_bins = np.log(counts.column[f, c] - held.column[f, c] + bins.number[f])
+        for c in range(share.shape[1]):
+            all_bins = counts.column[f, c] - held.column[f, c] + bins.number[f]
             for b in range(bins.start[f], bins.start[f + 1]):
-                logs[b, c] = np.log(counts.cell[b, c] - held.cell[b, c] + 1) - all_bins
+                share[b, c] = (counts.cell[b, c] - held.cell[b, c] + 1) / all_bins
 
 
 @inner
-def classify(bins, e, counts, held, logs, score):
-    """Class of the highest score of an entry, the first of ties."""
-    for c in range(len(score)):
-        score[c] = np.log(counts.total[c] - held.total[c] + 1)
+def classify(bins, e, prior, share, score):
+    """Class of the highest product of an entry, the first of ties.
+
+    The factors are multiplied column by column, as in Weka: which of two classes with equal
+    products comes out higher is a matter of rounding.
+    """
+    score[:] = prior
     for f in range(len(bins.number)):
         if bins.number[f] > 1 and bins.of[f, e] >= 0:
             b = bins.start[f] + bins.of[f, e]
+            largest = 0.0
             for c in range(len(score)):
-                score[c] += logs[b, c]
+                score[c] *= share[b, c]
+                largest = max(largest, score[c])
+            if largest < SMALLEST:
+                for c in range(len(score)):
+                    score[c] /= SMALLEST
     best = 0
     for c in range(1, len(score)):
         if score[c] > score[best]:
@@ -265,23 +260,23 @@ def classify(bins, e, counts, held, logs, score):
 
 
 @inner
-def cross_validate(bins, label, entries, a, bayes):
+def cross_validate(bins, fold, label, entries, a, bayes):
     """Weight of the entries misclassified when their own fold is taken out of the counts."""
-    m = bins.of.shape[1]
-    fold = deal_folds(label, entries.row, a, m, bayes.n_classes, bayes.n_folds)
-    counts, held = start_counts(bins, bayes.n_classes), start_counts(bins, bayes.n_classes)
-    logs, score = np.empty(counts.cell.shape), np.empty(bayes.n_classes)
+    n_classes = bayes.n_classes
+    counts, held = start_counts(bins, n_classes), start_counts(bins, n_classes)
+    share, prior, score = np.empty(counts.cell.shape), np.empty(n_classes), np.empty(n_classes)
     count_cells(bins, label, entries, a, fold, -1, counts)
     errors = 0.0
     for k in range(bayes.n_folds):
         count_cells(bins, label, entries, a, fold, k, held)
-        train_without(bins, counts, held, logs)
-        for e in range(m):
-            if (
-                fold[e] == k
-                and classify(bins, e, counts, held, logs, score) != (label[entries.row[a + e]])
-            ):
-                errors += entries.weight[a + e]
+        train_without(bins, counts, held, share)
+        prior[:] = counts.total - held.total + 1
+        prior /= prior.sum()
+        for e in range(len(fold)):
+            if fold[e] == k:
+                found = classify(bins, e, prior, share, score)
+                if found != label[entries.row[a + e]]:
+                    errors += entries.weight[a + e]
     return errors
 
 
@@ -323,28 +318,59 @@ def divide_by_branch(
 
 
 @entry
+def node_errors(columns: Columns, entries: Entries, known: In(int32, 2, "C"), bayes: Bayes):
+    """Errors of naive Bayes in a node, its folds being consecutive entries."""
+    m = len(entries.row)
+    bins = bin_entries(columns, entries, int64(0), m, known, 0, bayes)
+    fold = deal_in_order(m, bayes.n_folds)
+    return cross_validate(bins, fold, columns.label, entries, int64(0), bayes)
+
+
+@entry
 def branch_errors(
     columns: Columns,
     entries: Entries,
     first: In(int64, 1, "C"),
     known: In(int32, 2, "C"),
     bayes: Bayes,
+    least: int,
 ):
     """(errors, number of branches large enough) of naive Bayes in every branch by itself.
 
-    A branch with fewer entries than folds counts as wrong altogether.
+    The entries of a branch are shuffled and dealt to folds class by class. A branch with fewer than
+    ``least`` entries counts as wrong altogether.
     """
+    random = start_random(bayes.seed)
     errors, n_large = 0.0, 0
     for b in range(len(first) - 1):
         a, m = first[b], first[b + 1] - first[b]
-        if m < bayes.n_folds:
+        if m < least:
             for e in range(a, a + m):
                 errors += entries.weight[e]
             continue
         n_large += 1
         bins = bin_entries(columns, entries, a, m, known, b, bayes)
-        errors += cross_validate(bins, columns.label, entries, a, bayes)
+        label = np.empty(m, dtype=np.int64)
+        for e in range(m):
+            label[e] = columns.label[entries.row[a + e]]
+        fold = deal_shuffled(label, bayes.n_folds, random)
+        errors += cross_validate(bins, fold, columns.label, entries, a, bayes)
     return errors, n_large
+
+
+@entry
+def reorder_entries(entries: Entries, known: In(int32, 2, "C"), order: In(int64, 1, "C")):
+    """Fields of the entries of a node in another order."""
+    n = len(order)
+    new = start_entries(n, len(entries.order))
+    place = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        new.row[i], new.weight[i] = entries.row[order[i]], entries.weight[order[i]]
+        place[order[i]] = i
+    for s in range(len(entries.order)):
+        for i in range(known[0, s]):
+            new.order[s, i] = place[entries.order[s, i]]
+    return new.row, new.weight, new.order
 
 
 @inner

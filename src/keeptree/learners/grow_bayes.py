@@ -7,8 +7,16 @@ import numpy as np
 from keeptree._compiled.bayes_answer import Models
 from keeptree._compiled.entries import Entries
 from keeptree._compiled.j48 import SMALL
-from keeptree._compiled.naive_bayes import Bayes, branch_errors, divide_by_branch, fit_bayes
+from keeptree._compiled.naive_bayes import (
+    Bayes,
+    branch_errors,
+    divide_by_branch,
+    fit_bayes,
+    node_errors,
+    reorder_entries,
+)
 from keeptree._compiled.shape import Shape
+from keeptree._compiled.weka_order import sort_column
 from keeptree.data.table import count_categories
 from keeptree.learners.columns import encode_columns, sort_entries
 from keeptree.learners.grow import grow
@@ -17,12 +25,14 @@ from keeptree.savable import expect, expect_array, expect_starts, saved_part
 from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
+SORTS = 2  # Weka sorts the rows of a node for the test, and again for its threshold
 
 
 class BayesOptions(NamedTuple):
     """When a node is divided."""
 
     n_folds: int = 5
+    seed: int = 1
     min_weight: float = 30
     min_reduction: float = 0.05
     max_depth: int | None = None
@@ -104,7 +114,7 @@ class BayesTreeGrower:
         self.n_classes, self.options = n_classes, options
         columns = np.ascontiguousarray(X.T)
         self.columns = encode_columns(columns, label, self.n_categories, n_classes)
-        self.bayes = Bayes(n_classes, options.n_folds, table_of_terms(len(X)))
+        self.bayes = Bayes(n_classes, options.n_folds, options.seed, table_of_terms(len(X)))
 
     def grow(self):
         """Return (shape, models by node): a node without cases has None."""
@@ -114,7 +124,7 @@ class BayesTreeGrower:
         pending = [(0, 0, root)]
         while pending:
             number, depth, entries = pending.pop()
-            split = self._choose(entries, nodes[number]["counts"], depth)
+            split, entries = self._choose(entries, nodes[number]["counts"], depth)
             parts = [] if split is None else self._divide(entries, split)
             if split is None or any(len(part.row) == 0 for part in parts):
                 models[number] = self._fit(entries)
@@ -148,29 +158,41 @@ class BayesTreeGrower:
         }
 
     def _choose(self, entries, counts, depth):
-        """The test after which naive Bayes errs least, None if that is not much better."""
+        """The test after which naive Bayes errs least, None if that is not much better.
+
+        Returns also the entries, in the order in which the search leaves them.
+        """
         options = self.options
         deep = options.max_depth is not None and depth >= options.max_depth
         light = options.min_weight - counts.sum() > SMALL or len(entries.row) < options.n_folds
         if deep or light or counts.sum() - counts.max() < SMALL:
-            return None
-        whole = np.zeros(len(entries.row), dtype=np.int32)
-        own, _ = self._errors(entries, Split(-1, np.nan, whole, np.ones(1)))
+            return None, entries
+        own = node_errors(self.columns, *entries, self.bayes)
         if own < SMALL:
-            return None
-        best, fewest = None, np.inf
+            return None, entries
+        best, fewest = None, own
         for f in range(len(self.n_categories)):
+            numeric = self.n_categories[f] == 0
+            if numeric:
+                entries = self._sort(f, entries)
             split = self._split(f, entries)
             if split is None:
                 continue
-            errors, n_large = self._errors(entries, split)
+            errors, n_large = self._errors(entries, split, options.n_folds + numeric)
             if n_large >= 2 and fewest - errors > SMALL:
-                best, fewest = split, errors
-        return best if (own - fewest) / own >= options.min_reduction else None
+                best, fewest = f, errors
+        if best is None or (own - fewest) / own < options.min_reduction:
+            return None, entries
+        return self._split(best, entries), entries
 
-    def _errors(self, entries, split):
+    def _errors(self, entries, split, least):
         fields, first, known = divide_by_branch(*entries, split.branch, split.share)
-        return branch_errors(self.columns, Entries(*fields), first, known, self.bayes)
+        return branch_errors(self.columns, Entries(*fields), first, known, self.bayes, least)
+
+    def _sort(self, f, entries):
+        order = np.empty(len(entries.row), dtype=np.int64)
+        sort_column(self.X[entries.row, f], SORTS, order)
+        return Cases(Entries(*reorder_entries(*entries, order)), entries.known)
 
     def _split(self, f, entries):
         """C4.5's test of a column, None where it divides nothing; it need not gain anything."""
