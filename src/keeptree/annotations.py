@@ -1,4 +1,4 @@
-"""Names for the types that annotations of the public functions use again and again."""
+"""Type aliases for the annotations of public functions."""
 
 from os import PathLike
 

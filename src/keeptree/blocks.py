@@ -1,10 +1,10 @@
-"""Spread work on rows over threads: compiled functions release the GIL; a block owns its slice."""
+"""Process blocks of rows in threads; compiled functions release the GIL."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs
 
-ROWS = 16384  # large enough to hide a call's overhead, small enough that temporaries stay small
+ROWS = 16384  # large enough to hide the overhead of a call, small enough for small temporaries
 
 
 def map_rows(function, n_rows, n_jobs=None, block=ROWS):
@@ -13,14 +13,14 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
     Parameters
     ----------
     function : callable
-        Reads and writes only the rows ``start`` to ``stop``, so that neither the size of a block
-        nor the number of threads can change a result.
+        Reads and writes only the rows ``start`` to ``stop``, so that block size and number of
+        threads do not affect the result.
     n_rows : int
         Number of rows.
     n_jobs : int, optional
         Number of threads, as in scikit-learn: None is 1, -1 is all cores.
     block : int
-        Rows of one call.
+        Number of rows per call.
 
     Examples
     --------
@@ -34,10 +34,12 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
     results, errors, waiting = {}, {}, iter(starts)
 
     def work():
-        for start in waiting:  # one task for each thread: a task costs as much as hundreds of rows
+        for (
+            start
+        ) in waiting:  # one task per thread, because a task costs as much as hundreds of rows
             try:
                 results[start] = function(start, min(start + block, n_rows))
-            except BaseException as error:  # an interrupt too ends the work of the other threads
+            except BaseException as error:  # an interrupt also stops the other threads
                 errors[start] = error
             if errors:
                 return
@@ -47,5 +49,5 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
             pool.submit(work)
         work()
     if errors:
-        raise errors[min(errors)]  # blocks are taken in order: the same whichever thread was faster
+        raise errors[min(errors)]  # results in the order of the blocks, whichever thread was faster
     return [results[start] for start in starts]

@@ -1,10 +1,10 @@
-"""Names that a user chose, checked; an unknown one is answered with what was probably meant."""
+"""Check names given by a user, with suggestions for unknown ones."""
 
 import difflib
 
 
 def one_of(known, name, kind, most=None):
-    """Return the name if it is known, else raise a ValueError that suggests another.
+    """Return the name if it is valid, otherwise raise a ValueError with a suggestion.
 
     Parameters
     ----------
@@ -13,9 +13,9 @@ def one_of(known, name, kind, most=None):
     name : object
         Name to check.
     kind : str
-        What the names stand for, for the message.
+        Kind of name, for the message.
     most : int, optional
-        Largest number of valid names to list.
+        Maximum number of valid names to list.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def one_of(known, name, kind, most=None):
 
 
 def did_you_mean(names, name):
-    """Return the question for a name that is close to one of the names, else an empty text.
+    """Return a "did you mean" question if a valid name is close, otherwise an empty string.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Values as JSON: numbers, text, labels, arrays and what they make up. Reading trusts nothing."""
+"""Encode values as JSON and decode them with full checks."""
 
 import hashlib
 import json
@@ -12,19 +12,19 @@ from keeptree.data.labels import plain
 from keeptree.output import user_path, write_text
 from keeptree.savable import find_part
 
-_LABEL_KINDS = "biufUOM"  # of NumPy dtypes whose labels JSON can carry
+_LABEL_KINDS = "biufUOM"  # kinds of NumPy dtypes for labels
 LABEL_DTYPE = r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U\d{1,9}|\|O|[<>]M8(\[\d{0,6}[A-Za-z]{1,2}\])?"
 NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")  # types of arrays
-_FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}  # which JSON does not have
+_FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}  # not available in JSON
 
 
 def write_json(document, path):
-    """Write a document to a file; the old file stays until the new one is complete."""
+    """Write a document to a file, replacing an old file only when the new one is complete."""
     write_text(path, json.dumps(document, allow_nan=False))
 
 
 def read_json(path):
-    """Read a JSON file; one that is not JSON is a ValueError that names it."""
+    """Read a JSON file; invalid JSON raises a ValueError that names the file."""
     try:
         text = user_path(path).read_text(encoding="utf-8")
         return json.loads(text, parse_constant=_refuse_constant)
@@ -37,7 +37,7 @@ def _refuse_constant(name):
 
 
 def check_version(version, newest, what=""):
-    """Raise a ValueError unless ``version`` is one that this KeepTree reads."""
+    """Raise a ValueError unless this version of KeepTree supports ``version``."""
     if type(version) is not int or version < 1:
         raise ValueError(f"{what}its version is {version!r:.50}, not {newest}: damaged.")
     if version > newest:
@@ -48,18 +48,18 @@ def check_version(version, newest, what=""):
 
 
 def digest_of(document):
-    """Fingerprint of JSON content, whatever its layout: one changed digit of a number shows."""
+    """Fingerprint of JSON content, independent of its layout."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sealed(document):
-    """Return a document with its digest, so that a reader can tell whether it was changed."""
+    """Return a document with its digest, which reveals changes."""
     return {**document, "digest": digest_of(document)}
 
 
 def check_seal(document):
-    """Return a document without its digest; a ValueError if that does not fit."""
+    """Return a document without its digest; a wrong digest raises a ValueError."""
     content = {name: value for name, value in document.items() if name != "digest"}
     if document.get("digest") != digest_of(content):
         raise ValueError(
@@ -69,7 +69,7 @@ def check_seal(document):
 
 
 def _not_json(error):
-    """Why a file is not JSON; the decoder's own words are for programmers."""
+    """Explain in plain words why a file is not JSON."""
     text = getattr(error, "doc", None)
     if text is None:
         return "it is not JSON"
@@ -81,15 +81,15 @@ def _not_json(error):
 
 
 def encode(value, encode_object):
-    """Return a value as JSON can hold it.
+    """Convert a value to JSON-compatible data.
 
     Parameters
     ----------
     value : object
         Numbers, text, None, arrays, parts (:func:`~keeptree.savable.saved_part`), and tuples, lists
-        and dicts of such.
+        and dicts of these.
     encode_object : callable
-        Encodes every other value, also inside the containers, or raises an error.
+        Encodes all other values, including those inside containers, or raises an error.
     """
     value = plain(value)
     if value is None or isinstance(value, bool | int | str):
@@ -113,14 +113,14 @@ def encode(value, encode_object):
 
 
 def decode(data, decoders):
-    """Return the value of what :func:`encode` wrote; anything else is an error.
+    """Invert :func:`encode`; any other data raise an error.
 
     Parameters
     ----------
     data : object
         From a JSON file.
     decoders : dict of str to callable
-        For each tag of ``encode_object`` a function of the dictionary that has it.
+        Function of the tagged dictionary for each tag of ``encode_object``.
     """
     if isinstance(data, list):
         return [decode(item, decoders) for item in data]
@@ -139,7 +139,9 @@ def _encode_array(array):
         return {"labels": encode_labels(array)}
     values = array.ravel()
     if array.dtype == np.float32:
-        values = [float(text) for text in values.astype(str)]  # shortest that reads back the same
+        values = [
+            float(text) for text in values.astype(str)
+        ]  # shortest text that reads back exactly
     elif array.dtype.kind == "f":
         values = values.tolist()
     else:
@@ -191,19 +193,19 @@ _DECODERS = {
 
 
 def encode_labels(labels):
-    """Return labels, numbers or text or both, as their type and plain values."""
+    """Return the type and the plain values of labels."""
     if labels.dtype.kind not in _LABEL_KINDS:
         raise ValueError(
             f"Class labels of type {labels.dtype} cannot be saved; use numbers or text."
         )
     values = check_scalars(_label_values(labels))
-    # Text is as wide as its longest label: what a reader can check before it allocates.
+    # The width of text is that of the longest label, so that readers can check it.
     dtype = np.array(values, dtype=str).dtype if labels.dtype.kind == "U" else labels.dtype
     return {"dtype": dtype.str, "values": values}
 
 
 def decode_labels(data):
-    """Return labels of the declared type, which must hold every value as it stands in the file."""
+    """Return labels of the declared type, which must represent every value exactly."""
     name, values = data["dtype"], data["values"]
     if not (isinstance(name, str) and re.fullmatch(LABEL_DTYPE, name) and isinstance(values, list)):
         raise TypeError("classes must have a plain dtype and a list of values")
@@ -220,7 +222,7 @@ def decode_labels(data):
 
 
 def check_scalars(values):
-    """Return plain labels; a ValueError if JSON cannot hold one of them."""
+    """Return plain labels; those that JSON cannot represent raise a ValueError."""
     for value in values:
         if not is_scalar(value):
             raise ValueError(
@@ -245,7 +247,7 @@ def _filled(name, values):
             labels = np.empty(len(values), dtype=name)
             labels[:] = values
             return labels
-        labels = np.array(values, dtype=str)  # a damaged width must not ask for all the memory
+        labels = np.array(values, dtype=str)  # a damaged width must not exhaust the memory
     except ValueError as error:
         raise TypeError(f"the classes do not fit their type {name}: {error}") from error
     if labels.dtype.itemsize != np.dtype(name).itemsize:

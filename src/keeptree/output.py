@@ -1,4 +1,4 @@
-"""Writing files: checked before the work, complete or not at all; extras named when missing."""
+"""Write files atomically, check them in advance, and name missing extras."""
 
 import errno
 import os
@@ -8,23 +8,23 @@ from pathlib import Path
 
 from keeptree.temporary import is_temporary, temporary_file, temporary_folder
 
-# Errors that come from writing, whichever library writes.
+# Errors raised by writing libraries.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EROFS, getattr(errno, "EDQUOT", -1)}
 
 
 class MissingExtraError(ImportError):
-    """A library that an optional part needs is not installed."""
+    """Raised if a library of an optional feature is not installed."""
 
 
 def require_extra(*modules, extra):
-    """Check that optional libraries can be imported; else name the command that installs them.
+    """Check that optional libraries can be imported, or name the command that installs them.
 
     Parameters
     ----------
     *modules : str
-        Their import names.
+        Import names.
     extra : str
-        The extra of this package that has them.
+        Extra of KeepTree that installs them.
     """
     for name in modules:
         try:
@@ -36,7 +36,7 @@ def require_extra(*modules, extra):
 
 
 def user_path(path):
-    """Return a path with ``~user`` replaced; an unknown user is a FileNotFoundError."""
+    """Expand ``~user`` in a path; an unknown user raises a FileNotFoundError."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -45,12 +45,12 @@ def user_path(path):
 
 
 def check_writable(path):
-    """Return the path, absolute; raise an OSError that says what to do if it cannot be written.
+    """Return the absolute path, or raise an OSError with advice if it cannot be written.
 
     Parameters
     ----------
     path : str or Path
-        A file that may exist already, or a symbolic link to one.
+        File, which may exist, or a symbolic link to one.
     """
     path = user_path(path).absolute()
     target = _follow(path)
@@ -76,11 +76,11 @@ def check_writable(path):
 
 @contextmanager
 def replacing(path):
-    """Yield the path of a temporary file beside ``path`` that takes its place once it is complete.
+    """Yield a temporary path that replaces ``path`` once it is complete.
 
-    The new file is on the disk before the old one goes, has its permissions and, where the system
-    allows it, its owner. A symbolic link stays, and what it points to is replaced. An error inside
-    leaves the old file as it is, and nothing else.
+    The new file is on disk before the old one is removed, with the same permissions and, if
+    possible, the same owner. Symbolic links are followed. After an error the old file is unchanged
+    and nothing else is left.
     """
     path = check_writable(path)
     target = _follow(path)
@@ -98,9 +98,9 @@ def replacing(path):
 
 @contextmanager
 def new_folder(path):
-    """Yield a temporary folder beside ``path`` that gets this name once it is complete.
+    """Yield a temporary folder that is renamed to ``path`` once it is complete.
 
-    A folder with something in it is never replaced; an error inside leaves nothing behind.
+    A folder that is not empty is never replaced. After an error nothing is left.
     """
     path = check_new_folder(path)
     with _explaining(path), temporary_folder(path.parent) as temporary:
@@ -113,7 +113,7 @@ def new_folder(path):
 
 
 def check_new_folder(path):
-    """Return the path of a folder to write, absolute; an OSError unless it is new or empty."""
+    """Return the absolute path of a new or empty folder; otherwise raise an OSError."""
     path = user_path(path).absolute()
     if path.is_dir() and any(path.iterdir()):
         raise FileExistsError(f"The folder {path} exists and is not empty; choose another one.")
@@ -124,24 +124,24 @@ def check_new_folder(path):
 
 
 def write_text(path, text):
-    """Write a file so that it is replaced only once the new one is complete."""
+    """Write a text file, replacing an old one only when the new one is complete."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextmanager
 def _explaining(path):
-    """Turn what the system says of the temporary file into a sentence about ``path``."""
+    """Turn system errors about the temporary file into a sentence about ``path``."""
     try:
         yield
     except OSError as error:
         if error.errno not in _NO_ROOM and not is_temporary(error.filename):
-            raise  # of another file, which is read
+            raise  # error of another file, which is read
         raise _cannot_write(path, error) from error
 
 
 def _follow(path):
-    """Where a file really is."""
+    """Resolve symbolic links."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise OSError(f"{path} is a symbolic link that leads in a circle; choose another place.")
@@ -149,7 +149,7 @@ def _follow(path):
 
 
 def _take_over(target, old, temporary):
-    """Give the new file the owner, the permissions and the extended attributes of the old one."""
+    """Copy owner, permissions and extended attributes to the new file."""
     mode = old.st_mode & 0o777
     new = temporary.stat()
     if hasattr(os, "chown") and (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
@@ -158,16 +158,18 @@ def _take_over(target, old, temporary):
         with suppress(PermissionError):
             os.chown(temporary, old.st_uid, -1)
         if temporary.stat().st_gid != old.st_gid:
-            mode &= 0o707 | (mode & 0o007) << 3  # another group gets what everybody has
-    with suppress(OSError, AttributeError):  # access lists and labels, where there are any
+            mode &= (
+                0o707 | (mode & 0o007) << 3
+            )  # if the group differs, it gets the permissions of others
+    with suppress(OSError, AttributeError):  # access lists and labels, if any
         for name in os.listxattr(target):
             os.setxattr(temporary, name, os.getxattr(target, name))
     temporary.chmod(mode)
 
 
 def _sync(place):
-    """Wait until a file, or the names in a folder, are on the disk, where the system can tell."""
-    with suppress(OSError):  # some network file systems cannot
+    """Flush a file or folder to disk, if the system supports it."""
+    with suppress(OSError):  # not supported by some network file systems
         descriptor = os.open(place, os.O_RDONLY)
         try:
             os.fsync(descriptor)

@@ -1,9 +1,9 @@
-"""What the displays share: new matplotlib axes, colours, and a plain look."""
+"""Shared helpers of the displays: axes, colours and style."""
 
 from keeptree.output import require_extra
 
 BLUE, ORANGE, GREY, LIGHT = "#0b62a8", "#c2500a", "#57606a", "#8a929b"
-# Colours of series, in the order in which they are given out.
+# Colours of series, in order of use.
 SERIES = (GREY, "#e08a00", "#2f9e6e", BLUE, "#b5459b", "#4bb4e6", ORANGE, "#7a5cc4", "#111418",
           "#9a8c00")  # fmt: skip
 
@@ -16,11 +16,11 @@ def new_panels(n, columns, size, **options):
     n : int
         Number of axes.
     columns : int
-        How many stand side by side.
+        Number of columns.
     size : tuple of float
-        Width and height of each in inches, about.
+        Approximate width and height of each in inches.
     **options
-        Of ``matplotlib.pyplot.subplots``.
+        Passed to ``matplotlib.pyplot.subplots``.
 
     Returns
     -------
@@ -47,12 +47,12 @@ def new_axes(size):
 
 
 def plain_frame(ax, *hidden):
-    """Leave out the top and right side of the frame, and others that are named."""
+    """Hide the top and right spines, and any others given."""
     ax.spines[["top", "right", *hidden]].set_visible(False)
 
 
 def unit_square(ax, margin):
-    """Let both axes go from 0 to 1 on a square with the diagonal."""
+    """Set both axes to [0, 1] on a square, with the diagonal."""
     ax.plot([0, 1], [0, 1], color=LIGHT, linewidth=0.8, linestyle=":", zorder=0)
     ax.set(xlim=(-margin, 1 + margin), ylim=(-margin, 1 + margin), aspect="equal")
     plain_frame(ax)

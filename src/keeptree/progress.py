@@ -1,8 +1,8 @@
-"""What a long call is doing: the steps it announces, shown on the standard error while it runs.
+"""Progress of long calls, shown on standard error.
 
-Library code announces what it does with :func:`step`, which costs next to nothing. Whoever wants to
-see it wraps the call in :func:`watch`, as every command does: a terminal shows a bar, a pipe or a
-log file gets a few plain lines. The standard output is never touched.
+Library code announces its steps with :func:`step`, at almost no cost. Callers show them by
+wrapping the call in :func:`watch`, as every command does: a terminal shows a
+progress bar, a pipe or log file gets a few plain lines. Nothing is written to standard output.
 """
 
 import sys
@@ -11,11 +11,11 @@ from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from threading import Event, Thread
 
-_STEPS = []  # what this process is doing now, outermost first
+_STEPS = []  # current steps of this process, outermost first
 _WATCHED = Event()
 _FIRST, _GROWTH, _LONGEST = 2.0, 1.6, 60.0  # seconds before the first line, and between lines
 _PAUSE = 2.0  # seconds between two calls that are watched as one
-_BAR_AFTER = 0.4  # seconds: what is faster needs no bar
+_BAR_AFTER = 0.4  # seconds; faster steps need no bar
 
 
 @contextmanager
@@ -25,13 +25,13 @@ def step(text, total=None, *, done=0, detail=""):
     Parameters
     ----------
     text : str
-        What is being done: ``"growing the tree"``.
+        Description, such as ``"growing the tree"``.
     total : float, optional
-        Value at the end; without it the share that is done is unknown.
+        Final value; without it the progress is unknown.
     done : float
         Value at the start.
     detail : str
-        How far it is, in words; default the percentage, if there is a total.
+        Progress in words; by default the percentage, if there is a total.
 
     Yields
     ------
@@ -54,7 +54,7 @@ def step(text, total=None, *, done=0, detail=""):
 
 @contextmanager
 def watch(text=None, wanted=True):
-    """Show the steps that are announced inside, on the standard error.
+    """Show the steps of the enclosed code on standard error.
 
     On a terminal with rich installed that is a bar, which disappears at the end; elsewhere a line
     after two seconds, and further ones at growing intervals. Inside another ``watch`` nothing is
@@ -63,7 +63,7 @@ def watch(text=None, wanted=True):
     Parameters
     ----------
     text : str, optional
-        The whole of what is done; the steps follow it.
+        Description of the whole task, shown before the steps.
     wanted : bool, default=True
         Whether to show anything.
     """
@@ -87,7 +87,7 @@ def watch(text=None, wanted=True):
 
 
 class Lines:
-    """Sparse lines about the steps: after two seconds, then less and less often.
+    """Prints a line after two seconds, then at growing intervals.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Lines:
     write : callable
         Takes a line.
     before : Lines, optional
-        Lines about what was done before. If that ended just now, these lines continue it.
+        Lines of the previous call; continued if it has just ended.
     """
 
     def __init__(self, clock, write, before=None):
@@ -113,11 +113,11 @@ class Lines:
 
     @property
     def end(self):
-        """When it was over; infinitely long ago before that."""
+        """Time of the end; minus infinity before that."""
         return -float("inf") if self._end is None else self._end
 
     def finish(self):
-        """Note that what was watched is over."""
+        """Record the end."""
         self._end = self._clock()
 
     def tick(self):
@@ -141,12 +141,12 @@ class _Step:
 
     @property
     def share(self):
-        """How much is done, between 0 and 1; None if unknown."""
+        """Share done, between 0 and 1; None if unknown."""
         return min(self.done / self.total, 1.0) if self.total else None
 
 
 def _tell_steps():
-    """What is being done, in one line: the whole, the step inside, how far that is."""
+    """Describe the task, the current step and its progress in one line."""
     steps = list(_STEPS)
     if not steps:
         return ""
@@ -183,13 +183,13 @@ def _show_bar(over):
 
     bar = _Bar()
     console = Console(stderr=True)
-    # A table printed meanwhile would run through the bar: commands print when it is gone.
+    # Commands print their tables after the bar has disappeared.
     with Live(get_renderable=bar.render, console=console, transient=True, redirect_stdout=False):
         over.wait()
 
 
 class _Bar:
-    """The steps as one line of a terminal: a spinner, what is done, how far, for how long."""
+    """A progress bar: spinner, description, progress and elapsed time."""
 
     def __init__(self):
         from rich.spinner import Spinner

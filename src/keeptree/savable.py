@@ -1,7 +1,7 @@
-"""How a class takes part in saving: it declares its fields, and checks what a file gave it.
+"""Base class and checks for saving and loading models.
 
-A compiled function that gets a wrong index could crash, so everything read from a file is checked
-before it is used.
+Classes declare the fields to save. A compiled function could crash on a wrong index, so everything
+read from a file is checked before it is used.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ class Savable:
     """Base of the estimators that :func:`keeptree.save` writes.
 
     A class names in ``saved_fields`` its fitted attributes that cannot be derived from others;
-    those of its bases are saved too.
+    those of its base classes are saved, too.
     """
 
     saved_fields: tuple[str, ...] = ()
@@ -31,11 +31,11 @@ class Savable:
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters of the constructor, as the file has them."""
+        """Constructor parameters as written to the file."""
         return self.get_params(deep=False)
 
     def check_parameters(self) -> None:
-        """Raise a ValueError if a parameter that was read from a file is not allowed."""
+        """Raise a ValueError for an invalid parameter in a file."""
         if hasattr(self, "_parameter_constraints"):
             self._validate_params()
 
@@ -48,7 +48,7 @@ class Savable:
     def upgrade(
         cls, parameters: dict[str, Any], fitted: dict[str, Any], version: int
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a file of an older version holds as this version names it.
+        """Convert the content of an older file to the current names.
 
         Parameters
         ----------
@@ -64,11 +64,11 @@ class Savable:
         return parameters, fitted
 
     def check_loaded(self) -> None:
-        """Check the fitted attributes that were read from a file and derive the others."""
+        """Check the loaded attributes and derive the others."""
 
 
 def saved_part(kind):
-    """Let a frozen dataclass or a named tuple be saved as part of a model."""
+    """Register a frozen dataclass or named tuple as a savable part of a model."""
     _PARTS[kind.__name__] = kind
     return kind
 
@@ -79,12 +79,12 @@ def find_part(name):
 
 
 def all_parts():
-    """Return the classes of all parts by name; those that were imported, that is."""
+    """Return all registered parts by name."""
     return dict(_PARTS)
 
 
 def expect(condition, sentence, of="KeepTree model"):
-    """Raise a ValueError that says what is wrong with what was read, unless the condition holds."""
+    """Raise a ValueError about the content of a file unless the condition holds."""
     if not condition:
         raise ValueError(f"Not a {of}: {sentence}.")
 
@@ -97,11 +97,11 @@ def expect_array(value, name, dtype, shape, finite=True):
     value : object
         Value to check.
     name : str
-        Its name, for the sentence.
+        Name for the message.
     dtype : type
-        The NumPy type wanted, exactly.
+        Required NumPy type.
     shape : tuple of (int or None)
-        The shape wanted; None is any length.
+        Required shape; None allows any length.
     finite : bool, default=True
         Whether infinite numbers and NaN are refused.
 
@@ -127,34 +127,34 @@ def expect_array(value, name, dtype, shape, finite=True):
 
 
 def expect_probabilities(value, name, shape):
-    """Check that the rows of a matrix are probabilities: from 0 to 1, and 1 together."""
+    """Check that the rows of a matrix are probabilities that sum to 1."""
     expect_array(value, name, np.float64, shape)
     sums = np.abs(value.sum(axis=1) - 1) < 1e-6
     expect(((value >= 0) & (value <= 1)).all() and sums.all(), f"{name} must be probabilities")
 
 
 def expect_starts(value, name, end):
-    """Check that whole numbers rise from 0 to ``end``: where parts of a flat array begin."""
+    """Check that integers increase from 0 to ``end``, as offsets into a flat array do."""
     expect_array(value, name, np.int64, (None,))
     rises = len(value) > 0 and value[0] == 0 and value[-1] == end and (np.diff(value) >= 0).all()
     expect(rises, f"{name} must rise from 0 to {end}")
 
 
 def expect_codes(value, name, shape, end):
-    """Check that whole numbers lie between 0 and ``end`` - 1."""
+    """Check that integers lie between 0 and ``end`` - 1."""
     expect_array(value, name, np.int64, shape)
     inside = value.size == 0 or (value.min() >= 0 and value.max() < end)
     expect(inside, f"{name} must lie between 0 and {end - 1}")
 
 
 def expect_number(value, name):
-    """Check that a value is a finite number, not negative."""
+    """Check that a value is a finite, nonnegative number."""
     number = isinstance(value, float | int) and not isinstance(value, bool)
     expect(number and 0 <= value < np.inf, f"{name} must be a number, not negative")
 
 
 def expect_class_names(model):
-    """Check the display names of a model's classes; a file of an older version has none."""
+    """Check the display names of a model's classes; older files have none."""
     names = getattr(model, "class_names_", None)
     if names is not None:
         fits = isinstance(names, tuple) and len(names) == len(model.classes_)

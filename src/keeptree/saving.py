@@ -1,6 +1,6 @@
-"""One save and one load, for trees and fitted models: JSON with a version; nothing is ever run.
+"""Save and load trees and fitted models as versioned JSON, without executing any code.
 
-What a class saves it declares itself, see :mod:`keeptree.savable`; how values are written is in
+Classes declare what they save (:mod:`keeptree.savable`); values are written by
 :mod:`keeptree.encoding`.
 """
 
@@ -31,7 +31,7 @@ from keeptree.tree.document import FORMAT as TREE_FORMAT
 from keeptree.tree.document import unsealed
 
 FORMAT, VERSION = "keeptree.Model", 4
-_OLDEST = 3  # earlier ones were never released
+_OLDEST = 3  # earlier versions were never released
 OPTIONAL = {
     "feature_names_in_",
     "calibration_",
@@ -40,8 +40,8 @@ OPTIONAL = {
     "grid_",
     "notation_",
     "reference_",
-}  # fitted attributes that a model need not have
-_RENAMED = {("smoothing", "raw"): "leaves"}  # values of parameters in older files
+}  # optional fitted attributes
+_RENAMED = {("smoothing", "raw"): "leaves"}  # parameter values in older files
 
 
 def save(model: Any, path: Filename) -> None:
@@ -53,11 +53,11 @@ def save(model: Any, path: Filename) -> None:
         A :class:`~keeptree.Tree`, or any classifier, learner, :class:`~keeptree.Boundary` or
         :class:`~keeptree.Metric` of KeepTree.
     path : str or Path
-        The file; an old one is replaced only once the new one is complete.
+        File to write; an old file is replaced only when the new one is complete.
 
     See Also
     --------
-    load : Read it again.
+    load : Read the file.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def save(model: Any, path: Filename) -> None:
 
 
 def load(path: Filename) -> Any:
-    """Read a tree or a fitted model that :func:`save` wrote.
+    """Read a tree or a fitted model written by :func:`save`.
 
     Parameters
     ----------
@@ -85,19 +85,19 @@ def load(path: Filename) -> Any:
     Returns
     -------
     model : Tree or estimator
-        It predicts the same to the last bit. The ``estimator`` of a classifier is the kept tree. A
-        file that is damaged, of another kind or of another version is a ValueError.
+        Predicts the same to the last bit. The ``estimator`` of a classifier is the kept tree. A
+        damaged file, or one of another kind or version, raises a ValueError.
     """
     return _read_document(read_json(path), path)
 
 
 def to_json(model):
-    """Return a tree or a fitted model as the text that :func:`save` writes: how it travels."""
+    """Return a tree or a fitted model as the text of :func:`save`."""
     return json.dumps(sealed(to_document(model)), allow_nan=False)
 
 
 def from_json(text):
-    """Return the tree or model of a text that :func:`to_json` returned."""
+    """Return the tree or model of a text from :func:`to_json`."""
     return _read_document(json.loads(text), "The model")
 
 
@@ -114,7 +114,7 @@ def _read_document(document, path):
 
 
 def to_document(model):
-    """Return a tree or a fitted model as :func:`save` writes it, without the digest."""
+    """Return the document of a tree or a fitted model, without the digest."""
     return model.to_dict() if isinstance(model, Tree) else _model_to_dict(model)
 
 
@@ -124,14 +124,14 @@ def tree_of(model):
 
 
 def _reason(error):
-    """What is wrong on one line, without the name of an exception's class."""
+    """Describe an error in one line, without the name of the exception."""
     if isinstance(error, ValueError):
         return shorten(" ".join(str(error).split()), 300, placeholder=" ...")
     return f"it is damaged ({type(error).__name__}: {error}); write it again with kt.save."
 
 
 def _warn_foreign_signatures(tree, path):
-    """Warn of signatures of another tree: this one was changed after they were made."""
+    """Warn about signatures of another tree."""
     if tree is None or not tree.signatures:
         return
     names = [signature.by for signature in tree.signatures if signature.digest != tree.digest]
@@ -172,7 +172,7 @@ def _dict_to_model(document):
 
 
 def _check_document(document):
-    """Return the content of a file that is a model, of a version we read, and unchanged."""
+    """Return the content of an intact model file of a supported version."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError("it is JSON, but not a model that kt.save or keeptree fit wrote.")
     version = document.get("version")
@@ -183,7 +183,7 @@ def _check_document(document):
 
 
 def _is_savable(value):
-    """Whether a value is of a public class (not of a subclass) that can be saved."""
+    """Whether a value is an instance of a savable public class (not of a subclass)."""
     return isinstance(value, Savable) and _find_class(type(value).__name__) is type(value)
 
 
@@ -195,12 +195,12 @@ def _find_class(name):
 
 
 def _renamed(name, value):
-    """The value of a parameter as it is called today."""
+    """Translate a parameter value of an older file."""
     return _RENAMED.get((name, value), value) if isinstance(value, str) else value
 
 
 class _Encoder:
-    """Encodes values with models and Trees inside; the Trees are listed, each once."""
+    """Encodes values that contain models and Trees; each Tree is stored once."""
 
     def __init__(self, trees):
         self.trees = trees
@@ -234,7 +234,7 @@ class _Encoder:
 
 
 class _Decoder:
-    """Decodes what an encoder wrote, given the Trees and the version of the file."""
+    """Decodes values, given the Trees and the version of the file."""
 
     def __init__(self, trees, version):
         self.trees, self.version = trees, version
@@ -266,7 +266,7 @@ class _Decoder:
             )
         model = kind(**given)
         model.check_parameters()
-        if fitted:  # else it is a parameter that is an estimator, such as a metric
+        if fitted:  # otherwise a parameter that is an estimator, such as a metric
             _set_fitted(model, fitted)
         return model
 

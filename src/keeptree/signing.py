@@ -1,7 +1,7 @@
-"""Sign the tree of a file, and see who signed it and whether it is still the tree they signed.
+"""Sign the tree of a file, and verify its signatures.
 
-A signature is a record, not cryptography: it says who vouched for which tree, and anybody could
-have written it.
+A signature is a record, not cryptography: it states who approved which tree, and anybody could have
+written it.
 """
 
 import warnings
@@ -18,7 +18,7 @@ from keeptree.tree.signature import Signature
 
 @dataclass(frozen=True)
 class Verification:
-    """What is known about a file that could be read: it is complete and consistent.
+    """Result of verifying an intact file.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class Verification:
     version : int
         Version of the format.
     sealed : bool
-        Whether the file has a digest, which fits; the tree files of version 1 have none.
+        Whether the file has a valid digest; tree files of version 1 have none.
     digest : str or None
-        That of the tree; None for a model of several trees.
+        Digest of the tree; None for a model of several trees.
     signatures : tuple of Signature
-        All of them, in the order in which they were made.
+        Signatures in order.
     """
 
     path: str
@@ -50,11 +50,11 @@ class Verification:
 
     @property
     def signed(self) -> bool:
-        """Whether somebody signed this very tree."""
+        """Whether this tree is signed."""
         return len(self.foreign) < len(self.signatures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values; each signature says whether it is of this tree."""
+        """Return JSON-compatible values; each signature states whether it belongs to this tree."""
         signatures = [
             {**signature.to_dict(), "this_tree": signature.digest == self.digest}
             for signature in self.signatures
@@ -68,7 +68,7 @@ def verify_file(path: Filename) -> Verification:
     Parameters
     ----------
     path : str or Path
-        A file that :func:`~keeptree.save` wrote; one that was damaged or changed is a ValueError.
+        File written by :func:`~keeptree.save`; a damaged or changed one raises a ValueError.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def verify_file(path: Filename) -> Verification:
     True
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of foreign signatures, which are in the answer
+        warnings.simplefilter("ignore")  # foreign signatures are part of the result
         model = load(path)
     document = read_json(path)
     tree = tree_of(model)
@@ -110,25 +110,25 @@ def sign_file(
     out: Filename | None = None,
     at: datetime | None = None,
 ) -> Verification:
-    """Add a signature to the tree of a file, which may be a model's.
+    """Add a signature to the tree of a tree or model file.
 
     Parameters
     ----------
     path : str or Path
-        A file that :func:`~keeptree.save` wrote.
+        File written by :func:`~keeptree.save`.
     by : str
-        Who signs.
+        Name of the signer.
     note : str
         One line of free text.
     out : str or Path, optional
-        Where to write the signed file; default ``path`` itself.
+        Signed file to write; by default ``path`` itself.
     at : datetime, optional
-        When, with a time zone; default now.
+        Time with a time zone; now by default.
 
     Returns
     -------
     verification : Verification
-        As :func:`verify_file` returns it.
+        Result of :func:`verify_file`.
     """
     model, out = load(path), path if out is None else out
     tree = tree_of(model)

@@ -1,7 +1,7 @@
-"""Temporary files and folders that do not outlive their process, however it ends.
+"""Temporary files and folders that are removed however the process ends.
 
-One is removed when its block ends, also by SIGINT, SIGTERM and SIGHUP. What SIGKILL or a power
-failure leaves is recognised by its name and removed by the next process that writes to the folder.
+They are removed at the end of the block and on SIGINT, SIGTERM and SIGHUP. Files left by SIGKILL
+or a power failure are recognised by name and removed by the next process that writes to the folder.
 """
 
 import os
@@ -18,48 +18,48 @@ from hashlib import sha256
 _NAME = re.compile(r"\.keeptree-([0-9a-f]{8})-(\d+)-[0-9a-f]{16}\.tmp")
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
-_mine = {}  # path -> process that made it: a forked child must leave its parent's files alone
-_replaced = {}  # signal -> what handled it before
+_mine = {}  # path -> process that created it; a forked child must not remove its parent's files
+_replaced = {}  # signal -> previous handler
 _lock = threading.RLock()
 
 
 @contextmanager
 def temporary_file(folder, mode=0o666):
-    """Yield the path of a new file in a folder, and the file; it is gone afterwards.
+    """Yield the path of a new temporary file and the file itself.
 
     Parameters
     ----------
     folder : Path
-        Where to make it. What a killed process left there is removed first.
+        Parent folder. Files left there by killed processes are removed first.
     mode : int
-        Its permissions, less those that the umask takes.
+        Permissions, reduced by the umask.
 
     Yields
     ------
     path : Path
-        It may be renamed to keep the file.
+        Path; rename it to keep the file.
     file : binary file
         Open for writing; the caller may close it.
     """
     path = _new_path(folder)
-    # Mode x is O_EXCL: a link that somebody put in its place is never followed.
+    # Mode x is O_EXCL: links are never followed.
     with _watching(path), open(path, "xb", opener=partial(os.open, mode=mode)) as file:
         try:
             yield path, file
         finally:
-            with suppress(OSError):  # what cannot be flushed is thrown away
+            with suppress(OSError):  # data that cannot be flushed are discarded
                 file.close()
             path.unlink(missing_ok=True)
 
 
 @contextmanager
 def temporary_folder(folder):
-    """Yield the path of a new folder in a folder; it is gone afterwards, unless it was renamed.
+    """Yield the path of a new temporary folder; rename it to keep it.
 
     Parameters
     ----------
     folder : Path
-        Where to make it. What a killed process left there is removed first.
+        Parent folder. Files left there by killed processes are removed first.
     """
     path = _new_path(folder)
     with _watching(path):
@@ -71,15 +71,14 @@ def temporary_folder(folder):
 
 
 def is_temporary(name):
-    """Whether a path, or None, is that of a file that :func:`temporary_file` made."""
+    """Whether a path was created by :func:`temporary_file`."""
     return name is not None and bool(_NAME.fullmatch(os.path.basename(os.fsdecode(name))))
 
 
 def remove_leftovers(folder):
-    """Remove the temporary files in a folder whose process has ended without removing them.
+    """Remove temporary files in a folder that were left by ended processes.
 
-    Those of another machine or container are left alone: it is unknown here whether their
-    process still runs.
+    Files of other machines or containers are left alone, because their processes may still run.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -94,7 +93,7 @@ def _new_path(folder):
 
 
 def _remove(path):
-    """Remove a file or a folder with all that is in it, as far as the system allows."""
+    """Remove a file or folder with its content, as far as possible."""
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -104,7 +103,7 @@ def _remove(path):
 
 @cache
 def _place():
-    """Where process numbers mean the same: this machine or container."""
+    """Identifier of this machine or container, within which process ids are unique."""
     try:
         namespace = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -114,7 +113,7 @@ def _place():
 
 def _has_ended(process):
     if os.name != "posix":
-        return process != os.getpid()  # Windows refuses to remove a file that is open
+        return process != os.getpid()  # Windows cannot remove an open file
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -126,7 +125,7 @@ def _has_ended(process):
 
 @contextmanager
 def _watching(path):
-    """Remove a file if a signal ends the process meanwhile."""
+    """Remove a file if a signal ends the process."""
     with _lock:
         _mine[path] = os.getpid()
         _catch_signals()
@@ -140,7 +139,7 @@ def _watching(path):
 
 
 def _catch_signals():
-    """Remove the files before a signal ends the process; a program's own handlers stay."""
+    """Install handlers that remove files before a signal ends the process."""
     if _replaced or threading.current_thread() is not threading.main_thread():
         return
     for number in _SIGNALS:
@@ -158,7 +157,7 @@ def _release_signals():
 
 
 def _end(number, _):
-    """Remove this process's files and end as the signal would have."""
+    """Remove the files of this process and end it by the signal."""
     for path, process in list(_mine.items()):
         if process == os.getpid():
             _remove(path)

@@ -4,7 +4,7 @@ from keeptree.output import require_extra
 
 
 def open_console():
-    """Return a rich console on the standard output; an error names the extra that has rich."""
+    """Return a rich console on standard output, or name the extra that installs rich."""
     require_extra("rich", extra="report")
     from rich.console import Console
 
@@ -12,14 +12,14 @@ def open_console():
 
 
 def make_table(head, rows):
-    """Return a rich table: names to the left in the first column, figures to the right.
+    """Return a rich table with names on the left and figures on the right.
 
     Parameters
     ----------
     head : list of str
         Titles of the columns.
     rows : iterable of list
-        Cells: text, or text and its style.
+        Cells: text, or pairs of text and style.
     """
     from rich import box
     from rich.table import Table

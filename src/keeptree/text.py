@@ -1,15 +1,15 @@
-"""Text from a data set made fit to print: cleaned, cut to a width, numbers in few digits."""
+"""Clean and shorten text from data sets, and format numbers."""
 
 import re
 import unicodedata
 
-# What XML 1.0 cannot hold, and marks that would reorder the text after them.
+# Characters not allowed in XML 1.0, and bidirectional control characters.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
-_TITLE_LENGTH = 300  # a tooltip nobody could read is no help
+_TITLE_LENGTH = 300  # maximum length of a tooltip
 
-# Widths in em of a broad sans-serif (DejaVu, Verdana): narrower fonts only leave more air.
+# Widths in em of a wide sans-serif font (DejaVu, Verdana), as an upper bound.
 _WIDTHS = {
     **dict.fromkeys(" .,:;|!'ijlI", 0.32),
     **dict.fromkeys("()[]{}ftr/\\-", 0.41),
@@ -20,15 +20,15 @@ _WIDTHS = {
 
 
 def xml_safe(text):
-    """Return text with the characters replaced that XML cannot hold."""
+    """Replace characters that are not allowed in XML."""
     return _NOT_XML.sub("\ufffd", text)
 
 
 def clean(value):
-    r"""Return a label as one line of text that cannot disturb its surroundings.
+    r"""Return a label as one line of safe text.
 
-    Control characters and direction marks go; right-to-left text is isolated, so that it does not
-    reorder the numbers beside it. An empty label is said to be one.
+    Control characters and direction marks are removed. Right-to-left text is isolated, so that it
+    does not reorder the numbers beside it. An empty label is described as empty.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def text_width(text, size):
 
 
 def shorten(text, width, size):
-    """Return text cut to ``width`` pixels at ``size`` pixels, with an ellipsis where it was cut.
+    """Shorten text to ``width`` pixels at font size ``size``, with an ellipsis.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def shorten(text, width, size):
 
 
 def shorten_title(text):
-    """Return text cut to a length that a tooltip can show."""
+    """Shorten text for a tooltip."""
     return text if len(text) <= _TITLE_LENGTH else text[: _TITLE_LENGTH - 1] + "…"
 
 
@@ -82,9 +82,9 @@ def plain_number(value, digits=4):
 
 
 def enough_digits(value, least=6):
-    """Return how many significant digits to print: ``least``, but whole ones are never cut.
+    """Return the number of significant digits: at least ``least``, and all integer digits.
 
-    Who reads the threshold 20230115.5 must be able to decide as the tree does.
+    A reader of the threshold 20230115.5 must be able to follow the tree's decision.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def enough_digits(value, least=6):
 
 
 def number_text(value, precision=6):
-    """Return a number with ``precision`` significant digits, more if it has as many whole ones.
+    """Return a number with ``precision`` significant digits, or more to show all integer digits.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def number_text(value, precision=6):
 
 
 def count_text(cases):
-    """Return a number of cases: whole, or with one decimal where parts of cases are counted.
+    """Return a number of cases, with one decimal for fractional cases.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def plural(number, one, many=None):
 
 
 def in_hundred(p):
-    """Return a probability in words; an estimate is never said to be 0 or 100.
+    """Return a probability as "n in 100"; estimates are never shown as 0 or 100.
 
     Examples
     --------
