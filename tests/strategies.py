@@ -1,5 +1,7 @@
 """Random trees and rows: numeric and nominal, with empty boxes, ties and missing values."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -88,6 +90,33 @@ def random_tree(
     )
 
 
+def random_oblique_tree(seed, share=0.7, **options):
+    """A tree of ``random_tree`` in which a share of the numeric tests become oblique ones.
+
+    Sums have one to three terms; some repeat the weights of another test, so that regions lie
+    between parallel hyperplanes, or are empty.
+    """
+    tree, rng = random_tree(seed, **options), np.random.default_rng(seed + 1)
+    numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
+    kind, feature, terms, known = tree.kind.copy(), tree.feature.copy(), [()] * tree.n_nodes, []
+    for node in np.flatnonzero((tree.kind == 1) & (rng.random(tree.n_nodes) < share)):
+        columns = rng.permutation(numeric)[: rng.integers(1, 4)]
+        weights = rng.choice([rng.normal(size=len(columns)).astype(np.float32), 1 - columns % 3])
+        pairs = [(f, w) for f, w in zip(columns.tolist(), weights.tolist(), strict=True) if w]
+        known += [tuple(pairs)] if pairs else []
+        if known:
+            terms[node] = known[rng.integers(len(known))] if rng.random() < 0.2 else known[-1]
+            kind[node], feature[node] = 3, -1
+    return replace(
+        tree,
+        kind=kind,
+        feature=feature,
+        term_start=np.cumsum([0, *map(len, terms)]),
+        term_feature=np.array([f for pairs in terms for f, _ in pairs], dtype=int),
+        term_weight=np.array([w for pairs in terms for _, w in pairs], dtype=float),
+    )
+
+
 def random_rows(tree, seed, n=50, missing=0.0, on_threshold=0.3):
     """Encoded rows for ``tree``; a share of the numbers lies exactly on a threshold."""
     rng = np.random.default_rng(seed)
@@ -111,6 +140,22 @@ def decode(tree, X):
         if labels is not None:
             rows[:, f] = [None if np.isnan(v) else labels[int(v)] for v in X[:, f]]
     return rows
+
+
+@st.composite
+def oblique_trees(draw, max_leaves=20, max_classes=4, nominal=True, missing=("error",)):
+    """Random trees with oblique tests among others."""
+    n_features = draw(st.integers(1, 5))
+    return random_oblique_tree(
+        seed=draw(st.integers(0, 2**32 - 1)),
+        n_leaves=draw(st.integers(2, max_leaves)),
+        n_classes=draw(st.integers(1, max_classes)),
+        n_features=n_features,
+        n_nominal=draw(st.integers(0, n_features - 1)) if nominal else 0,
+        missing=draw(st.sampled_from(missing)),
+        compare_dtype=draw(st.sampled_from(["float64", "float32"])),
+        grid=draw(st.sampled_from([None, [0.0, 1.0, 2.0], np.arange(-10, 11) / 10])),
+    )
 
 
 @st.composite

@@ -11,7 +11,7 @@ import keeptree as kt
 from tests.test_saving import answers
 
 FOLDER = Path(__file__).parent / "fixtures" / "saved"
-RELEASED = ["model-3", "model-4", "tree-1", "tree-2"]
+RELEASED = ["model-3", "model-4", "tree-1", "tree-2", "tree-3"]
 STORED = [
     path
     for folder in RELEASED

@@ -41,7 +41,7 @@ def record(required, optional=(), **more):
 
 
 TREE_FIELDS = {
-    "kind": listed({"enum": [0, 1, 2]}, minItems=1),
+    "kind": listed({"enum": [0, 1, 2, 3]}, minItems=1),
     "feature": listed({"type": "integer", "minimum": -1}),
     "threshold": listed(NUMBER),
     "child_start": listed({"type": "integer", "minimum": 0}),
@@ -53,6 +53,9 @@ TREE_FIELDS = {
 TREE_OPTIONAL = {
     "category_start": listed({"type": "integer", "minimum": 0}),
     "category_child": listed({"type": "integer", "minimum": 1}),
+    "term_start": listed({"type": "integer", "minimum": 0}),
+    "term_feature": listed({"type": "integer", "minimum": 0}),
+    "term_weight": listed({"type": "number"}),
     "label": {"anyOf": [listed({"type": "integer", "minimum": 0}), {"type": "null"}]},
     "mean": {"anyOf": [listed({"type": "number"}), {"type": "null"}]},
     "variance": {"anyOf": [listed(NUMBER), {"type": "null"}]},
@@ -60,6 +63,7 @@ TREE_OPTIONAL = {
     "declared": listed({"type": "integer", "minimum": 0}),
     "feature_names": {"anyOf": [listed(TEXT), {"type": "null"}]},
     "categories": listed({"anyOf": [listed(SCALAR, minItems=1), {"type": "null"}]}),
+    "unknown": listed({"type": "integer", "minimum": -2}),
     "compare_dtype": {"enum": ["float64", "float32"]},
     "source": {"type": "object", "additionalProperties": TEXT},
     "signatures": listed({"$ref": "#/$defs/signature"}),

@@ -468,7 +468,7 @@ HOSTILE = [
     "3",
     '{"format": "keeptree.Tree"}',
     '{"format": "keeptree.Tree", "version": 2, "digest": 1}',
-    '{"format": "keeptree.Tree", "version": 3}',
+    '{"format": "keeptree.Tree", "version": 4}',
     '{"format": "other", "version": 1}',
     "[" * 100_000,
     '{"format": "keeptree.Tree", "version": 1, "kind": ' + "9" * 5000 + "}",

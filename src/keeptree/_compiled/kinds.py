@@ -1,3 +1,3 @@
 """Kinds of nodes, as in ``Tree.kind``."""
 
-LEAF, NUMERIC, NOMINAL = 0, 1, 2
+LEAF, NUMERIC, NOMINAL, OBLIQUE = 0, 1, 2, 3

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy import float64, int8, int32, int64
 
-from keeptree._compiled.declare import In, Out, entry
-from keeptree._compiled.kinds import NUMERIC
+from keeptree._compiled.declare import In, Out, entry, inner
+from keeptree._compiled.kinds import NUMERIC, OBLIQUE
 
 
 @entry
@@ -70,3 +70,80 @@ def route_numeric_rows(
             node = following[node, 0 if value <= at else (1 if value > at else 2)]
             f = feature[node]
         leaf[i] = node
+
+
+@entry
+def route_oblique_rows(
+    X: In(float64, 2),
+    kind: In(int8, 1),
+    feature: In(int32, 1),
+    threshold: In(float64, 1),
+    child_start: In(int32, 1),
+    child: In(int32, 1),
+    category_start: In(int32, 1),
+    category_child: In(int32, 1),
+    term_start: In(int32, 1),
+    term_feature: In(int32, 1),
+    term_weight: In(float64, 1),
+    missing_child: In(int32, 1),
+    single: bool,
+    leaf: Out(int64, 1),
+):
+    """``route_rows`` for a tree with oblique tests: a sum that is NaN counts as missing."""
+    for i in range(X.shape[0]):
+        node = 0
+        while kind[node] != 0:
+            if kind[node] == OBLIQUE:
+                first, last = term_start[node], term_start[node + 1]
+                value = weighted_sum(X, i, first, last, term_feature, term_weight, single)
+            else:
+                value = X[i, feature[node]]
+                if single:
+                    value = float64(np.float32(value))
+            if np.isnan(value):
+                following = missing_child[node]
+                if following < 0:
+                    node = -1 - node
+                    break
+                node = following
+            elif kind[node] == NUMERIC or kind[node] == OBLIQUE:
+                node = child[child_start[node] + (0 if value <= threshold[node] else 1)]
+            else:
+                node = category_child[category_start[node] + int64(value)]
+        leaf[i] = node
+
+
+@entry
+def combine_rows(
+    X: In(float64, 2),
+    nodes: In(int64, 1),
+    term_start: In(int32, 1),
+    term_feature: In(int32, 1),
+    term_weight: In(float64, 1),
+    single: bool,
+    first: int,
+    out: Out(float64, 2),
+):
+    """Fill the columns of ``out`` from ``first`` on with the weighted sums of oblique nodes."""
+    for i in range(X.shape[0]):
+        for k in range(len(nodes)):
+            start, stop = term_start[nodes[k]], term_start[nodes[k] + 1]
+            out[i, first + k] = weighted_sum(X, i, start, stop, term_feature, term_weight, single)
+
+
+@inner
+def weighted_sum(X, i, start, stop, term_feature, term_weight, single):
+    """Sum of the terms start to stop of row i, from left to right, each product rounded.
+
+    ``single``: all of it in float32, as treeple does.
+    """
+    if single:
+        short = np.float32(0.0)
+        for k in range(start, stop):
+            product = np.float32(X[i, term_feature[k]]) * np.float32(term_weight[k])
+            short = np.float32(short + product)
+        return float64(short)
+    total = 0.0
+    for k in range(start, stop):
+        total += X[i, term_feature[k]] * term_weight[k]
+    return total

@@ -4,7 +4,6 @@ import numpy as np
 
 from keeptree.evaluation.reliability import reliability_bins
 from keeptree.explanation.unfamiliar import UnfamiliarCount
-from keeptree.tree import LEAF
 
 NO_OUTCOME, NEW_CLASS = -1, -2  # in place of the position of a class
 BINS = 10
@@ -131,7 +130,10 @@ class AuditCount:
 
 def tested_columns(tree):
     """Return the columns that the tree tests, the one that most cases pass first."""
-    inner = np.flatnonzero(tree.kind != LEAF)
-    passed = np.bincount(tree.feature[inner], tree.weight[inner], minlength=tree.n_features)
+    width = np.diff(tree.term_start)
+    feature = np.concatenate([tree.feature, tree.term_feature])
+    weight = np.concatenate([tree.weight, np.repeat(tree.weight, width)])
+    tests = feature >= 0
+    passed = np.bincount(feature[tests], weight[tests], minlength=tree.n_features)
     order = np.argsort(-passed, kind="stable")
     return [f for f in order.tolist() if passed[f] > 0]

@@ -7,7 +7,7 @@ import numpy as np
 
 from keeptree.blocks import ROWS
 from keeptree.savable import expect, expect_array, saved_part
-from keeptree.tree import NOMINAL, NUMERIC
+from keeptree.tree import NOMINAL
 
 _FINE = 0.01  # share of the standard deviation; smaller steps hardly change a distance
 _FIRST_ROWS = 256
@@ -83,8 +83,9 @@ def observe(X, tree, sample_weight=None, columns=None):
         seen[f] = np.bincount(X[known, f].astype(np.int64), minlength=len(tree.categories[f])) > 0
     columns = column_spread(X, sample_weight) if columns is None else columns
     step = np.zeros(tree.n_features)
-    for f in np.unique(tree.feature[tree.kind == NUMERIC]).tolist():
-        step[f] = _find_step(X[:, f], columns[3][f])
+    for f in tree.tested.tolist():
+        if tree.categories[f] is None:
+            step[f] = _find_step(X[:, f], columns[3][f])
     return Observed(*columns, tuple(seen), step == 1, _missing_shares(X, sample_weight), step)
 
 

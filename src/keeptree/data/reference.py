@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree.savable import expect, expect_array, saved_part
-from keeptree.tree import LEAF
 
 _MOST_POINTS = 100
 _ROWS_PER_POINT = 10  # minimum, so that no quantile reveals a single row
@@ -80,7 +79,7 @@ def describe_columns(sample):
     tree, sample = sample.tree, sample.present
     columns = np.arange(tree.n_features)
     if len(columns) > _MOST_COLUMNS:
-        columns = np.unique(tree.feature[tree.kind != LEAF])
+        columns = tree.tested
     described = [_describe(sample.X[:, f], tree.categories[f]) for f in columns.tolist()]
     points, below, known = zip(*described, strict=True) if described else ((), (), ())
     known = np.array(known, dtype=np.int64)

@@ -89,6 +89,13 @@ class Sample:
             self._distinct[feature] = np.unique(values[~np.isnan(values)])
         return self._distinct[feature]
 
+    @cached_property
+    def lifted(self):
+        """The sample with a column more for each weighted sum that the tree tests."""
+        if not self.tree.has_oblique:
+            return self
+        return Sample(self.tree.lifted, self.tree.lift(self.X), self.y, self.weight)
+
     def take(self, rows):
         """Return a subset of the rows, given by a mask, a slice or positions."""
         return Sample(self.tree, self.X[rows], self.y[rows], self.weight[rows])

@@ -17,7 +17,6 @@ from keeptree.explanation.subject import read_given, resolve
 from keeptree.explanation.wording import round_outwards
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.rows import wanted_classes
-from keeptree.tree import LEAF
 
 
 def nearest_change(
@@ -319,10 +318,9 @@ class NearestChanges(Sequence):
             known, _ = search.boxes(())
             if not _counts(known.label, own, wanted).any():
                 return "tree", ()
-            tests = tree.feature[tree.kind != LEAF]
-            names = (tree.feature_name(f) for f in missing_of(row) if f in tests)
+            names = (tree.feature_name(f) for f in missing_of(row) if f in tree.tested)
             return "missing", tuple(("missing", name, np.nan, None) for name in names)
-        tested = set(tree.feature[tree.kind != LEAF].tolist()) - set(missing_of(row))
+        tested = set(tree.tested.tolist()) - set(missing_of(row))
         enough = []
         for kind, f, constraints in search.constraints.loosened():
             if f is not None and f not in tested:

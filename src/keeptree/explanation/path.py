@@ -41,12 +41,17 @@ def collect_path(subject, row, leaf, near):
     """
     tree, observed = subject.tree, subject.observed
     cuts, steps = Cuts(tree, None if observed is None else observed.step), []
+    lifted = tree.lift(row[None])[0]
     for child in tree.path(leaf)[1:]:
         branch = tree.branch(child)
-        node, f, numeric = branch.node, branch.feature, branch.is_numeric
-        missing = bool(np.isnan(row[f]))
-        distance = None if missing else _distance(subject, branch, row[f], cuts)
-        value = None if missing else float(row[f]) if numeric else tree.categories[f][int(row[f])]
+        node, numeric = branch.node, branch.is_numeric
+        value = lifted[tree.lifted.feature[node]]
+        missing = bool(np.isnan(value))
+        distance = None if missing else _distance(subject, branch, value, cuts)
+        if numeric:
+            value = None if missing else float(value)
+        else:
+            value = None if missing else tree.categories[branch.feature][int(value)]
         share = float(tree.shares[child]) if missing and tree.missing[node] == SHARE else 1.0
         step = {
             "node": node,
@@ -69,6 +74,10 @@ def _distance(subject, branch, value, cuts):
     if metric is None:
         return None
     f = branch.feature
+    if branch.is_oblique:
+        columns, weights = map(list, zip(*branch.terms, strict=True))
+        slope = np.hypot.reduce(np.array(weights) / metric.factor_[columns])
+        return float(abs(value - branch.threshold) / slope)
     if branch.is_numeric:
         across = (cuts.lower if branch.sign == "<=" else cuts.upper)[branch.node]
         if across == branch.threshold and tree.compare_dtype == "float32":
@@ -90,4 +99,5 @@ def _tell(step, branch):
         return f"{name} is not known: the tree goes on as if {step['test']}"
     if step["threshold"] is None:
         return f"{name} is {clean(step['value'])}"
+    name = f"{name} =" if branch.is_oblique else name
     return f"{name} {tell_side(step['value'], branch.symbol, branch.threshold)}"

@@ -228,7 +228,7 @@ def _values(tree, row):
             "attribute": clean(tree.feature_name(f)),
             "value": None if np.isnan(row[f]) else plain(decoded[f]),
         }
-        for f in np.unique(tree.feature[tree.kind != LEAF]).tolist()
+        for f in tree.tested.tolist()
     ]
 
 

@@ -227,7 +227,7 @@ class UnfamiliarCount:
         inner = model if isinstance(model, Tree) else unwrap(model)[0]
         self._observed = getattr(inner, "observed_", None)
         width = self.tree.n_features
-        self._tested = set(self.tree.feature[self.tree.kind != LEAF].tolist())
+        self._tested = set(self.tree.tested.tolist())
         self._rows = self._touched = 0
         self._labels = [Counter() for _ in range(width)]
         self._unseen, self._decisions, self._missing, self._below, self._above = np.zeros(
@@ -321,12 +321,13 @@ class UnfamiliarCount:
         row = np.flatnonzero(unseen.any(axis=1))
         node, share = np.zeros(len(row), dtype=np.int64), np.ones(len(row))
         touched = np.zeros_like(unseen)
+        tree, rows = self.tree.lifted, self.tree.lift(rows)
         while len(row):
-            inner = self.tree.kind[node] != LEAF
+            inner = tree.kind[node] != LEAF
             row, node, share = row[inner], node[inner], share[inner]
-            tested = self.tree.feature[node]
-            touched[row, tested] |= unseen[row, tested]
-            row, node, share = descend(self.tree, rows, row, node, share)
+            tested = self.tree.feature[node]  # a weighted sum has no categories, hence none unseen
+            touched[row, tested] |= unseen[row, tested] & (tested >= 0)
+            row, node, share = descend(tree, rows, row, node, share)
         self._decisions += touched.sum(axis=0)
         self._touched += int(touched.any(axis=1).sum())
 

@@ -19,6 +19,7 @@ from keeptree.annotations import Filename
 from keeptree.choice import one_of
 from keeptree.output import check_writable, replacing
 from keeptree.progress import step
+from keeptree.tree import refuse_oblique
 
 __all__ = ["FORMATS", "Export", "Format", "export"]
 
@@ -46,6 +47,7 @@ _ALL = (
     Format("graphviz", "Graphviz", ".dot", "graphviz"),
 )
 FORMATS = {made.name: made for made in _ALL}
+_WITH_SUMS = ("mermaid", "graphviz")  # formats that can write oblique tests
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,12 @@ def export(
     writer = import_module(f"keeptree.exporters.{chosen.module}")
     _check_options(writer.write, chosen, options)
     subject = subject_of(model)
+    if chosen.name not in _WITH_SUMS:
+        refuse_oblique(
+            subject.tree,
+            f"the {chosen.title} export does not write",
+            f"export to {' or '.join(_WITH_SUMS)}, or load the JSON file of the model",
+        )
     if hasattr(writer, "prepare"):
         subject = writer.prepare(subject, **options)
     with step(f"Writing {chosen.title}"):

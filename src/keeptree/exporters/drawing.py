@@ -78,7 +78,7 @@ def cut(text):
 def _box(subject, node):
     tree = subject.tree
     if tree.kind[node] != LEAF:
-        return Box(node, (cut(subject.names[tree.feature[node]]),), None)
+        return Box(node, (cut(tree.branch(tree.children(node)[0]).name),), None)
     label = int(tree.label[node])
     lines = [cut(subject.class_names[label])]
     if tree.weight[0] > 0:

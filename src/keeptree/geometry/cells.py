@@ -6,7 +6,7 @@ box is a set of values over which all of them stay the same.
 """
 
 from keeptree.geometry.boxes import Boxes, Cuts
-from keeptree.tree import ERROR, LEAF, SHARE
+from keeptree.tree import ERROR, LEAF, SHARE, refuse_oblique
 
 _MOST_BOXES = 200_000  # shared missing values multiply them
 
@@ -25,6 +25,7 @@ def find_cells(tree, missing=()):
     -------
     boxes : Boxes
     """
+    refuse_oblique(tree, "nearest changes do not know yet", "use predict_proba")
     return Boxes.pack(_Cells(tree, frozenset(missing)).find())
 
 

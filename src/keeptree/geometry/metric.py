@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from keeptree.choice import did_you_mean
 from keeptree.data.observed import column_spread
 from keeptree.savable import Savable, expect, expect_array
-from keeptree.tree import LEAF, Tree
+from keeptree.tree import Tree
 
 
 class Metric(Savable, BaseEstimator):
@@ -141,7 +141,7 @@ class Metric(Savable, BaseEstimator):
         for name in ("center_", "scale_", "factor_"):
             expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
         _require_positive(self.factor_, "factor_", tree)
-        tested = np.unique(tree.feature[tree.kind != LEAF])
+        tested = tree.tested
         costs = self.category_costs_
         expect(isinstance(costs, list) and len(costs) == tree.n_features, "costs do not fit")
         for f, labels in enumerate(tree.categories):
@@ -153,7 +153,7 @@ class Metric(Savable, BaseEstimator):
 
     def _matrices(self, X, tree, y, sample_weight):
         nominal = [f for f, labels in enumerate(tree.categories) if labels is not None]
-        tested = np.intersect1d(nominal, tree.feature[tree.kind != LEAF]).astype(int).tolist()
+        tested = np.intersect1d(nominal, tree.tested).astype(int).tolist()
         matrices = [None] * tree.n_features
         if isinstance(self.nominal, Mapping):
             for key, matrix in self.nominal.items():

@@ -16,7 +16,7 @@ from keeptree._compiled.program import (
 from keeptree.geometry.boxes import Boxes, category_prices
 from keeptree.geometry.off_grid import OffGrid
 from keeptree.geometry.regions import find_regions
-from keeptree.tree import NUMERIC
+from keeptree.tree import NUMERIC, refuse_oblique
 
 # Of scaled coordinates: their squares, added over any number of columns, stay finite.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
@@ -45,6 +45,7 @@ def compile_program(tree, metric, step=None):
 
     With the step of each column (0: any number) it measures to the multiples of the steps.
     """
+    refuse_oblique(tree, "distances cannot be measured to yet", "use a method without distances")
     numeric = np.unique(tree.feature[tree.kind == NUMERIC])
     step = None if step is None or not step[numeric].any() else step
     regions = find_regions(tree, step)

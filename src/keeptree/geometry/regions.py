@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree.geometry.boxes import ANYTHING, Boxes, Cuts, Side
-from keeptree.tree import LEAF
+from keeptree.tree import LEAF, refuse_oblique
 
 _UNREACHABLE, _MIXED = -1, -2
 
@@ -46,6 +46,7 @@ class Regions:
 
 def find_regions(tree, step=None):
     """Regions of a classification tree; with the step of each column, those of its multiples."""
+    refuse_oblique(tree, "have no boxes", "measure distances with kt.Boundary")
     cuts = Cuts(tree, step)
     label, found, children, edge = _common_labels(cuts), [], {}, {}
     for node, parent, box, outer in _walk(cuts, lambda node: label[node] == _MIXED):

@@ -79,8 +79,7 @@ def count_rows(tree, rows, codes, weight=None, missing=None, keep_labels=True):
         Whether nodes keep their classes; otherwise the largest count decides.
     """
     weight = np.ones(len(rows)) if weight is None else weight
-    tested = np.unique(tree.feature[tree.kind != LEAF])
-    complete = ~np.isnan(rows[:, tested]).any(axis=1)
+    complete = ~np.isnan(rows[:, tree.tested]).any(axis=1)
     # Rows without missing values determine the weights of the children.
     tree = _with_counts(tree, rows[complete], codes[complete], weight[complete], keep_labels)
     tree = set_missing(tree, missing)

@@ -51,6 +51,8 @@ class Line:
         Whether missing values and unknown categories take this branch.
     leaf : Leaf or None
         None if there are branches below it.
+    terms : tuple
+        Of a weighted sum, whose text is the ``name``: pairs of a column's name and its weight.
     """
 
     number: int
@@ -63,6 +65,13 @@ class Line:
     missing: bool = False
     unseen: bool = False
     leaf: Leaf | None = None
+    terms: tuple = ()
+
+    @property
+    def names(self):
+        """The columns it names: none, one, or those of a weighted sum."""
+        alone = () if self.name is None else (self.name,)
+        return tuple(name for name, _ in self.terms) or alone
 
     def fail(self, sentence, part=None):
         """Raise an error at the start of the line, or at its name (0) or value (1)."""

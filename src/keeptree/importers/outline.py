@@ -23,7 +23,7 @@ _REST = ("else", "not in", "is known")  # signs for all remaining values
 _LARGEST = sys.float_info.max  # no number exceeds it, so it tests for missing values
 
 
-def build(lines, known=None, missing=ERROR, refused=()):
+def build(lines, known=None, missing=ERROR, refused=(), compare_dtype="float64"):
     """Return the Sketch of the branches in ``lines``.
 
     Parameters
@@ -36,8 +36,12 @@ def build(lines, known=None, missing=ERROR, refused=()):
         Rule for a missing value where no branch takes it.
     refused : sequence of Line
         Lines that name columns whose unknown categories raise an error.
+    compare_dtype : {"float64", "float32"}
+        What values are rounded to before they are compared.
     """
-    return _Builder(lines, known, missing, refused).build()
+    sketch = _Builder(lines, known, missing, refused).build()
+    sketch.compare_dtype = compare_dtype
+    return sketch
 
 
 def single_leaf(leaf, known=None):
@@ -93,8 +97,21 @@ class _Builder:
             first.fail("expected a test; `else` can only come after one")
         for begin, _ in groups[1:]:
             self._check_sibling(first, self.lines[begin])
+        if first.terms:
+            self._check_sum(first)
+            return self._numeric(sketch, node, None, groups, above)
         split = self._nominal if first.name in self.nominal else self._numeric
         return split(sketch, node, self.place[first.name], groups, above)
+
+    def _check_sum(self, line):
+        """Fail unless a weighted sum is one of numbers, each column in it once."""
+        for name in line.names:
+            if name in self.nominal:
+                line.fail(f"`{name}` has categories, which cannot be added up", 0)
+        if len(set(line.names)) < len(line.names):
+            line.fail(f"a column stands twice in `{line.name}`", 0)
+        if line.sign not in _NUMBERS:
+            line.fail(f"a weighted sum is compared by <= or >, not by `{line.sign}`", 0)
 
     def _leads_on(self, begin, end):
         """Whether a branch has branches below it."""
@@ -113,7 +130,7 @@ class _Builder:
 
     def _nominal_names(self):
         """Names of the nominal columns, by their tests or by the data."""
-        names = {line.name for line in self.lines if line.sign in _LISTS}
+        names = {line.name for line in self.lines if line.sign in _LISTS and not line.terms}
         if self.known is not None:
             asked = {line.name for line in self.lines if line.sign in _IS}
             compared = {line.name for line in self.lines if line.sign in _NUMBERS}
@@ -143,20 +160,22 @@ class _Builder:
         if names is None:
             raise ValueError("A tree written as text names its columns; give X as a data frame.")
         for line in self.lines:
-            if line.name is not None and line.name not in names:
-                guess = did_you_mean(line.name, names)
+            for name in line.names:
+                if name in names:
+                    continue
+                guess = did_you_mean(name, names)
                 listed = "" if guess else f"; the columns are {', '.join(map(repr, names[:10]))}"
                 more = ", ..." if listed and len(names) > 10 else ""
-                line.fail(f"`{line.name}` is no column{guess}{listed}{more}", 0)
+                line.fail(f"`{name}` is no column{guess}{listed}{more}", 0)
 
     def _names(self):
         if self.known is not None:
             return list(self.known.names)
-        return list(dict.fromkeys(line.name for line in self.lines if line.name is not None))
+        return list(dict.fromkeys(name for line in self.lines for name in line.names))
 
     def _all_categories(self, names):
         data = self.known.categories if self.known is not None else (None,) * len(names)
-        tested = {line.name for line in self.lines}
+        tested = {name for line in self.lines for name in line.names}
         return tuple(
             self.categories.get(name, None if name in tested else labels)
             for name, labels in zip(names, data, strict=True)
@@ -207,6 +226,9 @@ class _Builder:
             return sketch.numeric(node, feature, _LARGEST, 1), [above, above]
         threshold = first.value if first.sign in ("<=", ">") else just_below(first.value)
         missing = self._missing_branch(lines)
+        if first.terms:
+            terms = [(self.place[name], weight) for name, weight in first.terms]
+            return sketch.oblique(node, terms, threshold, missing), [above, above]
         return sketch.numeric(node, feature, threshold, missing), [above, above]
 
     def _nominal(self, sketch, node, feature, groups, above):

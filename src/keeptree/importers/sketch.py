@@ -6,7 +6,7 @@ import numpy as np
 
 from keeptree.data.columns import AS_MISSING
 from keeptree.data.labels import other_label
-from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, SHARE, Tree
+from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, OBLIQUE, SHARE, Tree
 
 _LARGEST = np.finfo(np.float64).max
 
@@ -51,6 +51,7 @@ class Sketch:
     def __post_init__(self):
         self.kind, self.feature, self.threshold, self.missing = [], [], [], []
         self.children, self.branch_of, self.counts, self.label = [], [], [], []
+        self.terms = []
         self.parent = []
         self.values = {}  # regression: node -> weight, mean and variance
         self.add()
@@ -74,6 +75,7 @@ class Sketch:
             (self.missing, ERROR),
             (self.children, ()),
             (self.branch_of, ()),
+            (self.terms, ()),
             (self.counts, None),
             (self.label, None),
             (self.parent, None),
@@ -89,6 +91,12 @@ class Sketch:
         """
         self.threshold[node] = float(np.clip(threshold, -_LARGEST, _LARGEST))
         return self._split(node, NUMERIC, feature, 2, missing)
+
+    def oblique(self, node, terms, threshold, missing=ERROR):
+        """Let a node test a weighted sum, of pairs of a column and its weight, as ``numeric``."""
+        self.terms[node] = tuple((int(feature), float(weight)) for feature, weight in terms)
+        self.threshold[node] = float(np.clip(threshold, -_LARGEST, _LARGEST))
+        return self._split(node, OBLIQUE, -1, 2, missing)
 
     def nominal(self, node, feature, branch_of, missing=ERROR, width=None):
         """Add a nominal test that sends category k to ``branch_of[k]``; return the children.
@@ -142,6 +150,9 @@ class Sketch:
             child=np.array([c for below in self.children for c in below], dtype=np.int64),
             category_start=np.cumsum([0, *map(len, self.branch_of)]),
             category_child=self._category_children(),
+            term_start=np.cumsum([0, *map(len, self.terms)]),
+            term_feature=np.array([f for terms in self.terms for f, _ in terms], dtype=np.int64),
+            term_weight=np.array([w for terms in self.terms for _, w in terms], dtype=np.float64),
             missing=self.missing,
             **(self._regression() if self.values else self._classification()),
             n_features=self.n_features,

@@ -5,7 +5,7 @@ import re
 
 from keeptree.importers.line import Leaf, Line, OutlineError
 from keeptree.importers.outline import build, single_leaf
-from keeptree.tree.text import is_number_text, label_value
+from keeptree.tree.text import ROUNDED, is_number_text, label_value, starts_sum
 
 _SIGNS = {
     "<=": "<=", "≤": "<=", "<": "<", ">=": ">=", "≥": ">=", ">": ">",
@@ -17,6 +17,8 @@ _OPERATOR = re.compile(
     r"<=|>=|!=|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)"
     rf"|(?<=[\s\"])is\s+(?:known|missing|unseen)(?=\s*{_ALSO}(?::|$))"
 )
+_TERM = re.compile(r"\s*([+-]?)\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*[*×]\s*")
+_NEXT_TERM = re.compile(rf"\s*(?:(?=[+-]){_TERM.pattern}|{_OPERATOR.pattern})")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NEW_LINE = re.compile(r"\r\n|\r|\n")
 _MARGIN = re.compile(r"[\s|]*")
@@ -25,6 +27,7 @@ _REFUSE = re.compile(r"refuse\s+unseen\s+(?=\S)")
 _PLAIN_LABEL = re.compile(r"[^,:(){}\"]*")
 _CASES = re.compile(r"\s*([0-9.eE+-]+)\s*(?:/\s*([0-9.eE+-]+))?\s*")
 _EXPECTED = "expected a test such as `age <= 45`, `owner = yes` or `owner in {no, unknown}`"
+_WEIGHTED = "expected weighted columns such as `0.8 * age - 1.2 * income <= 3.4`"
 
 
 def read_written(text, *, known=None):
@@ -35,8 +38,9 @@ def read_written(text, *, known=None):
     text : str
         One branch per line, indented by depth. Also supported are ``|`` as indentation, ``<`` and
         ``>=``, ``!=`` and ``not in``, a last branch ``else``, and comment lines with ``#``;
-        ``or missing``, ``or unseen``, ``is missing``, ``is known`` and ``is unseen``; and lines
-        such as ``refuse unseen colour`` before the tree.
+        ``or missing``, ``or unseen``, ``is missing``, ``is known`` and ``is unseen``; weighted sums
+        such as ``0.8 * age - 1.2 * income <= 3.4``; and before the tree lines such as ``refuse
+        unseen colour``, or ``round to float32`` if sums are computed in it.
     known : Known, optional
         Labels of the data, to check names, categories and classes against.
 
@@ -52,12 +56,15 @@ def read_written(text, *, known=None):
         raise ValueError(f"The text holds no tree: {_EXPECTED} in each line.")
     if len(lines) == 1 and lines[0].is_leaf_alone:
         return single_leaf(lines[0].leaf(), known)
+    rounded = [reader for reader in lines if reader.raw.strip() == ROUNDED]
+    lines = [reader for reader in lines if reader not in rounded]
     refusals = [reader for reader in lines if reader.is_refusal]
     branches = [reader for reader in lines if not reader.is_refusal]
     if not branches:
-        lines[0].fail(f"{_EXPECTED} below this line")
+        (rounded + lines)[0].fail(f"{_EXPECTED} below this line")
     refused = [reader.refused() for reader in refusals]
-    sketch = build([reader.line() for reader in branches], known, refused=refused)
+    dtype = "float32" if rounded else "float64"
+    sketch = build([r.line() for r in branches], known, refused=refused, compare_dtype=dtype)
     sketch.source.update(model="text")
     return sketch
 
@@ -107,14 +114,16 @@ class _Reader:
         if re.fullmatch(rf"else\s*{_ALSO}(:.*)?", self.raw[self.at :]):
             self.at += len("else")
             return self._finish(None, "else", (), (self.indent + 1, self.indent + 1))
-        name, sign = self._name(), self._sign()
+        terms = self._terms() if starts_sum(self.raw[self.at :]) else ()
+        name = self.raw[self.indent : self.at].strip() if terms else self._name()
+        sign = self._sign()
         self._skip()
         value_at = self.at
         if sign.startswith("is "):
             value = ()
         else:
             value = self._labels() if sign in ("in", "not in") else self._threshold()
-        return self._finish(name, sign, value, (self.indent + 1, value_at + 1))
+        return self._finish(name, sign, value, (self.indent + 1, value_at + 1), terms)
 
     def leaf(self):
         """Read the class after a colon, and its cases."""
@@ -129,7 +138,7 @@ class _Reader:
             self._cases(leaf)
         return leaf
 
-    def _finish(self, name, sign, value, columns):
+    def _finish(self, name, sign, value, columns, terms=()):
         self._skip()
         also = re.compile(_ALSO).match(self.raw, self.at)
         marks = set(also.group().split()) - {"or"}
@@ -153,7 +162,31 @@ class _Reader:
             missing="missing" in marks or sign == "is missing",
             unseen="unseen" in marks or sign == "is unseen",
             leaf=leaf,
+            terms=terms,
         )
+
+    def _terms(self):
+        """The columns and weights of a weighted sum."""
+        terms = []
+        while (found := _TERM.match(self.raw, self.at)) and (found.group(1) or not terms):
+            weight = float(found.group(1) + found.group(2))
+            if not 0 < abs(weight) < float("inf"):
+                self.fail(f"the weight `{found.group(2)}` must be a finite number and not 0")
+            self.at = found.end()
+            terms.append((self._term_name(), weight))
+        return tuple(terms)
+
+    def _term_name(self):
+        if self.raw[self.at : self.at + 1] == '"':
+            return self._quoted()
+        found = _NEXT_TERM.search(self.raw, self.at)
+        name = "" if found is None else self.raw[self.at : found.start()].strip()
+        if not name:
+            self.fail(_WEIGHTED)
+        if re.search(r"\s[+-]\s", name):
+            self.fail(f"a column of `{name}` has no weight; {_WEIGHTED}, or quote the name")
+        self.at = found.start()
+        return name
 
     def _skip(self):
         while self.at < len(self.raw) and self.raw[self.at].isspace():

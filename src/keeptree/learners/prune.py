@@ -13,7 +13,7 @@ from keeptree._compiled.prune_error import PruneOptions, Rows, count_rows, prune
 from keeptree.data.labels import label_codes
 from keeptree.importers import keep
 from keeptree.learners.shape import label_shape, shape_to_tree, tree_to_shape
-from keeptree.tree import ERROR, LEAF, SHARE, Tree
+from keeptree.tree import ERROR, LEAF, SHARE, Tree, refuse_oblique
 
 
 def prune(
@@ -67,6 +67,7 @@ def prune(
     3
     """
     tree = keep(tree)
+    refuse_oblique(tree, "cannot be pruned here", "prune with the learner that grew the tree")
     if method not in _METHODS:
         raise ValueError(f"method must be one of {sorted(_METHODS)}, got {method!r}.")
     if tree.classes is None:

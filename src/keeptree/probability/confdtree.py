@@ -240,9 +240,10 @@ class ConfDTreeClassifier(ProbabilityModel):
     def _learn(self, sample):
         settings = read_settings(self)
         tested = None if self.interval == "t" else settings.significance
+        sample, tree = sample.lifted, self.tree_.lifted
         self.statistics_ = node_statistics(sample, tested)
-        self.intervals_ = confidence_intervals(self.tree_, self.statistics_, settings)
-        self.walk_ = make_walk(self.tree_, self.statistics_, self.intervals_, settings)
+        self.intervals_ = confidence_intervals(tree, self.statistics_, settings)
+        self.walk_ = make_walk(tree, self.statistics_, self.intervals_, settings)
         if not self.intervals_.takes_part.any():
             warnings.warn(
                 f"No test of the tree can be checked with interval={self.interval!r}, "
@@ -253,15 +254,16 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
-        check_learned(self.tree_, self.statistics_, self.intervals_)
-        self.walk_ = make_walk(self.tree_, self.statistics_, self.intervals_, read_settings(self))
+        tree = self.tree_.lifted
+        check_learned(tree, self.statistics_, self.intervals_)
+        self.walk_ = make_walk(tree, self.statistics_, self.intervals_, read_settings(self))
 
     def _probability(self, X, out):
-        self.walk_.probability(self._check_finite(X), out)
+        self.walk_.probability(self.tree_.lift(self._check_finite(X)), out)
 
     def _affected(self, X, change, out):
         p = np.empty((len(X), len(self.classes_)))
         self._probability(X, p)
-        moved = np.abs(p - self.walk_.leaves(X)).max(axis=1)
+        moved = np.abs(p - self.walk_.leaves(self.tree_.lift(X))).max(axis=1)
         # A tenth of 1 is a little less than 0.1 in floating point.
         out[:] = moved >= change - 1e-9

@@ -105,7 +105,7 @@ class Trace:
 
 def trace_rows(model, X):
     """Trace of each row of an encoded matrix through a fitted ConfDTreeClassifier."""
-    corrected = model.predict_proba_encoded(X)
+    corrected, X = model.predict_proba_encoded(X), model.tree_.lift(X)
     plain = model.walk_.leaves(X)
     return [_Tracer(model, X[i : i + 1]).trace(plain[i], corrected[i]) for i in range(len(X))]
 
@@ -114,7 +114,7 @@ class _Tracer:
     """Reads the record of one row's walk and tells it."""
 
     def __init__(self, model, row):
-        self.model, self.tree, self.row = model, model.tree_, row[0]
+        self.model, self.tree, self.row = model, model.tree_.lifted, row[0]
         record = np.zeros((self.tree.n_nodes, 2 + len(model.tree_.classes)))
         model.walk_.correct(row, np.empty((1, len(model.tree_.classes))), record)
         self.action, self.assigned = record[:, :2].astype(int).T

@@ -16,7 +16,7 @@ from keeptree.probability.pool import (
     make_coherent,
     smoothed_prior,
 )
-from keeptree.probability.refits import Fold, RefittedModel
+from keeptree.probability.refits import Fold, RefittedModel, lift_folds
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.progress import step
 from keeptree.savable import expect
@@ -154,6 +154,7 @@ class KeptTreeClassifier(RefittedModel):
         return True
 
     def _learn(self, sample, folds):
+        sample, folds = sample.lifted, lift_folds(folds)
         prior = smoothed_prior(sample.y, sample.weight, len(self.tree_.classes))
         strengths, C = choose_soft(folds), choose_margin(folds)
         self.soft_ = fit_soft(sample, *strengths)
@@ -183,7 +184,7 @@ class KeptTreeClassifier(RefittedModel):
         for name, kind in zip(EXPERTS, (SoftExpert, MarginExpert, KernelExpert), strict=True):
             expert = getattr(self, f"{name}_")
             expect(isinstance(expert, kind), f"it has no {name} expert")
-            expert.check(self.tree_)
+            expert.check(self.tree_.lifted)
         expect(isinstance(self.pool_, Pool), "it has no pool")
         self.pool_.check(EXPERTS, self.tree_)
 
@@ -194,6 +195,7 @@ class KeptTreeClassifier(RefittedModel):
             make_coherent(out, self.tree_.decide(X))
 
     def _opinions(self, X):
+        X = self.tree_.lift(X)
         return _ask((self.soft_, self.margin_, self.kernel_), X, len(self.classes_))
 
     def _push(self, X, out):
@@ -207,7 +209,7 @@ class KeptTreeClassifier(RefittedModel):
             out[:, -1] = np.log(p) - logits.sum(axis=0)
 
     def _push_tests(self, X, out):
-        out[:] = self.margin_.contributions(X)
+        out[:] = self.margin_.contributions(self.tree_.lift(X))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree._compiled.soft import add_margins, logits_to_shares
 from keeptree.annotations import Floats
 from keeptree.data.sample import stratified_part
-from keeptree.probability.refits import RefittedModel, held_out_loss
+from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
 from keeptree.progress import step
@@ -279,7 +279,7 @@ class MarginTreeClassifier(RefittedModel):
 
         def fill(rows, out):
             self._check_rows(rows)
-            out[:] = expert.contributions(rows)
+            out[:] = expert.contributions(self.tree_.lift(rows))
 
         value = self._map_encoded(rows, fill, (len(tests), len(expert.intercept)))
         mean = expert.intercept + expert.centre.sum(axis=0)
@@ -290,21 +290,21 @@ class MarginTreeClassifier(RefittedModel):
         return self.C == "cv"
 
     def _learn(self, sample, folds):
-        C = choose_margin(folds, PENALTIES if self.C == "cv" else (float(self.C),))
-        self.expert_ = fit_margin(sample, C)
+        penalties = PENALTIES if self.C == "cv" else (float(self.C),)
+        self.expert_ = fit_margin(sample.lifted, choose_margin(lift_folds(folds), penalties))
 
     def _logit(self, X, out):
         self._check_rows(X)
-        self.expert_.logit(X, out)
+        self.expert_.logit(self.tree_.lift(X), out)
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         expect(isinstance(self.expert_, MarginExpert), "it has no margins")
-        self.expert_.check(self.tree_)
+        self.expert_.check(self.tree_.lifted)
 
     def _probability(self, X, out):
         self._check_rows(X)
-        self.expert_.probability(X, out)
+        self.expert_.probability(self.tree_.lift(X), out)
 
 
 def _shown(logits):

@@ -49,6 +49,16 @@ class Fold:
         """The refitted tree."""
         return self.train.tree
 
+    @property
+    def lifted(self):
+        """The fold with a column more for each weighted sum that the refitted tree tests."""
+        return Fold(self.train.lifted, self.test.lifted, self.rows)
+
+
+def lift_folds(folds):
+    """Folds as the methods that look at single tests read them; None stays None."""
+    return None if folds is None else tuple(fold.lifted for fold in folds)
+
 
 def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, most=MOST_ROWS):
     """Refit a kept tree's learner on the folds of its training sample.

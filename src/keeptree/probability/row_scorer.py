@@ -6,7 +6,6 @@ import numpy as np
 
 from keeptree.data.columns import encode_nominal
 from keeptree.data.labels import is_missing, plain
-from keeptree.tree import LEAF
 
 
 class RowAnswer(NamedTuple):
@@ -73,7 +72,7 @@ class RowScorer:
         self._ranks = not hasattr(model, "predict_proba")
         self.classes = tree.classes
         self._labels = [plain(label) for label in tree.classes]
-        tested = np.unique(tree.feature[tree.kind != LEAF]).tolist()
+        tested = tree.tested.tolist()
         self.columns = tuple(tree.feature_name(f) for f in tested)
         self._tested = [(f, tree.feature_name(f), _codes(tree.categories[f])) for f in tested]
         self._sharing = tree.sharing_columns

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.data.sample import stratified_part
-from keeptree.probability.refits import RefittedModel, held_out_loss
+from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
 from keeptree.probability.smoothing import leaf_average
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
 from keeptree.progress import step
@@ -206,20 +206,20 @@ class SoftTreeClassifier(RefittedModel):
     def _learn(self, sample, folds):
         strengths = STRENGTHS if self.strength == "cv" else (float(self.strength),)
         shrinkages = SHRINKAGES if self.shrinkage == "cv" else (float(self.shrinkage),)
-        chosen = choose_soft(folds, strengths, shrinkages)
-        self.expert_ = fit_soft(sample, *chosen)
+        chosen = choose_soft(lift_folds(folds), strengths, shrinkages)
+        self.expert_ = fit_soft(sample.lifted, *chosen)
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         expect(isinstance(self.expert_, SoftExpert), "it has no soft tests")
-        self.expert_.check(self.tree_)
+        self.expert_.check(self.tree_.lifted)
 
     def _probability(self, X, out):
         self._check_rows(X)
         if self.strength_ == 0:
             out[:] = leaf_average(self.tree_, X, _leaf_values(self.tree_, self.shrinkage_))
         else:
-            self.expert_.probability(X, out)
+            self.expert_.probability(self.tree_.lift(X), out)
 
 
 def slope_of(strength):

@@ -18,6 +18,9 @@ _DTYPES = {
     "child": np.int32,
     "category_start": np.int32,
     "category_child": np.int32,
+    "term_start": np.int32,
+    "term_feature": np.int32,
+    "term_weight": np.float64,
     "missing": np.int32,
     "counts": np.float64,
     "label": np.int32,
@@ -42,6 +45,10 @@ def complete(values):
         if done["category_start"] is None:
             done["category_start"] = np.zeros(n_nodes + 1, dtype=np.int32)
             done["category_child"] = np.empty(0, dtype=np.int32)
+        if done["term_start"] is None:
+            done["term_start"] = np.zeros(n_nodes + 1, dtype=np.int32)
+            done["term_feature"] = np.empty(0, dtype=np.int32)
+            done["term_weight"] = np.empty(0)
         if values["classes"] is None:
             done["declared"] = None
         else:

@@ -4,7 +4,8 @@ import sys
 from dataclasses import dataclass
 
 from keeptree.text import number_text
-from keeptree.tree.kinds import NUMERIC
+from keeptree.tree.kinds import NOMINAL, OBLIQUE
+from keeptree.tree.oblique import combination_text
 
 _LARGEST = sys.float_info.max  # no number is above it, so that a test on it is one for missing ones
 
@@ -18,15 +19,17 @@ class Branch:
     node, child : int
         The node with the test, and where the branch leads.
     feature : int
-        Column tested.
+        Column tested; -1 for an oblique test.
     name : str
-        Its name.
+        Its name; of an oblique test the weighted sum.
     sign : {"<=", ">"} or None
         Side of the threshold; None for a nominal test.
     threshold : float or None
         None for a nominal test.
     labels : tuple
         Categories that a nominal test sends this way; empty for a numeric test.
+    terms : tuple
+        Pairs of a column and its weight in the sum of an oblique test; empty for another.
 
     Examples
     --------
@@ -48,6 +51,17 @@ class Branch:
     sign: str | None
     threshold: float | None
     labels: tuple
+    terms: tuple = ()
+
+    @property
+    def is_oblique(self):
+        """Whether a weighted sum of columns is compared with the threshold."""
+        return bool(self.terms)
+
+    @property
+    def columns(self):
+        """The columns tested: one, or those of a weighted sum."""
+        return tuple(feature for feature, _ in self.terms) or (self.feature,)
 
     @property
     def is_numeric(self):
@@ -90,16 +104,17 @@ def find_branch(tree, child):
     if node < 0:
         raise ValueError("No branch leads to the root.")
     feature = int(tree.feature[node])
-    numeric = tree.kind[node] == NUMERIC
+    numeric, oblique = tree.kind[node] != NOMINAL, tree.kind[node] == OBLIQUE
     first = child == tree.children(node)[0]
     return Branch(
         node=node,
         child=int(child),
         feature=feature,
-        name=tree.feature_name(feature),
+        name=combination_text(tree, node) if oblique else tree.feature_name(feature),
         sign=("<=" if first else ">") if numeric else None,
         threshold=float(tree.threshold[node]) if numeric else None,
         labels=() if numeric else _labels(tree, node, feature, child),
+        terms=tree.terms(node),
     )
 
 

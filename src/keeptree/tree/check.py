@@ -7,7 +7,7 @@ import numpy as np
 from keeptree.data.labels import is_missing, plain
 from keeptree.data.table import count_categories
 from keeptree.savable import expect
-from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC, SHARE
+from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC, OBLIQUE, SHARE
 
 _TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
 
@@ -19,6 +19,7 @@ def check_tree(tree):
     _check_shapes(tree)
     _check_structure(tree)
     _check_tests(tree)
+    _check_terms(tree)
     _check_categories(tree)
     _check_missing(tree)
     _check_counts(tree)
@@ -40,7 +41,12 @@ def _check_shapes(tree):
     _expect(n > 0, "it has no node")
     for name in ("kind", "feature", "threshold", "missing"):
         _expect(getattr(tree, name).shape == (n,), f"{name} must hold one number for each node")
-    for name, pointed in (("child_start", "child"), ("category_start", "category_child")):
+    pointers = (
+        ("child_start", "child"),
+        ("category_start", "category_child"),
+        ("term_start", "term_feature"),
+    )
+    for name, pointed in pointers:
         start, targets = getattr(tree, name), getattr(tree, pointed)
         _expect(start.shape == (n + 1,), f"{name} must hold one number more than there are nodes")
         _expect(targets is not None and targets.ndim == 1, f"{pointed} must be a list")
@@ -65,8 +71,8 @@ def _check_shapes(tree):
 def _check_structure(tree):
     n = len(tree.kind)
     _expect(
-        np.isin(tree.kind, (LEAF, NUMERIC, NOMINAL)).all(),
-        "kind must be 0 (leaf), 1 (numeric) or 2 (nominal)",
+        np.isin(tree.kind, (LEAF, NUMERIC, NOMINAL, OBLIQUE)).all(),
+        "kind must be 0 (leaf), 1 (numeric), 2 (nominal) or 3 (oblique)",
     )
     in_range = ((tree.child >= 1) & (tree.child < n)).all()
     _expect(in_range, "a child is not a node of the tree")
@@ -75,6 +81,7 @@ def _check_structure(tree):
     width = np.diff(tree.child_start)
     _expect((width[tree.kind == LEAF] == 0).all(), "a leaf has children")
     _expect((width[tree.kind == NUMERIC] == 2).all(), "a numeric test needs exactly two children")
+    _expect((width[tree.kind == OBLIQUE] == 2).all(), "an oblique test needs exactly two children")
     _expect((width[tree.kind == NOMINAL] >= 1).all(), "a nominal test needs at least one child")
     # Each node has one parent, so anything the root does not reach is a cycle.
     _expect(_reached(tree) == n, "some nodes form a cycle that the root does not reach")
@@ -91,21 +98,45 @@ def _reached(tree):
 
 
 def _check_tests(tree):
-    inner = tree.kind != LEAF
+    inner = (tree.kind == NUMERIC) | (tree.kind == NOMINAL)
     feature = tree.feature[inner]
     in_range = ((feature >= 0) & (feature < tree.n_features)).all()
     _expect(in_range, "a test uses a column that does not exist")
-    _expect((tree.feature[~inner] == -1).all(), "the feature of a leaf must be -1")
+    of_none = (tree.feature[~inner] == -1).all()
+    _expect(of_none, "the feature of a leaf or an oblique test must be -1")
+    compares = (tree.kind == NUMERIC) | (tree.kind == OBLIQUE)
+    _expect(np.isfinite(tree.threshold[compares]).all(), "a threshold is not a finite number")
     _expect(
-        np.isfinite(tree.threshold[tree.kind == NUMERIC]).all(),
-        "a threshold is not a finite number",
-    )
-    _expect(
-        np.isnan(tree.threshold[tree.kind != NUMERIC]).all(), "only a numeric test has a threshold"
+        np.isnan(tree.threshold[~compares]).all(),
+        "only a numeric or an oblique test has a threshold",
     )
     nominal = np.array([labels is not None for labels in tree.categories])
     fits = (nominal[feature] == (tree.kind[inner] == NOMINAL)).all()
     _expect(fits, "a numeric test needs a numeric column and a nominal test one with categories")
+
+
+def _check_terms(tree):
+    """The weighted columns of the oblique tests, and of nothing else."""
+    width, feature, weight = np.diff(tree.term_start), tree.term_feature, tree.term_weight
+    _expect((width[tree.kind != OBLIQUE] == 0).all(), "only an oblique test has weights")
+    _expect((width[tree.kind == OBLIQUE] >= 1).all(), "an oblique test has no weights")
+    sound = weight is not None and weight.shape == feature.shape
+    _expect(sound, "term_weight must hold one number for each term")
+    in_range = ((feature >= 0) & (feature < tree.n_features)).all()
+    _expect(in_range, "an oblique test uses a column that does not exist")
+    _expect(
+        np.isfinite(weight).all() and (weight != 0).all(),
+        "the weights of an oblique test must be finite and not zero",
+    )
+    if tree.compare_dtype == "float32":
+        with np.errstate(over="ignore"):
+            exact = (weight.astype(np.float32) == weight).all()
+        _expect(exact, "a weight does not fit compare_dtype float32")
+    nominal = np.array([labels is not None for labels in tree.categories])
+    _expect(not nominal[feature].any(), "an oblique test cannot use a column with categories")
+    node = np.repeat(np.arange(len(tree.kind)), width)
+    once = len(np.unique(np.stack([node, feature]), axis=1).T) == len(feature)
+    _expect(once, "an oblique test uses a column twice")
 
 
 def _check_categories(tree):

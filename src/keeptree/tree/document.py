@@ -14,7 +14,9 @@ from keeptree.encoding import (
     is_scalar,
 )
 
-FORMAT, VERSION = "keeptree.Tree", 2
+FORMAT, VERSION = "keeptree.Tree", 3
+_OBLIQUE = ("term_start", "term_feature", "term_weight")  # since version 3
+_BEFORE = 2  # of trees without oblique tests, so that older KeepTrees read them
 _UNSEALED = 1  # the last version whose files have no digest
 _NOT_THE_TREE = ("format", "version", "source", "signatures", "digest")
 
@@ -26,7 +28,8 @@ def fields_to_dict(values):
         for name, value in values.items()
         if name not in _USUAL or not _USUAL[name](value)
     }
-    return {"format": FORMAT, "version": VERSION, **encoded}
+    version = VERSION if encoded.keys() & set(_OBLIQUE) else _BEFORE
+    return {"format": FORMAT, "version": version, **encoded}
 
 
 def identity(data):
@@ -86,6 +89,9 @@ def _is_sorted(declared):
 _USUAL = {
     "declared": _is_sorted,
     "signatures": lambda signatures: not signatures,
+    "term_start": lambda start: start[-1] == 0,
+    "term_feature": lambda feature: not len(feature),
+    "term_weight": lambda weight: not len(weight),
     "unknown": lambda unknown: bool((unknown == -1).all()),
 }
 
@@ -152,6 +158,7 @@ def _decode_categories(categories):
 
 _DECODERS = {
     "threshold": _decode_numbers,
+    "term_weight": _decode_numbers,
     "mean": _decode_numbers,
     "variance": _decode_numbers,
     "classes": decode_labels,

@@ -10,7 +10,7 @@ def route(tree, X, strict):
     """Leaf of each row; a missing value without a rule is an error, or goes to the first child."""
     from keeptree._compiled.route import route_numeric_rows  # loads when it is first needed
 
-    if tree.tests_categories:
+    if tree.tests_categories or tree.has_oblique:
         return _route_any(tree, X, strict)
     leaf = np.empty(len(X), dtype=np.int64)
     route_numeric_rows(X, *tree.numeric_steps, tree.compare_dtype == "float32", leaf)
@@ -20,13 +20,14 @@ def route(tree, X, strict):
 
 
 def _route_any(tree, X, strict):
-    from keeptree._compiled.route import route_rows
+    from keeptree._compiled.route import route_oblique_rows, route_rows
 
     following, leaf = tree.missing_child, np.empty(len(X), dtype=np.int64)
     if not strict:
         first = np.append(tree.child, 0)[tree.child_start[:-1]]
         following = np.where(following >= 0, following, first).astype(np.int32)
-    route_rows(
+    terms = (tree.term_start, tree.term_feature, tree.term_weight) if tree.has_oblique else ()
+    (route_oblique_rows if tree.has_oblique else route_rows)(
         X,
         tree.kind,
         tree.feature,
@@ -35,19 +36,26 @@ def _route_any(tree, X, strict):
         tree.child,
         tree.category_start,
         tree.category_child,
+        *terms,
         following,
         tree.compare_dtype == "float32",
         leaf,
     )
     if len(leaf) and leaf.min() < 0:
         row = int(np.argmax(leaf < 0))
-        name = tree.feature_name(tree.feature[-1 - leaf[row]])
+        name = _missing_name(tree, -1 - int(leaf[row]), X[row])
         raise ValueError(
             f"Row {row} has no value for {name!r} (NaN; the first row is row 0), and the tree has "
             "no rule for missing values there; fill it in, or choose a rule with kt.keep(tree, "
             "missing='majority') or keeptree keep --missing majority."
         )
     return leaf
+
+
+def _missing_name(tree, node, row):
+    """Name of the column whose value a test lacks."""
+    columns = [f for f, _ in tree.terms(node)] or [int(tree.feature[node])]
+    return tree.feature_name(next((f for f in columns if np.isnan(row[f])), columns[0]))
 
 
 def numeric_steps(tree):
@@ -77,17 +85,21 @@ def route_shares(tree, X):
         return csr_matrix((np.ones(len(X)), leaf, np.arange(len(X) + 1)), shape)
     rows = np.delete(np.arange(len(X)), shared)
     found = [(rows, leaf[rows], np.ones(len(rows)))]
-    row, node, share = shared, np.zeros(len(shared), dtype=np.int64), np.ones(len(shared))
+    node, share = np.zeros(len(shared), dtype=np.int64), np.ones(len(shared))
+    row, tree, X = np.arange(len(shared)), tree.lifted, tree.lift(X[shared])
     while len(row):
         done = tree.kind[node] == LEAF
-        found.append((row[done], node[done], share[done]))
+        found.append((shared[row[done]], node[done], share[done]))
         row, node, share = descend(tree, X, row[~done], node[~done], share[~done])
     row, node, share = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return csr_matrix((share, (row, node)), shape=shape)
 
 
 def descend(tree, X, row, node, share):
-    """One level down for (row, node, share) triples; a shared missing value becomes several."""
+    """One level down for (row, node, share) triples; a shared missing value becomes several.
+
+    A tree with oblique tests takes part as ``tree.lifted``, with rows of ``tree.lift``.
+    """
     value = X[row, tree.feature[node]]
     if tree.compare_dtype == "float32":
         with np.errstate(over="ignore"):

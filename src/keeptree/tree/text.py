@@ -9,6 +9,7 @@ import numpy as np
 from keeptree.data.labels import is_other_label, plain
 from keeptree.text import number_text
 from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, SHARE
+from keeptree.tree.oblique import written_sum
 
 _INDENT = "  "
 _LARGEST = sys.float_info.max  # no number is above it
@@ -17,6 +18,8 @@ _CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
 _IN_NAMES = re.compile(rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$")
 _IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_SUM = re.compile(r"\s*[+-]?\s*(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*[*×]")  # how a weighted sum begins
+ROUNDED = "round to float32"  # the line before a tree with weighted sums in float32
 
 
 def tree_to_text(tree, precision=6):
@@ -34,7 +37,12 @@ def tree_to_text(tree, precision=6):
     if tree.kind[0] == LEAF:
         return f": {leaf_text(0)}"
     branches = outline(tree, branch_writer(tree, precision), leaf_text, _INDENT)
-    return branches if precision is not None else f"{_refusals(tree)}{branches}"
+    return branches if precision is not None else f"{_rounding(tree)}{_refusals(tree)}{branches}"
+
+
+def _rounding(tree):
+    """A line that says that weighted sums are computed in float32, which no threshold can say."""
+    return f"{ROUNDED}\n" if tree.has_oblique and tree.compare_dtype == "float32" else ""
 
 
 def branch_writer(tree, precision=6):
@@ -96,7 +104,12 @@ def quote_name(name):
     >>> quote_name("petal width (cm)"), quote_name("a <= b")
     ('petal width (cm)', '"a <= b"')
     """
-    return _quoted(name) if _IN_NAMES.search(name) else name
+    return _quoted(name) if _IN_NAMES.search(name) or starts_sum(name) else name
+
+
+def starts_sum(text):
+    """Whether unquoted text begins as a weighted sum does: ``0.8 * age``."""
+    return _SUM.match(text) is not None or text == ROUNDED
 
 
 def quote_label(label, exact=False):
@@ -124,7 +137,8 @@ def _quoted(text):
 
 
 def _branch_text(tree, branch, precision, reachable):
-    name, node = quote_name(branch.name), branch.node
+    node = branch.node
+    name = written_sum(tree, node, precision) if branch.is_oblique else quote_name(branch.name)
     missing = " or missing" if _tells_missing(tree, branch, precision) else ""
     if branch.is_numeric:
         if _tests_missing(tree, node, precision):
@@ -146,7 +160,7 @@ def _branch_text(tree, branch, precision, reachable):
 def _tells_missing(tree, branch, precision):
     """Whether a branch is marked as one that missing values take."""
     rule = tree.missing[branch.node]
-    if rule == SHARE and tree.categories[branch.feature] is not None:
+    if rule == SHARE and not branch.is_numeric:
         taken = tree.category_children(branch.node)
         bare = np.setdiff1d(tree.children(branch.node), taken)
         if len(bare):  # `is missing` on a branch alone would send all missing values there
@@ -177,7 +191,7 @@ def _cut_text(tree, node, precision):
     """
     threshold = float(tree.threshold[node])
     kind = np.float32 if tree.compare_dtype == "float32" else np.float64
-    if precision is None and kind is np.float32:
+    if precision is None and kind is np.float32 and not tree.has_oblique:
         # The text compares in float64: the largest number that still rounds to the left side.
         threshold, kind = _largest_rounding_down(threshold), np.float64
     text = _number(threshold, precision)
@@ -265,7 +279,7 @@ def _reachable_labels(tree):
     for node in tree.preorder.tolist():
         above = reachable[node]
         feature = int(tree.feature[node])
-        nominal = tree.kind[node] != LEAF and tree.categories[feature] is not None
+        nominal = tree.kind[node] == NOMINAL
         for child in tree.children(node).tolist():
             reachable[child] = above
             if nominal:

@@ -15,7 +15,7 @@ from keeptree.data.arrow import from_arrow
 from keeptree.data.table import as_matrix, comparable_names
 from keeptree.encoding import digest_of, read_json, sealed, write_json
 from keeptree.text import plural
-from keeptree.tree import routing
+from keeptree.tree import oblique, routing
 from keeptree.tree.arrays import complete, frozen, sort_classes
 from keeptree.tree.branch import Branch, find_branch
 from keeptree.tree.check import check_tree
@@ -32,23 +32,28 @@ class Tree:
 
     Node 0 is the root. A numeric test sends ``x <= threshold`` to its first child and the rest to
     its second; a nominal test sends each category to a child of its own choice (multiway splits
-    and subsets alike). Every array is checked on construction and is read-only for good.
+    and subsets alike); an oblique test compares a weighted sum of columns with its threshold, as a
+    numeric test compares one column. Every array is checked on construction and is read-only for
+    good.
 
     Parameters
     ----------
     kind : array of shape (n_nodes,)
-        0 for a leaf, 1 for a numeric test, 2 for a nominal test.
+        0 for a leaf, 1 for a numeric test, 2 for a nominal test, 3 for an oblique test.
     feature : array of shape (n_nodes,)
-        Column tested; -1 in a leaf.
+        Column tested; -1 in a leaf and for an oblique test.
     threshold : array of shape (n_nodes,)
-        Threshold of a numeric test; NaN elsewhere.
+        Threshold of a numeric or an oblique test; NaN elsewhere.
     child_start, child : arrays of shape (n_nodes + 1,) and (n_nodes - 1,)
         Node i has the children ``child[child_start[i]:child_start[i + 1]]``.
     category_start, category_child : arrays of shape (n_nodes + 1,) and (any,)
         The nominal node i sends category code k to node ``category_child[category_start[i] + k]``.
+    term_start, term_feature, term_weight : arrays of shape (n_nodes + 1,) and (any,), optional
+        The oblique node i adds up ``term_weight[k]`` times the column ``term_feature[k]`` for k
+        from ``term_start[i]`` to ``term_start[i + 1]``, in this order.
     missing : array of shape (n_nodes,)
-        Where a missing value goes: a child, -1 for "shared among the children by their weight",
-        -2 for "an error".
+        Where a missing value goes (of an oblique test: a sum in which one is missing): a child, -1
+        for "shared among the children by their weight", -2 for "an error".
     counts : array of shape (n_nodes, n_classes)
         Weighted class counts of the training cases in each node; for a regression tree one column,
         the weight.
@@ -73,7 +78,8 @@ class Tree:
         category that stands for all others, -1 for "as a missing value" (the default), -2 for "an
         error".
     compare_dtype : {"float64", "float32"}
-        Values are rounded to this before they are compared with a threshold.
+        Values are rounded to this before they are compared with a threshold; weighted sums are
+        computed in it.
     source : dict of str to str
         Where the tree came from.
     signatures : sequence of Signature, optional
@@ -107,6 +113,9 @@ class Tree:
     n_features: int
     category_start: np.ndarray | None = None
     category_child: np.ndarray | None = None
+    term_start: np.ndarray | None = None
+    term_feature: np.ndarray | None = None
+    term_weight: np.ndarray | None = None
     label: np.ndarray | None = None
     mean: np.ndarray | None = None
     variance: np.ndarray | None = None
@@ -210,6 +219,36 @@ class Tree:
     def has_nominal(self) -> bool:
         """Whether some column is a nominal attribute."""
         return any(labels is not None for labels in self.categories)
+
+    @cached_property
+    def has_oblique(self) -> bool:
+        """Whether some test is on a weighted sum of columns."""
+        return len(self.term_feature) > 0
+
+    @cached_property
+    def tested(self) -> NDArray[Any]:
+        """Columns that the tests read, those of weighted sums included, sorted."""
+        columns = np.concatenate([self.feature[self.feature >= 0], self.term_feature])
+        return frozen(np.unique(columns))
+
+    @cached_property
+    def lifted(self) -> "Tree":
+        """The tree with a column more for each weighted sum, and numeric tests on them.
+
+        It is the tree itself if it has no oblique test; :meth:`lift` makes the rows for it.
+        """
+        return oblique.lift_tree(self) if self.has_oblique else self
+
+    def lift(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return rows of an encoded matrix with the weighted sums behind, for :attr:`lifted`."""
+        return oblique.lift_rows(self, X) if self.has_oblique else X
+
+    def terms(self, node: int) -> tuple[tuple[int, float], ...]:
+        """Return the pairs of a column and its weight of an oblique test."""
+        span = slice(self.term_start[node], self.term_start[node + 1])
+        return tuple(
+            zip(self.term_feature[span].tolist(), self.term_weight[span].tolist(), strict=True)
+        )
 
     def children(self, node: int) -> NDArray[Any]:
         """Children of a node, in order."""
@@ -376,7 +415,9 @@ class Tree:
     def sharing_columns(self) -> NDArray[Any]:
         """Columns tested by a node that shares missing values among its children."""
         tests = (self.missing == SHARE) & (self.kind != LEAF)
-        return frozen(np.unique(self.feature[tests]))
+        terms = np.repeat(tests, np.diff(self.term_start))
+        columns = np.concatenate([self.feature[tests], self.term_feature[terms]])
+        return frozen(np.unique(columns[columns >= 0]))
 
     @cached_property
     def tests_categories(self) -> bool:
@@ -420,7 +461,7 @@ class Tree:
         self, X: NDArray[Any], row: NDArray[Any], node: NDArray[Any], share: NDArray[Any]
     ) -> Any:
         """One level down for (row, node, share) triples; a shared missing value becomes several."""
-        return routing.descend(self, X, row, node, share)
+        return routing.descend(self.lifted, self.lift(X), row, node, share)
 
     @cached_property
     def numeric_steps(self) -> Any:

@@ -43,6 +43,11 @@ def fold(tree, steps, X=None):
         Every raw row reaches the same leaf as in the pipeline. Steps that cannot be folded raise
         a :class:`CannotFoldError`.
     """
+    if tree.has_oblique:
+        raise CannotFoldError(
+            "The tree tests weighted sums of columns, and steps before them cannot be folded into "
+            "the weights without rounding."
+        )
     columns, names = read_columns(steps)
     if len(columns) != tree.n_features:
         raise CannotFoldError(
