@@ -56,12 +56,12 @@ class Nearest:
     @cached_property
     def point(self):
         """The nearest points."""
-        X, region, missing, missing_point, program, _, n_jobs = self._sources
+        X, region, missing, missing_point, program, tree, n_jobs = self._sources
         point = np.empty(X.shape)
 
         def fill(start, stop):
             rows = slice(start, stop)
-            move_rows(program, X[rows], region[rows], point[rows])
+            move_rows(program, tree, X[rows], region[rows], point[rows])
 
         map_rows(fill, len(X), n_jobs)
         point[missing] = missing_point
@@ -234,7 +234,7 @@ class Boundary(Savable, BaseEstimator):
 
     def _compile(self):
         self.program_ = compile_program(self.tree_, self.metric_, self.grid_)
-        self.region_classes_ = self.program_.double.classes
+        self.region_classes_ = self.program_.classes
         self.n_features_in_ = self.tree_.n_features
 
     @property

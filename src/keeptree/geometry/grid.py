@@ -7,6 +7,7 @@ import numpy as np
 
 from keeptree.geometry.metric import column_number
 from keeptree.savable import expect, expect_array
+from keeptree.tree import refuse_oblique
 
 
 def read_grid(grid, tree, observed):
@@ -17,11 +18,13 @@ def read_grid(grid, tree, observed):
     if grid is None:
         return None
     if isinstance(grid, str) and grid == "observed":
-        return observed.step
+        # Multiples on an oblique plane are not multiples of its columns' steps.
+        return np.zeros(tree.n_features) if tree.has_oblique else observed.step
     if not isinstance(grid, Mapping):
         raise ValueError(
             f"grid={grid!r} is not a grid; give None, 'observed' or a dict from columns to steps."
         )
+    refuse_oblique(tree, "are measured between all numbers", "leave the grid out")
     step = np.zeros(tree.n_features)
     for key, value in grid.items():
         f = column_number(tree, key, "grid")

@@ -15,8 +15,9 @@ from keeptree._compiled.program import (
 )
 from keeptree.geometry.boxes import Boxes, category_prices
 from keeptree.geometry.off_grid import OffGrid
+from keeptree.geometry.polytopes import compile_polytopes
 from keeptree.geometry.regions import find_regions
-from keeptree.tree import NUMERIC, refuse_oblique
+from keeptree.tree import NUMERIC
 
 # Of scaled coordinates: their squares, added over any number of columns, stay finite.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
@@ -39,13 +40,19 @@ class Program:
     off_grid: OffGrid | None
     rounded: np.ndarray
 
+    @property
+    def classes(self):
+        """Classes that have a region."""
+        return self.double.classes
+
 
 def compile_program(tree, metric, step=None):
-    """Program of a classification tree under a fitted metric.
+    """Program of a classification tree under a fitted metric; of polytopes if it is oblique.
 
     With the step of each column (0: any number) it measures to the multiples of the steps.
     """
-    refuse_oblique(tree, "distances cannot be measured to yet", "use a method without distances")
+    if tree.has_oblique:
+        return compile_polytopes(tree, metric)
     numeric = np.unique(tree.feature[tree.kind == NUMERIC])
     step = None if step is None or not step[numeric].any() else step
     regions = find_regions(tree, step)

@@ -7,6 +7,7 @@ import numpy as np
 from keeptree._compiled import boxes
 from keeptree._compiled.boundary import run_program, run_single_program
 from keeptree._compiled.program import SAW_NAN, NearestRegions
+from keeptree.geometry import polytopes
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows, round_columns
 
 # Steps from which on it is faster to search a program for each row than to run all of it: where
@@ -44,6 +45,8 @@ def fill_signed(program, tree, X, start, stop, out):
     ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
     first class) if there are two. The rows are checked on the way: see ``check_rows``.
     """
+    if isinstance(program, polytopes.PolytopeProgram):
+        return polytopes.fill_signed(program, tree, X, start, stop, out)
     seen = _run(program, _rows(program, X, start, stop), out.reshape(-1))
     check_rows(tree, X, start, stop, seen)
     if program.off_grid is not None:
@@ -62,6 +65,8 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     values and a region, for it is not known otherwise whether the values must be given a place, and
     those off the grid.
     """
+    if isinstance(program, polytopes.PolytopeProgram):
+        return polytopes.find_nearest(program, tree, X, start, stop, found, wanted, fill)
     rows, n = X[start:stop], stop - start
     own, wanted = np.full(n, -1), np.full(n, -1) if wanted is None else wanted
     seen = _find(program, _rows(program, X, start, stop), own, wanted, found, fill)
@@ -84,8 +89,10 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     return _find_off_grid(program.off_grid, rows, wanted, found, fill, missing, points)
 
 
-def move_rows(program, rows, region, out, fill=False):
+def move_rows(program, tree, rows, region, out, fill=False):
     """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
+    if isinstance(program, polytopes.PolytopeProgram):
+        return polytopes.move_rows(program, tree, rows, region, out)
     rows = np.ascontiguousarray(rows)
     boxes.move_rows(rows, region, program.priced, boxes.NO_RULES, fill, out)
 
@@ -152,13 +159,13 @@ def _settle(program, tree, rows, missing, own, wanted, found):
     if len(missing) == 0:
         return point
     region, label = found.region[missing], found.label[missing]
-    move_rows(program, rows[missing], region, point)
+    move_rows(program, tree, rows[missing], region, point)
     lost = np.flatnonzero(classes_of(tree, point) != label)
     if len(lost):
         again = missing[lost]
         _find_again(program, tree, rows, again, own, wanted, found, True)
         filled = np.empty((len(lost), rows.shape[1]))
-        move_rows(program, rows[again], region[lost], filled, fill=True)
+        move_rows(program, tree, rows[again], region[lost], filled, fill=True)
         lost_again = classes_of(tree, filled) != label[lost]
         # The region does not care about what is still missing, but a test inside it does.
         filled[lost_again] = np.nan_to_num(filled[lost_again])

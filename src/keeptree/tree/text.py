@@ -18,7 +18,7 @@ _CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
 _IN_NAMES = re.compile(rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$")
 _IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_SUM = re.compile(r"\s*[+-]?\s*(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*[*×]")  # how a weighted sum begins
+_SUM = re.compile(r"\s*[+-]?\s*(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*[*×]")
 ROUNDED = "round to float32"  # the line before a tree with weighted sums in float32
 
 

@@ -1,0 +1,361 @@
+"""The regions of a tree with oblique tests: polytopes of one class each, and rows moved into them.
+
+A region is a box (``keeptree.geometry.boxes``) cut by the half-spaces of its oblique tests. The
+functions at the end do for such a tree what those of ``keeptree.geometry.projection`` do for one
+without.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from keeptree._compiled.polytopes import (
+    Polytopes,
+    class_polytopes,
+    nearest_polytopes,
+    project_rows,
+)
+from keeptree.geometry.boxes import Boxes, Cuts, category_prices
+from keeptree.geometry.rows import check_finite, classes_of, round_columns
+from keeptree.tree import LEAF, OBLIQUE
+
+_THIN = 1e-9  # in units of the metric: a region without a ball of this radius counts as empty
+_NUDGES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)  # into a region
+_UNREACHABLE, _MIXED = -1, -2
+
+
+class Half(NamedTuple):
+    """A half-space: ``sign * value <= sign * bound`` of a column, or of a sum of columns."""
+
+    terms: tuple  # pairs of a column and its weight
+    sign: int
+    bound: float
+    test: int
+
+
+class Region(NamedTuple):
+    """A region: the node it stands for, its class, its box and its half-spaces."""
+
+    node: int
+    label: int
+    box: dict
+    halves: tuple
+
+
+@dataclass(frozen=True)
+class PolytopeProgram:
+    """The polytopes of a tree, as compiled functions read them, and their boxes.
+
+    ``columns[r]`` and ``normals[r]`` have the columns that polytope r asks for and, in the metric,
+    the normals of its half-spaces; ``becomes`` belongs to the tables of ``polytopes``.
+    """
+
+    polytopes: Polytopes
+    boxes: Boxes
+    columns: list
+    normals: list
+    becomes: np.ndarray
+    factor: np.ndarray
+    center: np.ndarray
+    rounded: np.ndarray
+
+    @property
+    def classes(self):
+        """Classes that have a region."""
+        return np.unique(self.boxes.label)
+
+
+def compile_polytopes(tree, metric):
+    """Program of a classification tree with oblique tests under a fitted metric."""
+    costs = metric.category_costs_.__getitem__
+    leaves = list(_walk(tree, lambda node: True))
+    probe = pack(tree, leaves, metric.factor_, metric.center_, costs)
+    label = _common_labels(tree, leaves, _can_be_reached(probe))
+    found = _walk(tree, lambda node: label[node] == _MIXED)
+    regions = [r._replace(label=int(label[r.node])) for r in found if label[r.node] >= 0]
+    return pack(tree, regions, metric.factor_, metric.center_, costs)
+
+
+def _walk(tree, goes_on):
+    """Regions in preorder: the leaves, and the nodes below which ``goes_on`` does not lead."""
+    cuts, stack = Cuts(tree), [(0, {}, {})]
+    while stack:
+        node, box, halves = stack.pop()
+        if tree.kind[node] == LEAF or not goes_on(node):
+            yield Region(node, int(tree.label[node]), box, tuple(halves.values()))
+            continue
+        for child in tree.children(node)[::-1].tolist():
+            if tree.kind[node] == OBLIQUE:
+                stack.append((child, box, _cut(tree, halves, node, child)))
+            else:
+                side = cuts.side(box, node, child)
+                stack.append((child, {**box, int(tree.feature[node]): side}, halves))
+
+
+def _cut(tree, halves, node, child):
+    """The half-spaces of a node and that of its oblique test; of parallel ones the tighter."""
+    sign, bound = 1 if child == tree.children(node)[0] else -1, float(tree.threshold[node])
+    key = tree.terms(node), sign
+    if key in halves and sign * halves[key].bound <= sign * bound:
+        return halves
+    return {**halves, key: Half(tree.terms(node), sign, bound, node)}
+
+
+def _common_labels(tree, leaves, reached):
+    """For each node the class that all leaves which can be reached share, or a code for none."""
+    label = np.full(tree.n_nodes, _UNREACHABLE)
+    for region, inside in zip(leaves, reached, strict=True):
+        sides = region.box.values()
+        if inside and all(side.can_be_reached for side in sides):
+            label[region.node] = region.label
+    for node in tree.preorder[::-1].tolist():
+        if tree.kind[node] != LEAF:
+            below = np.unique(label[tree.children(node)])
+            below = below[below != _UNREACHABLE]
+            if len(below):
+                label[node] = below[0] if len(below) == 1 else _MIXED
+    return label
+
+
+def _can_be_reached(program):
+    """Which polytopes have an inside: those that a case enters with some room on every side."""
+    polytopes = program.polytopes
+    inside, n = _shrunk(polytopes, _THIN), len(polytopes.label)
+    rows = np.repeat(np.nan_to_num(program.center)[None], n, axis=0)
+    square, _ = _solve(inside, rows, np.arange(n))
+    with_boxes = np.isfinite(square)
+    for r in range(n):
+        part = slice(program.boxes.start[r], program.boxes.start[r + 1])
+        numeric = program.boxes.table[part] < 0
+        narrow = program.boxes.lower[part] >= program.boxes.upper[part]
+        with_boxes[r] &= not (narrow & numeric).any()
+    return with_boxes
+
+
+def _shrunk(polytopes, by):
+    """The polytopes with every half-space moved inward, by so much in the metric."""
+    return polytopes._replace(bound=polytopes.bound - polytopes.sign * by / polytopes.length)
+
+
+def _solve(polytopes, rows, region):
+    """Squared distances of rows to polytopes, and the multipliers of their half-spaces."""
+    widest = int(np.diff(polytopes.start).max(initial=1))
+    square, multiplier = np.full(len(rows), np.inf), np.zeros((len(rows), widest))
+    project_rows(rows, polytopes, region, square, multiplier)
+    return square, multiplier
+
+
+def pack(tree, regions, factor, center, costs, permitted=None, fixed=()):
+    """The program of regions.
+
+    Parameters
+    ----------
+    tree : Tree
+        Whose regions they are.
+    regions : list of Region
+        Half-spaces may be added to those of the tree, with -1 as their test.
+    factor, center : ndarray of shape (n_features,)
+        What a unit of each numeric attribute costs, and where its values lie.
+    costs, permitted : callable
+        As for :meth:`keeptree.geometry.boxes.Boxes.price`.
+    fixed : sequence of int
+        Columns that do not move.
+    """
+    boxes = Boxes.pack([(r.node, r.label, r.box) for r in regions])
+    sums = list(dict.fromkeys(h.terms for r in regions for h in r.halves if not _is_column(h)))
+    place = {terms: tree.n_features + s for s, terms in enumerate(sums)}
+    free = np.ones(tree.n_features)
+    free[list(fixed)] = 0.0
+    rows, columns, normals, rank = [], [], [], []
+    for region in regions:
+        halves = (*_sides(region.box), *region.halves)
+        used = sorted({f for half in halves for f, _ in half.terms})
+        normal = np.zeros((len(halves), len(used)))
+        for k, half in enumerate(halves):
+            features, weights = map(np.array, zip(*half.terms, strict=True))
+            slope = half.sign * weights * free[features] / factor[features]
+            size = np.hypot.reduce(slope)
+            normal[k, np.searchsorted(used, features)] = slope / size if size else 0.0
+            source = half.terms[0][0] if _is_column(half) else place[half.terms]
+            rows.append((source, half.sign, half.bound, 1 / size if size else 1.0, half.test))
+        columns.append(np.array(used, dtype=np.int64))
+        normals.append(normal)
+        rank.append(min(normal.shape))
+    source, sign, bound, length, test = zip(*rows, strict=True) if rows else ((),) * 5
+    short = [_in_own_span(normal).ravel() for normal in normals]
+    nominal = boxes.table >= 0
+    cost, becomes = _price(tree, boxes, costs, permitted)
+    polytopes = Polytopes(
+        label=boxes.label,
+        start=_starts(len(normal) for normal in normals),
+        source=np.array(source, dtype=np.int64),
+        sign=np.array(sign, dtype=np.float64),
+        bound=np.array(bound, dtype=np.float64),
+        length=np.array(length, dtype=np.float64),
+        test=np.array(test, dtype=np.int64),
+        term_start=_starts(map(len, sums)),
+        term_feature=np.array([f for terms in sums for f, _ in terms], dtype=np.int64),
+        term_weight=np.array([w for terms in sums for _, w in terms], dtype=np.float64),
+        rank=np.array(rank, dtype=np.int64),
+        normal_start=_starts(map(len, short))[:-1],
+        normal=np.concatenate([np.empty(0), *short]),
+        side_start=_starts(nominal)[boxes.start],
+        side_feature=boxes.feature[nominal],
+        table=boxes.table[nominal],
+        n_codes=boxes.n_codes[nominal],
+        cost=cost,
+        failed=boxes.failed,
+    )
+    single = tree.compare_dtype == "float32"
+    numeric = [f for f in tree.tested.tolist() if tree.categories[f] is None]
+    rounded = np.array(numeric if single else [], dtype=np.int64)
+    return PolytopeProgram(polytopes, boxes, columns, normals, becomes, factor, center, rounded)
+
+
+def _is_column(half):
+    """Whether a half-space is on a column as it is."""
+    return len(half.terms) == 1 and half.terms[0][1] == 1.0
+
+
+def _sides(box):
+    """The half-spaces of the numeric sides of a box."""
+    for f in sorted(box):
+        side = box[f]
+        if side.nominal:
+            continue
+        if side.upper < np.inf:
+            yield Half(((f, 1.0),), 1, side.upper, side.upper_test)
+        if side.lower > -np.inf:
+            yield Half(((f, 1.0),), -1, side.lower, side.lower_test)
+
+
+def _in_own_span(normal):
+    """Normals in coordinates of their own span, if that has fewer than there are columns."""
+    if normal.shape[0] >= normal.shape[1]:
+        return normal
+    return np.linalg.qr(normal.T, mode="r").T
+
+
+def _price(tree, boxes, costs, permitted):
+    """What each category of the nominal sides costs to become an allowed one, and which."""
+    cost, becomes = np.empty(len(boxes.allowed)), np.empty(len(boxes.allowed), dtype=np.int64)
+    for f, table in boxes.tables:
+        end = table + len(tree.categories[f])
+        targets = None if permitted is None else permitted(f)
+        priced = category_prices(costs(f), boxes.allowed[table:end], targets)
+        cost[table : end + 1], becomes[table : end + 1] = priced
+    return cost, becomes
+
+
+def _starts(widths):
+    return np.cumsum([0, *widths], dtype=np.int64)
+
+
+def fill_signed(program, tree, X, start, stop, out):
+    """Fill ``out`` with the class-algebraic distances of the rows start to stop of ``X``."""
+    rows, own = _read(program, tree, X, start, stop)
+    distance = np.empty((len(rows), len(tree.classes)))
+    class_polytopes(rows, program.polytopes, own, distance)
+    at = np.arange(len(rows)), own
+    distance[at] = np.inf
+    nearest = distance.min(axis=1)
+    distance[at] = -nearest
+    out[:] = distance[:, : out.shape[1]]
+
+
+def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
+    """Fill ``found`` for the rows start to stop; return those with missing values, and points."""
+    rows, own = _read(program, tree, X, start, stop)
+    wanted = np.full(len(rows), -1) if wanted is None else wanted
+    polytopes = program.polytopes
+    nearest_polytopes(rows, polytopes, own, wanted, found.region, found.distance, found.separator)
+    already = wanted == own
+    found.region[already], found.distance[already], found.separator[already] = -1, 0.0, -1
+    inside = found.region >= 0
+    found.label[:] = np.where(inside, polytopes.label[found.region], own)
+    missing = np.isnan(X[start:stop]).any(axis=1)
+    missing = np.flatnonzero(missing & inside & (not fill))
+    points = np.empty((len(missing), X.shape[1]))
+    given = X[start:stop][missing]
+    move_rows(program, tree, given, found.region[missing], points)
+    lost = np.flatnonzero(classes_of(tree, points) != found.label[missing])
+    if len(lost):  # give the missing values a place, too
+        filled = np.where(np.isnan(given[lost]), program.center, given[lost])
+        part = np.empty(filled.shape)
+        move_rows(program, tree, filled, found.region[missing[lost]], part)
+        points[lost] = part
+    return missing, points
+
+
+def move_rows(program, tree, rows, region, out):
+    """Fill ``out`` with rows moved into their regions; those with a negative one stay.
+
+    They are moved a little further than to the border, as little as lets the tree itself put them
+    inside; a missing value stays missing.
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    out[:] = rows
+    polytopes, todo = program.polytopes, np.flatnonzero(region >= 0)
+    for nudge in (0.0, *_NUDGES):
+        if not len(todo):
+            return
+        inside = _shrunk(polytopes, nudge)
+        part = round_columns(rows[todo], program.rounded)
+        square, multiplier = _solve(inside, part, region[todo])
+        solved = np.isfinite(square)
+        for i, force in zip(todo[solved], multiplier[solved], strict=True):
+            out[i] = _moved(program, rows[i], int(region[i]), force)
+        todo = todo[~_is_inside(program, tree, out[todo], region[todo])]
+
+
+def _moved(program, row, r, force):
+    """A row moved along the normals of a polytope; categories change, and box sides are exact."""
+    boxes, point, columns = program.boxes, row.copy(), program.columns[r]
+    normal = program.normals[r]
+    moved = -(force[: len(normal)] @ normal) / program.factor[columns]
+    at = columns[moved != 0]
+    point[at] = row[at] + moved[moved != 0]
+    for e in range(boxes.start[r], boxes.start[r + 1]):
+        f, value = int(boxes.feature[e]), row[boxes.feature[e]]
+        if np.isnan(value):
+            continue
+        if boxes.table[e] >= 0:
+            point[f] = program.becomes[boxes.table[e] + int(value)]
+        else:
+            point[f] = _within(point[f], boxes.low[e], boxes.high[e], len(program.rounded) > 0)
+    return point
+
+
+def _within(value, low, high, single):
+    """A number inside, as the model compares it: itself, or the end that it passed."""
+    with np.errstate(over="ignore"):
+        compared = float(np.float32(value)) if single else value
+    return high if compared > high else low if compared < low else value
+
+
+def _is_inside(program, tree, points, region):
+    """Whether the tree sends points below the nodes of their regions; with gaps, to their class."""
+    gaps = np.isnan(points).any(axis=1)
+    inside = np.zeros(len(points), dtype=bool)
+    leaf = tree.route(points, strict=False)
+    for i, r in enumerate(region):
+        if gaps[i]:
+            inside[i] = True  # the caller looks
+        else:
+            inside[i] = program.boxes.node[r] in tree.path(leaf[i])
+    return inside
+
+
+def _read(program, tree, X, start, stop):
+    """The rows start to stop as the model compares them, checked, and their classes."""
+    check_finite(X[start:stop], tree, start)
+    rows = X[start:stop]
+    missing = np.isnan(rows).any(axis=1)
+    if missing.any():
+        try:
+            tree.route(rows[missing])
+        except ValueError:
+            tree.route(X)  # the same complaint, with the number of the row in X
+            raise
+    return round_columns(rows, program.rounded), classes_of(tree, rows)
