@@ -32,8 +32,12 @@ _IMPORTERS = {
     "catboost.core.CatBoost": "catboost:live_model",
     "lightgbm.basic.Booster": "lightgbm:live_model",
     "lightgbm.sklearn.LGBMModel": "lightgbm:live_model",
+    "obliquetree._pywrap.BaseTree": "oblique:obliquetree_model",
     "onnx.onnx_ml_pb2.ModelProto": "onnx:live_model",
     "pyspark.ml.base.Model": "spark:live_model",
+    "treeple.tree._classes.ExtraObliqueDecisionTreeClassifier": "oblique:treeple_classifier",
+    "treeple.tree._classes.ObliqueDecisionTreeClassifier": "oblique:treeple_classifier",
+    "treeple.tree._classes.PatchObliqueDecisionTreeClassifier": "oblique:treeple_classifier",
     "xgboost.core.Booster": "xgboost:live_model",
     "xgboost.sklearn.XGBModel": "xgboost:live_model",
 }

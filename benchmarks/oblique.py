@@ -1,0 +1,144 @@
+"""Oblique trees: routing against the libraries that grew them, and the cost per row.
+
+    python -m benchmarks.oblique
+
+Compares ``kt.keep(model)`` with the model itself on 10^6 rows, a third of which lie on the plane of
+a test or a last digit beside it, for each of obliquetree and treeple that is installed (treeple
+needs scikit-learn below 1.7); then prints the time per row of routing, distances and probabilities
+beside an axis-parallel tree of as many leaves.
+"""
+
+import argparse
+import copy
+import importlib.util
+from dataclasses import replace
+
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from benchmarks.timing import best_times
+
+LEAVES = (8, 30, 100)
+
+
+def main():
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows to route")
+    parser.add_argument("--timed", type=int, default=20_000, help="rows to time")
+    options = parser.parse_args()
+    print("routing, rows that end in another leaf than in the library's own tree")
+    for name, model, X in models():
+        compare(name, model, X, options.rows)
+    print("\nmicroseconds per row, one thread")
+    for leaves in LEAVES:
+        for name, seconds in costs(leaves, options.timed).items():
+            shown = "  ".join(f"{what} {1e6 * s:7.2f}" for what, s in seconds.items())
+            print(f"{leaves:4d} leaves, {name:13s}  {shown}")
+
+
+def sample(n, seed=0):
+    """A problem with correlated columns, which oblique tests suit."""
+    X, y = make_classification(
+        n, 8, n_informative=6, n_redundant=1, flip_y=0.05, class_sep=0.8, random_state=seed
+    )
+    return X, y
+
+
+def models():
+    """Yield fitted models with their training rows: those that are installed."""
+    X, y = sample(4000)
+    if importlib.util.find_spec("obliquetree"):
+        from obliquetree import Classifier
+
+        for pairs, depth in ((2, 6), (3, 8), (4, 8)):
+            model = Classifier(n_pair=pairs, max_depth=depth, random_state=0).fit(X, y)
+            yield f"obliquetree, {pairs} columns, depth {depth}", model, X
+    try:
+        from treeple.tree import ObliqueDecisionTreeClassifier
+    except (ImportError, ValueError):  # built for another scikit-learn
+        return
+    for columns in (1.5, 3, 5):
+        model = ObliqueDecisionTreeClassifier(
+            feature_combinations=columns, max_leaf_nodes=60, random_state=0
+        ).fit(X, y)
+        yield f"treeple, {columns} columns, as fitted", model, X
+        yield f"treeple, {columns} columns, copied (sums in column order)", copy.deepcopy(model), X
+
+
+def compare(name, model, X, n):
+    """Print how many rows end in another leaf, how many of them near a plane, and the classes."""
+    tree, rng, other = kt.keep(model), np.random.default_rng(1), 0
+    met = np.zeros((2, tree.n_nodes, tree.n_nodes), dtype=np.int64)  # rows on planes: second part
+    for start in range(0, n, 100_000):
+        rows = X[rng.integers(len(X), size=min(100_000, n - start))]
+        rows = rows + rng.normal(scale=0.3, size=rows.shape) * X.std(axis=0)
+        if tree.compare_dtype == "float32":
+            rows = rows.astype(np.float32).astype(np.float64)
+        moved = on_planes(tree, rows, rng)
+        np.add.at(met, (moved.astype(int), np.asarray(model.apply(rows)), tree.apply(rows)), 1)
+        other += int((tree.predict(rows) != model.predict(rows)).sum())
+    same = met.sum(axis=0).argmax(axis=1)  # nodes have other numbers here and there
+    differ = met.sum(axis=(1, 2)) - met[:, np.arange(len(same)), same].sum(axis=1)
+    print(
+        f"{name}: {tree.n_leaves} leaves, {int((tree.kind == 3).sum())} oblique tests, {n} rows: "
+        f"{differ.sum()} leaves differ ({differ[1]} of rows on a plane), {other} classes differ"
+    )
+
+
+def on_planes(tree, rows, rng):
+    """Move every third row on the plane of a test, or a last digit beside it; which were moved."""
+    moved = np.zeros(len(rows), dtype=bool)
+    moved[::3] = True
+    kind = np.dtype(tree.compare_dtype).type
+    tests = np.flatnonzero(tree.kind == 3)
+    chosen = rng.choice(tests, size=moved.sum())
+    for node in tests:
+        at = np.flatnonzero(moved)[chosen == node]
+        (feature, weight), *rest = tree.terms(node)
+        others = sum(w * rows[at, f] for f, w in rest)
+        value = ((tree.threshold[node] - others) / weight).astype(kind)
+        step = rng.integers(-1, 2, size=len(at))
+        beside = np.nextafter(value, np.where(step < 0, -np.inf, np.inf).astype(kind))
+        rows[at, feature] = np.where(step == 0, value, beside)
+    return moved
+
+
+def costs(leaves, n):
+    """Seconds per row of an oblique tree and of an axis-parallel one, by what is computed."""
+    X, y = sample(4000)
+    rows = sample(n, seed=1)[0]
+    plain = kt.keep(DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y))
+    found = {}
+    for name, tree in (("axis-parallel", plain), ("oblique", tilted(plain, X, y))):
+        boundary = kt.Boundary(tree, n_jobs=1).fit(X)
+        kept = kt.KeptTreeClassifier(tree, n_jobs=1).fit(X, y)
+        calls = (tree.apply, rows), (boundary.distance, rows), (kept.predict_proba, rows)
+        seconds = best_times(calls, repeats=3) / n
+        found[name] = dict(zip(("route", "distance", "kept"), seconds, strict=True))
+    return found
+
+
+def tilted(tree, X, y):
+    """The tree with every test tilted by two more columns, and counted again."""
+    rng, inner = np.random.default_rng(0), tree.kind == 1
+    features, weights = [], []
+    for node in np.flatnonzero(inner):
+        others = rng.permutation(np.delete(np.arange(tree.n_features), tree.feature[node]))[:2]
+        features += [tree.feature[node], *others]
+        weights += [1.0, *rng.normal(scale=0.3, size=2).astype(np.float32).astype(float)]
+    oblique = replace(
+        tree,
+        kind=np.where(inner, 3, 0),
+        feature=np.full(tree.n_nodes, -1),
+        term_start=np.concatenate([[0], np.cumsum(3 * inner)]),
+        term_feature=np.array(features),
+        term_weight=np.array(weights),
+    )
+    return kt.keep(oblique, X, y)
+
+
+if __name__ == "__main__":
+    main()
