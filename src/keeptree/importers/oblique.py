@@ -16,8 +16,6 @@ def obliquetree_model(model):
     It adds in float64, term by term in the order in which it lists them. A missing value makes the
     sum NaN, which is not below the threshold, so that it goes to the second child.
     """
-    if not getattr(model, "_fit", False):
-        raise ValueError("The obliquetree model is not fitted; call fit before it is kept.")
     from obliquetree.utils import export_tree
 
     document = export_tree(model)
