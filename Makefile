@@ -59,14 +59,15 @@ quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 	$(BIN)/python -m benchmarks.quality.grid --splits 2
 
-# make reproduction DATA=folder-with-the-papers-files: hours; what is finished is kept in build.
-REPRODUCE = $(BIN)/python -m reproduction $(if $(DATA),--data-dir $(DATA)) --out build/reproduction
+# Hours; what is finished is kept in build. ARGS="--samples 20" takes less.
+REPRODUCE = $(BIN)/python -m reproduction
 reproduction: $(VENV)/.reproduction
-	$(REPRODUCE) alvarez-2007
-	$(REPRODUCE) alvarez-2005
-	$(REPRODUCE) katz-2012 --samples 3
-	$(REPRODUCE)-plain alvarez-2007 --protocol plain
-	$(BIN)/python -m docs.results build/reproduction build/reproduction-plain
+	$(REPRODUCE) alvarez-2007 $(ARGS)
+	$(REPRODUCE) alvarez-2005 $(ARGS)
+	$(REPRODUCE) alvarez-2007 --protocol plain $(ARGS)
+	$(REPRODUCE) choices $(ARGS)
+	$(REPRODUCE) katz-2012 $(ARGS)
+	$(BIN)/python -m docs.results build/reproduction
 
 # Those of the README and the guide; needs Chromium.
 pictures: $(VENV)/.test

@@ -1,52 +1,135 @@
-"""Put the reports of ``python -m reproduction`` into docs/reproduction.md.
+"""Make docs/reproduction.md from the raw results beside it.
 
-``make reproduction`` runs it: python -m docs.results FOLDER [PLAIN], with the output folder of
-the papers and that of alvarez-2007 with --protocol plain. A section of a report replaces that of
-the same heading on the page. Whatever follows **Reading.** in a section, and every other section,
-is written by hand.
+``python -m docs.results`` writes the page again from docs/reproduction.parquet, byte for byte.
+``python -m docs.results FOLDER`` first gathers the raw results of the reports in an output folder
+of ``python -m reproduction``; ``make reproduction`` does so at its end.
+
+A section of a report replaces that of the same heading on the page. Whatever follows **Reading.**
+in a section, and every section that no report has, is written by hand.
 """
 
+import json
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
+from reproduction.raw import read_raw, write_raw
+from reproduction.reproduce import get_reproduction, write_report
+
 PAGE = Path(__file__).with_name("reproduction.md")
-PAPERS = {  # heading on the page -> report
+RAW = Path(__file__).with_name("reproduction.parquet")
+HEADINGS = {  # heading on the page -> report
     "Alvarez, Bernard and Deffuant (2007)": "alvarez-2007",
+    "What was chosen after looking": "choices",
+    "On ordinary samples": "alvarez-2007-plain",
     "Alvarez and Bernard (2005)": "alvarez-2005",
     "Katz, Shabtai, Rokach and Ofek (2012): ConfDTree": "katz-2012",
 }
-PLAIN = "On ordinary samples"
 
 
-def main(folder, plain=None):
-    """Bring the page and its pictures up to date."""
-    reports = {heading: Path(folder) / f"{name}.md" for heading, name in PAPERS.items()}
-    if plain is not None:
-        reports[PLAIN] = Path(plain) / "alvarez-2007.md"
-    there = {heading: path.read_text("utf-8") for heading, path in reports.items() if path.exists()}
-    PAGE.write_text(replace_sections(PAGE.read_text("utf-8"), there), "utf-8")
-    for picture in Path(folder).glob("*.svg"):
-        shutil.copy(picture, PAGE.parent / "images")
-    print(f"{PAGE.name} has {', '.join(there) or 'nothing new'}.")
+def main(folder=None):
+    """Bring the raw results, the page and its pictures up to date."""
+    if folder is not None:
+        write_raw(RAW, *gather(Path(folder)))
+    with tempfile.TemporaryDirectory() as made:
+        page = build_page(PAGE.read_text("utf-8"), RAW, Path(made))
+        for picture in Path(made).glob("*.svg"):
+            shutil.copy(picture, PAGE.parent / "images")
+    PAGE.write_text(page, "utf-8")
+    print(f"{PAGE.name} was made from {RAW.name}.")
+
+
+def gather(folder):
+    """Records and reports of all Parquet files in a folder; a task that several have counts once.
+
+    Parameters
+    ----------
+    folder : Path
+        Output folder of ``python -m reproduction``.
+
+    Returns
+    -------
+    records, reports : dict
+        As :func:`reproduction.raw.write_raw` takes them.
+    """
+    records, reports = {}, {}
+    for name in HEADINGS.values():
+        path = folder / f"{name}.parquet"
+        if not path.exists():
+            continue
+        found, about = read_raw(path)
+        reports |= about
+        for file, done in found.items():
+            known = records.setdefault(file, {})
+            known |= {json.dumps(record["task"], sort_keys=True): record for record in done}
+    return {file: list(known.values()) for file, known in records.items()}, reports
+
+
+def build_page(page, raw, folder):
+    """The page with the sections that the raw results give.
+
+    Parameters
+    ----------
+    page : str
+        The page as it is.
+    raw : Path
+        File of raw results.
+    folder : Path
+        Where reports and pictures are made.
+
+    Returns
+    -------
+    page : str
+    """
+    records, abouts = read_raw(raw)
+    texts = {}
+    for heading, name in HEADINGS.items():
+        if name in abouts:
+            write_one(name, abouts[name], records, folder)
+            texts[heading] = (folder / f"{name}.md").read_text("utf-8")
+    return replace_sections(page, texts)
+
+
+def write_one(name, about, records, folder):
+    """Write one report from raw results."""
+    paper = get_reproduction(about["paper"])
+    mine = [
+        record
+        for record in records[paper.records]
+        if record["task"]["dataset"] in about["datasets"]
+        and (paper.name == "choices"
+             or record["task"].get("protocol", about["protocol"]) == about["protocol"])
+    ]  # fmt: skip
+    plain = name != paper.name  # the other protocol: the paper's three tables are enough
+    tables = ["1", "2", "3"] if plain else list(paper.tables)
+    write_report(paper, about, mine, tables, [] if plain else list(paper.figures), folder)
 
 
 def replace_sections(page, reports):
-    """The page with the sections of the reports, each by the heading under which it belongs."""
+    """The page with the sections of the reports, each by the heading under which it belongs.
+
+    Raises a ValueError if the page has no heading for a section.
+    """
     sections = {heading: dict(_split(text)[1]) for heading, text in reports.items()}
+    left = {(heading, key) for heading, parts in sections.items() for key in parts if key[1] == "#"}
     start, parts = _split(page)
-    here, written = {}, [start]
+    here, written = None, [start]
     for heading, body in parts:
         title = heading.lstrip("# ")
-        if title in (*PAPERS, PLAIN) or heading.startswith("## "):
-            here = sections.get(title, {})
+        if title in HEADINGS or heading.startswith("## "):
+            here = title
         key = f"## {title}"
-        if key in here:
+        if key in sections.get(here, {}):
             _, mark, by_hand = body.partition("\n**Reading.**")
-            body = here[key].rstrip("\n").replace("](", "](images/") + "\n" + mark + by_hand
-            body = body if mark else body + "\n"
+            body = sections[here][key].rstrip("\n").replace("](", "](images/") + "\n"
+            body += mark + by_hand if mark else "\n"
+            left.discard((here, key))
         written.append(heading + body)
+    if left:
+        where, key = min(left)
+        raise ValueError(f"The page has no heading {key.lstrip('# ')!r} under {where!r}; add it.")
     return "".join(written).rstrip("\n") + "\n"
 
 

@@ -1,5 +1,6 @@
 """``python -m reproduction``: a paper's tables and figures, our values beside the published."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -15,12 +16,15 @@ def main(argv=None):
         description="Reproduce a paper's tables and figures, our values beside the published ones.",
     )
     _add_arguments(parser)
-    parser.set_defaults(run=_run, parser=parser)
+    typed = shlex.join(sys.argv[1:] if argv is None else argv)
+    parser.set_defaults(run=_run, parser=parser, command_line=f"{parser.prog} {typed}")
     return run_program(parser, argv)
 
 
 def _add_arguments(parser):
-    parser.add_argument("name", metavar="NAME", help="alvarez-2005, alvarez-2007 or katz-2012")
+    parser.add_argument(
+        "name", metavar="NAME", help="alvarez-2005, alvarez-2007, choices or katz-2012"
+    )
     parser.add_argument(
         "--table", metavar="N", action="append", help="only this table; may be repeated"
     )
@@ -31,7 +35,7 @@ def _add_arguments(parser):
     parser.add_argument(
         "--dataset", metavar="NAME", action="append", help="only this data set; may be repeated"
     )
-    parser.add_argument("--data-dir", metavar="DIR", help="folder with data that is not on PyPI")
+    parser.add_argument("--data-dir", metavar="DIR", help="folder with data files of your own")
     parser.add_argument(
         "--protocol", metavar="NAME", help="how samples are drawn: paper (default) or plain"
     )
@@ -39,6 +43,9 @@ def _add_arguments(parser):
         "--out", metavar="DIR", default="build/reproduction", help="folder (default: %(default)s)"
     )
     parser.add_argument("--jobs", metavar="N", type=int, help="processes; default: all cores")
+    parser.add_argument(
+        "--finished", action="store_true", help="measure nothing, report what is finished"
+    )
     add_json(parser, "the results")
     parser.add_debug()
 
@@ -61,6 +68,8 @@ def _run(options):
         out=options.out,
         n_jobs=options.jobs,
         progress=not options.json,
+        finished=options.finished,
+        command=options.command_line,
     )
     if options.json:
         print_json(report, indent=1)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -35,12 +35,15 @@ class Estimate:
         One-sided p-value in the direction of the mean, where the paper prints one.
     n : int or None
         Number of samples.
+    other : float or None
+        The mean in another copy of the paper, where copies disagree.
     """
 
     mean: float
     error: float | None = None
     p: float | None = None
     n: int | None = None
+    other: float | None = None
 
     @property
     def significant(self):
@@ -74,6 +77,10 @@ class Cell:
         if self.ours is None or self.ours.significant is None:
             return OPEN
         ours, theirs = self.ours, self.published
+        if theirs.other is not None:
+            copies = {replace(self, published=Estimate(mean, theirs.error)).agreement
+                      for mean in (theirs.mean, theirs.other)}  # fmt: skip
+            return copies.pop() if len(copies) == 1 else OPEN
         same_sign = np.sign(ours.mean) == np.sign(theirs.mean)
         if ours.significant and theirs.significant:
             return SAME if same_sign else OPPOSITE
@@ -145,8 +152,9 @@ def read_published(text, columns):
     Parameters
     ----------
     text : str
-        A line for each data set: its name, then one field per column, ``mean±error``, or ``-``. A
-        column named ``p`` holds the p-value of the field before it.
+        A line for each data set: its name, then one field per column, ``mean±error``, or ``-``;
+        ``a|b±error`` where two copies of the paper disagree. A column named ``p`` holds the
+        p-value of the field before it.
     columns : list of str
         Names of the columns.
 
@@ -198,11 +206,6 @@ def count_signs(cells):
     return up, len(sure) - up, len(cells) - len(sure)
 
 
-def share_up(up, down):
-    """Part of the significant cells that are up; None if none is significant."""
-    return up / (up + down) if up + down else None
-
-
 def _limit(n):
     """Standard errors of a two-sided 95 % interval; a published mean is one of 100 samples."""
     return float(t.ppf(0.975, (n or 100) - 1))
@@ -211,7 +214,9 @@ def _limit(n):
 def _read_field(field):
     if field == "-":
         return None
-    mean, _, error = field.partition("±")
-    if not re.fullmatch(r"-?\d+\.?\d*", mean):
+    means, _, error = field.partition("±")
+    mean, _, other = means.partition("|")
+    if not all(re.fullmatch(r"-?\d+\.?\d*", number) for number in (mean, other or mean)):
         raise ValueError(f"{field!r} is not a number with its error.")
-    return Estimate(float(mean), float(error) if error else None)
+    return Estimate(float(mean), float(error) if error else None,
+                    other=float(other) if other else None)  # fmt: skip

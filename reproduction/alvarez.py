@@ -123,9 +123,9 @@ def score_sample(task, data_dir=None):
         tree = learner.fit(sample.X_train, sample.y_train).tree_
         found = [
             _measure_tree(tree, sample),
-            *_measure_smoothing(tree, sample, name),
+            *measure_smoothing(tree, sample, name),
             *_measure_ranking(tree, sample, name),
-            *(_measure_kernel(tree, sample, *options) for options in KERNELS[name]),
+            *(measure_kernel(tree, sample, *options) for options in KERNELS[name]),
         ]
         rows += [{"tree": name, **row} for row in found]
     return [round_row(row) for row in (*rows, _measure_nbtree(sample))]
@@ -166,16 +166,21 @@ def draw_sample(dataset, number, protocol="paper", data_dir=None):
     -------
     sample : Sample
     """
-    X, y = _read(dataset, data_dir)
-    seed = (crc32(dataset.encode()) + number) % 2**32
+    X, y = read_set(CODINGS[dataset], data_dir)
+    return divide(X, y, dataset, number, protocol)
+
+
+def divide(X, y, name, number, protocol):
+    """Draw and divide a sample of coded data; name and number are its seed."""
+    seed = (crc32(name.encode()) + number) % 2**32
     train, test = next(make_protocol(protocol, 1, seed).split(X, y))
     train = np.random.default_rng(seed).permutation(train)  # reduced-error folds go by the order
     return Sample(X[train], y[train], X[test], y[test])
 
 
 @cache
-def _read(dataset, data_dir):
-    coding = CODINGS[dataset]
+def read_set(coding, data_dir=None):
+    """Attributes of a data set, and 1 for its positive class, else 0."""
     data = load(coding.data, data_dir)
     return data.X.to_numpy(dtype=float), np.isin(data.y, coding.positive).astype(int)
 
@@ -192,7 +197,8 @@ def _measure_tree(tree, sample):
     return row
 
 
-def _measure_smoothing(tree, sample, name):
+def measure_smoothing(tree, sample, name):
+    """Yield the rows of Laplace and of the m-estimate."""
     m = weight_of_prior(sample.y_train)
     for method in ("laplace", "m-estimate"):
         model = SmoothedTreeClassifier(tree, method, m=m).fit(sample.X_train, sample.y_train)
@@ -217,7 +223,8 @@ def _measure_ranking(tree, sample, name):
         yield {"method": method, "auc": auc(sample.y_test, score), **areas}
 
 
-def _measure_kernel(tree, sample, scope, bandwidth, metric):
+def measure_kernel(tree, sample, scope, bandwidth, metric):
+    """Return the row of a distance kernel."""
     model = DistanceKernelClassifier(
         tree,
         scope,

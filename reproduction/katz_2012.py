@@ -1,13 +1,11 @@
 """Katz, Shabtai, Rokach and Ofek (2012): ConfDTree, Tables I to III and Figure 6."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
-from scipy.stats import spearmanr, ttest_rel, wilcoxon
+from scipy.stats import ttest_rel, wilcoxon
 
-from reproduction.agreement import OPEN, OTHER, SAME, WEAKER, Cell, Estimate
+from reproduction.agreement import Estimate
 from reproduction.katz import (
     CODINGS,
     SEVERAL,
@@ -15,6 +13,18 @@ from reproduction.katz import (
     list_size_tasks,
     list_tasks,
     score_task,
+)
+from reproduction.katz_2012_claims import claims
+from reproduction.katz_gains import (
+    CLOSE_GAIN,
+    CLOSE_SHARE,
+    CloseCell,
+    MeanCell,
+    PValueCell,
+    ShareCell,
+    estimate,
+    gain,
+    list_names,
 )
 from reproduction.pictures import BLUE, GREY, ORANGE, figure
 from reproduction.published_2012 import (
@@ -25,81 +35,14 @@ from reproduction.published_2012 import (
     VARIANTS,
 )
 from reproduction.reproduce import MeasuredFigure, Reproduction
-from reproduction.tables import Claim, Claims, Picture, Table, number
+from reproduction.tables import Picture, Table, number
 
 _METHODS = (*VARIANTS, "random forest")
-_CLOSE_GAIN, _CLOSE_SHARE = 1.5, 6.0  # points; the paper gives no errors
-_LEAST = 0.25  # a gain below this many % is none
-
-
-@dataclass(frozen=True)
-class CloseCell(Cell):
-    """A value without an error: close to the published one, of the same sign, or of the other."""
-
-    what: ClassVar[str] = f"The gain is within {_CLOSE_GAIN} points of the published one"
-    close: float = _CLOSE_GAIN
-
-    @property
-    def agreement(self):
-        """Same: close. Weaker: the same direction. Other: the other one."""
-        if self.published is None:
-            return None
-        if self.ours is None:
-            return OPEN
-        ours, theirs = self.ours.mean, self.published.mean
-        if abs(ours - theirs) <= self.close:
-            return SAME
-        return WEAKER if _direction(ours) == _direction(theirs) else OTHER
-
-    @property
-    def within_error(self):
-        """Undefined: no published error."""
-        return None
-
-
-@dataclass(frozen=True)
-class ShareCell(CloseCell):
-    """A share of the cases in %."""
-
-    what: ClassVar[str] = f"The share is within {_CLOSE_SHARE:g} points of the published one"
-    close: float = _CLOSE_SHARE
-
-
-@dataclass(frozen=True)
-class PValueCell(Cell):
-    """A mean gain with the p-value of a test over the data sets; published is the p-value."""
-
-    what: ClassVar[str] = "Significance at 0.05 agrees"
-
-    @property
-    def agreement(self):
-        """Whether both or neither are significant; a significant loss is the other sign."""
-        if self.ours is None:
-            return OPEN
-        sure = self.ours.p < 0.05
-        if sure and self.ours.mean < 0:
-            return OTHER
-        return SAME if sure == (self.published.p < 0.05) else WEAKER
-
-    @property
-    def within_error(self):
-        """Undefined: no published error."""
-        return None
-
-
-def gain(results, name, method, area, tree="folds"):
-    """Relative gain in AUC over C4.5 in %, mean over the samples, or None.
-
-    Where all cases tie (one leaf) and ties count 0, so is the AUC: nothing is relative to that.
-    """
-    ours, base = (results.values(name, tree, m, area) for m in (method, "C4.5"))
-    some = base > 0
-    return _estimate(100 * (ours[some] / base[some] - 1))
 
 
 def _table_i(results, key, title, ties, notes):
     rows = {}
-    for name in _names(results):
+    for name in list_names(results, missing=True):
         rows[name] = _gains(results, name, f"auc{ties}", TABLE_I[name])
         if name in SEVERAL:
             published = TABLE_I_WEIGHTED[name]
@@ -108,6 +51,8 @@ def _table_i(results, key, title, ties, notes):
 
 
 def _gains(results, name, area, published):
+    if name not in results.datasets:
+        return [*(CloseCell(None, published[m]) for m in _METHODS), CloseCell(None)]
     cells = [CloseCell(gain(results, name, m, area), published[m]) for m in _METHODS]
     return [*cells, CloseCell(gain(results, name, "noise", area), better=0)]
 
@@ -116,7 +61,7 @@ _NOTES = (
     "Relative gain in AUC over C4.5 in %, on the test cases of ten folds together; ± is the "
     "standard error over repetitions. Of several classes the average over one against the rest, "
     "below it weighted by the size of the class.",
-    f"✓ within {_CLOSE_GAIN} points of the published value, ~ the same direction, ≠ the other: "
+    f"✓ within {CLOSE_GAIN} points of the published value, ~ the same direction, ≠ the other: "
     "the paper gives no errors.",
     "Noise is C4.5 with its ties broken by random numbers. The forest has Weka 3.6's ten trees.",
 )
@@ -136,41 +81,55 @@ table_i_ties_0 = partial(
 )
 
 
-def table_ii(results):
-    """Tests over the data sets, with both ways to count ties."""
-    columns = {
-        f"{test}, ties {shown}": (index, ties)
-        for ties, shown in (("", "½"), ("_ties_0", "0"))
-        for index, test in enumerate(("Wilcoxon", "paired t"))
-    }
+def _table_ii(results, key, title, ties):
+    """Tests over the data sets."""
     rows = {}
     for (average, kind), published in TABLE_II.items():
-        names = [n for n in _names(results) if (n in SEVERAL) == (kind == "several classes")]
+        names = [n for n in list_names(results) if (n in SEVERAL) == (kind == "several classes")]
+        area = ("auc_weighted" if average.startswith("weighted") else "auc") + ties
+        table = TABLE_I_WEIGHTED if average.startswith("weighted") else TABLE_I
+        theirs = [n for n in table if (n in SEVERAL) == (kind == "several classes")]
         for variant in VARIANTS:
-            area = "auc_weighted" if average.startswith("weighted") else "auc"
+            mean = float(np.mean([table[name][variant].mean for name in theirs]))
             rows[f"{kind}, {average}: {variant}"] = [
-                PValueCell(
-                    _test_over_sets(results, names, variant, area + ties, index),
-                    Estimate(_published_mean(names, variant, area), p=published[variant][index]),
-                )
-                for index, ties in columns.values()
+                MeanCell(_mean_over_sets(results, names, variant, area), shown=mean),
+                *(
+                    PValueCell(
+                        _test_over_sets(results, names, variant, area, index),
+                        Estimate(mean, p=p),
+                    )
+                    for index, p in enumerate(published[variant])
+                ),
             ]
     notes = (
-        "Mean difference of the AUC to C4.5 over the data sets (× 100) and the two-sided p-value; "
-        "published: mean of the relative gains in Table I and the p-value.",
-        "✓ both significant at 0.05, or neither; ~ one of them; ≠ ours is significantly worse. "
-        "MiniBooNE is missing where it is not available.",
+        "Mean relative gain over the data sets in %, as in Table I; published: the mean of the "
+        "gains printed there, MiniBooNE included. Then two-sided p-values of tests on the AUCs.",
+        "✓ both p below 0.05, or neither; ~ one of them; ≠ ours is significantly worse.",
     )
-    return Table("II", "tests over the data sets", tuple(columns), rows, notes=notes)
+    columns = ("mean gain", "Wilcoxon", "paired t")
+    return Table(key, title, columns, rows, notes=notes)
+
+
+table_ii = partial(
+    _table_ii, key="II", title="tests over the data sets, tied pairs counted one half", ties=""
+)
+table_ii_ties_0 = partial(
+    _table_ii,
+    key="II-TIES-0",
+    title="tests over the data sets, tied pairs counted 0",
+    ties="_ties_0",
+)
 
 
 def table_iii(results):
     """Share of the cases affected."""
     rows = {}
-    for name in _names(results):
+    for name in list_names(results, missing=True):
         rows[name] = [
             ShareCell(
-                _estimate(results.values(name, "folds", variant, "affected")),
+                estimate(results.values(name, "folds", variant, "affected"))
+                if name in results.datasets
+                else None,
                 TABLE_III[name][variant],
                 better=0,
             )
@@ -178,29 +137,16 @@ def table_iii(results):
         ]
     notes = (
         "Cases of which a probability changed by 0.1 or more.",
-        f"✓ within {_CLOSE_SHARE:g} points of the published share, ~ not.",
+        f"✓ within {CLOSE_SHARE:g} points of the published share, ~ not.",
     )
     return Table("III", "cases affected, in %", VARIANTS, rows, notes=notes)
 
 
-def claims(results):
-    """What the text says."""
-    names = _names(results)
-    return Claims(
-        (
-            _claim_outperforms(results, names),
-            _claim_combined(results, names),
-            _claim_affected(results, names),
-            _claim_no_correlation(results, names),
-            _claim_twins(results),
-        )
-    )
-
-
 def draw_sizes(folder, results):
     """Figure 6: mean relative gain of the combined method against the training size."""
-    groups = {"two classes": [n for n in results.datasets if n not in SEVERAL],
-              "several classes": [n for n in results.datasets if n in SEVERAL]}  # fmt: skip
+    having = [n for n in results.datasets if results.has(n, f"{SIZES[0]} %")]
+    groups = {"two classes": [n for n in having if n not in SEVERAL],
+              "several classes": [n for n in having if n in SEVERAL]}  # fmt: skip
     groups = {kind: names for kind, names in groups.items() if names}
     name = "katz-2012-figure-6.svg"
     spoken = []
@@ -242,24 +188,8 @@ _LINES = (
 
 def _mean_gain(estimates):
     """Mean over the sets that have a gain."""
-    means = [estimate.mean for estimate in estimates if estimate is not None]
+    means = [found.mean for found in estimates if found is not None]
     return np.mean(means) if means else np.nan
-
-
-def _names(results):
-    return [name for name in CODINGS if name in results.datasets]
-
-
-def _direction(value):
-    return 0 if abs(value) < _LEAST else int(np.sign(value))
-
-
-def _estimate(values):
-    n = len(values)
-    if n == 0:
-        return None
-    error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else None
-    return Estimate(float(values.mean()), error, n=n)
 
 
 def _test_over_sets(results, names, variant, area, index):
@@ -276,93 +206,9 @@ def _test_over_sets(results, names, variant, area, index):
     return Estimate(difference, p=float(p), n=len(names))
 
 
-def _published_mean(names, variant, area):
-    table = TABLE_I_WEIGHTED if area.endswith("weighted") else TABLE_I
-    return float(np.mean([table[name][variant].mean for name in names])) if names else 0.0
-
-
-def _wins(results, names, area):
-    """Number of gains and losses of the three variants, and the losses by name."""
-    up, down = 0, []
-    for name in names:
-        for variant in VARIANTS:
-            side = _direction(gain(results, name, variant, area).mean)
-            up += side > 0
-            if side < 0:
-                down.append(f"{name} {variant}")
-    return up, down
-
-
-def _claim_outperforms(results, names):
-    total = 3 * len(names)
-    up, down = _wins(results, names, "auc")
-    up_0, down_0 = _wins(results, names, "auc_ties_0")
-    allowed = [loss for loss in down if loss not in ("spam TDIST", "MiniBooNE TDIST")]
-    share = up / max(1, total)
-    return Claim(
-        "All variants outperform C4.5, except TDIST on spam and MiniBooNE.",
-        "holds" if not allowed and share > 0.9 else "holds in part" if share >= 0.5
-        else "does not hold",
-        f"Of {total} gains in AUC, {up} are above {_LEAST} %, {len(down)} below −{_LEAST} % "
-        f"({', '.join(down) or 'none'}). Ties counted 0: {up_0} and {len(down_0)} "
-        f"({', '.join(down_0) or 'none'}).",
-    )  # fmt: skip
-
-
-def _claim_combined(results, names):
-    means = {v: np.mean([gain(results, n, v, "auc").mean for n in names]) for v in VARIANTS}
-    best = max(means, key=means.get)
-    losses = sum(_direction(gain(results, n, "COMB", "auc").mean) < 0 for n in names)
-    return Claim(
-        "The combined variant clearly performs best.",
-        "holds" if best == "COMB" and not losses else "holds in part" if best == "COMB"
-        else "does not hold",
-        "Mean gain: " + ", ".join(f"{v} {number(m)} %" for v, m in means.items())
-        + f"; the combined one loses on {losses} of {len(names)} sets.",
-    )  # fmt: skip
-
-
-def _claim_affected(results, names):
-    more = sum(_share(results, name, "TDIST") >= _share(results, name, "NORM") for name in names)
-    return Claim(
-        "The t interval affects more cases than the normal one.",
-        "holds" if more == len(names) else "holds in part",
-        f"It does on {more} of {len(names)} sets.",
-    )
-
-
-def _claim_no_correlation(results, names):
-    pairs = [
-        (_share(results, name, v), gain(results, name, v, "auc").mean)
-        for name in names
-        for v in VARIANTS
-    ]
-    if len(names) < 4:
-        return Claim("The share affected and the gain are not correlated.", "open", "Too few sets.")
-    found = spearmanr(*zip(*pairs, strict=True))
-    return Claim(
-        "The share affected and the gain are not correlated.",
-        "holds" if found.pvalue >= 0.05 else "does not hold",
-        f"Spearman's correlation over sets and variants is {number(found.statistic)} "
-        f"(p {found.pvalue:.2g}).",
-    )
-
-
-def _claim_twins(results):
-    if not {"diabetes", "pima"} <= set(results.datasets):
-        return Claim("Diabetes and pima gain differently.", "open", "One of them was not measured.")
-    twins = [gain(results, name, "COMB", "auc").mean for name in ("diabetes", "pima")]
-    return Claim(
-        "Diabetes gains 8.2 % and pima 6.0 % (COMB, Table I).",
-        "does not hold",
-        "They are the same 768 rows, and on the same folds they gain the same: "
-        f"{number(twins[0])} and {number(twins[1])} %. The published difference can only come "
-        "from the folds or from the files.",
-    )
-
-
-def _share(results, name, variant):
-    return results.values(name, "folds", variant, "affected").mean()
+def _mean_over_sets(results, names, variant, area):
+    gains = [gain(results, name, variant, area).mean for name in names]
+    return Estimate(float(np.mean(gains)), n=len(names)) if gains else None
 
 
 REPRODUCTION = Reproduction(
@@ -376,6 +222,7 @@ REPRODUCTION = Reproduction(
         "I": table_i,
         "I-TIES-0": table_i_ties_0,
         "II": table_ii,
+        "II-TIES-0": table_ii_ties_0,
         "III": table_iii,
         "claims": claims,
     },

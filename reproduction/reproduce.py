@@ -4,6 +4,7 @@ A paper is one module with a ``REPRODUCTION``; :data:`PAPERS` lists them.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,15 +12,19 @@ from importlib import import_module
 from pathlib import Path
 
 from keeptree import __version__
-from keeptree.evaluation.runner import run
+from keeptree.evaluation.runner import read_records, run
 from keeptree.output import require_extra, write_text
 from reproduction.data import UnavailableError, load
+from reproduction.provenance import SEEDS, note_run, read_runs, write_provenance
+from reproduction.raw import write_raw
 from reproduction.results import Results
 from reproduction.tables import legend
+from reproduction.verdicts import is_enough
 
 PAPERS = {
     "alvarez-2005": "reproduction.alvarez_2005",
     "alvarez-2007": "reproduction.alvarez_2007",
+    "choices": "reproduction.choices",
     "katz-2012": "reproduction.katz_2012",
 }
 
@@ -54,7 +59,7 @@ class Reproduction:
         For each of the paper's names a coding: ``data`` is the name in
         :data:`reproduction.data.SETS`, ``meaning`` says which class is positive.
     samples : int
-        How many samples the paper took.
+        How many samples a full run takes.
     protocols : tuple of str
         How samples may be drawn; the first is the default.
     tables : dict
@@ -97,6 +102,8 @@ def reproduce(
     out="build/reproduction",
     n_jobs=None,
     progress=True,
+    finished=False,
+    command="",
 ):
     """Reproduce tables and figures of a paper.
 
@@ -114,7 +121,7 @@ def reproduce(
     datasets : list of str, optional
         Data sets, by the paper's names; default all.
     data_dir : str or Path, optional
-        Folder with the data files that are not on PyPI.
+        Folder with data files of your own.
     protocol : str, optional
         How samples are drawn; default as the paper did.
     out : str or Path
@@ -123,6 +130,10 @@ def reproduce(
         Number of processes; default one for each core.
     progress : bool
         Show a progress bar on a terminal.
+    finished : bool
+        Measure nothing: report what is finished.
+    command : str
+        What the user typed, for the report.
 
     Returns
     -------
@@ -144,27 +155,82 @@ def reproduce(
         require_extra("matplotlib", extra="plot")
     out = _output_folder(out)
 
-    report = {"paper": paper.name, "citation": paper.citation, "version": __version__}
-    sections = []
+    about = {"paper": paper.name, "citation": paper.citation, "version": __version__}
+    records = []
+    lists = [paper.list_tasks] if tables else []
+    lists += [figure.list_tasks for figure in map(paper.figures.get, figures)
+              if isinstance(figure, MeasuredFigure)]  # fmt: skip
+    if lists:
+        found, missing = _find_data(paper, datasets, data_dir)
+        checksums = {name: data.checksum for name, data in found.items()}
+        tasks = [task for list_tasks in lists
+                 for task in list_tasks(samples, list(found), checksums, protocol)]  # fmt: skip
+        path = out / paper.records
+        if finished:
+            records = select_finished(tasks, path)
+        else:
+            with note_run(out, command, path):
+                records = run(tasks, partial(paper.work, data_dir=data_dir), path,
+                              n_jobs=n_jobs, progress=progress, description=paper.name)  # fmt: skip
+        about |= _describe(paper, records, found, missing, protocol, samples)
+        about["runs"] = [run for run in read_runs(out) if run["file"] == paper.records]
+    return write_report(paper, about, records, tables, figures, out, data_dir)
 
-    def do_tasks(list_tasks):
-        about, results = _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out,
-                                   n_jobs, progress)  # fmt: skip
-        about["seconds"] = round(about["seconds"] + report.get("seconds", 0), 1)
-        about["failures"] = report.get("failures", []) + about["failures"]
-        report.update(about)
-        return results
 
-    if tables:
-        results = do_tasks(paper.list_tasks)
-        sections += [paper.tables[key](results) for key in tables]
+def select_finished(tasks, path):
+    """Records of the tasks that a file has."""
+    done = {json.dumps(record["task"], sort_keys=True): record
+            for record in (read_records(path)[0] if path.exists() else ())}  # fmt: skip
+    keys = (json.dumps(task, sort_keys=True) for task in tasks)
+    return [done[key] for key in keys if key in done]
+
+
+def write_report(paper, about, records, tables, figures, out, data_dir=None):
+    """Fill the tables, draw the figures, and write the report.
+
+    Parameters
+    ----------
+    paper : Reproduction
+        The paper.
+    about : dict
+        What the report says of the samples.
+    records : list of dict
+        Finished tasks.
+    tables, figures : list of str
+        Which ones.
+    out : Path
+        Folder to write to.
+    data_dir : str, optional
+        Folder with data files of the user.
+
+    Returns
+    -------
+    report : dict
+    """
+    results = Results(records, about)
+    sections = [paper.tables[key](results) for key in tables]
     for figure in (paper.figures[key] for key in figures):
         if isinstance(figure, MeasuredFigure):
-            sections.append(figure.draw(out, do_tasks(figure.list_tasks)))
+            sections.append(figure.draw(out, results))
         else:
             sections.append(figure(out, data_dir))
-    report["sections"] = [section.to_dict() for section in sections]
-    return _write(report, sections, paper, out)
+    name = report_name(paper, about)
+    report = {**about, "sections": [section.to_dict() for section in sections]}
+    markdown, data = out / f"{name}.md", out / f"{name}.json"
+    files = [markdown, data, *(out / part["file"] for part in report["sections"] if "file" in part)]
+    parts = [write_head(about, paper), *(part.to_markdown() for part in sections)]
+    write_text(markdown, "\n".join(parts))
+    write_text(data, json.dumps(report, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    if records:
+        files.append(out / f"{name}.parquet")
+        write_raw(files[-1], {paper.records: records}, {name: about})
+    return {**report, "files": [str(path) for path in files]}
+
+
+def report_name(paper, about):
+    """Name of the files of a report: the paper's, and the protocol's if it is another one."""
+    protocol = about.get("protocol", paper.protocols[0])
+    return paper.name if protocol == paper.protocols[0] else f"{paper.name}-{protocol}"
 
 
 def get_reproduction(name):
@@ -185,41 +251,49 @@ def _choose(kind, available, paper, wanted, everything):
     return [key for key in available if key in (wanted or ())]
 
 
-def _do_tasks(paper, list_tasks, samples, datasets, protocol, data_dir, out, n_jobs, progress):
-    """Do the tasks; return what the report says of them, and the results."""
-    found, missing = _find_data(paper, datasets, data_dir)
-    having = [name for name in datasets if name in found]
-    if not having:
-        reasons = " ".join(missing.values())
-        raise UnavailableError(f"None of the data sets is available. {reasons}")
-    records = run(
-        list_tasks(
-            samples, having, {name: data.checksum for name, data in found.items()}, protocol
-        ),
-        partial(paper.work, data_dir=data_dir),
-        out / paper.records,
-        n_jobs=n_jobs,
-        progress=progress,
-        description=paper.name,
-    )
+def _describe(paper, records, found, missing, protocol, samples):
+    """What the report says of the samples: how many, of what, and whether they are enough."""
     results = Results(records)
-    about = {
+    taken = Counter(record["task"]["dataset"] for record in records
+                    if "rows" in record and "size" not in record["task"])  # fmt: skip
+    having = [name for name in found if name in results.datasets]
+    enough = is_enough(
+        min((taken[name] for name in having), default=0),
+        paper.samples,
+        len(having),
+        len(paper.datasets),
+    )
+    return {
         "protocol": protocol,
         "samples": samples,
+        "full": paper.samples,
+        "enough": enough,
         "seconds": round(sum(record.get("seconds", 0) for record in records), 1),
-        "datasets": {
-            name: {
-                "positive": paper.datasets[name].meaning,
-                "rows": len(found[name].y),
-                "source": found[name].source,
-                "checksum": found[name].checksum,
-            }
-            for name in having
-        },
+        "seeds": SEEDS[paper.records.split("-")[0]],
+        "datasets": {name: _describe_set(paper, name, found[name], taken[name]) for name in having},
         "unavailable": missing,
         "failures": results.failures,
     }
-    return about, results
+
+
+def _describe_set(paper, name, data, samples):
+    sizes = sorted(Counter(label_classes(paper.datasets[name], data.y)).values())
+    return {
+        "positive": paper.datasets[name].meaning,
+        "rows": len(data.y),
+        "imbalance": round(sizes[-1] / sizes[0], 2),
+        "samples": samples,
+        "source": data.source,
+        "checksum": data.checksum,
+    }
+
+
+def label_classes(coding, y):
+    """Classes as the paper has them: one or several labels against the rest, or as they are."""
+    if coding.positive is None:
+        return list(y)
+    positive = coding.positive if isinstance(coding.positive, tuple) else (coding.positive,)
+    return [label in positive for label in y]
 
 
 def _find_data(paper, datasets, data_dir):
@@ -230,6 +304,9 @@ def _find_data(paper, datasets, data_dir):
             found[name] = load(paper.datasets[name].data, data_dir)
         except UnavailableError as error:
             missing[name] = str(error)
+    if not found:
+        reasons = " ".join(missing.values())
+        raise UnavailableError(f"None of the data sets is available. {reasons}")
     return found, missing
 
 
@@ -251,34 +328,34 @@ def _output_folder(path):
     return path
 
 
-def _write(report, sections, paper, out):
-    """Write the report as Markdown and JSON and return it with the paths."""
-    markdown, data = out / f"{paper.name}.md", out / f"{paper.name}.json"
-    pictures = [str(out / part["file"]) for part in report["sections"] if "file" in part]
-    write_text(
-        markdown, "\n".join([_head(report, paper), *(part.to_markdown() for part in sections)])
-    )
-    write_text(data, json.dumps(report, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
-    return {**report, "files": [str(markdown), str(data), *pictures]}
-
-
-def _head(report, paper):
-    """The beginning of the Markdown report: what was run on what."""
-    lines = [f"# {report['paper']}", "", report["citation"], ""]
-    if "samples" in report:
-        minutes = report["seconds"] / 60
-        lines += [
-            f"{report['samples']} samples of each data set, protocol “{report['protocol']}”, "
-            f"{minutes:.1f} minutes of one core. Each cell has our value, then the published one "
-            f"in brackets, then a mark: {paper.marks or legend()}. Insignificant values of ours "
-            "are italic, significantly bad ones bold.",
-            "",
-            "| data set | positive class | rows | source | SHA-256 |",
-            "| --- | --- | --- | --- | --- |",
-        ]
-        for name, data in report["datasets"].items():
-            about = (data[key] for key in ("positive", "rows", "source", "checksum"))
-            lines += [f"| {name} | {' | '.join(map(str, about))} |"]
-        lines += ["", *(f"- Unavailable: {text}" for text in report["unavailable"].values())]
-        lines += [*(f"- Failed: {text}" for text in report["failures"]), ""]
+def write_head(about, paper):
+    """Return the beginning of the Markdown report: what was run on what, by what."""
+    lines = [f"# {about['paper']}", "", about["citation"], ""]
+    if "samples" not in about:
+        return "\n".join(lines)
+    lines += ["## What was measured", ""]
+    counts = sorted({data["samples"] for data in about["datasets"].values()})
+    number = f"{counts[0]}" if counts[:-1] == [] else f"{counts[0]} to {counts[-1]}"
+    whole = counts[0] >= about["full"]
+    lines += [
+        f"{number} samples of each data set, protocol “{about['protocol']}”"
+        + ("." if whole else f"; a full run takes {about['full']}.")
+        + (
+            ""
+            if about["enough"]
+            else " This is a quick look: too few samples or sets for verdicts."
+        )
+        + f" Each cell has our value, then the published one in brackets, then a mark: "
+        f"{paper.marks or legend()}. Insignificant values of ours are italic, significantly bad "
+        "ones bold.",
+        "",
+        *write_provenance(about),
+        "| data set | positive class | rows | samples | source | SHA-256 |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, data in about["datasets"].items():
+        keys = ("positive", "rows", "samples", "source", "checksum")
+        lines += [f"| {name} | {' | '.join(str(data[key]) for key in keys)} |"]
+    lines += ["", *(f"- Not available here: {text}" for text in about["unavailable"].values())]
+    lines += [*(f"- Failed: {text}" for text in about["failures"]), ""]
     return "\n".join(lines)

