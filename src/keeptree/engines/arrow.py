@@ -1,5 +1,7 @@
 """Score tables, batches, readers and datasets of pyarrow."""
 
+from copy import copy
+
 from keeptree.engines.tally import count_batches
 from keeptree.output import require_extra
 
@@ -23,7 +25,7 @@ def score(table, request):
     elif isinstance(table, pa.RecordBatchReader):
         batches = table
     else:
-        batches = table.to_batches(columns=scorer.wanted, batch_size=_ROWS)
+        batches = _read(table, scorer.wanted)
     answers = (scorer.score_batch(batch) for batch in batches)
     if isinstance(table, pa.Table):
         return pa.Table.from_batches(answers, schema)
@@ -46,5 +48,24 @@ def tally(table, survey):
     elif isinstance(table, pa.Table):
         batches = table.select(survey.wanted).to_batches(max_chunksize=_ROWS)
     else:
-        batches = table.to_batches(columns=survey.wanted, batch_size=_ROWS)
+        batches = _read(table, survey.wanted)
     return count_batches(batches, survey)
+
+
+def _read(dataset, columns):
+    """Batches of a Dataset, in memory that does not grow with its rows.
+
+    By default pyarrow reads far ahead of a slow consumer, and keeps the bytes of a Parquet file
+    until its last row is read.
+    """
+    options = getattr(getattr(dataset, "format", None), "default_fragment_scan_options", None)
+    if hasattr(options, "pre_buffer"):
+        options = copy(options)
+        options.pre_buffer = False
+    return dataset.to_batches(
+        columns=columns,
+        batch_size=_ROWS,
+        batch_readahead=2,
+        fragment_readahead=1,
+        fragment_scan_options=options,
+    )

@@ -160,7 +160,8 @@ def _second_opinion(model, answers):
     if answers.rows is not None and getattr(model, "decide", "tree") != "tree":
         decided = classes[model.tree_.decide(answers.rows)]
     differs = classes[p.argmax(axis=1)] != decided
-    rows = np.flatnonzero(differs)  # few: labels of all rows would take long to encode
+    rows = np.flatnonzero(differs)  # few, so that comparing them with every class is cheap
     if len(rows):
-        differs[rows] = is_second_opinion(p[rows], label_codes(decided[rows], classes))
+        codes = (decided[rows, None] == classes).argmax(axis=1)
+        differs[rows] = is_second_opinion(p[rows], codes)
     return differs

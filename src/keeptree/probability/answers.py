@@ -55,7 +55,9 @@ def answers_encoded(model, rows):
     """:func:`answers_of` for rows that the model's ``encode`` returned."""
     scores = model.scores_encoded(rows) if hasattr(model, "scores_encoded") else None
     if scores is not None and not hasattr(model, "predict_proba"):
-        scores = binary_or_all(scores)
+        return Answers(model.predict_encoded(rows), binary_or_all(scores), rows)
+    if scores is not None and getattr(model, "decide", "tree") == "probability":
+        return Answers(model.classes_[scores.argmax(axis=1)], scores, rows)
     return Answers(model.predict_encoded(rows), scores, rows)
 
 
