@@ -5,7 +5,7 @@ Each measurement is a process of its own. Cost is processor time of the process 
 it started, from the moment its cluster runs; "empty" is the same with a scorer that returns zeros.
 "Overhead" is scored minus empty minus the bare scorer (Arrow batches in memory), in percent of the
 bare scorer: what our own part of the engine costs. The bare scorer gets blocks of 131 072 rows; for
-DuckDB, which hands every function 2 048 rows at a time, a second line has it in blocks of that size.
+DuckDB, which hands a function 2 048 rows at a time, a second line has it in blocks of that size.
 Memory is the peak of the driver.
 """
 

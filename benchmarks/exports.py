@@ -18,7 +18,7 @@ from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import Rows, sample_rows
 from keeptree.exporters.subject import subject_of
 from tests.exporters import postgres
-from tests.exporters.models import DATA, MODELS, ONNX_ONLY, fitted
+from tests.exporters.models import DATA, MODELS, PAPERS, fitted
 
 _QUICK = 1.0  # seconds; what takes less is measured again, because other programs run too
 _OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}  # JPMML cannot share a row
@@ -61,7 +61,7 @@ def _measure(name, run, n):
             _measure(name, _postgres_runner(server), n)
             return
     lines = []
-    for model in (*MODELS, *ONNX_ONLY):
+    for model in (*MODELS, *PAPERS):
         for data in DATA:
             subject = subject_of(fitted(model, data))
             if name == "pmml":

@@ -3,13 +3,16 @@
 import json
 import random
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import keeptree as kt
 from keeptree.cli import main
 from keeptree.encoding import sealed
+from keeptree.tree.signature import recounted_from
 from tests.test_saving import draw, fitted
 from tests.tree.test_tree import mixed_tree
 
@@ -109,3 +112,46 @@ def test_the_file_of_a_tree_of_version_2_needs_its_digest(tree_file):
     tree_file.write_text(json.dumps(document))
     with pytest.raises(ValueError, match="digest does not fit"):
         kt.load(tree_file)
+
+
+@pytest.fixture
+def recounted(tmp_path):
+    """The file of a model whose signed tree was recounted over twice as many rows."""
+    X, y = load_iris(return_X_y=True)
+    tree = kt.keep(kt.C45Classifier().fit(X, y)).sign("Ada Lovelace")
+    more = kt.keep(tree, np.tile(X, (2, 1)), np.tile(y, 2))
+    kt.save(kt.SmoothedTreeClassifier(more).fit(X, y), tmp_path / "recounted.json")
+    return tmp_path / "recounted.json", tree, more
+
+
+def test_a_signature_from_before_a_recount_is_told_apart_from_one_of_another_tree(recounted):
+    path, tree, more = recounted
+    assert more.digest != tree.digest
+    found = kt.verify_file(path)
+    assert (found.signed, found.foreign, len(found.before_recount)) == (False, (), 1)
+    assert found.to_dict()["signatures"][0]["before_recount"]
+    assert kt.sign_file(path, by="Ada Lovelace").signed
+
+
+def test_verify_asks_to_sign_again_after_a_recount(recounted, capsys):
+    path, *_ = recounted
+    assert main(["verify", str(path)]) == 0
+    assert "(before its class counts were recounted)" in capsys.readouterr().out
+    assert main(["verify", str(path), "--signed"]) == 2
+    assert "was signed before its class counts were recounted" in capsys.readouterr().err
+    assert main(["sign", str(path), "--by", "Ada Lovelace"]) == 0
+    assert main(["verify", str(path), "--signed"]) == 0
+
+
+def test_a_recounted_tree_that_is_changed_afterwards_is_another_tree(recounted):
+    _, _, more = recounted
+    changed = replace(more, threshold=more.threshold + 0.5)
+    assert recounted_from(more)
+    assert recounted_from(changed) is None
+
+
+def test_a_second_recount_still_knows_what_was_signed(recounted):
+    _, tree, more = recounted
+    X, y = load_iris(return_X_y=True)
+    third = kt.keep(more, np.tile(X, (3, 1)), np.tile(y, 3))
+    assert recounted_from(third) == tree.digest

@@ -29,6 +29,7 @@ from keeptree.text import clean
 from keeptree.tree import Tree
 from keeptree.tree.document import FORMAT as TREE_FORMAT
 from keeptree.tree.document import unsealed
+from keeptree.tree.signature import recounted_from
 
 FORMAT, VERSION = "keeptree.Model", 4
 _OLDEST = 3  # earlier versions were never released
@@ -134,7 +135,8 @@ def _warn_foreign_signatures(tree, path):
     """Warn about signatures of another tree."""
     if tree is None or not tree.signatures:
         return
-    names = [signature.by for signature in tree.signatures if signature.digest != tree.digest]
+    known = (tree.digest, recounted_from(tree))
+    names = [signature.by for signature in tree.signatures if signature.digest not in known]
     if names:
         warnings.warn(
             f"{path}: what {', '.join(map(clean, names))} signed is another tree; keeptree verify "

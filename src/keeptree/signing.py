@@ -13,7 +13,7 @@ from keeptree.annotations import Filename
 from keeptree.encoding import read_json, sealed, write_json
 from keeptree.saving import load, save, to_document, tree_of
 from keeptree.tree import Tree
-from keeptree.tree.signature import Signature
+from keeptree.tree.signature import Signature, recounted_from
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Verification:
         Digest of the tree; None for a model of several trees.
     signatures : tuple of Signature
         Signatures in order.
+    recounted_from : str or None
+        Digest of the tree before its class counts were replaced by those of other rows.
     """
 
     path: str
@@ -42,21 +44,33 @@ class Verification:
     sealed: bool
     digest: str | None
     signatures: tuple[Signature, ...]
+    recounted_from: str | None = None
 
     @property
     def foreign(self) -> tuple[Signature, ...]:
         """Signatures of another tree."""
-        return tuple(s for s in self.signatures if s.digest != self.digest)
+        known = (self.digest, self.recounted_from)
+        return tuple(s for s in self.signatures if s.digest not in known)
+
+    @property
+    def before_recount(self) -> tuple[Signature, ...]:
+        """Signatures of the same tests and labels with the class counts of other rows."""
+        found = (s for s in self.signatures if s.digest != self.digest)
+        return tuple(s for s in found if s.digest == self.recounted_from)
 
     @property
     def signed(self) -> bool:
-        """Whether this tree is signed."""
-        return len(self.foreign) < len(self.signatures)
+        """Whether somebody signed this very tree."""
+        return any(signature.digest == self.digest for signature in self.signatures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-compatible values; each signature states whether it belongs to this tree."""
         signatures = [
-            {**signature.to_dict(), "this_tree": signature.digest == self.digest}
+            {
+                **signature.to_dict(),
+                "this_tree": signature.digest == self.digest,
+                "before_recount": signature in self.before_recount,
+            }
             for signature in self.signatures
         ]
         return {**asdict(self), "signatures": signatures, "signed": self.signed}
@@ -99,6 +113,7 @@ def verify_file(path: Filename) -> Verification:
         sealed="digest" in document,
         digest=None if tree is None else tree.digest,
         signatures=() if tree is None else tree.signatures,
+        recounted_from=None if tree is None else recounted_from(tree),
     )
 
 

@@ -163,3 +163,12 @@ def test_a_learner_is_not_refitted_on_far_more_rows_than_its_tree_was_grown_on(l
     model = kt.fit_table(kt.KeptTreeClassifier(clf), X.assign(risk=y), "risk", sample=1000)
     assert set(model.weights_.values()) == {0.1, 0.6}
     assert model.tree_.weight[0] == 3000
+
+
+def test_a_signed_tree_is_known_as_recounted(loans, tree, tmp_path):
+    model = fit(loans, tree.sign("Ada Lovelace"), sample=200)
+    kt.save(model, tmp_path / "model.json")
+    found = kt.verify_file(tmp_path / "model.json")
+    assert [signature.by for signature in found.before_recount] == ["Ada Lovelace"]
+    assert not found.signed
+    assert not found.foreign

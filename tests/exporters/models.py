@@ -62,7 +62,7 @@ MODELS = {
     "coherent": lambda tree: kt.KeptTreeClassifier(tree, coherent=True),
 }
 
-ONNX_ONLY = {
+PAPERS = {
     "confdtree": kt.ConfDTreeClassifier,
     "distance": kt.DistanceKernelClassifier,
     "distance by leaf": lambda tree: kt.DistanceKernelClassifier(tree, "leaf"),
@@ -76,5 +76,5 @@ def fitted(model, data):
     tree = kt.keep(learner.fit(X, y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = {**MODELS, **ONNX_ONLY}[model](tree)
+        made = {**MODELS, **PAPERS}[model](tree)
         return tree if made is None else made.fit(X, y)

@@ -32,6 +32,7 @@ FORMATS = [
     )
     for name, program in PROGRAMS.items()
 ]
+NOMINAL = {"nominal": True, "minimum": "class", "fine_to": "all", "balance": True}
 MODELS = {
     "smoothed": (kt.SmoothedTreeClassifier, {"smoothing": "shrinkage"}),
     "soft": (kt.SoftTreeClassifier, {"strength": 0.2, "shrinkage": 5.0}),
@@ -40,7 +41,13 @@ MODELS = {
     "kept": (kt.KeptTreeClassifier, {"cv": 2}),
     "coherent": (kt.KeptTreeClassifier, {"cv": 2, "coherent": True}),
     "probable": (kt.SoftTreeClassifier, {"strength": 0.4, "decide": "probability"}),
+    "confdtree": (kt.ConfDTreeClassifier, {}),
+    "confdtree, nominal": (kt.ConfDTreeClassifier, {"m": 2, "options": NOMINAL}),
+    "distance": (kt.DistanceKernelClassifier, {}),
+    "distance, no grid": (kt.DistanceKernelClassifier, {"grid": None}),
+    "distance by leaf": (kt.DistanceKernelClassifier, {"scope": "leaf"}),
 }
+PAPERS = ("confdtree", "confdtree, nominal", "distance", "distance by leaf")
 
 
 def learner():
@@ -81,6 +88,33 @@ def test_code_answers_as_python(kind, table, name):
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in ("kept", "coherent")])
 def test_code_of_every_kind_answers_as_python(kind, name):
     assert compared(made(kind, "mixed"), name).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("table", ["two", "three"])
+@pytest.mark.parametrize("kind", PAPERS)
+def test_code_of_the_papers_answers_as_python(kind, table, name):
+    assert compared(made(kind, table), name).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("kind", [kt.ConfDTreeClassifier, kt.DistanceKernelClassifier])
+@pytest.mark.parametrize("rule", ["error", "majority"])
+def test_code_of_the_papers_follows_the_rules_for_missing_values(rule, kind, name):
+    X, y = mixed_table()
+    tree = kt.keep(kt.C45Classifier().fit(X, y))
+    rules = {"error": -2, "majority": tree.missing_child}
+    tree = replace(tree, missing=np.where(tree.kind != LEAF, rules[rule], -2))
+    known = X.dropna().index
+    assert compared(kind(tree).fit(X.loc[known], y[known]), name).wrong == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_distance_kernel_without_a_boundary_answers_as_python(name):
+    X, y = mixed_table()
+    tree = kt.keep(kt.C45Classifier().fit(X, y))
+    tree = replace(tree, label=np.zeros_like(tree.label))
+    assert compared(kt.DistanceKernelClassifier(tree).fit(X, y), name).wrong == 0
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -169,16 +203,16 @@ def test_classes_and_categories_may_be_numbers_and_booleans(name):
 
 
 @pytest.mark.parametrize(
-    ("kind", "message"),
+    ("kind", "options", "message"),
     [
-        (kt.DistanceKernelClassifier, "cannot be written in this format; export them to ONNX, "),
-        (kt.ConfDTreeClassifier, "cannot be written in this format; export them to ONNX, "),
-        (kt.GeometricRankClassifier, "ranks cases and has no probabilities to export; "),
+        (kt.DistanceKernelClassifier, {"scope": "separator"}, 'export one with scope="global" or'),
+        (kt.DistanceKernelClassifier, {"kernel": "uniform"}, 'or "leaf" and kernel="gaussian"'),
+        (kt.GeometricRankClassifier, {}, "has no probabilities to export; export the tree alone"),
     ],
 )
-def test_a_model_that_code_cannot_hold_is_refused_with_a_way_out(kind, message):
-    model = kind(kt.C45Classifier()).fit(*mixed_table())
-    with pytest.raises(ValueError, match=f"{message}export the tree alone"):
+def test_a_model_that_code_cannot_hold_is_refused_with_a_way_out(kind, options, message):
+    model = kind(kt.C45Classifier(), **options).fit(*mixed_table())
+    with pytest.raises(ValueError, match=message):
         kt.export(model, format="c")
 
 

@@ -82,6 +82,8 @@ MODELS = {
     "margin": (kt.MarginTreeClassifier, {}),
     "kept": (kt.KeptTreeClassifier, {}),
     "coherent": (kt.KeptTreeClassifier, {"coherent": True}),
+    "confdtree": (kt.ConfDTreeClassifier, {}),
+    "distance": (kt.DistanceKernelClassifier, {}),
 }
 
 

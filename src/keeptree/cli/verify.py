@@ -34,10 +34,11 @@ def _tell(found):
         yield "It holds several trees; trees are signed one by one."
         return
     yield f"Digest of the tree: {found.digest}"
+    before = found.before_recount
     for signature in found.signatures:
         note = f": {clean(signature.note)}" if signature.note else ""
-        foreign = signature.digest != found.digest
-        which = f" (another tree, {signature.digest[:12]})" if foreign else ""
+        which = f" (another tree, {signature.digest[:12]})" if signature in found.foreign else ""
+        which = " (before its class counts were recounted)" if signature in before else which
         yield f"Signed by {clean(signature.by)} on {signature.day}{which}{note}"
     if not found.signatures:
         yield f"Not signed; keeptree sign {found.path} --by NAME does that."
@@ -57,6 +58,11 @@ def _check(found, options):
         raise ValueError(
             f"What {names} signed is another tree: {found.path} was changed after that, or the "
             "signature was copied."
+        )
+    if options.signed and found.before_recount and not found.signed:
+        raise ValueError(
+            f"The tree of {found.path} was signed before its class counts were recounted; look at "
+            f"the counts and sign it again: keeptree sign {found.path} --by NAME."
         )
     if options.signed and not found.signed:
         raise ValueError(f"The tree of {found.path} is not signed.")

@@ -18,6 +18,7 @@ from keeptree.probability.recounted import RecountedTree
 from keeptree.progress import step
 from keeptree.saving import to_json
 from keeptree.tree import SHARE, Tree
+from keeptree.tree.signature import recounted
 
 _LARGEST = 2  # sample, beside the rows that a tree was grown on, whose folds grow such a tree
 
@@ -157,7 +158,7 @@ def _counted(tree, tally, drawn, seed):
         "counts": f"{tally.rows} rows of data",
         "sample": f"{drawn} rows, seed {seed}",
     }
-    return replace(tree, counts=tally.counts, source=source)
+    return recounted(replace(tree, counts=tally.counts, source=source), tree)
 
 
 def _as_sample(drawn, tree, columns, target):

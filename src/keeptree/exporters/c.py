@@ -180,7 +180,7 @@ def write(subject, prefix="tree"):
         model_arrays(data),
         *([_source("mix")] if mixes else []),
         write_ifs(subject, data, SYNTAX, "find_leaf"),
-        *_probability_functions(model),
+        *_probability_functions(model, data["tree"]["float32"]),
         _interface(data),
     ]
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
@@ -299,7 +299,7 @@ def _texts(name, values):
     return f"{name}[] = {{{', '.join(map(_string, values)) or '0'}}};"
 
 
-def _probability_functions(model):
+def _probability_functions(model, single):
     """The functions that a model needs, with the tests that they read."""
     kinds, parts = kinds_of(model), []
     if {"soft", "margin"} & set(kinds):
@@ -315,7 +315,16 @@ def _probability_functions(model):
             "    soft_average(&soft_tests, soft_steep, soft_values, N_CLASSES, soft_tests.root,\n"
             "                 x, p);\n}"
         )
-    parts += [_source(kind) for kind in ("margin", "kernel") if kind in kinds]
+    if "distance" in kinds:
+        flags = {
+            "ON_GRID": model["grid"] is not None,
+            "BY_LEAF": model["curve"] is not None,
+            "TWO_CLASSES": len(model["prior"]) == 2,
+            "IS_SINGLE": single,
+        }
+        parts.append("\n".join(f"#define {name} {int(value)}" for name, value in flags.items()))
+    own = ("margin", "kernel", "confdtree", "distance")
+    parts += [_source(kind) for kind in own if kind in kinds]
     if "pool" in kinds:
         experts = ", ".join(f"{kind}_probability" for kind in kinds if kind != "pool")
         parts.append(

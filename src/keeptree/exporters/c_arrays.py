@@ -17,8 +17,10 @@ def model_arrays(data):
     """
     parts = [array_text("int", "tree_label", data["tree"]["label"])]
     n_classes = len(data["classes"])
+    if data["shares"] or data["model"]["kind"] == "confdtree":
+        parts += _tree_arrays(data)
     if data["shares"]:
-        parts += _tree_arrays(data, n_classes)
+        parts += _sharing_arrays(data, n_classes)
     for model in [data["model"], *data["model"].get("experts", ())]:
         parts += _MODEL_ARRAYS[model["kind"]](model, n_classes)
     return "\n".join(parts)
@@ -46,16 +48,10 @@ def array_text(kind, name, values, shape=""):
     return "\n".join([f"static const {kind} {name}[]{shape} = {{", *lines, line, "};"])
 
 
-def _tree_arrays(data, n_classes):
+def _tree_arrays(data):
     tree = data["tree"]
     nominal = {int(node): table for node, table in tree["table"].items()}
-    sharing = {
-        at
-        for at, rule in zip(tree["attribute"], tree["missing"], strict=True)
-        if rule == SHARE and at is not None
-    }
     start, table = _packed_tables(nominal, len(tree["children"]))
-    proportions = _node_values(tree["proportions"], n_classes)
     return [
         *_children("tree", tree["children"]),
         array_text("int", "tree_attribute", [at or 0 for at in tree["attribute"]]),
@@ -65,6 +61,18 @@ def _tree_arrays(data, n_classes):
         array_text("int", "tree_missing", tree["missing"]),
         array_text("double", "tree_share", tree["share"]),
         array_text("int", "tree_declared", tree["declared"]),
+    ]
+
+
+def _sharing_arrays(data, n_classes):
+    tree = data["tree"]
+    sharing = {
+        at
+        for at, rule in zip(tree["attribute"], tree["missing"], strict=True)
+        if rule == SHARE and at is not None
+    }
+    proportions = _node_values(tree["proportions"], n_classes)
+    return [
         array_text("double", "tree_proportions", proportions),
         array_text(
             "int", "shares_missing", [int(at in sharing) for at in range(len(data["columns"]))]
@@ -160,7 +168,97 @@ def _pool_arrays(model, n_classes):
     return parts
 
 
+def _confdtree_arrays(model, n_classes):
+    n, checks = len(model["values"]), model["checks"]
+    number = {int(node): k for k, node in enumerate(checks)}
+    rules = list(checks.values())
+    usual = [[bit for row in rule["usual"] or () for bit in row] for rule in rules]
+    intervals = [pair for rule in rules for pair in rule["interval"]]
+    return [
+        array_text("double", "leaf_values", _node_values(model["values"], n_classes)),
+        array_text("int", "check_of", [number.get(node, -1) for node in range(n)]),
+        array_text("int", "has_interval", [int(pair is not None) for pair in intervals]),
+        *(
+            array_text("double", f"{name}_bounds", _bounds(rules, name), "[2]")
+            for name in ("interval", "other")
+        ),
+        array_text("int", "usual_start", np.cumsum([0, *map(len, usual)]).tolist()),
+        array_text("int", "usual", _flat(usual)),
+        array_text("int", "weight_start", np.cumsum([0, *_route_sizes(rules)]).tolist()),
+        array_text("double", "route_weight", [v for r in rules for v in _flat(r["weight"])]),
+        array_text("double", "receives", [v for rule in rules for v in rule["receives"]]),
+        array_text("double", "fine", model["fine"]),
+        f"enum {{ TO_ALL = {int(model['to_all'])} }};",
+    ]
+
+
+def _bounds(rules, name):
+    """Pairs of bounds; nothing lies in the interval of a class that has none."""
+    return [v for rule in rules for pair in rule[name] for v in (pair or (1.0, 0.0))]
+
+
+def _route_sizes(rules):
+    return [len(_flat(rule["weight"])) for rule in rules]
+
+
+def _distance_arrays(model, n_classes):
+    program, width = model["steps"], len(model["steps"]["attribute"])
+    singles = {key: np.array(program[key], dtype=np.float32) for key in ("bound", "growth")}
+    return [
+        f"enum {{ N_USED = {width}, N_STEPS = {len(program['step'])}, "
+        f"N_SLOTS = {program['slots']}, N_ESTIMATED = {len(model['estimated'])}, "
+        f"N_CURVES = {len(model['axis']) // len(model['estimated'])} }};",
+        array_text("int", "used_attribute", program["attribute"]),
+        array_text("int", "used_codes", program["codes"]),
+        array_text("int", "used_rounded", [int(value) for value in program["rounded"]]),
+        *(
+            array_text("double", f"used_{key}", program[key])
+            for key in ("center", "factor", "reach")
+        ),
+        array_text("int", "step_codes", _flat(program["step"]), "[6]"),
+        array_text("float", "step_bounds", singles["bound"].ravel(), "[3]"),
+        array_text("float", "step_growth", singles["growth"]),
+        *(_grid_arrays(model["grid"]) if model["grid"] is not None else []),
+        array_text("double", "curve_axis", _flat(model["axis"]), "[5]"),
+        array_text("int", "curve_cell", model["cell"]),
+        array_text("int", "curve_piece", model["piece"]),
+        array_text("float", "curve_coefficient", model["coefficient"].ravel(), "[4]"),
+        *([array_text("int", "leaf_curve", model["curve"])] if model["curve"] else []),
+        *(
+            [
+                array_text("int", "estimated", model["estimated"]),
+                array_text("double", "prior", model["prior"]),
+            ]
+            if n_classes != 2
+            else []
+        ),
+    ]
+
+
+def _grid_arrays(grid):
+    sides, boxes = grid["sides"], grid["boxes"]
+    costs = [side["cost"] or [] for side in sides]
+    bounds = [side["bounds"] or [0.0] * 5 for side in sides]
+    return [
+        f"enum {{ N_GRIDDED = {len(grid['attribute'])}, N_SIDES_OF_BOXES = {len(sides)}, "
+        f"N_BOXES = {len(boxes)} }};",
+        array_text("int", "grid_attribute", grid["attribute"]),
+        array_text("double", "grid_step", grid["step"]),
+        array_text("double", "grid_inverse", grid["inverse"]),
+        array_text("int", "side_attribute", [side["attribute"] for side in sides]),
+        array_text("int", "side_rounded", [int(side["rounded"]) for side in sides]),
+        array_text("double", "side_bounds", _flat(bounds), "[5]"),
+        array_text("int", "side_cost_start", np.cumsum([0, *map(len, costs)]).tolist()),
+        array_text("double", "side_cost", _flat(costs)),
+        array_text("int", "box_start", np.cumsum([0, *map(len, boxes)]).tolist()),
+        array_text("int", "box_side", _flat(boxes)),
+        array_text("int", "box_label", grid["label"]),
+    ]
+
+
 _MODEL_ARRAYS = {
+    "confdtree": _confdtree_arrays,
+    "distance": _distance_arrays,
     "leaves": _leaves_arrays,
     "soft": _soft_arrays,
     "margin": _margin_arrays,

@@ -6,7 +6,14 @@ import tempfile
 from importlib.resources import files as resources
 from pathlib import Path
 
-from keeptree.exporters.code import code_data, header, rows_text, run_program, text_arrays
+from keeptree.exporters.code import (
+    code_data,
+    header,
+    kinds_of,
+    rows_text,
+    run_program,
+    text_arrays,
+)
 from keeptree.exporters.literals import script_literal
 from keeptree.exporters.nested_ifs import BRACES, Syntax, write_ifs
 
@@ -122,8 +129,11 @@ process.stdout.write(JSON.stringify(rows.map(score)));
 """
 
 
+_OWN_SCRIPT = ("confdtree", "distance")  # kinds of models that have one
+
+
 def read_script(name):
-    """Return a script that the page and the exports share: ``"tree"`` or ``"probability"``."""
+    """Return a script that the page and the exports share, by its name in ``js/``."""
     return resources("keeptree.exporters").joinpath(f"js/{name}.js").read_text(encoding="utf-8")
 
 
@@ -165,7 +175,7 @@ def write(subject):
         _INTERFACE.replace("PREDICT", _PREDICT[way]).strip(),
         write_ifs(subject, data, SYNTAX, "findLeaf"),
         _READING.strip(),
-        *(_as_part(read_script(name)) for name in ("tree", "probability")),
+        *(_as_part(read_script(name)) for name in _scripts(data["model"])),
         f"const TREE = {script_literal(data['tree'])};\n"
         f"const MODEL = {script_literal(text_arrays(data['model']))};",
     ]
@@ -191,6 +201,11 @@ def _column(column):
         "codes": column["categories"],
         "unknown": column["unknown"],
     }
+
+
+def _scripts(model):
+    """Scripts that a model needs, in an order in which each has what it reads."""
+    return ["tree", "probability", *(kind for kind in kinds_of(model) if kind in _OWN_SCRIPT)]
 
 
 def _as_part(module):

@@ -3,13 +3,15 @@
 import numpy as np
 
 from keeptree.data.labels import plain
+from keeptree.exporters.plain_confdtree import plain_confdtree
+from keeptree.exporters.plain_distance import plain_distance
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.kernel_expert import KernelExpert
 from keeptree.probability.margin import PARTS, MarginExpert, MarginTreeClassifier
 from keeptree.probability.pool import SHARE, SOFTNESS
-from keeptree.probability.smoothing import SmoothedTreeClassifier
+from keeptree.probability.smoothing import SmoothedTreeClassifier, smoothed_nodes
 from keeptree.probability.soft import SoftExpert, SoftTreeClassifier, slope_of
 from keeptree.tree import ERROR, LEAF, NOMINAL
 
@@ -93,6 +95,22 @@ def plain_dict(tree, model=None):
         class is then made the largest: its margin m, the logarithm of its probability over the
         largest other one, becomes ``(m + sqrt(m² + softness²)) / 2``, the others keep their
         proportions. ``rows`` is the number of landmarks.
+    ``confdtree``
+        ``values`` of the leaf, corrected on the way to the root by the ``checks`` of the tests (by
+        number, as text). The class of the largest probability (of those within 1e-12 the first
+        declared) has an ``interval``, or None: nothing happens. A value outside it that lies in
+        the ``other`` interval of further classes leads to all children, averaged by the sum of
+        their ``weight`` for these classes; one that lies in none costs the largest probability
+        the part ``fine``, which goes to the others (``to_all``: and itself) as each ``receives``.
+        Of a category, ``usual`` has for each class bit 0 for the interval, bit 1 for the other.
+        From a missing value downwards there are no checks.
+    ``distance``
+        A class has the share at its distance h on a curve: ``axis`` (origin, scale, cells before
+        the origin, cells after it, last place), ``cell`` and ``piece`` lead to a cubic of
+        ``coefficient``. ``curve`` has the curve of each leaf, None if there is one for all.
+        Distances come from ``steps``, in float32: a program that adds up squared distances; or,
+        for values that are no multiples of the ``step`` of their column, from the boxes of
+        ``grid`` in float64.
 
     Examples
     --------
@@ -187,8 +205,9 @@ def _refusal(model):
     )
     if not hasattr(model, "predict_proba"):
         return f"{name} ranks cases and has no probabilities to export; {instead}"
-    onnx = "export them to ONNX, " if type(model) in _ONNX_ONLY else ""
-    return f"The probabilities of {name} cannot be written in this format; {onnx}{instead}"
+    if type(model) is DistanceKernelClassifier:
+        instead = 'export one with scope="global" or "leaf" and kernel="gaussian", or ' + instead
+    return f"The probabilities of this {name} cannot be written in this format; {instead}"
 
 
 def _column(tree, f):
@@ -231,6 +250,13 @@ def _pool(model, place):
         "softness": SOFTNESS if model.coherent else None,
         "rows": len(model.kernel_.landmarks),
     }
+
+
+def _distance(model, place):
+    if model.curves_ is None:  # the tree predicts one class only
+        values = smoothed_nodes(model.tree_, "laplace")
+        return {"kind": "leaves", "values": _leaf_values(model.tree_, values)}
+    return plain_distance(model, place)
 
 
 def _soft(expert, place):
@@ -304,8 +330,9 @@ def _known(values):
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
-_ONNX_ONLY = (ConfDTreeClassifier, DistanceKernelClassifier)
 _WRITERS = {
+    ConfDTreeClassifier: plain_confdtree,
+    DistanceKernelClassifier: _distance,
     KernelExpert: _kernel,
     KeptTreeClassifier: _pool,
     MarginExpert: _margin,

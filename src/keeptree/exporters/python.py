@@ -231,13 +231,17 @@ def _arithmetic(data):
 @cache
 def _functions():
     """Source of each function of the arithmetic, and the others that it calls."""
-    source = resources("keeptree.exporters").joinpath("arithmetic.py").read_text(encoding="utf-8")
-    found = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    names = {node.name for node in found}
+    found = []
+    for name in ("arithmetic", "arithmetic_confdtree", "arithmetic_distance"):
+        path = resources("keeptree.exporters").joinpath(f"{name}.py")
+        source = path.read_text(encoding="utf-8")
+        parts = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+        found += [(node, ast.get_source_segment(source, node)) for node in parts]
+    names = {node.name for node, _ in found}
     return {
         node.name: (
-            ast.get_source_segment(source, node),
+            text,
             names & {part.id for part in ast.walk(node) if isinstance(part, ast.Name)},
         )
-        for node in found
+        for node, text in found
     }

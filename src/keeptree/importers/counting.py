@@ -11,6 +11,7 @@ from keeptree.data.table import column_names
 from keeptree.data.target import read_target
 from keeptree.importers.known import did_you_mean, match_label
 from keeptree.tree import ERROR, LEAF, SHARE
+from keeptree.tree.signature import recounted
 
 MISSING_RULES = ("majority", "share", "error")
 
@@ -59,7 +60,9 @@ def count_table(tree, X, y, missing=None, keep_labels=True):
     if len(rows) != len(codes):
         raise ValueError(f"X has {len(rows)} rows, but y has {len(codes)} labels.")
     counted = count_rows(tree, rows, codes, missing=missing, keep_labels=keep_labels)
-    return replace(counted, source={**tree.source, "counts": f"{len(rows)} rows of data"})
+    counted = replace(counted, source={**tree.source, "counts": f"{len(rows)} rows of data"})
+    is_same = keep_labels and np.array_equal(counted.missing, tree.missing)
+    return recounted(counted, tree) if is_same else counted
 
 
 def count_rows(tree, rows, codes, weight=None, missing=None, keep_labels=True):

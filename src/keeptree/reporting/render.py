@@ -28,12 +28,15 @@ from keeptree.reporting.words import (
 from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
 
 STYLES = ("base", "facts", "cases", "answer", "controls", "charts", "tree", "print")
-_SHARED = {"tree", "probability"}  # scripts shared with the JavaScript export
+# Scripts shared with the JavaScript export.
+_SHARED = {"tree", "probability", "confdtree", "distance"}
 SCRIPTS = (
     "numbers",
     "tree",
     "nearest",
     "probability",
+    "confdtree",
+    "distance",
     "contributions",
     "words",
     "state",

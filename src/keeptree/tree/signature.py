@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 _LONGEST = {"by": 200, "note": 2000}
 _DIGEST = re.compile("[0-9a-f]{64}")
 _NOT_TEXT = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, line ends
 _FIELDS = {"by", "at", "note", "digest"}
+_RECOUNTED = "recounted"  # key of a tree's source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,25 @@ def sign_digest(digest, by, note="", at=None):
         raise ValueError(f"at must be a datetime with a time zone, got {at!r:.50}.")
     by, note = (text.strip() if isinstance(text, str) else text for text in (by, note))
     return Signature(by=by, at=at.isoformat(timespec="seconds"), note=note, digest=digest)
+
+
+def recounted(tree, before):
+    """Note in a signed tree that only its class counts differ from those of the one ``before``.
+
+    Its digest is another one, so that without this its signatures would be those of a stranger.
+    """
+    if not before.signatures or tree.digest == before.digest:
+        return tree
+    first = before.digest
+    if all(signature.digest != first for signature in before.signatures):
+        first = recounted_from(before) or first
+    return replace(tree, source={**tree.source, _RECOUNTED: f"{first} as {tree.digest}"})
+
+
+def recounted_from(tree):
+    """Digest of the tree before its class counts were replaced; None if they were not."""
+    first, _, now = tree.source.get(_RECOUNTED, "").partition(" as ")
+    return first if now == tree.digest else None
 
 
 def read_signatures(values):

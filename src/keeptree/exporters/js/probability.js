@@ -7,7 +7,8 @@ export function probability(tree, model, x) {
   return model === null ? null : KINDS[model.kind](tree, model, x);
 }
 
-const KINDS = {
+/** The formula of each kind of model; confdtree.js and distance.js add theirs. */
+export const KINDS = {
   leaves: (tree, model, x) => leafAverage(tree, route(tree, x), model.values),
   soft: (tree, model, x) => soft(tree, model, x),
   margin: (tree, model, x) => margin(tree, model, x),
@@ -86,7 +87,7 @@ function softmax(logits) {
 }
 
 // The kernel counts in float32, every product and every sum rounded: the same bits as in Python.
-const single = Math.fround;
+export const single = Math.fround;
 
 /** (1 - s d²)^64, 0 where that is less than 2^-64. */
 function bell(sharpness, squared) {

@@ -14,7 +14,7 @@ export function isNominal(tree, node) {
 }
 
 /** The child a known value leads to. */
-function follow(tree, node, value) {
+export function follow(tree, node, value) {
   if (isNominal(tree, node)) return tree.table[node][value];
   const [first, second] = tree.children[node];
   return compared(value, tree) <= tree.threshold[node] ? first : second;

@@ -31,7 +31,7 @@ def class_distances(cases, place, boundary):
     """
     graph, tree = cases.graph, boundary.tree_
     boxes = find_regions(tree).boxes
-    sides, box_sides = _distinct_sides(boxes)
+    sides, box_sides = distinct_sides(boxes)
     squares = _squares(cases, place, boundary, boxes, sides)
     # One more column, of zeros: boxes have as many sides as the one with most.
     squares = graph.concat([squares, graph.fill(cases.rows, 0.0, np.float64, 1)])
@@ -96,7 +96,7 @@ class _Numeric(NamedTuple):
     factor: np.ndarray
 
 
-def _distinct_sides(boxes):
+def distinct_sides(boxes):
     """Entries of the boxes that stand for distinct sides, and of each box the positions of its own.
 
     Numeric sides come first. Boxes with fewer sides than others have the position past the last.
@@ -122,7 +122,7 @@ def _squares(cases, place, boundary, boxes, sides):
     nominal = boxes.table[sides] >= 0
     parts = []
     if (~nominal).any():
-        ends = _ends(boundary, boxes, sides[~nominal])
+        ends = find_ends(boundary, boxes, sides[~nominal])
         parts.append(_numeric_moves(cases, place, boundary, ends))
     if nominal.any():
         parts.append(_category_moves(cases, place, boundary, boxes, sides[nominal]))
@@ -132,7 +132,7 @@ def _squares(cases, place, boundary, boxes, sides):
     return moves * moves
 
 
-def _ends(boundary, boxes, sides):
+def find_ends(boundary, boxes, sides):
     """Numeric sides; in a column with a step a value moves to a multiple, if one is inside."""
     tree, feature = boundary.tree_, boxes.feature[sides]
     lower, upper = boxes.lower[sides], boxes.upper[sides]

@@ -16,6 +16,10 @@ from keeptree.tree import SHARE
 __all__ = ["DIALECTS", "run", "write"]
 
 FORMS = ("expression", "select", "view")
+_NOT_IN_SQL = {
+    "confdtree": "every test asks for the result of all tests below it",
+    "distance": "its curve is a table of thousands of pieces",
+}
 _LINE_END = "\ue003"  # until the text is complete
 
 
@@ -60,6 +64,7 @@ def write(
     spell = Spelling(dialect, _LINE_END)
     form = one_of(FORMS, form or ("select" if view is None else "view"), "form of SQL")
     data = plain_dict(subject.tree, subject.model)
+    _check_kind(data["model"]["kind"], subject)
     _check_distinct(data, spell)
     steps, outputs = _compute(data, subject.tree.max_depth, spell, landmarks, prefix)
     tested = [column["name"] for column in data["columns"]]
@@ -155,6 +160,16 @@ def _check_beside(outputs, columns, spell):
                 f"The answer {output!r} would stand beside the column "
                 f"{names[spell.fold_case(output)]!r}; give the answers another name by prefix."
             )
+
+
+def _check_kind(kind, subject):
+    """Raise a ValueError for a model whose formula is no expression of the columns of a row."""
+    if kind in _NOT_IN_SQL:
+        raise ValueError(
+            f"The probabilities of {subject.kind} cannot be written in SQL: {_NOT_IN_SQL[kind]}; "
+            "export them to ONNX, Python, JavaScript or C, or export a MarginTreeClassifier of the "
+            "same tree to SQL."
+        )
 
 
 def _check_distinct(data, spell):

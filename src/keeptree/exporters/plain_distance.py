@@ -1,0 +1,103 @@
+"""The distance kernel as plain lists: the steps to the distances, and the curves on them."""
+
+import numpy as np
+
+from keeptree.exporters.onnx.boxes import distinct_sides, find_ends
+from keeptree.geometry.grid import inverse_step
+from keeptree.geometry.regions import find_regions
+from keeptree.probability.density_gaussian import KernelTables
+from keeptree.tree import NUMERIC
+
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+def plain_distance(model, place):
+    """Return the kind ``distance`` of :func:`~keeptree.exporters.plain.plain_dict`.
+
+    Parameters
+    ----------
+    model : DistanceKernelClassifier
+        Fitted. None is returned for one without Gaussian curves, or by separators.
+    place : dict
+        Number of each column.
+    """
+    curves = model.curves_
+    if model.scope == "separator" or not isinstance(getattr(curves, "tables", None), KernelTables):
+        return None
+    tables, boundary = curves.tables, model.boundary_
+    return {
+        "kind": "distance",
+        "steps": _steps(boundary, place),
+        "grid": _grid(boundary, place),
+        "estimated": curves.estimated.tolist(),
+        "prior": curves.prior.tolist(),
+        "curve": curves.curve.tolist() if model.scope == "leaf" else None,
+        "axis": tables.axis[:, :5].tolist(),
+        "cell": tables.cell.tolist(),
+        "piece": tables.piece.tolist(),
+        "coefficient": tables.coefficient,
+    }
+
+
+def _steps(boundary, place):
+    """The program of the boundary in float32; no bound is infinite."""
+    program = boundary.program_.single
+    rounded = np.isin(program.columns[:, 0], boundary.program_.rounded) | program.compare_single
+    center, factor, reach = program.frame.T
+    bounds = np.nan_to_num(program.bounds[:, :3].astype(float))  # a nominal step has none
+    bounds = np.clip(bounds, -_LARGEST_SINGLE, _LARGEST_SINGLE)
+    return {
+        "attribute": [place[f] for f in program.columns[:, 0].tolist()],
+        "codes": program.columns[:, 1].tolist(),
+        "rounded": rounded.tolist(),
+        "center": center.tolist(),
+        "factor": factor.tolist(),
+        "reach": reach.tolist(),
+        "step": program.steps[:, [0, 1, 2, 3, 4, 7]].tolist(),
+        "bound": bounds.tolist(),
+        "growth": program.growth.astype(float).tolist(),
+        "slots": int(program.n_slots),
+    }
+
+
+def _grid(boundary, place):
+    """The columns with a step, and the boxes to measure from values beside it; None without."""
+    tree, step = boundary.tree_, boundary.grid_
+    tested = np.unique(tree.feature[tree.kind == NUMERIC])
+    gridded = tested[step[tested] > 0].tolist() if step is not None else []
+    if not gridded:
+        return None
+    boxes = find_regions(tree).boxes
+    sides, box_sides = distinct_sides(boxes)
+    metric = boundary.metric_
+    cost = boxes.price(tree, metric.factor_, metric.category_costs_.__getitem__).cost
+    return {
+        "attribute": [place[f] for f in gridded],
+        "step": step[gridded].tolist(),
+        "inverse": [float(inverse_step(step[f])) for f in gridded],
+        "sides": [_side(boundary, boxes, cost, e, place) for e in sides.tolist()],
+        "boxes": [[side for side in row if side < len(sides)] for row in box_sides.tolist()],
+        "label": boxes.label.tolist(),
+    }
+
+
+def _side(boundary, boxes, cost, e, place):
+    """A side of a box: the bounds of a number, or what each category costs to become allowed."""
+    f, first = int(boxes.feature[e]), int(boxes.table[e])
+    if first >= 0:
+        costs = cost[first : first + int(boxes.n_codes[e]) + 1]
+        return {"attribute": place[f], "bounds": None, "rounded": False, "cost": _finite(costs)}
+    ends = find_ends(boundary, boxes, np.array([e]))
+    single = boundary.tree_.compare_dtype == "float32"
+    bounds = (ends.lower, ends.upper, ends.rises_to, ends.falls_to, ends.factor)
+    return {
+        "attribute": place[f],
+        "bounds": _finite(np.concatenate(bounds)),
+        "rounded": bool(single and boundary.grid_[f] == 0),
+        "cost": None,
+    }
+
+
+def _finite(values):
+    return np.clip(values, -_LARGEST, _LARGEST).tolist()
