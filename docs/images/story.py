@@ -1,4 +1,4 @@
-"""Take the picture of the guide to explain: python -m docs.images.story (needs Chromium)."""
+"""Take the pictures of notebooks: python -m docs.images.story (needs Chromium)."""
 
 import shutil
 from pathlib import Path
@@ -11,21 +11,26 @@ import keeptree as kt
 
 
 def main():
-    """Tell the story of the first case on which the estimate disagrees, as a notebook shows it."""
+    """Show a tree, and the story of the first case on which the estimate disagrees."""
     data = load_breast_cancer(as_frame=True)
     X, y = data.data, data.target_names[data.target]
     tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
     model = kt.KeptTreeClassifier(tree).fit(X, y)
     decided, p = model.predict(X), model.predict_proba(X)
     doubtful = next(i for i in range(len(X)) if model.classes_[p[i].argmax()] != decided[i])
-    html = kt.explain(model, X.iloc[doubtful], n=2).html
+    take_picture(kt.explain(model, X.iloc[doubtful], n=2), "story")
+    take_picture(kt.keep(tree), "tree")
+
+
+def take_picture(view, name):
+    """Show an object as a notebook does and take its picture."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         page = browser.new_page(viewport={"width": 760, "height": 400}, device_scale_factor=1.5)
-        page.set_content(f"<!doctype html><body>{html}</body>")
-        page.locator(".keeptree-story").screenshot(path=Path(__file__).parent / "story.png")
+        page.set_content(f"<!doctype html><body>{view._repr_html_()}</body>")
+        page.locator(".keeptree-view").screenshot(path=Path(__file__).parent / f"{name}.png")
         browser.close()
 
 

@@ -1,0 +1,44 @@
+"""
+Trees, models, stories and changes in a notebook
+================================================
+
+Put an object of KeepTree on the last line of a cell, and the notebook shows it. Nothing is loaded
+from the network, and names from your data are escaped.
+"""
+
+# sphinx_gallery_thumbnail_path = 'images/story.png'
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+
+data = load_breast_cancer(as_frame=True)
+X, y = data.data, data.target_names[data.target]
+clf = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
+
+# %%
+# A kept tree. Each test folds.
+
+kt.keep(clf)
+
+# %%
+# A fitted model: scikit-learn's diagram, and the kept tree below it.
+
+model = kt.KeptTreeClassifier(clf).fit(X, y)
+model
+
+# %%
+# The story of one case.
+
+kt.explain(model, X.iloc[3])
+
+# %%
+# The nearest change, with two alternatives.
+
+kt.nearest_change(model, X.iloc[3], n=3)
+
+# %%
+# The nearest changes of a table.
+
+kt.nearest_change(model, X)
