@@ -23,7 +23,7 @@ import weka.core.Utils;
  * Reads one job per line of standard input, fields separated by tabs:
  *   j48 TRAIN.arff UNSEEN.arff OUT OPTIONS   a J48 tree and its answers for the unseen rows
  *   rep TRAIN.arff UNSEEN.arff OUT FOLDS     -R with 3.6's folds and this Weka's comparisons
- *   nbtree TRAIN.arff UNSEEN.arff OUT        answers and number of leaves of an NBTree
+ *   nbtree TRAIN.arff UNSEEN.arff OUT        answers, number of leaves and tests of an NBTree
  *   time TRAIN.arff WARMUPS REPEATS OPTIONS  median seconds of J48's buildClassifier, to stdout
  */
 public class WekaReference {
@@ -81,6 +81,7 @@ public class WekaReference {
         Object learner = Class.forName("weka.classifiers.trees.NBTree").newInstance();
         ((Classifier) learner).buildClassifier(train);
         out.println("L " + (int) ((ClassifierTree) field(learner, "m_root")).numLeaves());
+        writeTests((ClassifierTree) field(learner, "m_root"), out);
         for (int i = 0; i < unseen.numInstances(); i++) {
           out.println("P 0" + hex(((Classifier) learner).distributionForInstance(unseen.instance(i))));
         }
@@ -140,6 +141,20 @@ public class WekaReference {
         + hex(own) + hex(given));
     for (int i = 0; i < sons.length; i++) {
       write(sons[i], model, i, train, out);
+    }
+  }
+
+  /** One line per node of an NBTree in preorder: N attribute threshold; -1 for a leaf. */
+  static void writeTests(ClassifierTree node, PrintWriter out) throws Exception {
+    if ((Boolean) field(node, "m_isLeaf")) {
+      out.println("N -1 NaN");
+      return;
+    }
+    Object split = field(field(node, "m_localModel"), "m_c45S");
+    double threshold = (Double) field(split, "m_splitPoint");
+    out.println("N " + ((C45Split) split).attIndex() + " " + Double.toHexString(threshold));
+    for (ClassifierTree son : (ClassifierTree[]) field(node, "m_sons")) {
+      writeTests(son, out);
     }
   }
 

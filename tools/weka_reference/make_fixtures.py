@@ -162,7 +162,7 @@ def make_nbtree(version, folder):
             job = ["nbtree", folder / "train.arff", folder / "unseen.arff", out]
             run_weka(version, [job])
             answers = [line.split() for line in out.read_text().splitlines()]
-            proba = np.array([[float.fromhex(v) for v in a[2:]] for a in answers[1:]])
+            proba = np.array([[float.fromhex(v) for v in a[2:]] for a in answers if a[0] == "P"])
             y = data.y[part == 1]
             parts[f"part_{len(about)}"] = part
             result = {
