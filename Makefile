@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz soak wheel test-wheel test-engines lint format bench quality reproduction pictures docs docs-check clean
+.PHONY: demo test fuzz soak wheel test-wheel test-engines dist lint format bench quality reproduction pictures docs docs-check clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -39,6 +39,10 @@ test-wheel: wheel
 	.venv-wheel/bin/python -m pip install --quiet --upgrade pip
 	.venv-wheel/bin/python -m pip install --quiet "$$(ls -t dist/keeptree-*.whl | head -n 1)[test-wheel]"
 	.venv-wheel/bin/python -m pytest -n 2 tests
+
+# What is published: sdist and wheel, checked, installed in a clean place and tried there.
+dist: $(VENV)/.dist
+	KEEPTREE_NATIVE=1 $(BIN)/python -m tools.dist
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests reproduction benchmarks tools docs examples
@@ -94,10 +98,11 @@ $(VENV)/.demo: EXTRAS := jit,report,files
 $(VENV)/.test: EXTRAS := test
 $(VENV)/.engines: EXTRAS := test,ray,spark
 $(VENV)/.lint: EXTRAS := lint
+$(VENV)/.dist: EXTRAS := dist
 $(VENV)/.docs: EXTRAS := docs
 $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
 $(VENV)/.reproduction: EXTRAS := jit,reproduction
-$(VENV)/.demo $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.docs $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.dist $(VENV)/.docs $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@
