@@ -1,7 +1,9 @@
 """Nothing long is silent: a bar on a terminal, a few lines elsewhere, and never a word too many."""
 
 import io
+import sys
 import threading
+import types
 from itertools import pairwise
 
 import pytest
@@ -160,3 +162,65 @@ def test_what_follows_at_once_counts_from_the_start_of_what_came_before(
     with step("Scoring"):
         run_for(0.4, after, clock)
     assert written == ([] if first is None else [(2.5, "Scoring (2 s)")])
+
+
+def test_steps_are_logged_under_one_name(caplog):
+    with caplog.at_level("DEBUG", "keeptree"), step("Growing the tree"):
+        pass
+    assert [record.name for record in caplog.records] == ["keeptree", "keeptree"]
+    start, end = caplog.messages
+    assert start == "Growing the tree"
+    assert end.startswith("Growing the tree: 0.0")
+
+
+def test_lines_go_to_a_log_that_wants_them(caplog, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_FIRST", 0.0)
+    with caplog.at_level("INFO", "keeptree"), watch("Growing the tree"):
+        threading.Event().wait(0.1)
+    assert caplog.messages[0].startswith("Growing the tree (")
+    assert capsys.readouterr().err == ""
+
+
+class Notebook:
+    """What IPython gives a library: a shell with a kernel, and places that can be updated."""
+
+    def __init__(self):
+        self.kernel, self.shown = object(), []
+
+    def display(self, html, display_id):
+        assert display_id
+        self.shown.append(html.data)
+        return self
+
+    def update(self, html):
+        self.shown.append(html.data)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    here = Notebook()
+    shell = types.ModuleType("IPython")
+    shell.get_ipython = lambda: here
+    shell.display = types.ModuleType("IPython.display")
+    shell.display.HTML = lambda text: types.SimpleNamespace(data=text)
+    shell.display.display = here.display
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", shell.display)
+    monkeypatch.setattr(progress, "_BAR_AFTER", 0.0)
+    monkeypatch.setattr(progress, "_NOTEBOOK_PAUSE", 0.01)
+    return here
+
+
+def test_a_notebook_gets_a_bar_that_moves_and_disappears(notebook, capsys):
+    pytest.importorskip("rich")
+    with watch(), step("Growing <b>", total=4) as move:
+        move(1)
+        while not any("25 %" in html for html in notebook.shown):
+            threading.Event().wait(0.01)
+        move(3)
+        while not any("75 %" in html for html in notebook.shown):
+            threading.Event().wait(0.01)
+    assert "Growing &lt;b&gt;, 25 %" in "".join(notebook.shown)
+    assert "<b>" not in "".join(notebook.shown)
+    assert notebook.shown[-1] == ""
+    assert capsys.readouterr().err == ""

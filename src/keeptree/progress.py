@@ -1,20 +1,26 @@
 """Progress of long calls, shown on standard error.
 
 Library code announces its steps with :func:`step`, at almost no cost. Callers show them by
-wrapping the call in :func:`watch`, as every command does: a terminal shows a
+wrapping the call in :func:`watch`, as every command does: a terminal or notebook shows a
 progress bar, a pipe or log file gets a few plain lines. Nothing is written to standard output.
+
+The logger ``keeptree`` records the same: the start and end of every step as debug messages, and the
+plain lines as information if a program listens to them.
 """
 
+import logging
 import sys
 import time
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from threading import Event, Thread
 
+LOGGER = logging.getLogger("keeptree")
 _STEPS = []  # current steps of this process, outermost first
 _WATCHED = Event()
 _FIRST, _GROWTH, _LONGEST = 2.0, 1.6, 60.0  # seconds before the first line, and between lines
 _PAUSE = 2.0  # seconds between two calls that are watched as one
+_NOTEBOOK_PAUSE = 0.25  # seconds between two updates of a notebook
 _BAR_AFTER = 0.4  # seconds; faster steps need no bar
 
 
@@ -46,19 +52,24 @@ def step(text, total=None, *, done=0, detail=""):
     """
     entry = _Step(text, total, done, detail)
     _STEPS.append(entry)
+    start = time.monotonic()
+    LOGGER.debug("%s", text)
     try:
         yield entry.move
     finally:
         _STEPS.remove(entry)
+        LOGGER.debug("%s: %.2f s", text, time.monotonic() - start)
 
 
 @contextmanager
 def watch(text=None, wanted=True):
     """Show the steps of the enclosed code on standard error.
 
-    On a terminal with rich installed that is a bar, which disappears at the end; elsewhere a line
-    after two seconds, and further ones at growing intervals. Inside another ``watch`` nothing is
-    added; right after another one, the two seconds count from the start of that one.
+    On a terminal or in a notebook, with rich installed, that is a bar, which disappears at the end;
+    elsewhere a line after two seconds, and further ones at growing intervals. If logging is set up
+    to show the information of the logger ``keeptree``, these lines go there. Inside another
+    ``watch`` nothing is added; right after another one, the two seconds count from the start of
+    that one.
 
     Parameters
     ----------
@@ -72,9 +83,7 @@ def watch(text=None, wanted=True):
             yield
         return
     over = Event()
-    on_terminal = sys.stderr.isatty() and find_spec("rich") is not None
-    show = _show_bar if on_terminal else _show_lines
-    shown = Thread(target=show, args=(over,), daemon=True)
+    shown = Thread(target=_display(), args=(over,), daemon=True)
     _WATCHED.set()
     shown.start()
     try:
@@ -165,14 +174,45 @@ _LAST_LINES = []  # of the last call that was watched
 
 
 def _show_lines(over):
-    def write(line):
-        print(line, file=sys.stderr, flush=True)
-
-    lines = Lines(time.monotonic, write, *_LAST_LINES)
+    lines = Lines(time.monotonic, _write_line, *_LAST_LINES)
     _LAST_LINES[:] = [lines]
     while not over.wait(max(lines.tick(), 0.01)):
         pass
     lines.finish()
+
+
+def _write_line(line):
+    if LOGGER.isEnabledFor(logging.INFO) and LOGGER.hasHandlers():
+        LOGGER.info("%s", line)
+    else:
+        print(line, file=sys.stderr, flush=True)
+
+
+def _display():
+    """Return the function that shows the steps where this process runs."""
+    if find_spec("rich") is None:
+        return _show_lines
+    if _in_notebook():
+        return _show_in_notebook
+    return _show_bar if sys.stderr.isatty() else _show_lines
+
+
+def _in_notebook():
+    """Whether a Jupyter kernel runs this process: only that can display HTML."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
+
+
+def _show_in_notebook(over):
+    if over.wait(_BAR_AFTER):
+        return
+    from IPython.display import HTML, display
+
+    bar = _Bar()
+    shown = display(HTML(bar.to_html()), display_id=True)
+    while not over.wait(_NOTEBOOK_PAUSE):
+        shown.update(HTML(bar.to_html()))
+    shown.update(HTML(""))
 
 
 def _show_bar(over):
@@ -211,3 +251,14 @@ class _Bar:
         cells.append(Text(f"{int(seconds) // 60}:{int(seconds) % 60:02d}", style="dim"))
         row.add_row(*cells)
         return row
+
+    def to_html(self):
+        """The line as HTML, for a notebook."""
+        from io import StringIO
+
+        from rich.console import Console
+
+        console = Console(file=StringIO(), record=True, width=100, force_jupyter=False)
+        console.print(self.render())
+        frame = '<pre style="margin: 0">{code}</pre>'
+        return console.export_html(code_format=frame, inline_styles=True)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from keeptree._compiled import declare
 from keeptree._compiled.jit import compile_entry, is_cached
 from keeptree._compiled.native import HERE
-from keeptree.progress import step, watch
+from keeptree.progress import LOGGER, step, watch
 
 
 def find_entries():
@@ -37,7 +37,7 @@ def announce(name):
 
 @cache
 def _announce_once():
-    print("KeepTree compiles its functions on first use; please wait ...", file=sys.stderr)
+    LOGGER.warning("KeepTree compiles its functions on first use; please wait ...")
 
 
 @contextmanager
