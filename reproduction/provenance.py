@@ -93,16 +93,16 @@ def write_provenance(about):
 
 
 def find_commit():
-    """The commit of this code, marked if tracked files were changed; "unknown" outside a clone."""
-    here = Path(__file__).parent
+    """The commit of the code that measures, marked if it was changed since; or "unknown"."""
+    top = Path(__file__).parents[1]
     try:
         commit, changed = (
             subprocess.run(
-                ["git", *arguments], cwd=here, capture_output=True, text=True, check=True
+                ["git", *arguments], cwd=top, capture_output=True, text=True, check=True
             ).stdout.strip()
             for arguments in (
                 ["rev-parse", "--short=10", "HEAD"],
-                ["status", "--porcelain", "--untracked-files=no"],
+                ["status", "--porcelain", "--untracked-files=no", "--", "src", "reproduction"],
             )
         )
     except (OSError, subprocess.CalledProcessError):
