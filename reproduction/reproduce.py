@@ -356,6 +356,9 @@ def write_head(about, paper):
     for name, data in about["datasets"].items():
         keys = ("positive", "rows", "samples", "source", "checksum")
         lines += [f"| {name} | {' | '.join(str(data[key]) for key in keys)} |"]
-    lines += ["", *(f"- Not available here: {text}" for text in about["unavailable"].values())]
+    left = [name for name in paper.datasets if name not in about["datasets"]]
+    left = [name for name in left if name not in about["unavailable"]]
+    lines += ["", *([f"- Not measured in this run: {', '.join(left)}"] if left else [])]
+    lines += [f"- Not available here: {text}" for text in about["unavailable"].values()]
     lines += [*(f"- Failed: {text}" for text in about["failures"]), ""]
     return "\n".join(lines)
