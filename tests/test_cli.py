@@ -165,3 +165,12 @@ def test_a_reader_that_stops_early_is_no_error():
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.stderr == ""
     assert done.stdout.startswith("usage")
+
+
+def test_a_pattern_that_the_shell_made_several_files_of_asks_for_quotes(tmp_path, capsys):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x\n1\n")
+    with pytest.raises(SystemExit) as raised:
+        cli.main(["predict", "m.json", *map(str, sorted(tmp_path.iterdir())), "--out", "o.csv"])
+    assert raised.value.code == 2
+    assert 'put quotes around a pattern, as in "parts/*.parquet"' in capsys.readouterr().err

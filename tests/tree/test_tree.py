@@ -629,3 +629,21 @@ def test_the_preorder_is_that_of_a_walk(tree):
         order.append(node)
         stack.extend(tree.children(node)[::-1].tolist())
     assert tree.preorder.tolist() == order
+
+
+def test_a_shared_value_above_a_test_without_a_rule_is_an_error_on_every_branch():
+    """The heaviest branch has all its values; the other one lacks one and has no rule."""
+    tree = kt.Tree(
+        kind=[1, 1, 0, 0, 1, 0, 0],
+        feature=[0, 1, -1, -1, 2, -1, -1],
+        threshold=[0, 0, NAN, NAN, 0, NAN, NAN],
+        child_start=[0, 2, 4, 4, 4, 6, 6, 6],
+        child=[1, 4, 2, 3, 5, 6],
+        missing=[-1, -2, -2, -2, -2, -2, -2],
+        counts=[[6, 6], [1, 1], [1, 0], [0, 1], [5, 5], [5, 0], [0, 5]],
+        classes=["no", "yes"],
+        n_features=3,
+    )
+    assert tree.route_shares(np.array([[NAN, 1.0, 1.0]])).sum() == 1
+    with pytest.raises(ValueError, match=r"Row 0 has no value for 'x\[1\]'"):
+        tree.route_shares(np.array([[NAN, NAN, 1.0]]))

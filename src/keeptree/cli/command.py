@@ -1,6 +1,7 @@
 """The parts that the subcommands share."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -200,6 +201,22 @@ def check_order(model, data):
         raise ValueError(f"The model comes first, then the data: {data} {model}.")
 
 
+def name_options(text):
+    """A message of :func:`keeptree.keep` with its arguments as ``keeptree keep`` calls them.
+
+    Examples
+    --------
+    >>> name_options("choose one with tree=0 to tree=8 (keeptree keep --number).")
+    'choose one with --number 0 to --number 8.'
+    >>> name_options("refused unless missing='majority' is chosen.")
+    'refused unless --missing majority is chosen.'
+    """
+    text = re.sub(r"\btree=(-?\d+)", r"--number \1", text)
+    text = re.sub(r"(kt\.keep\(tree, )?\bmissing='(\w+)'\)?", r"--missing \2", text)
+    text = text.replace("--missing majority or keeptree keep --missing", "keeptree keep --missing")
+    return text.replace(" (keeptree keep --number)", "")
+
+
 def load_tree(options):
     """Read the tree of ``--tree``: KeepTree's own file, or whatever ``keeptree keep`` reads."""
     from keeptree.importers.with_data import is_foreign, keep_with_data
@@ -208,9 +225,18 @@ def load_tree(options):
 
     path = options.tree
     if is_foreign(path):
-        return keep_with_data(
-            Path(path), options.data, options.target, nominal=options.nominal, drop=options.drop
-        )
+        try:
+            return keep_with_data(
+                Path(path), options.data, options.target, nominal=options.nominal, drop=options.drop
+            )
+        except ValueError as error:
+            text = name_options(str(error))
+            if text == str(error):
+                raise
+            raise ValueError(
+                f"{text} Those are options of keeptree keep: keep the tree first with "
+                f"keeptree keep {path} --out tree.json, then give --tree tree.json."
+            ) from error
     tree = load(path)
     if not isinstance(tree, Tree):
         raise ValueError(

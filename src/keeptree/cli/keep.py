@@ -9,6 +9,7 @@ from keeptree.cli.command import (
     add_data,
     add_json,
     data_file,
+    name_options,
     output_path,
     print_json,
 )
@@ -57,10 +58,13 @@ def _run(options):
         _check_no_data_options(options)
     out = output_path(options.out, options.source, options.data, default="tree.json")
     with watch("Reading a tree"), warnings.catch_warnings(record=True) as caught:
-        tree = _keep(options)
+        try:
+            tree = _keep(options)
+        except ValueError as error:
+            raise ValueError(name_options(str(error))) from error
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         if text not in tree.source.get("lost", ""):  # which is told below
-            warnings.warn(text, stacklevel=2)
+            warnings.warn(name_options(text), stacklevel=2)
     tree.save(out)
     summary = _summary(tree, out)
     if options.json:
@@ -119,7 +123,7 @@ def _print(summary):
     if summary["missing_values"] == "refused":
         print("Missing values: some tests have no rule for them; --missing would give one.")
     if summary["lost"]:
-        print(f"Lost: {summary['lost']}")
+        print(f"Lost: {name_options(summary['lost'])}")
     print(f"Saved as {summary['out']}.")
 
 

@@ -46,7 +46,7 @@ def run_program(parser, argv=None):
     options, unknown = parser.parse_known_args(argv)
     if unknown:
         # By the command's own parser, so that its own help is pointed at.
-        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{_tell_quotes(unknown)}")
     if options.run is None:
         parser.print_help()
         return 0
@@ -67,6 +67,13 @@ def run_program(parser, argv=None):
     except KeyboardInterrupt:
         return 130
     return code or 0
+
+
+def _tell_quotes(unknown):
+    """A word about quotes, if a shell may have made several files of one pattern."""
+    if all(os.path.isfile(text) for text in unknown):
+        return ' (one DATA is read: put quotes around a pattern, as in "parts/*.parquet")'
+    return ""
 
 
 def _show_warning(program, message, *_, **__):

@@ -112,13 +112,14 @@ def change(data):
 def contributions(data):
     """Return the contributions: rows of group, name, value and text, and the number of others.
 
-    Only the largest contributions of tests are listed, and none that rounds to 0.
+    Only the largest contributions of tests are listed, and none that rounds to 0. Equal tests in
+    several branches are one line.
     """
     parts = data["contributions"]
     if parts is None:
         return None
     label = decided_name(data)
-    tests = [part for part in parts if part["kind"] == "test"]
+    tests = _add_equal([part for part in parts if part["kind"] == "test"])
     shown = [part for part in parts if part["kind"] != "test"] + tests[:_MOST]
     shown = [part for part in shown if abs(part["value"]) >= _LEAST_PUSH]
     if not shown:
@@ -135,6 +136,15 @@ def contributions(data):
         for part in shown
     ]
     return rows, len(tests) - sum(part["kind"] == "test" for part in shown)
+
+
+def _add_equal(tests):
+    """Tests of distinct names with the sum of their contributions, the largest first."""
+    total = {}
+    for part in tests:
+        before = total.get(part["name"], {**part, "value": 0.0})
+        total[part["name"]] = {**before, "value": before["value"] + part["value"]}
+    return sorted(total.values(), key=lambda part: -abs(part["value"]))
 
 
 def story_text(data):

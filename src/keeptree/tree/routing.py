@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from keeptree.tree.kinds import LEAF, NOMINAL, SHARE
+from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, SHARE
 
 
 def route(tree, X, strict):
@@ -43,12 +43,7 @@ def _route_any(tree, X, strict):
     )
     if len(leaf) and leaf.min() < 0:
         row = int(np.argmax(leaf < 0))
-        name = _missing_name(tree, -1 - int(leaf[row]), X[row])
-        raise ValueError(
-            f"Row {row} has no value for {name!r} (NaN; the first row is row 0), and the tree has "
-            "no rule for missing values there; fill it in, or choose a rule with kt.keep(tree, "
-            "missing='majority') or keeptree keep --missing majority."
-        )
+        raise _no_rule(row, _missing_name(tree, -1 - int(leaf[row]), X[row]))
     return leaf
 
 
@@ -56,6 +51,15 @@ def _missing_name(tree, node, row):
     """Name of the column whose value a test lacks."""
     columns = [f for f, _ in tree.terms(node)] or [int(tree.feature[node])]
     return tree.feature_name(next((f for f in columns if np.isnan(row[f])), columns[0]))
+
+
+def _no_rule(row, name):
+    """The error for a missing value in a test that has no rule for it."""
+    return ValueError(
+        f"Row {row} has no value for {name!r} (NaN; the first row is row 0), and the tree has no "
+        "rule for missing values there; fill it in, or choose a rule with kt.keep(tree, "
+        "missing='majority') or keeptree keep --missing majority."
+    )
 
 
 def numeric_steps(tree):
@@ -111,6 +115,10 @@ def descend(tree, X, row, node, share):
     code = value[nominal].astype(np.int64)
     following[nominal] = tree.category_child[tree.category_start[node[nominal]] + code]
     following[missing] = tree.missing[node[missing]]
+    refused = np.flatnonzero(missing & (following == ERROR))
+    if len(refused):
+        at, test = int(row[refused[0]]), int(node[refused[0]])
+        raise _no_rule(at, _missing_name(tree, test, X[at]))
     split = missing & (following == SHARE)
     first = tree.child_start[node[split]]
     width = tree.child_start[node[split] + 1] - first
