@@ -48,7 +48,7 @@ def main(arguments=None):
                 rows += measure(entry, tree, split)
     print(file=sys.stderr)
     sets = pd.DataFrame(rows).groupby(["half", "tree", "method", "grid", "set"], sort=False)
-    print(markdown(make_table(sets[["auc", "log_loss"]].mean()), index=False))
+    print(markdown(make_table(sets[["auc", "log_loss"]].mean(), "grid", GRIDS), index=False))
 
 
 def measure(entry, kind, split):
@@ -84,13 +84,17 @@ def score(model, X, y):
     return {"auc": auc(y, p, model.classes_), "log_loss": -np.log(np.maximum(own, LEAST)).mean()}
 
 
-def make_table(sets):
-    """One row for each half, tree, method and measure."""
+def make_table(sets, level, names):
+    """One row for each half, tree, method and measure: two variants, the second against the first.
+
+    ``level`` is the level of the index that holds the names of the variants.
+    """
     table = []
+    first, second = names
     for (half, tree, method), own in sets.groupby(level=[0, 1, 2], sort=False):
-        papers, grid = (own.xs(name, level="grid") for name in GRIDS)
+        before, after = (own.xs(name, level=level) for name in names)
         for column, title, sign in (("auc", "AUC", 1), ("log_loss", "log-loss", -1)):
-            gain = (sign * (grid[column] - papers[column])).dropna()
+            gain = (sign * (after[column] - before[column])).dropna()
             if len(gain):
                 table.append(
                     {
@@ -98,8 +102,8 @@ def make_table(sets):
                         "tree": tree,
                         "method": method,
                         "measure": title,
-                        "thresholds": f"{papers[column].mean():.4f}",
-                        "grid": f"{grid[column].mean():.4f}",
+                        first: f"{before[column].mean():.4f}",
+                        second: f"{after[column].mean():.4f}",
                         "won : lost": f"{(gain > 1e-6).sum()} : {(gain < -1e-6).sum()}",
                         "p": _p_value(gain),
                     }

@@ -106,6 +106,7 @@ METHODS = {
     "ConfDTree": kept(kt.ConfDTreeClassifier),
     "kernel, global": kept(kt.DistanceKernelClassifier, scope="global"),
     "kernel, separator": kept(kt.DistanceKernelClassifier, scope="separator"),
+    "kernel, position": kept(kt.DistanceKernelClassifier, features="distance+separator"),
     "rank, local": ranked,
     "soft": kept(kt.SoftTreeClassifier),
     "margin": kept(kt.MarginTreeClassifier),

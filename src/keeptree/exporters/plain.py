@@ -131,7 +131,7 @@ def plain_dict(tree, model=None):
             "that cannot be folded into it; fit the model to kt.keep(pipeline, fold=False) and "
             "transformed columns, and export that."
         )
-    check_decision(model)
+    check_exportable(model)
     columns = tested_columns(tree)
     place = {f: at for at, f in enumerate(columns)}
     written = _tree_leaves(tree) if model is None else plain_model(model, place)
@@ -146,8 +146,13 @@ def plain_dict(tree, model=None):
     }
 
 
-def check_decision(model):
-    """Raise a ValueError if a model decides by costs, which no exported file does."""
+def check_exportable(model):
+    """Raise a ValueError if a model decides or estimates as no exported file does."""
+    if getattr(model, "features", "distance") != "distance":
+        raise ValueError(
+            f"A {type(model).__name__} with features={model.features!r} cannot be exported; export "
+            'one with features="distance", or the tree alone (its model.tree_).'
+        )
     if getattr(model, "decide", "tree") == "cost":
         raise ValueError(
             'decide="cost" cannot be exported; export model.set_params(decide="tree", costs=None) '

@@ -15,7 +15,7 @@ import numpy as np
 from keeptree.choice import one_of
 from keeptree.data.columns import AS_MISSING, REFUSED
 from keeptree.exporters.check import Answers
-from keeptree.exporters.plain import check_decision
+from keeptree.exporters.plain import check_exportable
 from keeptree.importers.counting import set_missing
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.text import xml_safe
@@ -131,7 +131,7 @@ class _Document:
             _free(name, taken) for name in ("target", "label", "leaf")
         )
         self.probabilities = [_free(f"probability({text})", taken) for text in self.classes]
-        check_decision(subject.model)
+        check_exportable(subject.model)
         if subject.decides_by_tree:
             self.score = self.tree.label
         else:

@@ -325,7 +325,10 @@ class Boundary(Savable, BaseEstimator):
             Equidistant regions: the first in preorder (squared distances that agree to a relative
             2**-36 count as equal).
         """
-        X = self._encode(X)
+        return self.nearest_encoded(self._encode(X), target)
+
+    def nearest_encoded(self, X, target=None):
+        """``nearest`` of rows as ``Tree.encode`` has them."""
         n = len(X)
         wanted, found = wanted_classes(self.tree_, target, n), Found.empty(n)
 

@@ -1,5 +1,6 @@
 """Distance-based kernel probabilities (Alvarez, Bernard and Deffuant 2007)."""
 
+from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from keeptree.geometry.metric import Metric
 from keeptree.probability.base import ProbabilityModel, class_code
 from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
 from keeptree.probability.distance_curves import DistanceCurves
+from keeptree.probability.plane import KernelPlanes, Projector, fit_planes
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 from keeptree.savable import expect, expect_array
 
@@ -27,6 +29,9 @@ class DistanceKernelClassifier(ProbabilityModel):
     feature on which a kernel estimate is easy: the probability of c is the share of class c among
     the training cases, weighted by a kernel of their difference in h_c. With several classes each
     is estimated against the rest and the estimates are normalised.
+
+    With ``features="distance+separator"``, the outlook of the paper, a second feature says where
+    along the boundary the case projects, and the kernel estimate is one in two dimensions.
 
     Parameters
     ----------
@@ -52,6 +57,11 @@ class DistanceKernelClassifier(ProbabilityModel):
     kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}, default="gaussian"
         The bandwidth is the standard deviation of the Gaussian and the half width of the others;
         ``"uniform"`` is the Parzen window.
+    features : {"distance", "distance+separator"}, default="distance"
+        ``"distance"`` is the paper's method. ``"distance+separator"`` adds the position of the
+        projection on the boundary, along the direction in which the class differs most from the
+        others there; it needs ``kernel="gaussian"``, and its bandwidth is in the same unit: the
+        same fraction of its range, or the same distance.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -72,8 +82,8 @@ class DistanceKernelClassifier(ProbabilityModel):
         Class labels.
     bandwidth_ : ndarray of shape (n_classes,)
         Width of the kernel for each class, as a distance; NaN for a class without an estimate.
-    curves_ : DistanceCurves or None
-        Class shares against the distance; None if the tree predicts one class only.
+    curves_ : DistanceCurves, KernelPlanes or None
+        Class shares against the features; None if the tree predicts one class only.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
@@ -96,6 +106,13 @@ class DistanceKernelClassifier(ProbabilityModel):
     >>> model.predict_proba(X[:2]).round(3)
     array([[0.144, 0.856],
            [0.756, 0.244]])
+
+    The same distance in another place:
+
+    >>> plane = kt.DistanceKernelClassifier(clf, features="distance+separator").fit(X, y)
+    >>> plane.predict_proba(X[:2]).round(3)
+    array([[0.988, 0.012],
+           [0.971, 0.029]])
     """
 
     saved_fields = ("boundary_", "bandwidth_", "curves_")
@@ -107,6 +124,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         "bandwidth": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
         "bandwidth_unit": [StrOptions({"range", "distance"})],
         "kernel": [StrOptions(set(KERNELS))],
+        "features": [StrOptions({"distance", "distance+separator"})],
     }
 
     def __init__(
@@ -119,6 +137,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         bandwidth: float | Literal["cv"] = 0.1,
         bandwidth_unit: Literal["range", "distance"] = "range",
         kernel: Literal["gaussian", "epanechnikov", "triangular", "uniform"] = "gaussian",
+        features: Literal["distance", "distance+separator"] = "distance",
         decide: Literal["tree", "probability", "cost"] = "tree",
         costs: ArrayLike | dict[Any, Any] | None = None,
         n_jobs: int | None = None,
@@ -130,6 +149,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.bandwidth = bandwidth
         self.bandwidth_unit = bandwidth_unit
         self.kernel = kernel
+        self.features = features
         self.decide = decide
         self.costs = costs
         self.n_jobs = n_jobs
@@ -169,12 +189,24 @@ class DistanceKernelClassifier(ProbabilityModel):
             raise ValueError(
                 f"distance has {distance.ndim} dimensions; give one distance for each case."
             )
+        if self.features != "distance":
+            raise ValueError(
+                'With features="distance+separator" the share depends on two numbers, not on the '
+                "distance alone; use predict_proba."
+            )
         c = class_code(label, self.tree_.classes)
         if self.curves_ is None or c not in self.boundary_.region_classes_:
             raise ValueError(
                 f"The tree leaves class {label!r} no boundary, hence no curve; use predict_proba."
             )
         return self.curves_.share(distance, c)
+
+    def _validate_params(self):
+        super()._validate_params()
+        if self.features != "distance" and self.kernel != "gaussian":
+            raise ValueError(
+                f'features="distance+separator" needs kernel="gaussian", got {self.kernel!r}.'
+            )
 
     def _learn(self, sample):
         n_classes = len(self.classes_)
@@ -192,14 +224,33 @@ class DistanceKernelClassifier(ProbabilityModel):
         # Column by column: each is a curve of its own.
         h = np.asfortranarray(h[:, estimated], dtype=float)
         in_class = (weight * (y == estimated[:, None])).T
-        width = [
-            self._choose_width(h[:, j], in_class[:, j], weight, starts)
-            for j in range(len(estimated))
-        ]
+        if self.features == "distance":
+            width, tables = self._estimate_curves(h, in_class, weight, starts)
+            self.curves_ = DistanceCurves(tables, estimated, curve, sample.class_share)
+        else:
+            places = Projector.of(self.boundary_).places(present.X)[cases]
+            width, planes = self._estimate_planes(h, places, in_class, weight, starts)
+            self.curves_ = KernelPlanes(
+                **planes, estimated=estimated, group=curve, prior=sample.class_share
+            )
         self.bandwidth_[estimated if n_classes > 2 else slice(None)] = width
+
+    def _estimate_curves(self, h, in_class, weight, starts):
+        """Bandwidth of each class, and the curves."""
+        width = [
+            self._choose_width(h[:, j], in_class[:, j], weight, starts) for j in range(h.shape[1])
+        ]
         column = np.reshape(width, (-1, 1))
-        tables = kernel_tables(h, in_class, weight, starts, column, self.kernel)
-        self.curves_ = DistanceCurves(tables, estimated, curve, sample.class_share)
+        return width, kernel_tables(h, in_class, weight, starts, column, self.kernel)
+
+    def _estimate_planes(self, h, places, in_class, weight, starts):
+        """Bandwidth of each class, and the planes."""
+        groups = [np.arange(first, end) for first, end in pairwise(starts)]
+        chosen = self.bandwidth == "cv"
+        fractions = _FRACTIONS if chosen else [self.bandwidth]
+        unit = "range" if chosen else self.bandwidth_unit
+        planes, width = fit_planes(h, places, in_class, weight, groups, fractions, unit)
+        return width, planes
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
@@ -208,9 +259,14 @@ class DistanceKernelClassifier(ProbabilityModel):
             self.grid = None
         n_classes = len(self.classes_)
         expect_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
-        if self.curves_ is not None:
+        if self.curves_ is None:
+            return
+        if self.features == "distance":
             expect(isinstance(self.curves_, DistanceCurves), "it has no curves")
             self.curves_.check(self.tree_)
+        else:
+            expect(isinstance(self.curves_, KernelPlanes), "it has no planes")
+            self.curves_.check(self.tree_, Projector.of(self.boundary_).columns)
 
     def _group(self, X):
         """Curve of each node that can be a group, cases of all curves, first case of each.
@@ -249,5 +305,8 @@ class DistanceKernelClassifier(ProbabilityModel):
             leaves = smoothed_nodes(self.tree_, "laplace")
             out[:] = leaf_average(self.tree_, self._check_finite(X), leaves)
             return
-        node = self._group_node(X)
-        self.curves_.classify(self.boundary_.algebraic_distance(X), node, out)
+        node, h = self._group_node(X), self.boundary_.algebraic_distance(X)
+        if self.features == "distance":
+            self.curves_.classify(h, node, out)
+        else:
+            self.curves_.classify(h, Projector.of(self.boundary_).places(X), node, out)

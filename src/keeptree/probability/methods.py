@@ -106,6 +106,12 @@ METHODS = {
             unasked=_COMPARE | _REPORT,
         ),
         Method(
+            "position-kernel",
+            "training cases at about the same distance from about the same place of the boundary",
+            _KERNEL,
+            {"features": "distance+separator"},
+        ),
+        Method(
             "confdtree",
             "leaves corrected where a case is an outlier of its class",
             "ConfDTreeClassifier",

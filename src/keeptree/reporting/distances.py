@@ -69,7 +69,9 @@ def tell_silence(distance):
 def find_kernel(models, boundary):
     """Return the global distance kernel with the metric of the boundary, or None."""
     for model in models:
-        if not isinstance(model, DistanceKernelClassifier) or model.scope != "global":
+        if not isinstance(model, DistanceKernelClassifier):
+            continue
+        if (model.scope, model.features) != ("global", "distance"):
             continue
         if _measures_alike(model.boundary_, boundary):
             return model

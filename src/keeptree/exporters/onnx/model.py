@@ -15,7 +15,7 @@ from keeptree.exporters.onnx.experts import add_probability
 from keeptree.exporters.onnx.graph import Graph
 from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_marker, read_cases
 from keeptree.exporters.onnx.routing import Routes, largest
-from keeptree.exporters.plain import check_decision, plain_dict
+from keeptree.exporters.plain import check_exportable, plain_dict
 from keeptree.importers.onnx import TREE_KEY
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
@@ -69,11 +69,11 @@ def build_model(subject, inputs, leaf, distance):
 
 def _read(subject):
     """The plain model; of those that are read here themselves, the plain tree."""
+    check_exportable(subject.model)
     if type(subject.model) is DistanceKernelClassifier:  # a subclass may answer otherwise
         check_distance_kernel(subject.model)
     elif type(subject.model) is not ConfDTreeClassifier:
         return plain_dict(subject.tree, subject.model)
-    check_decision(subject.model)
     return {**plain_dict(subject.tree), "decide": subject.model.decide}
 
 

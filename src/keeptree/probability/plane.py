@@ -1,0 +1,296 @@
+"""Where along the boundary a case projects, and kernel estimates on that and the distance.
+
+The second feature of the distance kernel (the outlook of Alvarez, Bernard and Deffuant 2007): s_c,
+the position of the projection p(x) on the boundary, along the direction in which class c differs
+most from the others there. With the distance h_c it spans a plane, on which a kernel estimate is
+still easy.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keeptree._compiled import plane as compiled
+from keeptree.savable import (
+    expect,
+    expect_array,
+    expect_codes,
+    expect_probabilities,
+    expect_starts,
+    saved_part,
+)
+from keeptree.tree import LEAF
+
+RIDGE = 0.1  # of the mean variance, added to the variances from which a direction is found
+MOST_CASES = 4096  # on a plane; of more, those that lie close together are merged
+CELL = 1 / 8  # bandwidths, at first: the side of a square in which cases are merged
+REACH = 1e4  # bandwidths beyond the cases: a row further out counts as there
+MOST_LEFT_OUT = 2000  # cases of a plane that judge a bandwidth
+_FAR = 1e18
+
+
+@dataclass(frozen=True)
+class Projector:
+    """Places of projections on the boundary, in the metric, by the numbers that the tree tests."""
+
+    boundary: object
+    columns: np.ndarray
+
+    @classmethod
+    def of(cls, boundary):
+        """The projector of a fitted boundary."""
+        tree = boundary.tree_
+        tested = np.unique(tree.feature[tree.kind != LEAF]).tolist()
+        numeric = [f for f in tested if tree.categories[f] is None]
+        return cls(boundary, np.array(numeric, dtype=np.int64))
+
+    def places(self, X):
+        """Coordinates of the projections of encoded rows: (rows, columns); NaN where missing."""
+        metric, columns = self.boundary.metric_, self.columns
+        point = self.boundary.nearest_encoded(X).point[:, columns]
+        with np.errstate(over="ignore", invalid="ignore"):
+            place = (point - metric.center_[columns]) * metric.factor_[columns]
+        return np.clip(place, -_FAR, _FAR)
+
+
+@saved_part
+@dataclass(frozen=True, eq=False)
+class KernelPlanes:
+    """Many planes of training cases, in bandwidths, and the directions that lead to them.
+
+    Attributes
+    ----------
+    mean, direction : ndarrays of shape (n_planes, n_columns)
+        Position of a projection: its difference from the mean, along the direction (of length 1,
+        or 0 where nothing tells the classes apart).
+    scale : ndarray of shape (n_planes, 2)
+        1 / bandwidth of distance and position.
+    start : int64 ndarray of shape (n_planes + 1,)
+        First case of each plane.
+    place, mass : ndarrays of shape (n_cases, 2)
+        Distance and position in bandwidths; weight and weight in the class.
+    estimated : int64 ndarray
+        Classes with planes, one after the other; of two classes the first only.
+    group : int64 ndarray of shape (n_nodes + 1,)
+        Plane, within those of a class, of the group that a node names; 0 has all cases.
+    prior : ndarray of shape (n_classes,)
+        Class shares of the training sample.
+    """
+
+    mean: np.ndarray
+    direction: np.ndarray
+    scale: np.ndarray
+    start: np.ndarray
+    place: np.ndarray
+    mass: np.ndarray
+    estimated: np.ndarray
+    group: np.ndarray
+    prior: np.ndarray
+
+    def check(self, tree, columns):
+        """Raise a ValueError if what was read from a file does not fit the tree."""
+        n_classes, n, n_planes = len(tree.classes), len(self.place), len(self.scale)
+        expect_probabilities(np.atleast_2d(self.prior), "prior", (1, n_classes))
+        expect_codes(self.estimated, "estimated", (None,), n_classes)
+        expect(len(np.unique(self.estimated)) == len(self.estimated) > 0, "classes repeat")
+        expect(n_classes != 2 or self.estimated.tolist() == [0], "two classes have one plane")
+        for name in ("mean", "direction"):
+            expect_array(getattr(self, name), name, np.float64, (n_planes, len(columns)))
+        for name, shape in (("scale", (n_planes, 2)), ("place", (n, 2)), ("mass", (n, 2))):
+            expect_array(getattr(self, name), name, np.float64, shape)
+        expect_starts(self.start, "start", n)
+        some = len(self.start) == n_planes + 1 and (np.diff(self.start) > 0).all()
+        expect(some and (self.scale > 0).all(), "every plane must have cases and a bandwidth")
+        fits = (self.mass[:, 0] > 0).all() and (self.mass[:, 1] >= 0).all()
+        expect(fits and (self.mass[:, 1] <= self.mass[:, 0]).all(), "a case has no weight")
+        expect(n_planes % len(self.estimated) == 0, "every class must have as many planes")
+        expect_codes(self.group, "group", (tree.n_nodes + 1,), n_planes // len(self.estimated))
+
+    def classify(self, h, places, node, out):
+        """Fill class probabilities.
+
+        Parameters
+        ----------
+        h : ndarray of shape (n, n_classes), or (n, 1) for two classes
+            Algebraic distances.
+        places : ndarray of shape (n, n_columns)
+            Of the projections, see :class:`Projector`.
+        node : int64 ndarray of shape (n,) or None
+            Nodes that name groups; None for all cases.
+        out : ndarray of shape (n, n_classes)
+            Filled with rows that sum to one.
+        """
+        group = np.zeros(len(h), dtype=np.int64) if node is None else self.group[node]
+        step = len(self.scale) // len(self.estimated)
+        out[:] = self.prior
+        for j, c in enumerate(self.estimated):
+            out[:, c] = self._share(h[:, c], places, group + j * step)
+        if len(self.prior) == 2:
+            np.subtract(1, out[:, 0], out=out[:, 1])
+        else:
+            out[:, self.estimated] += 1e-9 * self.prior[self.estimated]
+            out /= out.sum(axis=1, keepdims=True)
+
+    def _share(self, h, places, plane):
+        position = along(places, self.mean[plane], self.direction[plane])
+        at = np.column_stack([h.astype(float), position]) * self.scale[plane]
+        low = np.minimum.reduceat(self.place, self.start[:-1])
+        high = np.maximum.reduceat(self.place, self.start[:-1])
+        at = np.clip(at, low[plane] - REACH, high[plane] + REACH)
+        share = np.empty(len(at))
+        compiled.look_up(plane, at, self._arrays, share)
+        return share
+
+    @property
+    def _arrays(self):
+        return compiled.Planes(self.start, self.place, self.mass)
+
+
+def fit_planes(h, places, in_class, weight, groups, fractions, unit):
+    """Planes of the estimated classes, all of one class before those of the next.
+
+    Parameters
+    ----------
+    h : ndarray of shape (n, n_estimated)
+        Finite distances to the boundary of each estimated class.
+    places : ndarray of shape (n, n_columns)
+        Of the projections.
+    in_class : ndarray of shape (n, n_estimated)
+        Weight of each case if it belongs to the class, else 0.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    groups : list of ndarray
+        Cases of each plane; the first has all of them, and judges only if there is no other.
+    fractions : sequence of float
+        Bandwidths to choose from by leave-one-out log-loss, in units; one is taken as it is.
+    unit : {"range", "distance"}
+        Unit of bandwidths: the range of each feature, or the metric's.
+
+    Returns
+    -------
+    fields : dict
+        Of :class:`KernelPlanes`, up to ``mass``.
+    width : ndarray of shape (n_estimated,)
+        Bandwidth of each distance.
+    """
+    planes, widths = [], []
+    for own_h, own in zip(h.T, in_class.T, strict=True):
+        spread = _range(own_h) if unit == "range" else 1.0
+        raw = [_plane(own_h, places, own, weight, cases, spread, unit) for cases in groups]
+        fraction = fractions[0]
+        if len(fractions) > 1:
+            fraction = _best(fractions, raw[1:] or raw)
+        planes += [plane.merged(fraction) for plane in raw]
+        widths.append(fraction * spread)
+    start = np.concatenate([[0], np.cumsum([len(plane.place) for plane in planes])])
+    fields = {
+        "mean": np.stack([plane.mean for plane in planes]),
+        "direction": np.stack([plane.direction for plane in planes]),
+        "scale": np.stack([plane.scale for plane in planes]),
+        "start": start.astype(np.int64),
+        "place": np.concatenate([plane.place for plane in planes]),
+        "mass": np.concatenate([plane.mass for plane in planes]),
+    }
+    return fields, np.array(widths)
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """One plane; its cases are in units until a bandwidth is chosen."""
+
+    mean: np.ndarray
+    direction: np.ndarray
+    scale: np.ndarray
+    place: np.ndarray
+    mass: np.ndarray
+
+    def merged(self, fraction):
+        """The plane in bandwidths of so many units, with few enough cases."""
+        place, mass = _merge(self.place / fraction, self.mass)
+        return _Plane(self.mean, self.direction, self.scale / fraction, place, mass)
+
+
+def _plane(h, places, in_class, weight, cases, spread, unit):
+    mean, direction = find_direction(places[cases], in_class[cases], weight[cases])
+    position = along(places[cases], mean, direction)
+    scale = 1 / np.array([spread, _range(position) if unit == "range" else 1.0])
+    place = np.column_stack([h[cases], position]) * scale
+    return _Plane(mean, direction, scale, place, np.column_stack([weight, in_class])[cases])
+
+
+def find_direction(places, in_class, weight):
+    """Mean of places, and the direction in which the class differs most from the others.
+
+    Fisher's linear discriminant with a ridge; a missing coordinate is at the mean.
+
+    Examples
+    --------
+    >>> places = np.array([[0.0, 5.0], [1.0, 4.0], [2.0, 4.0], [3.0, 5.0]])
+    >>> mean, direction = find_direction(places, np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4))
+    >>> mean, direction.round(6)
+    (array([1.5, 4.5]), array([1., 0.]))
+    """
+    known = ~np.isnan(places) * weight[:, None]
+    total = known.sum(axis=0)
+    mean = np.nansum(places * weight[:, None], axis=0) / np.where(total > 0, total, 1.0)
+    away = np.nan_to_num(places - mean)
+    share = in_class / weight
+    pull = away.T @ (weight * (share - np.average(share, weights=weight))) / weight.sum()
+    spread = (away * weight[:, None]).T @ away / weight.sum()
+    ridge = RIDGE * np.trace(spread) / max(len(spread), 1)
+    if not (np.isfinite(spread).all() and ridge > 0 and np.abs(pull).max() > 0):
+        return mean, np.zeros(len(mean))
+    direction = np.linalg.solve(spread + ridge * np.eye(len(spread)), pull)
+    length = np.sqrt((direction**2).sum())
+    return mean, direction / length if np.isfinite(length) and length > 0 else 0 * direction
+
+
+def along(places, mean, direction):
+    """Position of each place; column by column, so that every processor finds the same sum.
+
+    ``mean`` and ``direction`` are for all places or one for each; missing coordinates add nothing.
+    """
+    position = np.zeros(len(places))
+    for column, centre, part in zip(places.T, mean.T, direction.T, strict=True):
+        position += np.nan_to_num((column - centre) * part)
+    return position
+
+
+def _range(values):
+    return float(np.ptp(values)) or 1.0
+
+
+def _merge(place, mass):
+    """Merge cases in the same square cell at their mean until there are few enough."""
+    size = CELL
+    found, cases = place, mass
+    while len(found) > MOST_CASES:
+        cell = np.floor((place - place.min(axis=0)) / size).astype(np.int64)
+        _, member = np.unique(cell, axis=0, return_inverse=True)
+        cases = np.column_stack([np.bincount(member, column) for column in mass.T])
+        sums = [np.bincount(member, mass[:, 0] * column) for column in place.T]
+        found = np.column_stack(sums) / cases[:, :1]
+        size *= 1.25
+    return found, np.minimum(cases, cases[:, :1])
+
+
+def _best(fractions, planes):
+    """The fraction of the least log-loss, the first of ties."""
+    losses = [sum(_loss(plane, fraction) for plane in planes) for fraction in fractions]
+    return fractions[int(np.argmin(losses))]
+
+
+def _loss(plane, fraction):
+    """Log-loss of the cases of a plane, each estimated from the others; a part judges for all."""
+    n = len(plane.place)
+    if n < 2:
+        return 0.0
+    taken = np.linspace(0, n - 1, min(n, MOST_LEFT_OUT)).astype(int)
+    taken = np.argsort(plane.place[:, 0], kind="stable")[taken]
+    mass = np.ascontiguousarray(plane.mass[taken])
+    place = np.ascontiguousarray(plane.place[taken] / fraction)
+    share = np.empty(len(taken))
+    compiled.leave_out(compiled.Planes(np.array([0, len(taken)]), place, mass), share)
+    share = np.clip(share, 1e-6, 1 - 1e-6)
+    loss = -mass[:, 1] @ np.log(share) - (mass[:, 0] - mass[:, 1]) @ np.log1p(-share)
+    return loss * n / len(taken)
