@@ -22,7 +22,16 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
-from keeptree.evaluation import CURVES, METRICS, QualityMetric, compare, cost_metric
+from keeptree.evaluation import (
+    CURVES,
+    METRICS,
+    QualityMetric,
+    compare,
+    cost_metric,
+    learning_curve,
+    weighted_accuracy_metric,
+)
+from keeptree.evaluation.protocols import BootstrapSplit
 from tests.evaluation.models import Counting
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -337,3 +346,36 @@ def test_every_public_name_is_there():
     assert dir(kt.evaluation) == kt.evaluation.__all__
     with pytest.raises(AttributeError, match="no attribute 'comparison_'"):
         kt.evaluation.comparison_  # noqa: B018
+
+
+def test_the_632_bootstrap_mixes_cases_left_out_with_cases_learned_from():
+    mixed, plain = (
+        compare_here(MODELS, X, Y, protocol=name, n_splits=3, metrics=["accuracy", "brier", "roc"])
+        for name in ("bootstrap-632", "bootstrap")
+    )
+    assert mixed.n_splits == 3
+    assert mixed.test_share == plain.test_share
+    for name, model in MODELS.items():
+        seen = model.fit(X, Y).score(X, Y)
+        expected = 0.632 * plain.values(name, "accuracy") + 0.368 * seen
+        np.testing.assert_allclose(mixed.values(name, "accuracy"), expected)
+        np.testing.assert_array_equal(mixed.values(name, "roc"), plain.values(name, "roc"))
+    left_out = [
+        TREE.fit(X[train], Y[train]).score(X[test], Y[test])
+        for train, test in BootstrapSplit(3, random_state=0).split(X)
+    ]
+    np.testing.assert_allclose(plain.values("tree", "accuracy"), left_out)
+
+
+def test_learning_curves_refuse_the_632_bootstrap():
+    with pytest.raises(ValueError, match="choose another protocol, such as 'bootstrap'"):
+        learning_curve([TREE], X, Y, protocol="bootstrap-632")
+
+
+def test_weighted_accuracy_is_a_metric_of_its_own():
+    weights = [[1, 2], [3, 4]]
+    metrics = {"weighted": weighted_accuracy_metric(weights), "confusion": CURVES["confusion"]}
+    found = compare_here({"tree": TREE}, X, Y, protocol="holdout", metrics=metrics)
+    table = found.curve("tree", "confusion")
+    expected = (table * np.diag([1, 4])).sum() / (table * weights).sum()
+    assert found.values("tree", "weighted")[0] == pytest.approx(expected)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from keeptree.evaluation.metrics import METRICS, cost
+from keeptree.evaluation.metrics import METRICS, cost, weighted_accuracy
 from keeptree.evaluation.ranking import auc, mean_roc, partial_auc
 from keeptree.evaluation.significance import accuracy_interval, compare_accuracies
 
@@ -67,10 +67,12 @@ def test_precision_recall_f_and_weighted_accuracy_are_the_lectures_formulas(tabl
     assert values["f1"] == pytest.approx(2 * a / (2 * a + b + c))
     weights = [[1, 2], [3, 4]]
     weighted = (a + 4 * d) / (a + 2 * b + 3 * c + 4 * d)
-    right, whole = (
-        cost(truth, decision, ["+", "-"], matrix=m) for m in (weights * np.eye(2), weights)
+    assert weighted_accuracy(truth, decision, ["+", "-"], weights=weights) == pytest.approx(
+        weighted
     )
-    assert right / whole == pytest.approx(weighted)
+    assert weighted_accuracy(truth, decision, weights=np.ones((2, 2))) == (a + d) / 500
+    with pytest.raises(ValueError, match="must not be negative"):
+        weighted_accuracy(truth, decision, weights=[[1, -1], [1, 1]])
 
 
 def test_cost_is_proportional_to_accuracy_if_the_errors_cost_alike():

@@ -7,8 +7,16 @@ from numpy import bool_, float64, int32, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.entries import Entries
-from keeptree._compiled.impurity import entropy_term, gain_ratio, impurity, scaled_gain, term
+from keeptree._compiled.impurity import (
+    entropy_term,
+    gain_ratio,
+    impurity,
+    largest,
+    scaled_gain,
+    term,
+)
 from keeptree._compiled.j48 import (
+    ERRORS,
     GAIN_RATIO,
     GINI,
     MULTIWAY,
@@ -103,7 +111,7 @@ def search_cuts(entries, columns, s, a, n_known, total, options, work):
     """Best numeric cut as (valid, gain, ratio, number of entries on the left)."""
     row, weight, order = entries
     label, value, table = columns.label, columns.value, options.table
-    gini = options.criterion == GINI
+    gini, errors = options.criterion == GINI, options.criterion == ERRORS
     left, right = work.left, work.right
     left.fill(0.0)
     right.fill(0.0)
@@ -119,6 +127,7 @@ def search_cuts(entries, columns, s, a, n_known, total, options, work):
     for c in range(len(right)):
         terms_right += term(right[c], gini, table)
     base = impurity(known, terms_right, gini, table)
+    most = largest(right, 0, len(right))
     best, position, candidates, best_left = 0.0, int64(0), 0, 0.0
     weight_left = 0.0
     e = a + order[s, a]
@@ -138,14 +147,18 @@ def search_cuts(entries, columns, s, a, n_known, total, options, work):
                 break
             if side - weight_left < SMALL:
                 candidates += 1
-                after = impurity(weight_left, terms_left, gini, table) + impurity(
-                    known - weight_left, terms_right, gini, table
-                )
-                gain = scaled_gain(base - after, known, total)
+                if errors:
+                    saved = largest(left, 0, len(left)) + largest(right, 0, len(right))
+                    gain = scaled_gain(saved - most, known, total)
+                else:
+                    after = impurity(weight_left, terms_left, gini, table) + impurity(
+                        known - weight_left, terms_right, gini, table
+                    )
+                    gain = scaled_gain(base - after, known, total)
                 if gain - best > SMALL:
                     best, position, best_left = gain, int64(i), weight_left
         u = v
-    if options.mdl and candidates > 0 and not gini:
+    if options.mdl and candidates > 0 and not (gini or errors):
         best -= np.log2(float64(candidates)) / total
     if position == 0 or best < SMALL:
         return False, 0.0, 0.0, int64(0)

@@ -1,6 +1,7 @@
-"""Impurity of sets of weighted cases: entropy in bits, or the Gini index.
+"""Impurity of sets of weighted cases: entropy in bits, the Gini index, or misclassification.
 
-Both are sums over the classes: of x log2(x), or of x^2. ``table`` has x log2(x) of whole numbers.
+The first two are sums over the classes: of x log2(x), or of x^2. ``table`` has x log2(x) of whole
+numbers. The third is the weight outside the largest class, see :func:`largest`.
 """
 
 import numpy as np
@@ -33,6 +34,15 @@ def impurity(total, terms, gini, table):
     if gini:
         return total - terms / total if total > SMALL else 0.0
     return entropy_term(total, table) - terms
+
+
+@inner
+def largest(weights, first, n):
+    """Largest of the n class weights from ``first`` on."""
+    found = weights[first]
+    for c in range(first + 1, first + n):
+        found = max(found, weights[c])
+    return found
 
 
 @inner

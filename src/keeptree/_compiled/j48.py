@@ -7,7 +7,7 @@ from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
 NEVER_CUT = 1e-5  # neighbours closer than this are not separated
-GAIN_RATIO, INFORMATION_GAIN, GINI = 0, 1, 2  # criteria
+GAIN_RATIO, INFORMATION_GAIN, GINI, ERRORS = 0, 1, 2, 3  # criteria
 MULTIWAY, ONE_AGAINST_REST, SUBSETS = 0, 1, 2  # nominal tests
 
 

@@ -6,8 +6,17 @@ import numpy as np
 from numpy import int64
 
 from keeptree._compiled.declare import inner
-from keeptree._compiled.impurity import entropy_term, gain_ratio, impurity, scaled_gain, term
-from keeptree._compiled.j48 import GAIN_RATIO, GINI, MULTIWAY, ONE_AGAINST_REST, SMALL
+from keeptree._compiled.impurity import (
+    entropy_term,
+    gain_ratio,
+    impurity,
+    largest,
+    scaled_gain,
+    term,
+)
+from keeptree._compiled.j48 import ERRORS, GAIN_RATIO, GINI, MULTIWAY, ONE_AGAINST_REST, SMALL
+
+MOST_TRIED = 10  # categories of which all divisions into two subsets are tried
 
 
 class Cells(NamedTuple):
@@ -48,7 +57,7 @@ def fill_cells(entries, cell, s, a, m, n, cells):
 @inner
 def search_multiway(n, cells, known, total, options):
     """One branch per declared category as (valid, gain, ratio)."""
-    table, gini = options.table, options.criterion == GINI
+    table, gini, errors = options.table, options.criterion == GINI, options.criterion == ERRORS
     both, in_category, in_class, _ = cells
     n_classes = len(in_class)
     enough = 0
@@ -56,6 +65,8 @@ def search_multiway(n, cells, known, total, options):
     for c in range(n_classes):
         base_terms += term(in_class[c], gini, table)
     difference = impurity(known, base_terms, gini, table)
+    if errors:
+        difference = -largest(in_class, 0, n_classes)
     branch_terms = 0.0
     for k in range(n):
         held = in_category[k]
@@ -65,7 +76,10 @@ def search_multiway(n, cells, known, total, options):
         terms = 0.0
         for c in range(n_classes):
             terms += term(both[k * n_classes + c], gini, table)
-        difference -= impurity(held, terms, gini, table)
+        if errors:
+            difference += largest(both, k * n_classes, n_classes)
+        else:
+            difference -= impurity(held, terms, gini, table)
         branch_terms += entropy_term(held, table)
     if enough < 2:
         return False, 0.0, 0.0
@@ -79,10 +93,11 @@ def search_multiway(n, cells, known, total, options):
 def two_sided(weights, first, in_class, known, total, options):
     """Gain and ratio of the class weights ``weights[first:]`` against the rest of ``in_class``."""
     table, gini = options.table, options.criterion == GINI
-    held, base_terms, terms, rest_terms = 0.0, 0.0, 0.0, 0.0
+    held, base_terms, terms, rest_terms, most_outside = 0.0, 0.0, 0.0, 0.0, 0.0
     for c in range(len(in_class)):
         inside = weights[first + c]
         held += inside
+        most_outside = max(most_outside, in_class[c] - inside)
         base_terms += term(in_class[c], gini, table)
         terms += term(inside, gini, table)
         rest_terms += term(in_class[c] - inside, gini, table)
@@ -91,6 +106,9 @@ def two_sided(weights, first, in_class, known, total, options):
         - impurity(held, terms, gini, table)
         - impurity(known - held, rest_terms, gini, table)
     )
+    if options.criterion == ERRORS:
+        most_inside = largest(weights, first, len(in_class))
+        difference = most_inside + most_outside - largest(in_class, 0, len(in_class))
     gain = scaled_gain(difference, known, total)
     if options.criterion != GAIN_RATIO:
         return gain, gain
@@ -119,19 +137,19 @@ def search_one_against_rest(n, cells, known, total, options):
 
 
 @inner
-def rank_categories(n, cells):
-    """Rank categories by the share of the second class, those without weight last.
+def rank_categories(n, cells, c):
+    """Rank categories by the share of class c, those without weight last.
 
     Returns the number of categories that have weight.
     """
-    both, held, rank = cells.both, cells.category, cells.rank
+    both, held, rank, n_classes = cells.both, cells.category, cells.rank, len(cells.label)
     present = 0
     for k in range(n):
         if held[k] <= 0:
             continue
-        share = both[2 * k + 1] / held[k]
+        share = both[k * n_classes + c] / held[k]
         at = present
-        while at > 0 and both[2 * rank[at - 1] + 1] / held[rank[at - 1]] > share:
+        while at > 0 and both[rank[at - 1] * n_classes + c] / held[rank[at - 1]] > share:
             rank[at] = rank[at - 1]
             at -= 1
         rank[at] = k
@@ -145,24 +163,82 @@ def rank_categories(n, cells):
 
 
 @inner
-def search_subsets(n, cells, known, total, options):
-    """Best cut of the ranked categories (Breiman et al. 1984); two classes.
+def search_ranked(n, cells, c, known, total, options):
+    """Best cut of the categories ranked by class c (Breiman et al. 1984).
 
     Returns (valid, gain, ratio, number of categories on the left).
     """
-    rank = cells.rank
-    left = np.zeros(2)
-    valid, gain, ratio, taken = False, 0.0, 0.0, int64(0)
-    for i in range(rank_categories(n, cells) - 1):
-        left[0] += cells.both[2 * rank[i]]
-        left[1] += cells.both[2 * rank[i] + 1]
-        if too_light(left[0] + left[1], known, options.min_leaf):
+    rank, n_classes = cells.rank, len(cells.label)
+    left = np.zeros(n_classes)
+    valid, gain, ratio, taken, held = False, 0.0, 0.0, int64(0), 0.0
+    for i in range(rank_categories(n, cells, c) - 1):
+        for j in range(n_classes):
+            left[j] += cells.both[rank[i] * n_classes + j]
+        held = left.sum()
+        if too_light(held, known, options.min_leaf):
             continue
         g, r = two_sided(left, int64(0), cells.label, known, total, options)
         if not valid or g - gain > SMALL:
             gain, ratio, taken = g, r, int64(i + 1)
         valid = True
     return valid, gain, ratio, taken
+
+
+@inner
+def is_right(mask, at):
+    """Whether the category at this place among those that have weight is in the right subset."""
+    return at > 0 and (mask >> (at - 1)) & 1 == 1
+
+
+@inner
+def search_all(n, cells, present, known, total, options):
+    """Best of all divisions of the categories that have weight, of which the first stays left.
+
+    Returns (valid, gain, ratio, mask): bit i of the mask sends the category i + 1 to the right.
+    """
+    n_classes = len(cells.label)
+    left = np.zeros(n_classes)
+    valid, gain, ratio, best = False, 0.0, 0.0, int64(0)
+    for mask in range(1, 1 << (present - 1)):
+        left.fill(0.0)
+        at = 0
+        for k in range(n):
+            if cells.category[k] <= 0:
+                continue
+            if not is_right(mask, at):
+                for j in range(n_classes):
+                    left[j] += cells.both[k * n_classes + j]
+            at += 1
+        if too_light(left.sum(), known, options.min_leaf):
+            continue
+        g, r = two_sided(left, int64(0), cells.label, known, total, options)
+        if not valid or g - gain > SMALL:
+            gain, ratio, best = g, r, int64(mask)
+        valid = True
+    return valid, gain, ratio, best
+
+
+@inner
+def search_subsets(n, cells, known, total, options):
+    """Best division of the categories into two subsets as (valid, gain, ratio, code).
+
+    Two classes: the number of categories on the left, ranked by the second. More: all divisions
+    are tried while the categories are few, and the code is a mask. Else the categories are ranked
+    by each class in turn: class x (n + 1) + number on the left.
+    """
+    n_classes = len(cells.label)
+    if n_classes <= 2:
+        return search_ranked(n, cells, n_classes - 1, known, total, options)
+    present = rank_categories(n, cells, 0)
+    if present <= MOST_TRIED:
+        return search_all(n, cells, present, known, total, options)
+    valid, gain, ratio, code = False, 0.0, 0.0, int64(0)
+    for c in range(n_classes):
+        found, g, r, taken = search_ranked(n, cells, c, known, total, options)
+        if found and (not valid or g - gain > SMALL):
+            gain, ratio, code = g, r, int64(c * (n + 1) + taken)
+        valid = valid or found
+    return valid, gain, ratio, code
 
 
 @inner
@@ -177,14 +253,29 @@ def search_categories(n, cells, known, total, options):
 
 
 @inner
-def map_subsets(n, cut, cells, known, subset_of, node):
+def divide_categories(n, code, cells, subset_of, node):
+    """Fill the side of each category that has weight from the code of :func:`search_subsets`."""
+    n_classes = len(cells.label)
+    if n_classes > 2 and rank_categories(n, cells, 0) <= MOST_TRIED:
+        at = 0
+        for k in range(n):
+            if cells.category[k] > 0:
+                subset_of[node, k] = 1 if is_right(code, at) else 0
+                at += 1
+        return
+    c, taken = (n_classes - 1, code) if n_classes <= 2 else (code // (n + 1), code % (n + 1))
+    for i in range(rank_categories(n, cells, c)):
+        subset_of[node, cells.rank[i]] = 0 if i < taken else 1
+
+
+@inner
+def map_subsets(n, code, cells, known, subset_of, node):
     """Fill the side of each category of a column that was chosen to be cut in two subsets."""
-    rank_categories(n, cells)
+    divide_categories(n, code, cells, subset_of, node)
     weight_left = 0.0
-    for i in range(n):
-        subset_of[node, cells.rank[i]] = 0 if i < cut else 1
-        if i < cut:
-            weight_left += cells.category[cells.rank[i]]
+    for k in range(n):
+        if cells.category[k] > 0 and subset_of[node, k] == 0:
+            weight_left += cells.category[k]
     # A category nobody has here follows the heavier branch.
     for k in range(n):
         if cells.category[k] <= 0:

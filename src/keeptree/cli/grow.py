@@ -24,7 +24,7 @@ def _arguments(parser):
     )
     parser.add_argument(
         "--criterion",
-        choices=["gain-ratio", "information-gain", "gini"],
+        choices=["gain-ratio", "information-gain", "gini", "misclassification"],
         default="gain-ratio",
         help="split criterion (default: %(default)s)",
     )
@@ -51,6 +51,11 @@ def _arguments(parser):
         "--binary-splits", action="store_true", help="split nominal columns in two; Weka's -B"
     )
     parser.add_argument(
+        "--subset-splits",
+        action="store_true",
+        help="split nominal columns into two sets of categories",
+    )
+    parser.add_argument(
         "--no-raising", action="store_true", help="disable subtree raising; Weka's -S"
     )
     parser.add_argument(
@@ -67,6 +72,7 @@ def _run(options):
         from keeptree.data.labels import label_names
         from keeptree.data.training import read_training
         from keeptree.encoding import sealed
+        from keeptree.evaluation.training_error import tree_errors
         from keeptree.learners.c45 import C45Classifier
         from keeptree.learners.j48_text import j48_text
 
@@ -78,6 +84,7 @@ def _run(options):
         n_folds=options.n_folds,
         max_depth=options.max_depth,
         binary_splits=options.binary_splits,
+        subset_splits=options.subset_splits,
         subtree_raising=not options.no_raising,
         collapse=not options.no_collapse,
     )
@@ -89,7 +96,8 @@ def _run(options):
         with step("Saving the tree"):
             tree.save(out)
     if options.json:
-        print_json({**tree_summary(tree), "out": str(out), "tree": sealed(tree.to_dict())})
+        summary = {**tree_summary(tree), "errors": tree_errors(tree), "out": str(out)}
+        print_json({**summary, "tree": sealed(tree.to_dict())})
         return
     print(
         j48_text(
@@ -99,7 +107,16 @@ def _run(options):
             names=label_names(tree.classes, read_labels(options)),
         )
     )
+    print(_tell_errors(tree_errors(tree)))
     print(f"Saved as {out}.")
+
+
+def _tell_errors(errors):
+    optimistic, pessimistic, upper = (f"{100 * errors[name]:.1f} %" for name in errors)
+    return (
+        f"Errors: {optimistic} of the training cases; {pessimistic} with half an error per leaf; "
+        f"{upper} by C4.5's upper limit."
+    )
 
 
 COMMAND = Command(

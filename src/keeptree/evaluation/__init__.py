@@ -21,6 +21,7 @@ _HOME = {
     "auc": "ranking",
     "compare": "comparison",
     "compare_accuracies": "significance",
+    "cost": "metrics",
     "cost_metric": "metrics",
     "geometric_schedule": "learning",
     "hits_and_errors": "significance",
@@ -30,6 +31,9 @@ _HOME = {
     "paired_difference": "significance",
     "partial_auc": "ranking",
     "stays_ahead": "ranking",
+    "tree_error": "training_error",
+    "weighted_accuracy": "metrics",
+    "weighted_accuracy_metric": "metrics",
 }
 
 __all__ = sorted(_HOME)

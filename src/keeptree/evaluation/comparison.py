@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from keeptree.annotations import Filename, RandomState
 from keeptree.choice import one_of
 from keeptree.data.labels import plain
-from keeptree.evaluation.experiment import run_experiment
+from keeptree.evaluation.bootstrap import mix_resubstitution
+from keeptree.evaluation.experiment import Parts, run_experiment
 from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.preparation import prepare_experiment
+from keeptree.evaluation.protocols import RESUBSTITUTED
 from keeptree.evaluation.ranking import stays_ahead
 from keeptree.evaluation.significance import accuracy_interval, describe_differences
 from keeptree.evaluation.tables import comparison_dict, comparison_markdown, comparison_text
@@ -90,10 +92,16 @@ def compare(
         models, X, y, protocol=protocol, n_splits=n_splits, metrics=metrics, positive=positive,
         random_state=random_state,
     )  # fmt: skip
-    models, parts = list(experiment.models), experiment.parts
+    models, n_splits = list(experiment.models), len(experiment.parts)
+    if protocol == RESUBSTITUTED:
+        everything = np.arange(len(experiment.y))
+        pairs = [*experiment.parts, (everything, everything)]
+        experiment = replace(experiment, parts=Parts.from_pairs(pairs))
     baseline = one_of(models, models[0] if baseline is None else baseline, "model")
-    single = bool((np.diff(parts.test_ends, prepend=0) == 1).all())
+    single = bool((np.diff(experiment.parts.test_ends, prepend=0) == 1).all())
     outcome = run_experiment(replace(experiment, pooled=single), results, n_jobs, progress)
+    if protocol == RESUBSTITUTED:
+        outcome = replace(outcome, rows=mix_resubstitution(outcome.rows, n_splits))
     return Comparison(
         **vars(outcome),
         models=models,
@@ -102,7 +110,7 @@ def compare(
         labels=[plain(label) for label in experiment.labels],
         protocol=str(protocol),
         n_cases=len(experiment.y),
-        n_splits=len(parts),
+        n_splits=n_splits,
     )
 
 

@@ -12,6 +12,7 @@ from keeptree.annotations import Filename, RandomState
 from keeptree.choice import one_of
 from keeptree.evaluation.experiment import Parts, run_experiment
 from keeptree.evaluation.preparation import prepare_experiment
+from keeptree.evaluation.protocols import RESUBSTITUTED
 from keeptree.evaluation.significance import describe_differences
 from keeptree.evaluation.tables import markdown_table, number
 
@@ -98,6 +99,11 @@ def learning_curve(
     >>> [round(point["mean"], 2) for point in curve.points()]
     [0.91, 0.94]
     """
+    if protocol == RESUBSTITUTED:
+        raise ValueError(
+            f"A learning curve tests on cases that were not learned from, and {RESUBSTITUTED!r} "
+            "does not; choose another protocol, such as 'bootstrap'."
+        )
     whole = prepare_experiment(
         models, X, y, protocol=protocol, n_splits=n_splits, metrics=metrics, positive=positive,
         random_state=random_state,

@@ -130,6 +130,48 @@ def cost_metric(matrix: ArrayLike) -> QualityMetric:
     return QualityMetric(function, "decision", larger=False, label="cost", per_case=True)
 
 
+def weighted_accuracy(y_true, decision, labels=None, *, weights):
+    """Return the weighted accuracy: the weight of the right decisions among that of all.
+
+    Parameters
+    ----------
+    y_true, decision : array-like of shape (n,)
+        True and predicted classes.
+    labels : array-like, optional
+        Order of the rows and columns of the weights; default sorted.
+    weights : array-like of shape (n_classes, n_classes)
+        Weight of a case, by true class (row) and predicted class (column), not negative. All 1 is
+        accuracy; rows of 1 / class size are scikit-learn's ``balanced_accuracy_score``.
+
+    Returns
+    -------
+    accuracy : float
+        NaN if no case has a weight.
+
+    Examples
+    --------
+    >>> round(weighted_accuracy(["+", "+", "-"], ["+", "-", "-"], weights=[[1, 5], [1, 1]]), 3)
+    0.286
+    """
+    table, weights = _table_and(weights, y_true, decision, labels)
+    if not (weights >= 0).all():
+        raise ValueError("Weights of decisions must not be negative.")
+    total = (table * weights).sum()
+    return float((table * weights).trace() / total) if total > 0 else float("nan")
+
+
+def weighted_accuracy_metric(weights):
+    """Return the weighted accuracy under a matrix of weights as a :class:`QualityMetric`.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_classes, n_classes)
+        See :func:`weighted_accuracy`.
+    """
+    function = partial(weighted_accuracy, weights=np.asarray(weights, dtype=float).tolist())
+    return QualityMetric(function, "decision", label="weighted accuracy")
+
+
 def _of_labels(function, y_true, decision, labels):
     """scikit-learn's precision and the like: of the positive class, or the mean over classes."""
     counted = labels[1:] if len(labels) == 2 else labels

@@ -21,6 +21,8 @@ from keeptree.annotations import RandomState
 from keeptree.choice import one_of
 from keeptree.data.labels import plain
 
+RESUBSTITUTED = "bootstrap-632"  # the protocol that also tests on the cases learned from
+
 
 def make_protocol(name: str, n_splits: int | None = None, random_state: RandomState = 0) -> Any:
     """Return the splitter of a protocol.
@@ -28,7 +30,7 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
     Parameters
     ----------
     name : str
-        One of :data:`PROTOCOLS`; every one but ``"bootstrap"`` and ``"leave-one-out"`` keeps the
+        One of :data:`PROTOCOLS`; every one but the bootstraps and ``"leave-one-out"`` keeps the
         shares of the classes in both parts.
 
         - ``"holdout"``: 2/3 to train, 1/3 to test, once.
@@ -37,6 +39,8 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
         - ``"repeated-k-fold"``: ``n_splits`` repetitions (10) of 10 folds.
         - ``"leave-one-out"``: as many splits as cases.
         - ``"bootstrap"``: see :class:`BootstrapSplit`; 100 samples.
+        - ``"bootstrap-632"``: the same; :func:`~keeptree.evaluation.compare` mixes 0.632 of its
+          figures with 0.368 of those of models fitted and tested on all cases.
         - ``"paper"``: see :class:`DividedBootstrapSplit`; 100 samples.
         - ``"plain"``: the other reading of the same papers: the holdout 100 times.
     n_splits : int, optional
@@ -156,6 +160,10 @@ class DividedBootstrapSplit(BaseShuffleSplit):
         return sample[~in_test], sample[in_test]
 
 
+def _bootstrap(n_splits, random_state):
+    return BootstrapSplit(n_splits, random_state=random_state)
+
+
 def _holdout(n_splits, random_state):
     return StratifiedShuffleSplit(n_splits, test_size=1 / 3, random_state=random_state)
 
@@ -175,7 +183,8 @@ PROTOCOLS = {
     "k-fold": (_k_fold, 10),
     "repeated-k-fold": (_repeated_k_fold, 10),
     "leave-one-out": (lambda n_splits, random_state: LeaveOneOut(), None),
-    "bootstrap": (lambda n, random_state: BootstrapSplit(n, random_state=random_state), 100),
+    "bootstrap": (_bootstrap, 100),
+    RESUBSTITUTED: (_bootstrap, 100),
     "paper": (lambda n, random_state: DividedBootstrapSplit(n, random_state=random_state), 100),
     "plain": (_holdout, 100),
 }

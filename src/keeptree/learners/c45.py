@@ -32,12 +32,14 @@ class C45Classifier(ClassTreeLearner):
 
     Parameters
     ----------
-    criterion : {"gain-ratio", "information-gain", "gini"}, default="gain-ratio"
+    criterion : {"gain-ratio", "information-gain", "gini", "misclassification"}
         What chooses the test of a node. ``"gain-ratio"`` is C4.5: the cut of a numeric attribute by
         information gain, the attribute by gain ratio among those of at least average gain.
         ``"information-gain"`` (ID3) chooses the attribute by the gain itself; ``"gini"`` (CART) is
         the same with the decrease of the Gini index in place of the gain, and without
-        ``mdl_correction``, which is in bits. Everything else stays as in C4.5.
+        ``mdl_correction``, which is in bits; ``"misclassification"`` with the decrease of the
+        training errors, which is 0 for many a useful test, so that trees stay small. Everything
+        else stays as in C4.5. The default is ``"gain-ratio"``.
     pruning : {"error-based", "reduced-error", "pessimistic", "none"}, default="error-based"
         ``"error-based"`` is C4.5's (Weka's default). ``"reduced-error"`` is Weka's ``-R``: the last
         of ``n_folds`` stratified folds prunes what the others grew. ``"pessimistic"`` adds half
@@ -58,10 +60,12 @@ class C45Classifier(ClassTreeLearner):
     binary_splits : bool, default=False
         Split nominal attributes into one category against the rest. Weka's ``-B``.
     subset_splits : bool, default=False
-        Split nominal attributes into two sets of categories: ordered by the share of the second
-        class, cut where the gain is largest, which is optimal for two classes (Breiman et al.
-        1984, section 4.2.2). A category without cases in the node joins the heavier branch. Not in
-        Weka; two classes only.
+        Split nominal attributes into two sets of categories, those of the largest gain. With two
+        classes: ordered by the share of the second class, the best cut is the best of all divisions
+        (Breiman et al. 1984, section 4.2.2). With more, all divisions of up to 10 categories are
+        tried; more categories are ordered by the share of each class in turn, and the best of
+        these cuts is taken, which need not be the best of all. A category without cases in the
+        node joins the heavier branch. Not in Weka.
     max_depth : int, optional
         Largest number of tests on a path. Not in Weka.
     laplace : bool, default=False
@@ -201,11 +205,6 @@ class C45Classifier(ClassTreeLearner):
     def _check_splits(self):
         if self.binary_splits and self.subset_splits:
             raise ValueError("binary_splits and subset_splits exclude each other.")
-        if self.subset_splits and len(self.classes_) > 2:
-            raise ValueError(
-                f"subset_splits orders categories by the share of the second of two classes; y has "
-                f"{len(self.classes_)} classes."
-            )
 
     def _grow_unpruned(self, X, label, weight, categories, n_all):
         nominal_test = "one-against-rest" if self.binary_splits else "multiway"

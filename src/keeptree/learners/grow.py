@@ -43,6 +43,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
     """
     bits = _key_bits(len(X), n_classes)
     plain = weight is None and not any(n_categories) and not np.isnan(X).any()
+    plain = plain and options.criterion != "misclassification"
     fits = bits is not None and 2 * len(X) // options.min_leaf * n_classes < LARGEST_TABLE
     if plain and fits:
         return _grow_numeric(np.ascontiguousarray(X.T), label, n_classes, bits, options)

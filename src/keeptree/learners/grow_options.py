@@ -10,6 +10,7 @@ CRITERIA = {
     "gain-ratio": j48.GAIN_RATIO,
     "information-gain": j48.INFORMATION_GAIN,
     "gini": j48.GINI,
+    "misclassification": j48.ERRORS,
 }
 NOMINAL_TESTS = {
     "multiway": j48.MULTIWAY,
