@@ -40,6 +40,7 @@ OPTIONAL = {
     "expected_",
     "grid_",
     "notation_",
+    "profiles_",
     "reference_",
 }  # optional fitted attributes
 _RENAMED = {("smoothing", "raw"): "leaves"}  # parameter values in older files

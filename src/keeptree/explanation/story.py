@@ -245,5 +245,7 @@ def _trace(subject, encoded):
     """Trace of a ConfDTree model; None for other models."""
     if not hasattr(subject.inner, "trace_encoded"):
         return None
+    if len(subject.inner.estimated_rows(encoded)):
+        return None  # it followed several paths
     trace = subject.inner.trace_encoded(encoded)[0]
     return {"changed": bool(trace.changed), "text": str(trace)}

@@ -153,6 +153,11 @@ def check_exportable(model):
             f"A {type(model).__name__} with features={model.features!r} cannot be exported; export "
             'one with features="distance", or the tree alone (its model.tree_).'
         )
+    if getattr(model, "profiles_", None) is not None:
+        raise ValueError(
+            f"A {type(model).__name__} that estimates missing values cannot be exported; export "
+            "one with options={'missing': 'shares'}."
+        )
     if getattr(model, "decide", "tree") == "cost":
         raise ValueError(
             'decide="cost" cannot be exported; export model.set_params(decide="tree", costs=None) '

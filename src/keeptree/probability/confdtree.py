@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from keeptree.data.sample import Sample
 from keeptree.probability.base import ProbabilityModel
+from keeptree.probability.confdtree_missing import ChildProfiles, child_profiles
 from keeptree.probability.confdtree_settings import read_settings
 from keeptree.probability.confdtree_statistics import (
     check_learned,
@@ -19,6 +20,8 @@ from keeptree.probability.confdtree_statistics import (
 )
 from keeptree.probability.confdtree_trace import Trace, trace_rows
 from keeptree.probability.confdtree_walk import make_walk
+from keeptree.savable import expect
+from keeptree.tree import LEAF
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _LEVEL = Interval(Real, 0, 1, closed="neither")
@@ -71,6 +74,8 @@ class ConfDTreeClassifier(ProbabilityModel):
         Bounds of the intervals and which nodes take part.
     walk_ : Walk
         Weights of the routes, and the probabilities before and after the method changes them.
+    profiles_ : ChildProfiles or None
+        What the cases of each node look like, if missing values are estimated by them.
     classes_ : ndarray
         Class labels.
     n_features_in_ : int
@@ -112,6 +117,11 @@ class ConfDTreeClassifier(ProbabilityModel):
     ``nominal`` : bool, False
         Also check nominal tests: is the category among the most frequent of the class, which
         together reach the coverage of the interval?
+    ``missing`` : "shares" or "others"
+        How a case without a value for a test is divided among the children: as the tree does, with
+        the method off below; or by its other attributes. Then each child gets the case with the
+        value that is typical there, weighted by how well the normally distributed attributes that
+        the tree tests fit the child's training cases, and the method stays on.
     ``balance`` : bool, False
         Take the imbalance of the classes into account: cases count in inverse proportion to their
         class in the weights of routes and as receivers of fines, and the fine of a class is
@@ -144,7 +154,8 @@ class ConfDTreeClassifier(ProbabilityModel):
     Result: 0 0.202, 1 0.798.
     """
 
-    saved_fields = ("statistics_", "intervals_")
+    saved_fields = ("statistics_", "intervals_", "profiles_")
+    profiles_ = None  # in a model that an older version saved
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "interval": [StrOptions({"combined", "normal", "t"})],
@@ -231,6 +242,11 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     def trace_encoded(self, rows: NDArray[Any]) -> list[Trace]:
         """:meth:`trace` of rows that :meth:`encode` returned."""
+        if len(self.estimated_rows(rows)):
+            raise ValueError(
+                "A case with missing values that are estimated follows several paths, and a trace "
+                "has one; fill them in, or use options={'missing': 'shares'}."
+            )
         return trace_rows(self, rows)
 
     def _validate_params(self):
@@ -244,6 +260,9 @@ class ConfDTreeClassifier(ProbabilityModel):
         self.statistics_ = node_statistics(sample, tested)
         self.intervals_ = confidence_intervals(tree, self.statistics_, settings)
         self.walk_ = make_walk(tree, self.statistics_, self.intervals_, settings)
+        self.profiles_ = None
+        if settings.missing == "others":
+            self.profiles_ = child_profiles(sample, settings.significance, self.m)
         if not self.intervals_.takes_part.any():
             warnings.warn(
                 f"No test of the tree can be checked with interval={self.interval!r}, "
@@ -256,10 +275,35 @@ class ConfDTreeClassifier(ProbabilityModel):
         super().check_loaded()
         tree = self.tree_.lifted
         check_learned(tree, self.statistics_, self.intervals_)
+        if self.profiles_ is not None:
+            expect(isinstance(self.profiles_, ChildProfiles), "its profiles are damaged")
+            self.profiles_.check(tree)
         self.walk_ = make_walk(tree, self.statistics_, self.intervals_, read_settings(self))
 
     def _probability(self, X, out):
-        self.walk_.probability(self.tree_.lift(self._check_finite(X)), out)
+        unknown = self.estimated_rows(self._check_finite(X))
+        rows = self.tree_.lift(X)
+        if not len(unknown):
+            self.walk_.probability(rows, out)
+            return
+        self.tree_.route(X[unknown])  # says which row has no value for a test without a rule
+        copies, owner, weight = self.profiles_.spread_rows(self.tree_.lifted, rows[unknown])
+        known = np.delete(np.arange(len(X)), unknown)
+        rows = np.concatenate([rows[known], copies])
+        p = np.empty((len(rows), out.shape[1]))
+        self.walk_.probability(rows, p)
+        out[known] = p[: len(known)]
+        for c in range(out.shape[1]):
+            own = p[len(known) :, c]
+            out[unknown, c] = np.bincount(owner, weight * own, minlength=len(unknown))
+
+    def estimated_rows(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Encoded rows that miss a value the tree tests, if such values are estimated."""
+        if self.profiles_ is None:
+            return np.empty(0, dtype=np.int64)
+        tree = self.tree_.lifted
+        tested = np.unique(tree.feature[tree.kind != LEAF])
+        return np.flatnonzero(np.isnan(self.tree_.lift(X)[:, tested]).any(axis=1))
 
     def _affected(self, X, change, out):
         p = np.empty((len(X), len(self.classes_)))

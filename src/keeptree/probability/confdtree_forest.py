@@ -29,9 +29,11 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : RandomForestClassifier, ExtraTreesClassifier or None
+    estimator : RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier or None
         A fitted forest is kept as it is; an unfitted one is cloned and fitted; None means
-        ``RandomForestClassifier(random_state=0)``.
+        ``RandomForestClassifier(random_state=0)``. Bagging must be of scikit-learn's decision trees
+        on all columns; of other learners, bag the corrected trees themselves:
+        ``BaggingClassifier(ConfDTreeClassifier(learner))``.
     correction : ConfDTreeClassifier or None
         Settings for each tree; its ``estimator`` is ignored. None means the paper's settings.
     decide : {"forest", "probability"}, default="forest"
@@ -108,6 +110,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         if not is_kept(self.estimator):
             forest = self._learner()
             self.forest_ = clone(forest).fit(X, y, sample_weight)
+        _check_members(self.forest_, X)
         self.classes_ = self.forest_.classes_
         # What each node of each tree says, to the bit: a forest decides by their mean.
         self.votes_ = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
@@ -200,3 +203,21 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         if self.estimator is None:
             return RandomForestClassifier(random_state=0)
         return self.estimator
+
+
+def _check_members(forest, X):
+    """Raise a ValueError unless the members are scikit-learn's trees on all columns."""
+    whole = np.arange(X.shape[1])
+    for columns in getattr(forest, "estimators_features_", ()):
+        if not np.array_equal(columns, whole):
+            raise ValueError(
+                "A tree of this ensemble reads some of the columns only; give max_features=1.0, so "
+                "that every tree reads all columns."
+            )
+    member = forest.estimators_[0]
+    if not hasattr(getattr(member, "tree_", None), "value"):
+        raise ValueError(
+            f"The members of this ensemble are {type(member).__name__}, not scikit-learn's "
+            "decision trees; bag the corrected trees themselves: "
+            "BaggingClassifier(ConfDTreeClassifier(learner))."
+        )

@@ -23,6 +23,7 @@ OPTIONS = {
     "smoothing": [StrOptions({"leaves", "laplace", "shrinkage"})],
     "strength": [Interval(Real, 0, None, closed="left")],
     "nominal": ["boolean"],
+    "missing": [StrOptions({"shares", "others"})],
     "balance": ["boolean"],
 }
 
@@ -48,6 +49,7 @@ class Settings:
     smoothing: str = "leaves"
     strength: float = 10.0
     nominal: bool = False
+    missing: str = "shares"
     balance: bool = False
 
 

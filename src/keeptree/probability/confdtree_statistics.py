@@ -90,7 +90,9 @@ def node_statistics(sample, significance=None):
         level = node[known], y[row[known]], value[known], (weight[row] * share)[known]
         nominal = tree.kind[level[0]] == NOMINAL
         _add_categories(tree, count, category_count, *(part[nominal] for part in level))
-        place, *found = _groups(*(part[~nominal] for part in level), shape[1], significance)
+        place, *found = group_statistics(
+            *(part[~nominal] for part in level), shape[1], significance
+        )
         for table, values in zip((count, mean, sd, normality), found, strict=True):
             table.flat[place] = values
         row, node, share = tree.descend(X, row, node, share)
@@ -111,7 +113,7 @@ def _add_categories(tree, count, category_count, node, y, code, weight):
     np.add.at(category_count, (position, y), weight)
 
 
-def _groups(node, y, value, weight, n_classes, significance):
+def group_statistics(node, y, value, weight, n_classes, significance):
     """Flat position of each (node, class) that occurs, its weight, mean, sd and normality."""
     group = node * n_classes + y
     order = np.lexsort((value, group))
