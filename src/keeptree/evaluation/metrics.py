@@ -94,7 +94,14 @@ def unclipped_log_loss(y_true, probability, labels=None):
         return float(-np.log(probability[truth]).mean())
 
 
-def cost(y_true, decision, labels=None, *, matrix, normalise=False):
+def cost(
+    y_true: ArrayLike,
+    decision: ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    matrix: ArrayLike,
+    normalise: bool = False,
+) -> float:
     """Return what the decisions cost.
 
     Parameters
@@ -130,7 +137,13 @@ def cost_metric(matrix: ArrayLike) -> QualityMetric:
     return QualityMetric(function, "decision", larger=False, label="cost", per_case=True)
 
 
-def weighted_accuracy(y_true, decision, labels=None, *, weights):
+def weighted_accuracy(
+    y_true: ArrayLike,
+    decision: ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    weights: ArrayLike,
+) -> float:
     """Return the weighted accuracy: the weight of the right decisions among that of all.
 
     Parameters
@@ -160,7 +173,7 @@ def weighted_accuracy(y_true, decision, labels=None, *, weights):
     return float((table * weights).trace() / total) if total > 0 else float("nan")
 
 
-def weighted_accuracy_metric(weights):
+def weighted_accuracy_metric(weights: ArrayLike) -> QualityMetric:
     """Return the weighted accuracy under a matrix of weights as a :class:`QualityMetric`.
 
     Parameters

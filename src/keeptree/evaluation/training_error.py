@@ -1,5 +1,7 @@
 """Error rates that a tree's own training counts promise: optimistic, pessimistic, upper limit."""
 
+from typing import Any, Literal
+
 import numpy as np
 
 from keeptree.choice import one_of
@@ -10,7 +12,13 @@ from keeptree.tree import LEAF
 METHODS = ("optimistic", "pessimistic", "error-based")
 
 
-def tree_error(tree, method="pessimistic", *, penalty=0.5, confidence_factor=0.25):
+def tree_error(
+    tree: Any,
+    method: Literal["optimistic", "pessimistic", "error-based"] = "pessimistic",
+    *,
+    penalty: float = 0.5,
+    confidence_factor: float = 0.25,
+) -> float:
     """Return the error rate of a tree, as estimated from the class counts it carries.
 
     Parameters

@@ -19,7 +19,6 @@ from keeptree.savable import (
     expect_starts,
     saved_part,
 )
-from keeptree.tree import LEAF
 
 RIDGE = 0.1  # of the mean variance, added to the variances from which a direction is found
 MOST_CASES = 4096  # on a plane; of more, those that lie close together are merged
@@ -40,8 +39,7 @@ class Projector:
     def of(cls, boundary):
         """The projector of a fitted boundary."""
         tree = boundary.tree_
-        tested = np.unique(tree.feature[tree.kind != LEAF]).tolist()
-        numeric = [f for f in tested if tree.categories[f] is None]
+        numeric = [f for f in tree.tested.tolist() if tree.categories[f] is None]
         return cls(boundary, np.array(numeric, dtype=np.int64))
 
     def places(self, X):
