@@ -7,6 +7,7 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.exporters.plain import plain_model
 from keeptree.probability import plane
 from tests.reference.plane import plane_share
 
@@ -160,6 +161,7 @@ def test_what_it_cannot_do_is_said_in_a_sentence(iris, tmp_path):
     model = kt.DistanceKernelClassifier(features=TWO).fit(*iris)
     with pytest.raises(ValueError, match="depends on two numbers"):
         model.curve([0.0], 1)
+    assert plain_model(model, {f: f for f in range(4)}) is None, "the page computes none either"
     for ending in ("py", "sql", "onnx"):
         with pytest.raises(ValueError, match="cannot be exported; export one with"):
             kt.export(model, tmp_path / f"m.{ending}")

@@ -148,12 +148,12 @@ def plain_dict(tree, model=None):
 
 def check_exportable(model):
     """Raise a ValueError if a model decides or estimates as no exported file does."""
-    if getattr(model, "features", "distance") != "distance":
+    if _has_position(model):
         raise ValueError(
             f"A {type(model).__name__} with features={model.features!r} cannot be exported; export "
             'one with features="distance", or the tree alone (its model.tree_).'
         )
-    if getattr(model, "profiles_", None) is not None:
+    if _estimates_missing(model):
         raise ValueError(
             f"A {type(model).__name__} that estimates missing values cannot be exported; export "
             "one with options={'missing': 'shares'}."
@@ -163,6 +163,14 @@ def check_exportable(model):
             'decide="cost" cannot be exported; export model.set_params(decide="tree", costs=None) '
             "and apply the costs to its probabilities."
         )
+
+
+def _has_position(model):
+    return getattr(model, "features", "distance") != "distance"
+
+
+def _estimates_missing(model):
+    return getattr(model, "profiles_", None) is not None
 
 
 def tested_columns(tree):
@@ -203,7 +211,9 @@ def plain_model(model, place):
         Number of each column.
     """
     writer = _WRITERS.get(type(model))
-    return None if writer is None else writer(model, place)
+    if writer is None or _has_position(model) or _estimates_missing(model):
+        return None
+    return writer(model, place)
 
 
 def _refusal(model):
