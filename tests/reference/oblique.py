@@ -1,6 +1,8 @@
 """Routing through oblique tests, and distances to regions of half-spaces, the plain way."""
 
 import numpy as np
+import quadprog
+from scipy.optimize import linprog
 
 
 def weighted_sum(tree, node, row):
@@ -31,3 +33,59 @@ def leaf_of(tree, row):
         else:
             node = children[0] if value <= tree.threshold[node] else children[1]
     return node
+
+
+def leaf_halves(tree):
+    """(Leaf, normals, bounds) of each leaf of a tree without nominal tests: normals @ x <= bounds.
+
+    Both sides of a test are closed.
+    """
+    stack = [(0, [], [])]
+    while stack:
+        node, normals, bounds = stack.pop()
+        if tree.kind[node] == 0:
+            yield node, np.array(normals).reshape(-1, tree.n_features), np.array(bounds)
+            continue
+        terms = tree.terms(node) or ((int(tree.feature[node]), 1.0),)
+        normal = np.zeros(tree.n_features)
+        normal[[f for f, _ in terms]] = [w for _, w in terms]
+        first, second = tree.children(node).tolist()
+        at = float(tree.threshold[node])
+        stack.append((first, [*normals, normal], [*bounds, at]))
+        stack.append((second, [*normals, -normal], [*bounds, -at]))
+
+
+def has_room(normals, bounds, factor):
+    """Whether a ball of radius 1e-9 in the metric fits between half-spaces: a linear program."""
+    if not len(normals):
+        return True
+    slope = normals / factor
+    size = np.linalg.norm(slope, axis=1)
+    slope, bounds = slope / size[:, None], bounds / size
+    free = [(None, None)] * slope.shape[1]
+    radius = np.append(np.zeros(slope.shape[1]), -1.0)
+    sides = np.column_stack([slope, np.ones(len(slope))])
+    found = linprog(radius, A_ub=sides, b_ub=bounds, bounds=[*free, (None, 1)])
+    return found.status == 0 and found.x[-1] > 1e-9
+
+
+def leaf_distance(normals, bounds, factor, x):
+    """Distance of a row to a leaf in the metric, by a quadratic program of another library."""
+    slope, slack = normals / factor, bounds - normals @ x
+    size = np.linalg.norm(slope, axis=1)
+    slope, slack = slope / size[:, None], slack / size
+    if (slack >= 0).all():
+        return 0.0
+    move = quadprog.solve_qp(np.eye(len(x)), np.zeros(len(x)), -slope.T, -slack)[0]
+    return float(np.linalg.norm(move))
+
+
+def class_distances(tree, factor, X):
+    """Distance of each row to each class, all leaves looked at; infinite if a class has none."""
+    distance = np.full((len(X), len(tree.classes)), np.inf)
+    for leaf, normals, bounds in leaf_halves(tree):
+        if has_room(normals, bounds, factor):
+            c = tree.label[leaf]
+            found = [leaf_distance(normals, bounds, factor, x) if len(normals) else 0 for x in X]
+            distance[:, c] = np.minimum(distance[:, c], found)
+    return distance

@@ -12,9 +12,9 @@ from keeptree.data.labels import plain
 from keeptree.explanation.change import Move, NearestChange
 from keeptree.explanation.change_html import changes_html
 from keeptree.explanation.constraints import read_constraints
+from keeptree.explanation.oblique_search import ObliqueSearch
 from keeptree.explanation.search import Search, missing_of
 from keeptree.explanation.subject import read_given, resolve
-from keeptree.explanation.wording import round_outwards
 from keeptree.geometry.metric import Metric
 from keeptree.geometry.rows import wanted_classes
 
@@ -164,9 +164,15 @@ def find_changes(
     if not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n={n!r} is not a whole number of at least 1.")
     observed = subject.observed if within_data else None
-    search = Search(subject, read_constraints(subject.tree, observed, **constraints))
+    search = make_search(subject, read_constraints(subject.tree, observed, **constraints))
     wanted = wanted_classes(subject.tree, target, len(encoded))
     return NearestChanges(search, encoded, wanted, int(n), n_jobs)
+
+
+def make_search(subject, constraints):
+    """The search that suits a model's tree."""
+    kind = ObliqueSearch if subject.tree.has_oblique else Search
+    return kind(subject, constraints)
 
 
 class NearestChanges(Sequence):
@@ -258,7 +264,7 @@ class NearestChanges(Sequence):
         search, tree, row = self._search, self._search.tree, self._X[i]
         found, _ = search.boxes(missing_of(row))
         point = search.move(row[None], np.array([box]))[0]
-        shown = self._round(row, point, found, box)
+        shown = point if box < 0 else search.round(row, point, box)
         moved = np.flatnonzero((point != row) & ~np.isnan(row)).tolist()
         before, after, rounded = tree.decode(np.vstack([row, point, shown]))
         classes = tree.classes.tolist()
@@ -296,19 +302,6 @@ class NearestChanges(Sequence):
         costs = self._search.constraints.category_costs(f, self._search.subject.metric)
         return float(costs[int(before), int(after)])
 
-    def _round(self, row, point, found, box):
-        """Round the point to as few decimals as its box and the constraints allow."""
-        search, given, shown = self._search, self._search.constraints, point.copy()
-        if box < 0:
-            return shown
-        for k in range(found.start[box], found.start[box + 1]):
-            f = int(found.feature[k])
-            if found.table[k] < 0 and point[f] != row[f] and given.step(f) is None:
-                least, most = given.limits(f, search.subject.observed)
-                low, high = max(found.low[k], least), min(found.high[k], most)
-                shown[f] = round_outwards(float(row[f]), float(point[f]), low, high)
-        return shown
-
     def _why(self, i):
         """Why there is no change: (reason, [(kind, column, cost) of constraints to loosen])."""
         search, tree = self._search, self._search.tree
@@ -325,7 +318,7 @@ class NearestChanges(Sequence):
         for kind, f, constraints in search.constraints.loosened():
             if f is not None and f not in tested:
                 continue
-            ranked = Search(search.subject, constraints).ranked(row, own, wanted, 1)
+            ranked = make_search(search.subject, constraints).ranked(row, own, wanted, 1)
             if ranked:
                 name = None if f is None else tree.feature_name(f)
                 count = ranked[0][2] if kind == "max_changes" else None

@@ -6,6 +6,7 @@ import numpy as np
 
 from keeptree._compiled.boxes import ANY_NUMBER, find_cheapest, move_rows, price_boxes
 from keeptree.blocks import map_rows
+from keeptree.explanation.wording import round_outwards
 from keeptree.geometry.cells import find_cells
 
 _CELLS = WeakKeyDictionary()  # tree -> boxes for cases without missing values
@@ -63,7 +64,7 @@ class Search:
             # Shares of a missing value may tie up to rounding, so the tree itself decides.
             if np.isnan(row).any() and self.tree.decide(point[None])[0] != found.label[r]:
                 continue
-            if not any(_goes_past(row, point, other, self.tree) for other in points):
+            if not any(goes_past(row, point, other, self.tree) for other in points):
                 chosen.append((r, float(np.sqrt(cost[r])), int(n_changes[r])))
                 points.append(point)
             if len(chosen) == n:
@@ -76,6 +77,17 @@ class Search:
         _, boxes = self.boxes(missing_of(X[0]))
         move_rows(np.ascontiguousarray(X), box, boxes, self.rules, False, point)
         return point
+
+    def round(self, row, point, box):
+        """The point with as few decimals as keep it in its box and the constraints."""
+        found, given, shown = self.boxes(missing_of(row))[0], self.constraints, point.copy()
+        for k in range(found.start[box], found.start[box + 1]):
+            f = int(found.feature[k])
+            if found.table[k] < 0 and point[f] != row[f] and given.step(f) is None:
+                least, most = given.limits(f, self.subject.observed)
+                low, high = max(found.low[k], least), min(found.high[k], most)
+                shown[f] = round_outwards(float(row[f]), float(point[f]), low, high)
+        return shown
 
     def boxes(self, missing):
         """Boxes for cases with some missing values, with and without costs."""
@@ -102,7 +114,7 @@ def missing_of(row):
     return tuple(np.flatnonzero(np.isnan(row)).tolist())
 
 
-def _goes_past(row, point, other, tree):
+def goes_past(row, point, other, tree):
     """Whether the way from a row to a point passes another point."""
     for f in np.flatnonzero((other != row) & ~np.isnan(row)).tolist():
         if tree.categories[f] is not None:

@@ -25,7 +25,7 @@ def find_cells(tree, missing=()):
     -------
     boxes : Boxes
     """
-    refuse_oblique(tree, "nearest changes do not know yet", "use predict_proba")
+    refuse_oblique(tree, "have no boxes", "search changes with kt.nearest_change")
     return Boxes.pack(_Cells(tree, frozenset(missing)).find())
 
 

@@ -33,6 +33,11 @@ class Half(NamedTuple):
     bound: float
     test: int
 
+    @property
+    def is_column(self):
+        """Whether it is one of a column as it is."""
+        return len(self.terms) == 1 and self.terms[0][1] == 1.0
+
 
 class Region(NamedTuple):
     """A region: the node it stands for, its class, its box and its half-spaces."""
@@ -69,24 +74,34 @@ class PolytopeProgram:
 def compile_polytopes(tree, metric):
     """Program of a classification tree with oblique tests under a fitted metric."""
     costs = metric.category_costs_.__getitem__
-    leaves = list(_walk(tree, lambda node: True))
+    leaves = list(walk_regions(tree, lambda node: (tree.children(node).tolist(), True)))
     probe = pack(tree, leaves, metric.factor_, metric.center_, costs)
     label = _common_labels(tree, leaves, _can_be_reached(probe))
-    found = _walk(tree, lambda node: label[node] == _MIXED)
+    found = walk_regions(
+        tree, lambda node: (tree.children(node).tolist(), True) if label[node] == _MIXED else None
+    )
     regions = [r._replace(label=int(label[r.node])) for r in found if label[r.node] >= 0]
     return pack(tree, regions, metric.factor_, metric.center_, costs)
 
 
-def _walk(tree, goes_on):
-    """Regions in preorder: the leaves, and the nodes below which ``goes_on`` does not lead."""
+def walk_regions(tree, ways):
+    """Yield regions in preorder: the leaves, and nodes where the way ends.
+
+    ``ways(node)`` has the children that lead on from a test and whether the test narrows their
+    regions; None if the way ends there.
+    """
     cuts, stack = Cuts(tree), [(0, {}, {})]
     while stack:
         node, box, halves = stack.pop()
-        if tree.kind[node] == LEAF or not goes_on(node):
+        following = None if tree.kind[node] == LEAF else ways(node)
+        if following is None:
             yield Region(node, int(tree.label[node]), box, tuple(halves.values()))
             continue
-        for child in tree.children(node)[::-1].tolist():
-            if tree.kind[node] == OBLIQUE:
+        children, narrows = following
+        for child in children[::-1]:
+            if not narrows:
+                stack.append((child, box, halves))
+            elif tree.kind[node] == OBLIQUE:
                 stack.append((child, box, _cut(tree, halves, node, child)))
             else:
                 side = cuts.side(box, node, child)
@@ -163,7 +178,7 @@ def pack(tree, regions, factor, center, costs, permitted=None, fixed=()):
         Columns that do not move.
     """
     boxes = Boxes.pack([(r.node, r.label, r.box) for r in regions])
-    sums = list(dict.fromkeys(h.terms for r in regions for h in r.halves if not _is_column(h)))
+    sums = list(dict.fromkeys(h.terms for r in regions for h in r.halves if not h.is_column))
     place = {terms: tree.n_features + s for s, terms in enumerate(sums)}
     free = np.ones(tree.n_features)
     free[list(fixed)] = 0.0
@@ -177,7 +192,7 @@ def pack(tree, regions, factor, center, costs, permitted=None, fixed=()):
             slope = half.sign * weights * free[features] / factor[features]
             size = np.hypot.reduce(slope)
             normal[k, np.searchsorted(used, features)] = slope / size if size else 0.0
-            source = half.terms[0][0] if _is_column(half) else place[half.terms]
+            source = half.terms[0][0] if half.is_column else place[half.terms]
             rows.append((source, half.sign, half.bound, 1 / size if size else 1.0, half.test))
         columns.append(np.array(used, dtype=np.int64))
         normals.append(normal)
@@ -211,11 +226,6 @@ def pack(tree, regions, factor, center, costs, permitted=None, fixed=()):
     numeric = [f for f in tree.tested.tolist() if tree.categories[f] is None]
     rounded = np.array(numeric if single else [], dtype=np.int64)
     return PolytopeProgram(polytopes, boxes, columns, normals, becomes, factor, center, rounded)
-
-
-def _is_column(half):
-    """Whether a half-space is on a column as it is."""
-    return len(half.terms) == 1 and half.terms[0][1] == 1.0
 
 
 def _sides(box):

@@ -1,0 +1,122 @@
+"""Distances to the regions of oblique trees, against a quadratic program over all leaves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keeptree as kt
+from keeptree.tree.oblique import example_tree
+from tests.reference.oblique import class_distances
+from tests.strategies import oblique_trees, random_oblique_tree, random_rows, random_tree
+
+
+def spread_rows(tree, seed, n=60):
+    """A sample whose columns have scales of their own."""
+    rng = np.random.default_rng(seed)
+    X = random_rows(tree, seed, n)
+    numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
+    X[:, numeric] *= np.exp(rng.normal(size=len(numeric)))
+    return X
+
+
+@settings(deadline=None, max_examples=40)
+@given(oblique_trees(max_leaves=12, nominal=False), st.integers(0, 1000))
+def test_distances_are_those_of_a_quadratic_program(tree, seed):
+    boundary = kt.Boundary(tree).fit(spread_rows(tree, seed))
+    X = random_rows(tree, seed, n=6).astype(tree.compare_dtype).astype(float)
+    own = tree.decide(X)
+    expected = class_distances(tree, boundary.metric_.factor_, X)
+    expected[np.arange(len(X)), own] = np.inf
+    nearest = expected.min(axis=1)
+    expected[np.arange(len(X)), own] = -nearest
+    close = {"rtol": 1e-9, "atol": 1e-9}
+    np.testing.assert_allclose(boundary.signed_distance(X), expected, **close)
+    np.testing.assert_allclose(boundary.distance(X), nearest, **close)
+    np.testing.assert_allclose(boundary.nearest(X).distance, nearest, **close)
+
+
+@settings(deadline=None, max_examples=40)
+@given(oblique_trees(max_leaves=12), st.integers(0, 1000))
+def test_the_nearest_point_is_decided_otherwise_and_as_near_as_said(tree, seed):
+    boundary = kt.Boundary(tree).fit(tree.decode(spread_rows(tree, seed)))
+    X = random_rows(tree, seed, n=8)
+    found = boundary.nearest(tree.decode(X))
+    changes = np.isfinite(found.distance)
+    own = tree.classes[tree.decide(X)]
+    assert (found.predicted[changes] != own[changes]).all()
+    again = tree.classes[tree.decide(found.point[changes])]
+    np.testing.assert_array_equal(again, found.predicted[changes])
+    metric = boundary.metric_
+    for i in np.flatnonzero(changes):
+        x, point = X[i], found.point[i]
+        square = 0.0
+        for f, labels in enumerate(tree.categories):
+            if labels is None:
+                square += ((point[f] - x[f]) * metric.factor_[f]) ** 2
+            elif x[f] != point[f]:
+                square += metric.category_costs_[f][int(x[f]), int(point[f])] ** 2
+        assert np.sqrt(square) == pytest.approx(found.distance[i], rel=1e-5, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.sampled_from(["float64", "float32"]), st.integers(0, 2))
+def test_a_tree_written_obliquely_has_the_distances_of_its_boxes(seed, dtype, n_nominal):
+    """Sums of one column with weight 1 are boxes: both ways to measure must agree."""
+    options = {"n_leaves": 12, "n_nominal": n_nominal, "compare_dtype": dtype, "n_classes": 3}
+    tree = random_tree(seed, **options)
+    numeric = tree.kind == 1
+    oblique = kt.Tree.from_dict(
+        {
+            **tree.to_dict(),
+            "kind": np.where(numeric, 3, tree.kind).tolist(),
+            "feature": np.where(numeric, -1, tree.feature).tolist(),
+            "term_start": np.concatenate([[0], np.cumsum(numeric)]).tolist(),
+            "term_feature": tree.feature[numeric].tolist(),
+            "term_weight": [1.0] * int(numeric.sum()),
+        }
+    )
+    X = tree.decode(spread_rows(tree, seed))
+    boxes, polytopes = kt.Boundary(tree).fit(X), kt.Boundary(oblique).fit(X)
+    rows = random_rows(tree, seed, n=20)
+    given = tree.decode(rows)
+    ours, theirs = polytopes.signed_distance(given), boxes.signed_distance(given)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+    ours, theirs = polytopes.nearest(given), boxes.nearest(given)
+    moved = np.sort(abs(theirs.point - rows) * boxes.metric_.factor_, axis=1)
+    clear = np.isfinite(theirs.distance) & (moved[:, -1] - moved[:, -2] > 1e-6) & (n_nominal == 0)
+    same = ours.leaf[clear] == theirs.leaf[clear]  # else two regions are equally far away
+    np.testing.assert_array_equal(ours.separator[clear][same], theirs.separator[clear][same])
+
+
+def test_the_separator_is_the_plane_along_whose_normal_the_row_moves_most():
+    tree = kt.keep("1 * a + 1 * b <= 0\n  a <= -1: x\n  a > -1: y\nelse: x")
+    boundary = kt.Boundary(tree, metric=kt.Metric(scales=[1.0, 1.0])).fit([[0.0, 0.0], [1.0, 1.0]])
+    found = boundary.nearest([[3.0, 3.0], [-3.0, -3.0], [-1.2, 5.0]])
+    assert found.separator.tolist() == [0, 1, 0]
+    np.testing.assert_allclose(found.distance, [np.sqrt(18), 2.0, np.hypot(0.2, 4.0)], rtol=1e-12)
+
+
+def test_a_missing_value_leaves_out_the_tests_that_need_it():
+    tree = kt.keep(example_tree(), missing="majority")
+    boundary = kt.Boundary(tree).fit([[1.0, 2.0], [5.0, 1.0], [9.0, 3.0]])
+    assert boundary.distance([[1.0, np.nan]]).tolist() == [0.0]
+    point = boundary.nearest([[1.0, np.nan]]).point
+    assert tree.predict(point).tolist() == ["yes"]
+
+
+def test_a_grid_is_refused_and_the_observed_one_is_any_number():
+    X = np.array([[1.0, 2.0], [5.0, 1.0], [9.0, 3.0]])
+    with pytest.raises(ValueError, match=r"oblique tests .* leave the grid out"):
+        kt.Boundary(example_tree(), grid={"age": 1}).fit(X)
+    assert kt.Boundary(example_tree(), grid="observed").fit(X).grid_.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_and_blocks_do_not_matter(n_jobs):
+    tree = random_oblique_tree(5, n_leaves=15, n_classes=3)
+    X = random_rows(tree, 6, n=3000)
+    whole = kt.Boundary(tree, n_jobs=n_jobs).fit(X).signed_distance(X)
+    for start in (0, 1000, 2993):
+        part = kt.Boundary(tree).fit(X).signed_distance(X[start : start + 7])
+        np.testing.assert_array_equal(part, whole[start : start + 7])
