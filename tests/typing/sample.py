@@ -54,7 +54,7 @@ def figures(comparison: Comparison) -> float:
 def mistakes(tree: kt.Tree, X: Numbers) -> None:
     """What a type checker must find: mypy reports an ignore that is not needed."""
     kt.KeptTreeClassifier(tree, decide="leaf")  # type: ignore[arg-type]
-    kt.KeptTreeClassifier(tree, coherant=True)  # type: ignore[call-arg]
+    kt.KeptTreeClassifier(tree, coherence=True)  # type: ignore[call-arg]
     tree.apply(X).to_text()  # type: ignore[attr-defined]
     tree.digest + 1  # type: ignore[operator]
     kt.fit_forest(X)  # type: ignore[attr-defined]
