@@ -7,6 +7,7 @@ import pytest
 
 import keeptree
 import keeptree.evaluation
+from keeptree.probability.methods import METHODS
 from tools.site.check import find_problems
 
 ROOT = Path(__file__).parent.parent
@@ -82,3 +83,8 @@ def test_the_check_finds_what_is_broken(tmp_path):
         "gone.png",
         "https://cdn.example/x.js",
     ]
+
+
+def test_the_glossary_names_every_method():
+    text = (DOCS / "glossary.md").read_text()
+    assert [name for name in METHODS if f"`{name}`" not in text] == []
