@@ -21,7 +21,7 @@ tree = kt.keep(clf)
 tree
 
 # %%
-# Mermaid: paste this into a Markdown file between ```` ```mermaid ```` and ```` ``` ````.
+# Mermaid: paste this into a code block of a Markdown file that is marked ``mermaid``.
 
 print(kt.export(tree, format="mermaid"))
 
