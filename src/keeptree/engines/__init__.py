@@ -1,4 +1,4 @@
-"""Engines: they bring blocks of rows to one scorer and its answers to where they are wanted."""
+"""Engines, which score tables of many libraries with one shared scorer."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -7,8 +7,8 @@ from typing import Any
 
 ENGINES = ("local", "duckdb", "dask", "ray", "spark")  # of predict_file
 
-# Library and class of a table -> file that scores it. Names, not classes: no library is imported
-# to find out that it is not needed. Subclasses are found through their bases.
+# Library and class of a table -> module that scores it. Names instead of classes avoid importing
+# other libraries. Subclasses are found through their bases.
 _TABLES = {
     "dask.DataFrame": "dask",
     "duckdb.DuckDBPyRelation": "duckdb",
@@ -33,28 +33,27 @@ def score(
     labels: Mapping[Any, str] | None = None,
     **options: Any,
 ) -> Any:
-    """Score a table of any library: the same kind of table, with the answers as new columns.
+    """Score a table of any supported library; return the same kind of table with new columns.
 
-    Tables that are lazy stay lazy: nothing is computed before the result is used, and no rows pass
-    through this process on their way. The answers are those of ``predict`` and ``predict_proba`` to
-    the last bit, and rows stay in their order.
+    Lazy tables stay lazy: nothing is computed before the result is used, and no rows pass through
+    this process. The results equal ``predict`` and ``predict_proba`` to the last bit, and rows keep
+    their order.
 
     Parameters
     ----------
     model : fitted model
-        For example of :func:`~keeptree.load`. It travels to the workers of a cluster as the JSON
-        document that :func:`~keeptree.save` writes.
+        For example one returned by :func:`~keeptree.load`. It is sent to the workers of a cluster
+        as JSON.
     table : table
-        A data frame of pandas; a DataFrame or LazyFrame of Polars; a Table, RecordBatch,
-        RecordBatchReader or Dataset of pyarrow; a relation of DuckDB; a data frame of Dask or
-        Spark; a Ray Dataset. Columns are found by name, in any order.
+        A pandas data frame; a Polars DataFrame or LazyFrame; a pyarrow Table, RecordBatch,
+        RecordBatchReader or Dataset; a DuckDB relation; a Dask or Spark data frame; or a Ray
+        Dataset. Columns are matched by name, in any order.
     keep : list of str, optional
-        Columns of the table to return beside the answers; default all. What is not kept and not
-        read by the model need not travel.
+        Columns of the table to return with the predictions; by default all.
     distance : bool, default=False
-        Whether to add ``distance``, that to the tree's decision boundary.
+        Whether to add ``distance``, the distance to the tree's decision boundary.
     labels : dict, optional
-        Class -> name to write instead of it, in the predictions and in the names of the columns.
+        Class -> display name in the predictions and column names.
     **options
         Options of the engine: ``connection`` for a DuckDB relation that does not belong to the
         default connection; for Ray those of ``Dataset.map_batches``, such as ``num_cpus``.
@@ -62,15 +61,15 @@ def score(
     Returns
     -------
     scored : table
-        Of the same kind (a Dataset of pyarrow gives a RecordBatchReader), with the kept columns,
+        Table of the same kind (a RecordBatchReader for a pyarrow Dataset), with the kept columns,
         ``prediction``, ``probability_...`` of each class (``score`` for a ranking),
-        ``second_opinion``, whether the probabilities favour another class than the tree, and
+        ``second_opinion`` (whether the probabilities favour a class other than the tree's), and
         ``distance``.
 
     See Also
     --------
     predict_file : Score files of any size.
-    fit_table : Learn from a table that no machine holds.
+    fit_table : Learn from a table larger than memory.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def score(
 
 
 def engine_of(table):
-    """Return the module that works on a table; a TypeError if there is none."""
+    """Return the module for a table, or raise a TypeError."""
     for kind in type(table).__mro__:
         library = kind.__module__.split(".")[0].lstrip("_").removesuffix("_expr")
         if (name := f"{library}.{kind.__name__}") in _TABLES:

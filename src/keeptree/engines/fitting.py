@@ -1,4 +1,4 @@
-"""Learn from a table that no machine holds: count all rows, learn from a sample of them."""
+"""Learn from a table larger than memory: count all rows, and learn from a sample."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from keeptree.saving import to_json
 from keeptree.tree import SHARE, Tree
 from keeptree.tree.signature import recounted
 
-_LARGEST = 2  # sample, beside the rows that a tree was grown on, whose folds grow such a tree
+_LARGEST = 2  # largest ratio of sample size to the size of the tree's own sample for refits
 
 
 def fit_table(
@@ -36,41 +36,40 @@ def fit_table(
 ) -> Any:
     """Fit a classifier to a table of any library and any size.
 
-    The tree's class counts are those of *all* rows. Whatever else the classifier learns, it learns
-    from a stratified sample, which is drawn in the same pass over the table.
+    The tree's class counts come from *all* rows. Everything else is learned from a stratified
+    sample that is drawn in the same pass over the table.
 
     Parameters
     ----------
     model : classifier
-        One of this package, unfitted. If its ``estimator`` is a fitted tree or a
+        Unfitted KeepTree classifier. If its ``estimator`` is a fitted tree or a
         :class:`~keeptree.Tree`, one pass over the table is enough; an unfitted learner grows its
         tree on the sample, and a second pass counts.
     table : table
-        As :func:`~keeptree.score` takes it. The work is done by Dask or Spark where the table is
-        theirs; other tables are read block by block.
+        Table for :func:`~keeptree.score`. Dask and Spark tables are processed on their cluster,
+        other tables in blocks.
     target : str
         Column of the class. All others are attributes, unless the tree names its columns.
     sample : int, default=1_000_000
-        Rows to learn from: of each class in proportion, but at least ten of a class that has ten.
+        Size of the stratified sample, with at least ten rows of each class that has them.
     key : str, optional
-        A column with a different value in each row, such as an identifier. Then the same rows are
-        drawn however the table is ordered and partitioned. Without it a row is known by its place:
-        the same table in the same partitions gives the same sample, whichever worker reads what.
+        Column with a unique value in each row, such as an identifier. It makes the sample
+        independent of the order and partitions of the table. Without it rows are identified by
+        position: the same partitions give the same sample.
     nominal, drop : sequence of str
-        For a tree that is grown: columns that hold categories though they look like numbers, and
-        columns to leave out.
+        For a tree that is grown: numeric columns to read as categories, and columns to ignore.
     random_state : int, default=0
-        The seed; another one draws other rows.
+        Seed of the sample.
 
     Returns
     -------
     model : classifier
-        A fitted copy. ``tree_.source`` records the rows counted, the size of the sample and the
-        seed, and :func:`~keeptree.save` writes them.
+        Fitted copy. ``tree_.source`` records the number of rows, the size of the sample and the
+        seed.
 
     See Also
     --------
-    score : Score such a table.
+    score : Score a table.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The local engine: score data files of any size, block by block, on this machine."""
+"""The local engine: score data files of any size in blocks."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -32,44 +32,43 @@ def predict_file(
     engine: str = "local",
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Score a data file, a folder or a glob of files, and write the answers to files.
+    """Score data files and write the predictions to a file.
 
-    Memory does not grow with the number of rows. What is written is there once it is complete, or
-    not at all.
+    Memory use does not grow with the number of rows. The output appears only when it is complete.
 
     Parameters
     ----------
     model : fitted model
-        For example of :func:`~keeptree.load`.
+        For example one returned by :func:`~keeptree.load`.
     data : str, Path or DataFile
-        The cases: a data file; a folder or a glob of data files of one format, which are read in
-        the order of their names; for another engine whatever that can open. Columns are found by
-        name; others than the model's are ignored.
+        A data file, or a folder or pattern of data files of one format, read in the order of their
+        names; for other engines anything they can open. Columns are matched by name; others are
+        ignored.
     out : str or Path
         A ``.csv`` or ``.parquet`` file; a name without such an ending for a folder of Parquet
         files; or ``"-"`` for CSV on the standard output. The columns are those of ``keep``;
         ``prediction``; ``probability_...`` of each class (``score`` for a ranking); and
         ``second_opinion``, whether the probabilities favour another class than the tree.
     keep : sequence of str
-        Columns of the data to write beside the answers, such as an identifier.
+        Columns to copy to the output, such as an identifier.
     distance : bool, default=False
-        Whether to add ``distance``, that of the tree's decision boundary.
+        Whether to add ``distance``, the distance to the tree's decision boundary.
     labels : dict, optional
-        Class -> name to write instead of it, in the predictions and in the names of the columns.
+        Class -> display name in the predictions and column names.
     strict : bool, default=False
-        Whether anything new (see :func:`~keeptree.unfamiliar`) is a ValueError: then nothing is
-        written.
+        Whether to raise a ValueError, and write nothing, if the data contain anything new (see
+        :func:`~keeptree.unfamiliar`).
     excel_safe : bool, default=False
         Whether text in a CSV file that a spreadsheet would run as a formula (it starts with ``=``,
         ``+``, ``-`` or ``@`` and is no number) is written with an apostrophe before it.
     progress : callable, optional
-        Called with the share of the data that was read and the number of rows.
+        Called with the share of the data read and the number of rows.
     engine : {"local", "duckdb", "dask", "ray", "spark"}, default="local"
-        What reads, scores and writes the rows. ``"local"`` needs nothing else; only it can tell
-        what is new.
+        Engine that reads, scores and writes the rows. Only ``"local"``, which needs no extra,
+        reports what is new.
     options : dict, optional
-        Options of the engine: those of its reader, and where its cluster is (``scheduler`` for
-        Dask, ``address`` for Ray, ``master`` and ``spark...`` for Spark).
+        Options of the engine's reader, and the address of its cluster (``scheduler`` for Dask,
+        ``address`` for Ray, ``master`` and ``spark...`` for Spark).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a model answers for a block of rows: the part that all engines share."""
+"""Score a block of rows; shared by all engines."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,17 +14,17 @@ from keeptree.tree import Tree
 
 
 class Scorer:
-    """Score blocks of rows, each encoded once and sent through a pipeline's steps once.
+    """Scores blocks of rows, encoding each of them once.
 
     Parameters
     ----------
     model : fitted model
-        One of our classifiers or learners, any other with ``predict``, or a pipeline, search or
+        A KeepTree classifier or learner, any other model with ``predict``, or a pipeline, search or
         ``FrozenEstimator`` around one.
     distance : bool, default=False
         Whether to add the distance to the tree's decision boundary.
     labels : dict, optional
-        Class -> name to answer with instead of it.
+        Class -> display name.
     counting : bool, default=True
         Whether to count what the training sample did not have, for :meth:`unfamiliar`. A scorer
         that does not count may be shared by threads.

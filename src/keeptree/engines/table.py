@@ -1,4 +1,4 @@
-"""What every engine does with a block of a table: its own columns, and the answers beside them."""
+"""Score a block of a table; shared by all engines."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,12 +15,12 @@ _TYPES = {"b": "bool", "i": "int64", "u": "int64", "f": "float64"}  # of answers
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked about a table.
+    """A scoring request.
 
     Parameters
     ----------
     model : fitted model
-        Or the text of one, once it is :meth:`packed`.
+        Model, or its JSON text once the request is :meth:`packed`.
     keep : tuple of str or None
         Columns of the table to return beside the answers; None means all.
     distance : bool

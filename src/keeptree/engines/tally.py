@@ -1,4 +1,4 @@
-"""One pass over a table of any size: the class counts of a tree, and a stratified sample.
+"""Count classes and draw a stratified sample in one pass over a table.
 
 Each block gives a :class:`Tally`; tallies are merged in the order of the blocks, wherever they were
 made. Which rows are drawn depends on the seed and on what identifies a row, not on who counts.
@@ -24,7 +24,7 @@ _FEWEST = 10  # rows of a class in the sample, if it has as many
 
 @dataclass(frozen=True)
 class Survey:
-    """What to find out about a table.
+    """What to count and draw from a table.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def class_codes(column, tree, target, start=0):
 
 @dataclass(frozen=True)
 class Tally:
-    """What was found in some rows.
+    """Counts and sample of some rows.
 
     Parameters
     ----------

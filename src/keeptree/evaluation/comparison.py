@@ -37,43 +37,43 @@ def compare(
     random_state: RandomState = 0,
     progress: bool = True,
 ) -> "Comparison":
-    """Fit classifiers on the same training parts and measure them on the same test parts.
+    """Fit and evaluate classifiers on the same splits.
 
     Parameters
     ----------
     models : dict of str to estimator, or list of estimators
-        Any scikit-learn classifiers. Each is cloned and fitted again on every training part; what
-        is frozen (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) stays as it is, with a warning:
-        its figures are honest only on cases it was not grown on.
+        Any scikit-learn classifiers. Each is cloned and fitted again on every training part; frozen
+        models (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) are kept, with a warning: their
+        figures are honest only on cases unused in their training.
     X, y : array-likes
-        The cases and their classes.
+        Cases and classes.
     protocol : str, int or splitter
-        A name (see :func:`~keeptree.evaluation.make_protocol`), or what scikit-learn takes as
-        ``cv``.
+        A name (see :func:`~keeptree.evaluation.make_protocol`), or a ``cv`` argument of
+        scikit-learn.
     n_splits : int, optional
         Number of splits of a named protocol.
     metrics : list of str or dict
         Names in :data:`~keeptree.evaluation.METRICS` and :data:`~keeptree.evaluation.CURVES`, or a
         dict of names to your own :class:`~keeptree.evaluation.QualityMetric`.
     baseline : str, optional
-        Model the others are compared with; default the first.
+        Model that the others are compared with; by default the first.
     positive : label, optional
-        The positive one of two classes; default the last in sorted order.
+        Positive class of a two-class problem; by default the last in sorted order.
     results : str or Path, optional
-        File to which each finished fit is appended at once. The same call with the same file
-        continues after an interruption. A new metric, model or data set is measured again, and so
-        is anything that holds a lambda, which cannot be recognised.
+        File to which each finished fit is appended. The same call with the same file resumes after
+        an interruption. New metrics, models or data are evaluated again, and so is anything
+        that contains a lambda, which cannot be identified.
     n_jobs : int
-        Number of processes; default one for each core.
+        Number of processes; by default one per core.
     random_state : int
         Seed of a named protocol.
     progress : bool
-        Show how far it is on the standard error: a bar on a terminal, elsewhere a few lines.
+        Whether to show progress on standard error.
 
     Returns
     -------
     comparison : Comparison
-        Print it for a table. A model that fails on a split is in ``failures``; the rest goes on.
+        Prints as a table. Failed fits are listed in ``failures`` and do not stop the others.
 
     Examples
     --------
@@ -116,15 +116,15 @@ def compare(
 
 @dataclass(frozen=True)
 class Comparison:
-    """What :func:`compare` found.
+    """Result of :func:`compare`.
 
     Attributes
     ----------
     rows : list of dict
         One for each split, model and metric: ``split``, ``model``, ``metric``, ``value`` (None
-        where the metric has none; a list for a curve), ``n_train``, ``n_test``. A metric that makes
-        no sense on the single test cases of leave-one-out is measured on all of them together, in
-        the split ``"all"``.
+        where the metric has none; a list for a curve), ``n_train``, ``n_test``. Metrics that
+        are undefined for the single test cases of leave-one-out are computed on all of them
+        together, in the split ``"all"``.
     failures : list of dict
         ``split``, ``model`` and ``error`` of the fits that failed.
     warnings : list of dict
@@ -151,11 +151,11 @@ class Comparison:
 
     @property
     def test_share(self) -> float:
-        """Test cases for each training case."""
+        """Ratio of test to training cases."""
         return float(np.mean([row["n_test"] / row["n_train"] for row in self.rows]))
 
     def values(self, model: str, metric: str) -> NDArray[Any]:
-        """Return the values of a metric, NaN where there is none.
+        """Return the values of a metric, NaN where undefined.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class Comparison:
         Parameters
         ----------
         baseline : str, optional
-            Model to compare with; default that of the comparison.
+            Model to compare with; by default that of the comparison.
         confidence : float
             Confidence level of the two-sided intervals.
         corrected : bool
@@ -300,7 +300,7 @@ class Comparison:
         return pd.DataFrame([row for row in self.rows if row["metric"] not in CURVES])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as values that JSON has."""
+        """Return everything as JSON-compatible values."""
         return comparison_dict(self)
 
     def to_markdown(self) -> str:

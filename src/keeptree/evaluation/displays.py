@@ -1,7 +1,7 @@
-"""Pictures of a comparison, as scikit-learn's displays: ``from_comparison``, ``plot``.
+"""Displays of a comparison, in the style of scikit-learn.
 
-For one fitted model scikit-learn's own RocCurveDisplay, CalibrationDisplay and LearningCurveDisplay
-do the job; these draw several models over all splits.
+For a single model use scikit-learn's RocCurveDisplay, CalibrationDisplay and LearningCurveDisplay;
+these displays show several models over all splits.
 """
 
 from collections.abc import Callable, Sequence
@@ -144,7 +144,7 @@ class MeanRocDisplay(ComparisonDisplay):
         return self
 
     def _area(self, model, curve):
-        """The mean AUC, if it was measured too: the drawn curve has only 101 points."""
+        """The mean AUC, if it was computed; the drawn curve has only 101 points."""
         if "auc" in self.comparison.metrics:
             return float(np.nanmean(self.comparison.values(model, "auc")))
         return float(trapezoid(curve, GRID))
@@ -261,7 +261,7 @@ def _label(thing, metric):
 
 
 def _widths(n):
-    """Widths of lines such that one that lies under others still shows."""
+    """Line widths that keep overlapping lines visible."""
     return np.linspace(3.2, 1.4, n) if n > 1 else [1.8]
 
 
@@ -284,10 +284,10 @@ def _draw_difference(ax, place, values, reference, entry):
 def _draw_reliability(ax, bins, n_splits):
     count, said, happened = bins[bins[:, 0] > 0].T
     x, y = said / count, happened / count
-    # A case is tested on several splits; the interval is that of as many cases as one split has.
+    # Cases recur in several splits, so the interval uses the number of cases per split.
     cases = np.maximum(count / n_splits, 1)
     limits = [accuracy_interval(share, n) for share, n in zip(y, cases, strict=True)]
-    common = count >= 0.01 * count.sum()  # bins with fewer cases are noise; they stay faint
+    common = count >= 0.01 * count.sum()  # bins with fewer cases are noisy and drawn faintly
     unit_square(ax, 0.03)
     ax.plot(x[common], y[common], color=BLUE, linewidth=1.4, alpha=0.8)
     for chosen, color in ((common, BLUE), (~common, LIGHT)):

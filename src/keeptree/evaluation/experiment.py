@@ -1,4 +1,4 @@
-"""Tasks of a comparison: fit a model on a training part, evaluate it on the test part."""
+"""Tasks of a comparison: fit a model on a training set and evaluate it on a test set."""
 
 import uuid
 import warnings
@@ -16,15 +16,15 @@ from keeptree.data.labels import label_codes
 from keeptree.evaluation.runner import run
 from keeptree.probability.answers import answers_of
 
-ANSWERS = "answers"  # rows with a model's answers, to be evaluated together with other splits
-WARNINGS = "warnings"  # rows with its warnings
+ANSWERS = "answers"  # predictions to evaluate together with other splits
+WARNINGS = "warnings"  # warnings
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Training and test parts of many splits, end to end in two arrays.
+    """Training and test indices of many splits, concatenated in two arrays.
 
-    Two large arrays are shared with other processes once; a list of many is sent with every task.
+    Two large arrays are shared with other processes once; a list would be sent with every task.
     """
 
     train: np.ndarray
@@ -50,12 +50,12 @@ class Parts:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What every task of a comparison needs: the same data, parts, models and metrics.
+    """Data, splits, models and metrics of a comparison.
 
     Parameters
     ----------
     models : dict of str to estimator
-        They are cloned before each fit.
+        Models, cloned before each fit.
     X, y : array-likes
         All cases; y as the models will see it.
     labels : ndarray
@@ -63,9 +63,9 @@ class Experiment:
     parts : Parts
         The splits.
     metrics : dict of str to QualityMetric
-        What to measure on each test part.
+        Metrics to compute on each test set.
     pooled : bool
-        Test parts are too small to be measured one by one: keep the answers as well.
+        Whether test sets are too small to evaluate individually, so that predictions are kept.
     """
 
     models: dict
@@ -77,7 +77,7 @@ class Experiment:
     pooled: bool = False
 
     def tasks(self):
-        """One task for each split and model; any change of what matters makes it another task."""
+        """One task per split and model, identified by everything that affects its result."""
         data = _fingerprint((self.X, self.y, self.labels.tolist()))
         metrics = _fingerprint((self.metrics, self.pooled))
         settings = {name: _fingerprint(model) for name, model in self.models.items()}
@@ -95,13 +95,13 @@ class Experiment:
         ]
 
     def work(self):
-        """The function that does a task."""
+        """Function that performs a task."""
         return partial(_do_task, self)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found: see :class:`keeptree.evaluation.Comparison`."""
+    """Result of an experiment; see :class:`keeptree.evaluation.Comparison`."""
 
     rows: list
     failures: list
@@ -109,7 +109,7 @@ class Outcome:
 
 
 def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
-    """Run an experiment, or what is missing of it in the file ``results``; return its Outcome."""
+    """Run the tasks that are not yet in the file ``results``; return the Outcome."""
     records = run(
         experiment.tasks(), experiment.work(), results, n_jobs=n_jobs, progress=progress,
         description="Fitting and measuring",
@@ -138,12 +138,12 @@ def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
 
 
 def ask(model, X, labels):
-    """Ask a fitted classifier about cases.
+    """Return the predictions of a fitted classifier.
 
     Parameters
     ----------
     model : estimator
-        Fitted; it may know some of the classes only.
+        Fitted model; it may lack some classes.
     X : array-like
         Cases.
     labels : ndarray
@@ -171,7 +171,7 @@ def ask(model, X, labels):
 def _do_task(experiment, task):
     train, test = experiment.parts[task["split"]]
     model = clone(experiment.models[task["model"]])
-    # Shown once at the end, not once for every fit.
+    # Shown once at the end instead of for every fit.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(_safe_indexing(experiment.X, train), experiment.y[train])
@@ -199,7 +199,7 @@ def _evaluate(metric, truth, answers, n_classes):
 
 
 def _pooled_rows(experiment, answers):
-    """Metrics that one case cannot have, on the test cases of all splits together."""
+    """Compute metrics on the test cases of all splits together."""
     rows = []
     for model, by_split in answers.items():
         cases = np.concatenate([experiment.parts[split][1] for split in by_split])
@@ -220,7 +220,7 @@ def _pooled_rows(experiment, answers):
 
 
 def _columns(values, own, n_classes, missing):
-    """Columns of the classes a model knows among those of all classes."""
+    """Indices of the model's classes among all classes."""
     full = np.full((len(values), n_classes), missing)
     full[:, own] = values
     return full
@@ -237,5 +237,5 @@ def _piece(values, ends, index):
 def _fingerprint(thing):
     try:
         return joblib.hash(thing)[:12]
-    except PicklingError:  # a lambda: nobody knows whether it is still the same
+    except PicklingError:  # a lambda cannot be identified
         return uuid.uuid4().hex[:12]

@@ -1,4 +1,4 @@
-"""Compare models on a data file and write tables and pictures: what ``keeptree compare`` does."""
+"""Compare models on a data file, as ``keeptree compare`` does."""
 
 import json
 import warnings
@@ -51,8 +51,8 @@ def compare_file(
     target : str
         Column of the class.
     out : str or Path
-        Folder to write to; it is made if it does not exist. ``results.jsonl`` in it keeps every
-        finished fit, so that the same call continues after an interruption.
+        Output folder, created if necessary. Every finished fit
+        is stored in ``results.jsonl``, so that the same call resumes after an interruption.
     models : list of str, optional
         Names in :data:`keeptree.evaluation.models.MODELS`.
     metrics : list of str
@@ -67,17 +67,17 @@ def compare_file(
     drop : sequence of str
         Columns to ignore, such as an identifier.
     positive : str, optional
-        The positive one of two classes, as the file has it: "1" for the number 1.
+        Positive class of a two-class problem, as written in the file.
     labels : dict of str to str, optional
-        Class as the file has it -> what the pictures call it.
+        Class as written in the file -> display name.
     **options
-        Of :func:`~keeptree.evaluation.compare`.
+        Passed to :func:`~keeptree.evaluation.compare`.
 
     Returns
     -------
     comparison : Comparison
     files : list of Path
-        What was written.
+        Files written.
     """
     with step("Reading the data"):
         X, y, _ = read_training(path, target, nominal, drop)
@@ -105,7 +105,7 @@ def compare_file(
 
 @contextmanager
 def _folder(path):
-    """Yield a folder that is there; what was made of it goes again if nothing came into it."""
+    """Create a folder, and remove it again if it stays empty."""
     path = user_path(path).absolute()
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file; give the name of a folder to write to.")
@@ -147,7 +147,7 @@ def _write(out, title, comparison, curve, names):
 
 
 def _pictures(comparison, curve):
-    """Figures by name; a comparison of one model, or without probabilities, lacks some."""
+    """Figures by name; some need several models or probabilities."""
     draw = {
         "roc": MeanRocDisplay.from_comparison,
         "reliability": ReliabilityDisplay.from_comparison,

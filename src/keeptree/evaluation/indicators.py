@@ -1,17 +1,17 @@
-"""The true classes as a matrix of indicators, beside the values of a model."""
+"""Indicator matrix of the true classes."""
 
 import numpy as np
 
 
 def indicators(y_true, values, labels=None, what="probabilities"):
-    """Return which class each case has, and the values, as matrices of the same shape.
+    """Return the true classes as an indicator matrix, and the values in the same shape.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True classes.
     values : array-like of shape (n, n_classes)
-        What a model gives each class.
+        Scores or probabilities of each class.
     labels : array-like, optional
         Classes in the order of the columns; default those of ``y_true``, sorted.
     what : str

@@ -1,4 +1,4 @@
-"""Learning curves: how the quality of several models grows with the training sample."""
+"""Learning curves of several models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,9 +36,9 @@ def geometric_schedule(n: int, start: int | None = None, ratio: float = 2.0) -> 
     n : int
         Largest size.
     start : int, optional
-        No size is smaller; default n / 32, but 10 or more.
+        Smallest size; by default n / 32, at least 10.
     ratio : float
-        Of a size to the one before; more than 1.
+        Ratio of consecutive sizes, above 1.
 
     Examples
     --------
@@ -72,17 +72,17 @@ def learning_curve(
     random_state: RandomState = 0,
     progress: bool = True,
 ) -> "LearningCurve":
-    """Measure models on the same test parts after training on ever larger parts of the rest.
+    """Evaluate models on the same test sets for increasing training sizes.
 
-    The smaller training parts lie inside the larger ones and keep the shares of the classes.
+    Training sets are nested and stratified.
 
     Parameters
     ----------
     models, X, y, protocol, n_splits, metrics, positive, results, n_jobs, random_state, progress
         As for :func:`~keeptree.evaluation.compare`.
     sizes : {"arithmetic", "geometric"} or list
-        A schedule up to the smallest training part; or numbers of cases; or shares of it, as
-        floats up to 1.
+        A schedule up to the smallest training set, numbers of cases, or shares of it as floats up
+        to 1.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def learning_curve(
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """What :func:`learning_curve` found.
+    """Result of :func:`learning_curve`.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ def _read_sizes(sizes, largest):
 
 
 def _proportional_order(cases, y, rng):
-    """Cases in a random order of which every beginning has about the classes' shares."""
+    """Random order of the cases in which every prefix is roughly stratified."""
     place = np.empty(len(cases))
     for label in np.unique(y[cases]):
         members = rng.permutation(np.flatnonzero(y[cases] == label))

@@ -1,8 +1,8 @@
-"""Metrics of one test sample by name: scikit-learn's where it has them, the papers' beside them.
+"""Metrics by name: scikit-learn's, and those of the papers.
 
-Every function takes the true classes, what a model gives the cases (scores, probabilities or
-decisions, see :class:`QualityMetric`) and ``labels``, the classes in the order of the columns; with
-two classes the last one is the positive one.
+Every function takes the true classes, the predictions (scores, probabilities or decisions, see
+:class:`QualityMetric`) and ``labels``, the classes in the order of the columns. With two classes
+the last one is positive.
 """
 
 from collections.abc import Callable
@@ -35,8 +35,8 @@ class QualityMetric:
     function : callable
         ``function(y_true, values, labels)`` returns a number, or an array for a curve.
     needs : {"score", "probability", "decision"}
-        What the values are: one column of scores for each class, probabilities, or classes. What
-        ranks without probabilities has no metric that needs them.
+        Kind of predictions: one column of scores per class, probabilities, or classes. Models
+        without probabilities skip metrics that need them.
     larger : bool
         Whether larger is better.
     label : str
@@ -44,7 +44,7 @@ class QualityMetric:
     decimals : int
         Digits in tables.
     per_case : bool
-        Whether it is a mean over the cases, so that one test case is enough.
+        Whether it is a mean over cases, so that a single test case is enough.
     """
 
     function: Callable
@@ -102,7 +102,7 @@ def cost(
     matrix: ArrayLike,
     normalise: bool = False,
 ) -> float:
-    """Return what the decisions cost.
+    """Return the cost of decisions.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def weighted_accuracy_metric(weights: ArrayLike) -> QualityMetric:
 
 
 def _of_labels(function, y_true, decision, labels):
-    """scikit-learn's precision and the like: of the positive class, or the mean over classes."""
+    """Wrap metrics such as precision: for the positive class, or averaged over classes."""
     counted = labels[1:] if len(labels) == 2 else labels
     return function(y_true, decision, labels=counted, average="macro", zero_division=0)
 
@@ -220,7 +220,7 @@ METRICS = {
     "f1": QualityMetric(partial(_of_labels, f1_score), "decision", label="F"),
 }
 
-# Values that are no single number; they are summed or averaged over the splits and drawn.
+# Curves, which are summed or averaged over the splits and drawn.
 CURVES = {
     "confusion": QualityMetric(_confusion, "decision", label="confusion matrix"),
     "partial_auc": QualityMetric(partial_auc, "score", label="AUC(x)"),
@@ -254,7 +254,7 @@ def find_metrics(metrics):
 
 
 def _table_and(matrix, y_true, decision, labels):
-    """The confusion matrix and a matrix of the same shape."""
+    """Return the confusion matrix and a matrix of the same shape."""
     table, matrix = confusion_matrix(y_true, decision, labels=labels), np.asarray(matrix, float)
     if matrix.shape != table.shape:
         raise ValueError(

@@ -11,14 +11,14 @@ from keeptree.probability.methods import METHODS, make_method, methods_of
 
 
 def make_models(names=None, X=None):
-    """Return unfitted models, all of them on C4.5 trees but the forest.
+    """Return unfitted models, all based on C4.5 trees except the forest.
 
     Parameters
     ----------
     names : list of str, optional
         Names in :data:`MODELS`; default :data:`DEFAULT`.
     X : data frame, optional
-        The data; with nominal columns the forest is given their codes.
+        Data; nominal columns are encoded for the forest.
 
     Returns
     -------
@@ -37,19 +37,19 @@ def make_models(names=None, X=None):
 
 
 def give_codes(model, X):
-    """Return a model that is given the codes of nominal columns, if X has any.
+    """Return a model that encodes nominal columns, if X has any.
 
     Parameters
     ----------
     model : estimator
-        One that reads numbers only.
+        Model for numeric data.
     X : data frame or array
-        The data it will be fitted on.
+        Training data.
 
     Returns
     -------
     model : estimator
-        A pipeline, or the same model if there is nothing to encode.
+        Pipeline, or the same model if there is nothing to encode.
     """
     if not any(str(kind) in ("category", "object") for kind in getattr(X, "dtypes", ())):
         return model

@@ -1,4 +1,4 @@
-"""What a comparison is given, checked and made an experiment: models, classes, splits, metrics."""
+"""Check the arguments of a comparison and build its experiment."""
 
 import warnings
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def prepare_experiment(models, X, y, *, protocol, n_splits, metrics, positive, r
 
 
 def read_classes(y, positive=None):
-    """Labels as an array, and the classes with the positive one last if they are two."""
+    """Return labels as an array, and the classes with the positive one last if there are two."""
     classes, codes = read_target(y)
     y, labels = classes[codes], np.unique(classes[codes])
     if len(labels) < 2:
@@ -46,7 +46,7 @@ def read_classes(y, positive=None):
 
 
 def _name_models(models):
-    """A dict of models; those of a list are named by their class."""
+    """Return a dict of models; those of a list are named by class."""
     if not isinstance(models, Mapping):
         names = [type(model).__name__ for model in models]
         repeated = {name for name in names if names.count(name) > 1}
@@ -61,7 +61,7 @@ def _name_models(models):
 
 
 def _warn_of_frozen(models):
-    """Warn of models that hold something frozen, which no training part replaces."""
+    """Warn about frozen models, which are not refitted on the training sets."""
     for name, model in models.items():
         parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else [model]
         if any(isinstance(part, Tree | FrozenEstimator) for part in parts):
@@ -74,7 +74,7 @@ def _warn_of_frozen(models):
 
 
 def _split_parts(protocol, n_splits, random_state, X, y):
-    """The parts of all splits of a protocol, by name or as scikit-learn's ``cv``."""
+    """Return the splits of a protocol, given by name or as scikit-learn's ``cv``."""
     if isinstance(protocol, str):
         splitter = make_protocol(protocol, n_splits, random_state)
     elif n_splits is not None:

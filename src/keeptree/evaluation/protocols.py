@@ -1,7 +1,7 @@
-"""Protocols: how cases are divided into training and test parts, again and again.
+"""Protocols that split cases into training and test sets.
 
-All are splitters as scikit-learn has them (``split(X, y)``) and mostly are scikit-learn's own, so
-that they serve in ``cross_validate`` as well as in :func:`keeptree.evaluation.compare`.
+All are splitters with scikit-learn's interface, most of them scikit-learn's own, so they also work
+in ``cross_validate``.
 """
 
 from typing import Any
@@ -71,8 +71,8 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
 class BootstrapSplit(BaseShuffleSplit):
     """Train on a sample drawn with replacement, test on the cases that were not drawn.
 
-    A sample is as large as the data and holds about 63.2 % of the cases; one that holds all of
-    them is drawn again.
+    A sample has the size of the data and contains about 63.2 % of the cases; a sample that contains
+    all of them is drawn again.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ class DividedBootstrapSplit(BaseShuffleSplit):
     "We divided 100 bootstrap samples into separate training and test sets in the proportion 2/3
     1/3, respecting the prior of the classes." Each class is drawn with replacement as often
     as it has cases; its distinct cases are divided, and all copies of a case go where the case
-    goes. The copies make learners prune less than they would on an ordinary sample: expect from
-    your own data what ``"repeated-holdout"`` shows.
+    goes. The copies make learners prune less than they would on an ordinary sample: for your
+    own data, use ``"repeated-holdout"``.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _repeated_k_fold(n_splits, random_state):
     return RepeatedStratifiedKFold(n_splits=10, n_repeats=n_splits, random_state=random_state)
 
 
-# Name -> function of the number of splits and the seed, default number (None: it has none).
+# Name -> function of the number of splits and the seed, default number (None if fixed).
 PROTOCOLS = {
     "holdout": (lambda n_splits, random_state: _holdout(1, random_state), None),
     "repeated-holdout": (_holdout, 10),

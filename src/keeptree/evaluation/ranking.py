@@ -1,4 +1,4 @@
-"""The quality of a ranking: the area under the ROC curve, whole, partial, and how ties count."""
+"""Ranking quality: full and partial area under the ROC curve."""
 
 from typing import Literal
 
@@ -21,27 +21,27 @@ def auc(
     average: Literal["macro", "weighted"] = "macro",
     ties: float = 0.5,
 ) -> float:
-    """Return the area under the ROC curve, the share of pairs of cases that are ranked correctly.
+    """Return the area under the ROC curve, the share of correctly ranked pairs.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True classes.
     scores : array-like of shape (n,) or (n, n_classes)
-        Larger for the class; one column is that of the last of two classes.
+        Scores; a single column is for the last of two classes.
     labels : array-like, optional
-        Classes in the order of the columns; default those of ``y_true``, sorted.
+        Classes in the order of the columns; by default the sorted classes of ``y_true``.
     average : {"macro", "weighted"}
-        With three classes or more each is ranked against the rest; the areas are averaged, or
-        weighted by the number of cases of the class.
+        With three or more classes, the one-versus-rest areas are averaged, optionally weighted by
+        class frequency.
     ties : float
         Weight of a pair with equal scores. One half is the usual convention; with 0, as Katz et
-        al. (2012) seem to have counted, anything that breaks ties gains, even noise.
+        al. (2012) seem to count, breaking ties always helps, even by noise.
 
     Returns
     -------
     auc : float
-        Classes that no case or every case belongs to are left out of the mean; NaN if no class
+        Classes with no cases, or with all cases, are left out of the mean; NaN if no class
         qualifies.
 
     Examples
@@ -65,8 +65,8 @@ def auc(
 def weighted_area(truth, score, ties=0.5):
     """Return a function from weights of the cases to the area under the ROC curve.
 
-    Mann and Whitney's count along the sorted scores: no matrix of positive by negative cases is
-    built, and the scores are sorted once for any number of weights (bootstrap resamples).
+    The Mann-Whitney statistic is computed along the sorted scores, which are sorted only once for
+    any number of weights (bootstrap resamples).
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def stays_ahead(
 
 
 def _one_versus_rest(y_true, scores, labels):
-    """Truth and scores as matrices with one column to rank by; two classes need only one."""
+    """Return truth and scores as one-versus-rest columns; two classes need only one."""
     y_true, scores = np.asarray(y_true), np.asarray(scores, dtype=float)
     labels = np.unique(y_true) if labels is None else np.asarray(labels)
     if scores.ndim == 1 or scores.shape[1] == 2:
@@ -212,7 +212,7 @@ def _average_curve(curve, y_true, scores, labels, x):
 
 
 def _corners(truth, score):
-    """Abscissas of the ROC curve's corners, each with its lower and upper end."""
+    """Corners of the ROC curve: abscissa, lower and upper end."""
     fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
     x, first = np.unique(fpr, return_index=True)
     last = np.append(first[1:], len(fpr)) - 1
@@ -227,7 +227,7 @@ def _roc_at(truth, score, x):
 
 
 def _area_up_to(truth, score, x):
-    """The exact integral: trapezoids up to the corner before x, and the last piece."""
+    """Exact integral up to x, by trapezoids."""
     corner, low, high = _corners(truth, score)
     width = np.diff(corner)
     before = np.concatenate([[0], np.cumsum(width * (high[:-1] + low[1:]) / 2)])

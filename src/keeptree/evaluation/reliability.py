@@ -7,12 +7,12 @@ from keeptree.evaluation.significance import accuracy_interval
 
 
 def reliability_bins(y_true, probability, labels=None, *, n_bins=10):
-    """Return what a reliability diagram draws, so that it can be added up over test samples.
+    """Return the bins of a reliability diagram, which can be summed over test sets.
 
     Parameters
     ----------
     y_true, probability, labels
-        Classes, probabilities of shape (n, n_classes), order of the columns.
+        Classes, probabilities of shape (n, n_classes), and the order of the columns.
     n_bins : int
         Bins of equal width between 0 and 1.
 
@@ -53,18 +53,18 @@ def expected_calibration_error(y_true, probability, labels=None, *, n_bins=10):
 
 
 def quantile_bins(score, happened, n_bins=10):
-    """Return bins of about equally many cases, each with Wilson's interval of its frequency.
+    """Return bins of about equally many cases, with Wilson intervals.
 
-    Equal scores stay in one bin, so that the few values of leaves make few bins.
+    Equal scores stay in one bin, so leaf probabilities give few bins.
 
     Parameters
     ----------
     score : ndarray of shape (n,)
-        A probability, or anything else that orders the cases.
+        Probability or other score.
     happened : ndarray of bool of shape (n,)
         Whether the event happened.
     n_bins : int
-        Largest number of bins.
+        Maximum number of bins.
 
     Returns
     -------
@@ -103,6 +103,6 @@ def quantile_bins(score, happened, n_bins=10):
 
 
 def _sum_bins(place, n_bins, score, event):
-    """Cases, sum of scores and events (columns) of each bin, by the bin of each case."""
+    """Return cases, sum of scores and events (columns) of each bin."""
     weights = np.ones(len(score)), score, event
     return np.column_stack([np.bincount(place, weights=w, minlength=n_bins) for w in weights])

@@ -1,7 +1,7 @@
-"""Long experiments that can be interrupted: every finished task is in a file at once.
+"""Run long experiments that can be interrupted and resumed.
 
-A task is a small dict that says what to do; its record is one line of a JSON-lines file. Whoever
-runs the same tasks with the same file again continues where the last run stopped.
+A task is a small dict; its record is one line of a JSON-lines file. Running the same tasks with the
+same file again continues where the last run stopped.
 """
 
 import json
@@ -18,32 +18,33 @@ from keeptree.progress import step, watch
 
 
 def run(tasks, work, results=None, *, n_jobs=None, progress=True, description="Running"):
-    """Do the tasks that are not done yet, in parallel, and keep each one as soon as it is done.
+    """Run the unfinished tasks in parallel and save each result immediately.
 
     Parameters
     ----------
     tasks : list of dict
-        What to do, in values that JSON has; a task is known again by its content.
+        Tasks as JSON-compatible values, identified by their content.
     work : callable
         ``work(task)`` returns the rows of a task, a list of dicts of JSON values (NumPy scalars
-        become numbers). It goes to other processes: a function of a module, or a partial of one.
+        become numbers). It is sent to other processes: use a module-level function, or a
+        partial of one.
     results : str or Path, optional
         File to which every finished task is appended as one line, ``{"task", "rows", "seconds"}``,
         or ``{"task", "error"}`` if it raised an exception. Tasks with rows in it are not done
-        again, failed ones are. Lines that cannot be read are kept aside in another file, with a
-        warning. Without a file nothing is kept.
+        again, failed ones are. Unreadable lines are moved to another file, with a
+        warning. Without a file nothing is saved.
     n_jobs : int, optional
-        Number of processes, one thread each; default one for each core. Inside
-        ``joblib.parallel_config(backend="dask")`` the workers of that cluster do the tasks.
+        Number of processes, one thread each; by default one per core. Inside
+        ``joblib.parallel_config(backend="dask")`` the tasks run on that cluster.
     progress : bool
-        Show how far it is on the standard error: a bar on a terminal, elsewhere a few lines.
+        Whether to show progress on standard error.
     description : str
-        What is said to be done.
+        Description shown with the progress.
 
     Returns
     -------
     records : list of dict
-        One for each task, in their order.
+        One record per task, in order.
 
     Examples
     --------
@@ -77,14 +78,14 @@ def read_records(path):
     Parameters
     ----------
     path : str or Path
-        The file :func:`run` wrote.
+        File written by :func:`run`.
 
     Returns
     -------
     records : list of dict
         The records, oldest first.
     damaged : int
-        Number of lines that are no records.
+        Number of damaged lines.
     """
     records, damaged = [], 0
     for line in Path(path).read_bytes().splitlines():
@@ -103,14 +104,14 @@ def _key(task):
 
 
 def _plain(value):
-    """NumPy's scalars and arrays as JSON has them."""
+    """Convert NumPy scalars and arrays to JSON-compatible values."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not a value that JSON has")
 
 
 def _finished(path):
-    """Records of the tasks that have rows; what cannot be read is moved aside."""
+    """Return the records of finished tasks; move unreadable lines to another file."""
     if not path.exists():
         return {}
     records, damaged = read_records(path)
@@ -127,7 +128,7 @@ def _finished(path):
 
 
 def _aside(path):
-    """A name beside the file that nothing has yet."""
+    """Find an unused file name."""
     number = 1
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
@@ -135,13 +136,13 @@ def _aside(path):
 
 
 def _append(path, line):
-    # One write of a whole line: a kill between two tasks leaves no half of one.
+    # Write whole lines at once, so that a kill between two tasks leaves no partial line.
     with path.open("ab", buffering=0) as file:
         file.write(f"{line}\n".encode())
 
 
 def _lines(tasks, work, n_jobs, path):
-    """The records of the tasks as JSON, in the order in which they get ready."""
+    """Yield the records as JSON, in order of completion."""
     n_jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), max(1, len(tasks)))
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     try:
@@ -161,7 +162,7 @@ def _do(work, task):
             rows = work(task)
         record = {"task": task, "rows": rows, "seconds": round(time.perf_counter() - start, 4)}
         return json.dumps(record, default=_plain)
-    except Exception as error:  # a model may raise anything; the other tasks go on
+    except Exception as error:  # a model may raise anything; other tasks continue
         text = " ".join(str(error).split())
         return json.dumps({"task": task, "error": f"{type(error).__name__}: {text}"},
                           default=_plain)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Learners that grow a Tree and prunings that make one smaller."""
+"""Tree learners and pruning."""
 
 from keeptree.learners.c45 import C45Classifier
 from keeptree.learners.nbtree import NBTreeClassifier

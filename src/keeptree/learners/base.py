@@ -1,4 +1,4 @@
-"""What the learners share: reading tables and weights, answering rows, describing the tree."""
+"""Base classes of the tree learners."""
 
 from typing import Any, Self
 
@@ -23,7 +23,7 @@ from keeptree.learners.shape import shape_to_tree
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import ShowsTree, Tree
 
-# Constraint of the parameter that every learner has.
+# Constraint of the parameter that all learners share.
 CATEGORICAL_FEATURES = [None, StrOptions({"from_dtype"}), "array-like"]
 
 
@@ -46,12 +46,12 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n, d)
-            Numbers and categories; NaN or None is missing, infinite values are an error.
+            Numbers and categories. NaN and None are missing; infinite values raise an error.
         y : array-like of shape (n,)
-            Classes, of which a categorical y keeps the declared labels and their order; of a
-            regressor numbers, finite.
+            Classes (a categorical y keeps its declared labels and their order), or finite numbers
+            for a regressor.
         sample_weight : array-like of shape (n,), optional
-            Weights, not negative; rows of weight zero count as absent.
+            Nonnegative weights; rows with zero weight are ignored.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the prediction for each row: a class label, or of a regressor a number.
+        """Return the prediction for each row: a class label, or a number for a regressor.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return self.predict_encoded(self.encode(X))
 
     def apply(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the leaf (node number in ``tree_``) of each row, of the heaviest branch if shared.
+        """Return the leaf (node index in ``tree_``) of each row; the largest share if split.
 
         Parameters
         ----------
@@ -103,17 +103,17 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return self.tree_.route(self.encode(X))
 
     def encode(self, X: ArrayLike) -> Floats:
-        """Return X as ``tree_`` reads it: categories as codes, NaN where a value is missing.
+        """Encode X for ``tree_``: categories as codes, NaN for missing values.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n, d)
-            Rows; infinite values are an error.
+            Rows; infinite values raise an error.
 
         Returns
         -------
         rows : array of shape (n, d)
-            In float64: what the methods on encoded rows take.
+            float64 matrix for the methods that take encoded rows.
         """
         check_is_fitted(self)
         X = from_arrow(X)
@@ -149,7 +149,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return tags
 
     def _read_training_table(self, X):
-        """(matrix, categories) of a training table; checks what scikit-learn checks."""
+        """Return the matrix and categories of a training table, with scikit-learn's checks."""
         if has_nominal(X, self.categorical_features):
             validate_data(self, X, skip_check_array=True)
             return read_table(X, self.categorical_features)
@@ -193,7 +193,7 @@ class ClassTreeLearner(ClassifierMixin, TreeLearner):
 
 
 def drop_absent(X, y, sample_weight):
-    """Rows with weight, and their weights (None for ones)."""
+    """Return the rows with positive weight, and their weights (None if all are 1)."""
     if sample_weight is None:
         return X, y, None
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

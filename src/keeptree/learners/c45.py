@@ -1,4 +1,4 @@
-"""C4.5 as Weka's J48 grows it, tree for tree."""
+"""C4.5, identical to Weka's J48."""
 
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -28,12 +28,12 @@ class C45Classifier(ClassTreeLearner):
     """C4.5 decision tree, identical to Weka's J48 (3.8 and later).
 
     Nominal attributes are split into one branch per declared category; a missing value sends a
-    fraction of its case down every branch, when the tree grows, is pruned and answers.
+    fraction of its case down every branch, in growing, pruning and prediction.
 
     Parameters
     ----------
     criterion : {"gain-ratio", "information-gain", "gini", "misclassification"}
-        What chooses the test of a node. ``"gain-ratio"`` is C4.5: the cut of a numeric attribute by
+        Split criterion. ``"gain-ratio"`` is C4.5: the cut of a numeric attribute by
         information gain, the attribute by gain ratio among those of at least average gain.
         ``"information-gain"`` (ID3) chooses the attribute by the gain itself; ``"gini"`` (CART) is
         the same with the decrease of the Gini index in place of the gain, and without
@@ -46,17 +46,18 @@ class C45Classifier(ClassTreeLearner):
         an error per leaf and makes a leaf where this does not increase the sum. ``"none"`` is
         Weka's ``-U``, which still collapses (see ``collapse``).
     confidence_factor : float in (0, 1], default=0.25
-        Of error-based pruning, smaller prunes more; above 0.5 the training errors themselves are
-        compared. Weka's ``-C``. Single precision, as there.
+        Confidence factor of error-based pruning. Smaller values prune more; above 0.5 the training
+        errors themselves are compared. Weka's ``-C``, in single precision as there.
     subtree_raising : bool, default=True
-        Whether error-based pruning may replace a node by its largest branch. Weka: ``-S`` for no.
+        Whether error-based pruning may replace a node by its largest branch. False is Weka's
+        ``-S``.
     n_folds : int, default=3
-        Of reduced-error pruning. Weka's ``-N``.
+        Number of folds of reduced-error pruning. Weka's ``-N``.
     collapse : bool, default=True
         Remove splits that save no training error before pruning; not with reduced-error pruning.
         False is Weka's ``-O``.
     min_samples_leaf : int, default=2
-        Least weight of two branches of a split. Weka's ``-M``.
+        Minimum weight that at least two branches of a split must have. Weka's ``-M``.
     binary_splits : bool, default=False
         Split nominal attributes into one category against the rest. Weka's ``-B``.
     subset_splits : bool, default=False
@@ -67,15 +68,15 @@ class C45Classifier(ClassTreeLearner):
         these cuts is taken, which need not be the best of all. A category without cases in the
         node joins the heavier branch. Not in Weka.
     max_depth : int, optional
-        Largest number of tests on a path. Not in Weka.
+        Maximum depth of the tree. Not in Weka.
     laplace : bool, default=False
-        Let ``predict_proba`` add one case of every class to a leaf; ``predict`` does not change.
+        Whether ``predict_proba`` adds one case of every class to a leaf; ``predict`` is unchanged.
         Weka's ``-A``.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
-        More nominal columns, as a mask, indices or names; their categories are the values seen in
-        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
-        are nominal anyway, with their declared categories, and so are columns of text and polars'
-        Categorical, with those seen.
+        Further nominal columns, as a mask, indices or names, with the sorted values seen in
+        ``fit`` as categories. In a data frame, columns with pandas' categorical or polars' Enum
+        dtype are always nominal with their declared categories, and columns with text or polars'
+        Categorical are nominal with the values seen.
     mdl_correction : bool, default=True
         Subtract the cost of choosing a cut, log2(candidates) / weight, from a numeric attribute's
         gain. False is Weka's ``-J``.
@@ -89,29 +90,29 @@ class C45Classifier(ClassTreeLearner):
     Attributes
     ----------
     tree_ : Tree
-        The tree.
+        The fitted tree.
     classes_ : array of shape (n_classes,)
         Labels, sorted: the columns of ``predict_proba``. ``tree_.declared`` has the order in which
         a categorical ``y`` declares them, as Weka takes them.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
-        Column names, if X had any that are all strings.
+        Column names, if X has names that are all strings.
 
     Notes
     -----
-    With one class, with constant columns or with columns that have no value at all, the tree is, or
-    ends in, a leaf: no test divides anything. Rows of weight zero are as good as absent. A category
-    that was not declared in ``fit`` is a missing value in ``predict``.
+    With one class, constant columns or empty columns, nothing can be split and the tree ends in a
+    leaf. Rows with zero weight are ignored. In ``predict``, categories that were not declared in
+    ``fit`` are treated as missing.
 
     ``predict_proba`` mixes the class shares of the leaves that a row with missing values reaches,
     and ``predict`` returns the class of the largest mixed share.
 
     The order of labels matters in ties, where the first class wins; a categorical ``y`` keeps it.
 
-    The gain of an attribute is that of the rows with a value, times their share of the weight. (A
-    well-known slide computes 0.8813 - 0.551 = 0.3303 for an attribute that is missing in one of ten
-    rows: it forgets its own factor 0.9, and takes the entropy before the split of all ten rows.)
+    The gain of an attribute is that of the rows with a value, times their share of the weight.
+    (Some lecture notes omit the factor and use the entropy of all rows, which gives 0.8813 - 0.551
+    = 0.3303 for an attribute that is missing in one of ten rows.)
 
     With ``snap_thresholds="tolerant"`` values up to 1e-6 above a threshold are sent to the left
     while the tree is grown and pruned, as in Weka 3.6; ``tree_`` itself compares exactly, so an
@@ -189,7 +190,7 @@ class C45Classifier(ClassTreeLearner):
         self.snap_thresholds = snap_thresholds
 
     def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """``predict`` of rows that ``encode`` returned."""
+        """``predict`` for encoded rows."""
         return self.tree_.classes[self.tree_.decide(rows)]
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:
@@ -220,7 +221,7 @@ class C45Classifier(ClassTreeLearner):
 
     @property
     def _tolerance(self):
-        """How far above a threshold a value may be and still be sent to the left."""
+        """How far a value may exceed a threshold and still go left."""
         wanted = self.snap_thresholds
         if wanted is True:
             wanted = "tolerant" if self.pruning == "reduced-error" else "exact"
@@ -232,7 +233,7 @@ class C45Classifier(ClassTreeLearner):
 
 
 def _laplace_shares(tree):
-    """Class shares of each node with one case of every class added; an empty one as its parent."""
+    """Laplace-smoothed class shares of each node; empty nodes use their parent."""
     source = np.arange(tree.n_nodes)
     while (empty := (tree.weight[source] == 0) & (source > 0)).any():
         source[empty] = tree.parent[source[empty]]
@@ -241,7 +242,7 @@ def _laplace_shares(tree):
 
 
 def _grow_whole(model, X, label, weight, categories):
-    """Grow on all rows, collapse; what follows is up to the pruning."""
+    """Grow on all rows and collapse, before pruning."""
     shape = model._grow_unpruned(X, label, weight, categories, len(X))
     model._snap(shape, X)
     if model.collapse:

@@ -1,4 +1,4 @@
-"""A coded training table as the compiled functions that grow trees take it."""
+"""Encode the training table for the compiled functions."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from keeptree._compiled.grow_search import Columns, code_cells
 
 
 def number_columns(n_categories):
-    """Return (which columns are numeric, position of each among those of its kind)."""
+    """Return the numeric mask and the index of each column among those of its kind."""
     numeric = np.asarray(n_categories) == 0
     slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
     return numeric, slot.astype(np.int64)
 
 
 def encode_columns(columns, label, n_categories, n_classes):
-    """Return the training table as the compiled functions take it.
+    """Encode the training table for the compiled functions.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def encode_columns(columns, label, n_categories, n_classes):
 
 
 def sort_entries(value, weight):
-    """Return the entries of the root, and how many have a value in each numeric column (a line).
+    """Return the entries of the root, and the number of known values per numeric column.
 
     Parameters
     ----------
@@ -44,6 +44,6 @@ def sort_entries(value, weight):
     weight : array of shape (n,)
         Weights.
     """
-    order = np.argsort(value, axis=1, kind="stable").astype(np.int32)  # NaN come last
+    order = np.argsort(value, axis=1, kind="stable").astype(np.int32)  # NaN sorts last
     known = np.count_nonzero(~np.isnan(value), axis=1)[None].astype(np.int32)
     return Entries(np.arange(len(weight), dtype=np.int32), weight, order), known

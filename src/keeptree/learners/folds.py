@@ -1,4 +1,4 @@
-"""The rows Weka's reduced-error pruning grows on, and those it prunes with."""
+"""Split rows into growing and pruning sets like Weka's reduced-error pruning."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from keeptree._compiled.j48 import group_by_class
 
 
 def pruning_fold(label, n_folds):
-    """Return (growing rows, pruning rows): Weka's last stratified fold, a function of row order.
+    """Return growing and pruning rows; the latter are Weka's last stratified fold.
 
     Weka groups the rows by class with swaps, deals them to the folds in turn, and cuts the dealt
     list into ``n_folds`` parts, the first ones longer by a row if the number does not divide.

@@ -1,4 +1,4 @@
-"""Grow the Shape of a tree from a coded table, and choose where its thresholds lie."""
+"""Grow the Shape of a tree from an encoded table and set its thresholds."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from keeptree.learners.grow_mixed import MixedGrower
 from keeptree.learners.grow_options import table_of_terms
 from keeptree.learners.shape import binary_shape
 
-LARGEST_TABLE = 2**28  # nodes x classes that the numeric function reserves at most
+LARGEST_TABLE = 2**28  # maximum of nodes x classes reserved by the numeric function
 
 
 def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
@@ -31,11 +31,12 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
     n_categories : sequence of d int
         0 for a numeric column.
     n_classes : int
-        Number of classes, those without rows included.
+        Number of classes, including those without rows.
     options : GrowOptions
         How to grow.
     n_all : int, optional
-        Rows of the whole training set, if X is a part of it (J48's rule for many categories).
+        Number of rows of the whole training set, if X is a part of it (for J48's rule about many
+        categories).
 
     Returns
     -------
@@ -51,7 +52,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
 
 
 def grow_mixed(X, label, weight, n_categories, n_classes, options, n_all=None):
-    """Grow the same tree as :func:`grow` by the functions that take any data."""
+    """Grow the same tree as :func:`grow` with the functions for any data."""
     columns = np.ascontiguousarray(X.T)
     n_categories = np.array(n_categories, dtype=np.int64)
     weight = np.ones(len(X)) if weight is None else np.ascontiguousarray(weight)
@@ -60,7 +61,7 @@ def grow_mixed(X, label, weight, n_categories, n_classes, options, n_all=None):
 
 
 def _key_bits(n_rows, n_classes):
-    """Bits of row and class in a key, or None if 64 do not hold group, row and class."""
+    """Bits of row and class in a key, or None if group, row and class need more than 64."""
     row_bits, class_bits = max(n_rows - 1, 1).bit_length(), max(n_classes - 1, 1).bit_length()
     group_bits = (2 * n_rows).bit_length()
     return (row_bits, class_bits) if group_bits + row_bits + class_bits <= 64 else None
@@ -89,7 +90,7 @@ def _grow_numeric(columns, label, n_classes, bits, options):
 
 
 def _room_for_nodes(n_rows, n_classes, min_leaf):
-    """Arrays for the largest possible tree; the system provides only the pages that are used."""
+    """Allocate arrays for the largest possible tree; only used pages take memory."""
     size = 2 * max(n_rows // min_leaf, 1)
     return Grown(
         feature=np.empty(size, dtype=np.int32),
@@ -101,13 +102,13 @@ def _room_for_nodes(n_rows, n_classes, min_leaf):
 
 
 def _averaged(n_categories, n_all):
-    """J48 leaves nominal columns with very many categories out of the mean gain, unless all are."""
+    """Mask of the columns in the mean gain; J48 excludes those with very many categories."""
     many = (n_categories > 0) & ~(0.3 * n_all - n_categories > SMALL)
     return np.ones_like(many) if many.all() else ~many
 
 
 def snap_thresholds(shape, X, tolerant=False):
-    """Replace each midpoint, in place, by the largest value of its column that is not above it.
+    """Replace each midpoint, in place, by the largest column value that does not exceed it.
 
     Parameters
     ----------
@@ -116,8 +117,8 @@ def snap_thresholds(shape, X, tolerant=False):
     X : array of shape (n, d)
         The whole training set.
     tolerant : bool
-        As Weka 3.6, which reads the rows in order and takes a value that is 1e-6 larger than the
-        one it has and at most 1e-6 above the midpoint.
+        Whether to behave like Weka 3.6, which reads the rows in order and takes a value that is
+        1e-6 larger than the current one and at most 1e-6 above the midpoint.
     """
     numeric = (shape.n_children > 0) & (shape.category_start < 0)
     for f in np.unique(shape.feature[numeric]):
@@ -127,7 +128,7 @@ def snap_thresholds(shape, X, tolerant=False):
 
 
 def _snap_exactly(middle, column):
-    values = np.sort(column)  # NaN come last, above every midpoint
+    values = np.sort(column)  # NaN sorts last, above every midpoint
     return values[np.searchsorted(values, middle, side="right") - 1]
 
 

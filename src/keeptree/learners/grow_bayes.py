@@ -1,4 +1,4 @@
-"""Grow an NBTree: a test is worth what naive Bayes gains by it in cross-validation."""
+"""Grow an NBTree, whose tests are chosen by cross-validated naive Bayes."""
 
 from typing import NamedTuple
 
@@ -68,7 +68,7 @@ saved_part(Models)
 
 
 def check_models(models, tree):
-    """Raise a ValueError if models read from a file do not fit the tree."""
+    """Raise a ValueError if loaded models do not fit the tree."""
     expect(isinstance(models, Models), "it has no models")
     n_classes = len(tree.classes)
     expect_array(models.prior, "prior", np.float64, (None, n_classes))
@@ -158,7 +158,7 @@ class BayesTreeGrower:
         }
 
     def _choose(self, entries, counts, depth):
-        """The test after which naive Bayes errs least, None if that is not much better.
+        """The test with the fewest naive Bayes errors; None if it is not much better than none.
 
         Returns also the entries, in the order in which the search leaves them.
         """
@@ -195,7 +195,7 @@ class BayesTreeGrower:
         return Cases(Entries(*reorder_entries(*entries, order)), entries.known)
 
     def _split(self, f, entries):
-        """C4.5's test of a column, None where it divides nothing; it need not gain anything."""
+        """C4.5's test of a column, or None if it separates nothing; no gain is required."""
         column = self.X[entries.row, f]
         missing = np.isnan(column)
         threshold, n_branches = np.nan, self.n_categories[f]
@@ -211,7 +211,7 @@ class BayesTreeGrower:
         return Split(f, threshold, branch, held / held.sum())
 
     def _cut(self, column, entries):
-        """C4.5's threshold of a numeric column, NaN for none: a tree of one test finds it."""
+        """C4.5's threshold of a numeric column, found by a tree of one test; NaN if none."""
         options = GrowOptions(min_leaf=LEAST_BRANCH, max_depth=1)
         label = self.label[entries.row]
         whole = (entries.weight == 1).all()
@@ -231,7 +231,7 @@ class BayesTreeGrower:
 
 
 def pack_models(models, kept, n_categories):
-    """Flat arrays of the models of the nodes ``kept``, in this order; -1 for a node without one."""
+    """Pack the models of the nodes ``kept`` into flat arrays; -1 for nodes without a model."""
     used = {id(models[node]): models[node] for node in kept if models[node] is not None}
     position = {key: k for k, key in enumerate(used)}
     cuts, n_bins, cells, prior = zip(*used.values(), strict=True)
@@ -247,7 +247,7 @@ def pack_models(models, kept, n_categories):
 
 
 def sort_model_classes(models, declared):
-    """Models grown with classes in declared order, for a tree, whose classes are sorted."""
+    """Reorder models from declared to sorted classes."""
     order = np.argsort(declared)
     cells, prior = np.take(models.cells, order, axis=1), np.take(models.prior, order, axis=1)
     return models._replace(cells=cells, prior=prior)

@@ -1,4 +1,4 @@
-"""Growing on any data, in waves: search the tests of many nodes, divide their rows, repeat.
+"""Grow trees on any data in waves of nodes.
 
 A wave is a whole level while no value is missing. Missing values multiply entries from level to
 level, so the nodes that wait are divided into waves of limited size, the deepest first.
@@ -20,7 +20,7 @@ ENTRIES_PER_WAVE = 4  # times the number of rows
 
 
 class Wave(NamedTuple):
-    """Nodes to be grown: their numbers, depths, entries and the pool these lie in."""
+    """Nodes to grow: indices, depths, entries and their pool."""
 
     node: np.ndarray
     depth: np.ndarray
@@ -28,7 +28,7 @@ class Wave(NamedTuple):
     entries: Entries
 
     def divided(self, limit):
-        """The first nodes and the last ones with at most ``limit`` entries (but at least one)."""
+        """Split off the last nodes with at most ``limit`` entries (at least one node)."""
         start, size = self.nodes.start, self.nodes.size
         first = np.searchsorted(start, start[-1] + size[-1] - limit)
         first = min(first, len(start) - 1)
@@ -72,7 +72,7 @@ class MixedGrower:
             averaged=averaged,
             table=table_of_terms(len(label)),
         )
-        # What is known of the nodes that were grown, wave by wave, and of all nodes.
+        # Grown nodes by wave, and all nodes.
         self.tests = []
         self.counts = [np.bincount(label, weight, minlength=n_classes)[None, :]]
         self.n_nodes, self.n_mapped = 1, 0
@@ -96,7 +96,7 @@ class MixedGrower:
         return Wave(zero, zero, Nodes(zero, np.array([len(self.weight)]), known), entries)
 
     def _is_leaf(self, counts):
-        """J48 does not split a node that is too light or of one class."""
+        """Mask of nodes that J48 does not split: too small or of one class."""
         total = counts.sum()
         light = 2 * self.options.min_leaf - total > SMALL
         return light or abs(total - counts.max()) < SMALL or self.deepest == 0
@@ -114,7 +114,7 @@ class MixedGrower:
         return tests
 
     def _divide(self, wave, tests):
-        """Give the tested nodes their children; returns the wave of those to be grown, or None."""
+        """Create the children of the split nodes; return the next wave, or None."""
         branches = self._branches(tests, len(wave.entries.row))
         deeper = wave.depth + 1 < self.deepest
         n_entries = assign_branches(
@@ -149,7 +149,7 @@ class MixedGrower:
         )
 
     def _add(self, node, tests, branches):
-        """Take down the tests of nodes and the class weights of their children."""
+        """Record the tests of nodes and the class weights of their children."""
         mapped = np.where(tests.n_categories > 0, self.n_mapped + branches.category_start, -1)
         first_child = self.n_nodes + branches.first
         self.tests.append(

@@ -1,4 +1,4 @@
-"""What the compiled functions that grow trees need to know."""
+"""Options of the compiled growing functions."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ NOMINAL_TESTS = {
 
 
 class GrowOptions(NamedTuple):
-    """How to grow; the names are keys of the tables above."""
+    """Growing options; the names are keys of the tables above."""
 
     criterion: str = "gain-ratio"
     nominal_test: str = "multiway"
@@ -30,17 +30,17 @@ class GrowOptions(NamedTuple):
 
     @property
     def deepest(self):
-        """Depth at which a node is a leaf in any case."""
+        """Depth at which every node is a leaf."""
         return depth_limit(self.max_depth)
 
     @property
     def criterion_code(self):
-        """The criterion as the compiled functions take it."""
+        """Code of the criterion for the compiled functions."""
         return CRITERIA[self.criterion]
 
     @property
     def nominal_code(self):
-        """The kind of nominal test as the compiled functions take it."""
+        """Code of the kind of nominal test for the compiled functions."""
         return NOMINAL_TESTS[self.nominal_test]
 
 

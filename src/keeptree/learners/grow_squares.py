@@ -1,4 +1,4 @@
-"""From a coded table to the Shape of a regression tree, and its pruning by rows held out."""
+"""Grow the Shape of a regression tree, and prune it with held-out rows."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from keeptree.learners.shape import binary_shape
 
 
 class GrownSquares(NamedTuple):
-    """A grown tree: its shape, whose counts are the weights, and the targets in every node."""
+    """A grown tree: its shape, with weights as counts, and the targets of every node."""
 
     shape: Shape
     mean: np.ndarray
@@ -64,13 +64,13 @@ def grow_squares(X, y, weight, n_categories, options):
 
 
 def _sorted_keys(X, columns):
-    """Keys (rank of the value | row), how many have a value, and the distinct values."""
+    """Return sort keys (rank of the value | row), numbers of known values, and distinct values."""
     key = np.empty((len(columns), len(X)), dtype=np.uint64)
     known = np.empty(len(columns), dtype=np.int64)
     levels = []
     for s, f in enumerate(columns):
         column = np.ascontiguousarray(X[:, f])
-        order = np.argsort(column)  # NaN come last
+        order = np.argsort(column)  # NaN sorts last
         values = column[order]
         known[s] = len(values) - np.count_nonzero(np.isnan(values))
         new = np.empty(len(values), dtype=bool)
@@ -85,9 +85,9 @@ def _sorted_keys(X, columns):
 
 
 def prune_squares(grown, X, y, weight):
-    """Make a leaf, in place, wherever rows the tree was not grown on are not predicted worse.
+    """Prune in place wherever a leaf predicts held-out rows no worse.
 
-    Reduced-error pruning with squared errors in place of errors.
+    This is reduced-error pruning with squared errors.
     """
     shape, held = grown.shape, grown.shape.counts[:, 0].copy()
     weight = np.ones(len(y)) if weight is None else weight
@@ -100,7 +100,7 @@ def prune_squares(grown, X, y, weight):
     moments = [count_shape(shape, X, label, weight * y**power, held)[:, 0] for power in range(3)]
     squares = moments[2] - 2 * mean * moments[1] + mean**2 * moments[0]
     errors = np.zeros((len(mean), 2))  # class 0 is right, so column 1 has the errors of a leaf
-    # Differences below 1e-6 count as none; they should be those of rounding only.
+    # Differences below 1e-6 are attributed to rounding.
     errors[:, 1] = np.maximum(squares, 0) / weight.sum() * 1e8
     label = np.zeros(len(mean), dtype=np.int32)
     prune_reduced_error(shape, errors, held, label)

@@ -1,4 +1,4 @@
-"""A Tree as Weka's J48 prints it, character for character."""
+"""Print a Tree exactly like Weka's J48."""
 
 import math
 from decimal import Decimal
@@ -8,7 +8,7 @@ from keeptree.tree.text import outline
 
 
 def j48_text(tree, *, unpruned=False, binary_splits=False, names=None):
-    """Return what J48 prints for a tree.
+    """Return the output of J48 for a tree.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def j48_text(tree, *, unpruned=False, binary_splits=False, names=None):
         Whether nominal tests are one category against the rest (Weka's ``-B``, which also prints
         thresholds in another way).
     names : sequence of str, optional
-        What to call the classes; default their labels.
+        Display names of the classes; by default their labels.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def _branch_text(tree, branch, binary_splits):
         return f"{branch.name} {branch.sign} {shown(branch.threshold)}"
     if not binary_splits:
         return branch.text()
-    first = tree.branch(tree.children(branch.node)[0])  # its category is alone
+    first = tree.branch(tree.children(branch.node)[0])  # single category
     return f"{branch.name} {'=' if branch == first else '!='} {first.labels[0]}"
 
 

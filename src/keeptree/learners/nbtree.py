@@ -1,4 +1,4 @@
-"""NBTree (Kohavi 1996): a tree that divides the cases, and naive Bayes in its leaves."""
+"""NBTree (Kohavi 1996): a decision tree with naive Bayes in its leaves."""
 
 from numbers import Integral, Real
 from typing import Any, Self
@@ -37,16 +37,16 @@ class NBTreeClassifier(ClassTreeLearner):
         Folds of the cross-validation. A branch with fewer rows (of a numeric test: with not more)
         counts as wrong altogether, and at least two branches must be large enough.
     min_samples_split : int, default=30
-        Least weight of a node that is divided.
+        Minimum weight of a node that is split.
     min_error_reduction : float in [0, 1], default=0.05
-        Least part of the node's own errors that a test must save.
+        Minimum relative reduction of the node's errors by a test.
     max_depth : int, optional
-        Largest number of tests on a path. Not in Weka.
+        Maximum depth of the tree. Not in Weka.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
-        More nominal columns, as a mask, indices or names; their categories are the values seen in
-        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
-        are nominal anyway, with their declared categories, and so are columns of text and polars'
-        Categorical, with those seen.
+        Further nominal columns, as a mask, indices or names, with the sorted values seen in
+        ``fit`` as categories. In a data frame, columns with pandas' categorical or polars' Enum
+        dtype are always nominal with their declared categories, and columns with text or polars'
+        Categorical are nominal with the values seen.
     random_state : int, RandomState instance or None, default=1
         Seed of the shuffles before rows are dealt to folds. An int seeds Java's generator of
         random numbers; 1 is Weka's. None draws another seed in every ``fit``.
@@ -61,7 +61,7 @@ class NBTreeClassifier(ClassTreeLearner):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
-        Column names, if X had any that are all strings.
+        Column names, if X has names that are all strings.
 
     Notes
     -----
@@ -73,7 +73,7 @@ class NBTreeClassifier(ClassTreeLearner):
     majority of the leaves.
 
     With one class, with constant columns or with columns that have no value at all, the tree is
-    a leaf. Rows of weight zero are as good as absent. A category that was not declared in ``fit``
+    a leaf. Rows with zero weight are ignored. A category that was not declared in ``fit``
     is a missing value in ``predict``. Nothing is pruned.
 
     As in Weka, the tree depends on the order of the rows. The errors of a node are counted over
@@ -137,7 +137,7 @@ class NBTreeClassifier(ClassTreeLearner):
         return self
 
     def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """``predict`` of rows that ``encode`` returned."""
+        """``predict`` for encoded rows."""
         return self.classes_[self.scores_encoded(rows).argmax(axis=1)]
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:

@@ -1,4 +1,4 @@
-"""Prune any kept tree: error-based (C4.5), reduced-error, pessimistic, or redundant leaves only."""
+"""Prune any tree: error-based (C4.5), reduced-error, pessimistic, or redundant leaves only."""
 
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ def prune(
     sample_weight: ArrayLike | None = None,
     **options: Any,
 ) -> Tree:
-    """Return a smaller tree; the given one stays as it is.
+    """Prune a tree; the given tree is not changed.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def prune(
         - ``"redundant"``: leaves of one parent that assign the same class are merged, again and
           again. The decisions stay the same. Needs no data.
     X : array-like or data frame of shape (n, d), optional
-        Rows, as the tree takes them.
+        Rows with the tree's columns.
     y : array-like of shape (n,), optional
         Their classes.
     sample_weight : array-like of shape (n,), optional
@@ -76,7 +76,7 @@ def prune(
 
 
 def quantile(confidence_factor):
-    """J48's CF in single precision, and the normal quantile of its complement."""
+    """Return the factor in single precision and the normal quantile of its complement."""
     factor = np.float32(confidence_factor)
     return float(factor), float(ndtri(float(np.float32(1) - factor)))
 
@@ -103,7 +103,7 @@ def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
 
 
 def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
-    """Class weights that the rows give each node; ``grown`` has the weights that divide them."""
+    """Count the rows in each node; ``grown`` has the weights that split missing values."""
     counted = shape._replace(counts=np.zeros_like(shape.counts))
     grown = np.zeros(len(shape.feature)) if grown is None else grown
     count_rows(counted, Rows(X, label, weight), tolerance, grown)
@@ -111,12 +111,12 @@ def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
 
 
 def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
-    """Pessimistic pruning of a shape, in place (the lecture's half an error per leaf)."""
+    """Prune a shape pessimistically, in place, with half an error per leaf."""
     prune_counts.prune_pessimistic(shape, classes_of_nodes, penalty)
 
 
 def collapse_shape(shape):
-    """J48's collapse of a shape, in place: splits that save no training error go."""
+    """Collapse a shape like J48, in place: remove splits that save no training error."""
     prune_counts.collapse_nodes(shape, label_shape(shape))
 
 
@@ -186,7 +186,7 @@ def _metadata(tree):
 
 
 def _read_rows(tree, X, y, sample_weight):
-    """(X, class codes, weights) as the compiled functions take them, or None without data."""
+    """Return X, class codes and weights for the compiled functions, or None without data."""
     if X is None and y is None:
         return None
     if X is None or y is None:

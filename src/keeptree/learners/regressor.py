@@ -1,4 +1,4 @@
-"""The lecture's regression tree: variance reduction, Breiman's subsets, fractional cases."""
+"""Regression trees with nominal attributes and missing values."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -19,34 +19,34 @@ from keeptree.learners.grow_squares import grow_squares, prune_squares
 
 
 class TreeRegressor(RegressorMixin, TreeLearner):
-    """Regression tree: the test that reduces the squared error most, the mean in the leaves.
+    """Regression tree that minimises the squared error.
 
     A numeric column is cut at the midpoint between two neighbouring values; a nominal one is
     divided into two sets of categories. A missing value sends a fraction of its case down both
-    branches, when the tree grows, is pruned and answers. On complete numeric data the tree is that
+    branches, in growing, pruning and prediction. On complete numeric data the tree is that
     of scikit-learn's ``DecisionTreeRegressor``, up to ties.
 
     Parameters
     ----------
     min_samples_leaf : int, default=5
-        Least weight of a branch.
+        Minimum weight of a branch.
     min_samples_split : int, default=10
-        Least weight of a node that is divided.
+        Minimum weight of a node that is split.
     epsilon : float, default=0.0
         A node whose variance is not above this is a leaf; in the square of the target's unit.
     max_depth : int, optional
-        Largest number of tests on a path.
+        Maximum depth of the tree.
     validation_fraction : float in (0, 1), optional
-        Part of the rows that is held out and prunes what the others grew: a node becomes a leaf
-        where that does not increase the squared error of these rows (reduced-error pruning). The
-        tree keeps the means of the rows it was grown on. Default: all rows grow, nothing is pruned.
+        Share of the rows held out for reduced-error pruning: a node becomes a leaf if that does
+        not increase their squared error. The tree keeps the means of the other rows. By default
+        the tree is grown on all rows and not pruned.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
-        More nominal columns, as a mask, indices or names; their categories are the values seen in
-        ``fit``, sorted. In a data frame the columns of pandas' categorical and polars' Enum dtype
-        are nominal anyway, with their declared categories, and so are columns of text and polars'
-        Categorical, with those seen.
+        Further nominal columns, as a mask, indices or names, with the sorted values seen in
+        ``fit`` as categories. In a data frame, columns with pandas' categorical or polars' Enum
+        dtype are always nominal with their declared categories, and columns with text or polars'
+        Categorical are nominal with the values seen.
     random_state : int, RandomState instance or None, default=None
-        Draws the rows held out; without ``validation_fraction`` nothing is drawn.
+        Seed for choosing the held-out rows; unused without ``validation_fraction``.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
-        Column names, if X had any that are all strings.
+        Column names, if X has names that are all strings.
 
     Notes
     -----
@@ -67,9 +67,9 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     without cases in the node joins the heavier branch. A test that gains nothing is accepted as
     long as the targets differ: two tests together may gain where none does alone.
 
-    With equal targets, with constant columns or with columns that have no value at all, the tree
-    is, or ends in, a leaf. Rows of weight zero are as good as absent. A category that was not
-    declared in ``fit`` is a missing value in ``predict``.
+    With equal targets, constant columns or empty columns, nothing can be split and the tree ends in
+    a leaf. Rows with zero weight are ignored. In ``predict``, categories that were not declared in
+    ``fit`` are treated as missing.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""From a tree that was grown or pruned, a Shape, to a Tree, and back."""
+"""Convert between Shape, the working form of the compiled functions, and Tree."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from keeptree.tree.routing import ranges
 
 
 def binary_shape(feature, threshold, first_child, counts, category_start=None, category_child=()):
-    """Shape whose nodes have two children, or none where ``feature`` is -1; missing is shared."""
+    """Create a Shape of binary tests (leaves where ``feature`` is -1) that share missing values."""
     shared = np.full(len(feature), -1, dtype=np.int32)
     return Shape(
         feature=feature,
@@ -32,7 +32,7 @@ def label_shape(shape, by_share=False):
 
 
 def tree_to_shape(tree):
-    """Shape of a Tree, its classes in declared order, and the Tree's node behind each node."""
+    """Return the Shape of a Tree, with declared class order, and the origin of its nodes."""
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):
@@ -41,7 +41,9 @@ def tree_to_shape(tree):
     number[nodes] = np.arange(tree.n_nodes)
     width = np.diff(tree.child_start)[nodes].astype(np.int32)
     first = np.concatenate([[1], 1 + np.cumsum(width)[:-1]]).astype(np.int32)
-    position = number - first[number[np.maximum(tree.parent, 0)]]  # of each node among its siblings
+    position = (
+        number - first[number[np.maximum(tree.parent, 0)]]
+    )  # index of each node among its siblings
     nominal = tree.kind[nodes] == NOMINAL
     missing = tree.missing[nodes]
     goes = missing >= 0
@@ -65,22 +67,22 @@ def _children(tree, level):
 
 
 def list_kept(shape):
-    """Nodes the root still reaches, in preorder."""
+    """Nodes that the root still reaches, in preorder."""
     kept = np.empty(len(shape.feature), dtype=np.int32)
     return kept[: list_nodes(shape, kept)]
 
 
 def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
-    """Tree of the nodes the root reaches, numbered in preorder.
+    """Convert a Shape to a Tree, with the nodes in preorder.
 
     Parameters
     ----------
     shape : Shape
-        Its counts are tidied in place: leaves with less than 1e-6 weight count as empty.
+        Shape whose counts are cleaned in place: leaves with weight below 1e-6 count as empty.
     label : array, optional
-        Class of each node of the shape. Default: J48's.
+        Class of each node; by default J48's.
     mean, variance : arrays, optional
-        Of a regression tree, which has no classes: of the cases of each node of the shape.
+        Mean and variance of each node of a regression tree.
     **metadata
         The other arguments of :class:`keeptree.Tree`.
     """
