@@ -1,10 +1,14 @@
 """False alarms and expected accuracy of audits under simulated shifts: python -m benchmarks.audit.
 
 Simulated data with a known relation between attributes and outcome, shifted in five ways. Options:
---repeats (audits per shift), --resamples (audits of unshifted data).
+--repeats (audits per shift), --resamples (audits of unshifted data). Where NannyML is installed, it
+watches the same models beside ours; it needs Python packages of its own, best in another
+environment.
 """
 
 import argparse
+import importlib.util
+import os
 
 import numpy as np
 import pandas as pd
@@ -14,6 +18,7 @@ import keeptree as kt
 from keeptree.terminal import make_table, open_console
 
 N_TRAIN, N_NEW = 2000, 1000
+N_CHUNKS = 10  # of N_NEW held-out cases with outcomes that NannyML is given to compare with
 
 
 def draw(rng, n, *, centre=0.0, prior=None, concept=False):
@@ -59,18 +64,62 @@ SHIFTS = {
 }
 
 
-def fit(rng, seed):
+def fit(rng):
     """A model on a fresh training sample."""
     X, y = draw(rng, N_TRAIN)
     return kt.KeptTreeClassifier(kt.C45Classifier(min_samples_leaf=20)).fit(X, y)
 
 
+class NannyML:
+    """Confidence-based estimation and univariate drift of NannyML around one of our models."""
+
+    def __init__(self, model, rng):
+        os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"  # it reports every call to its maker
+        import nannyml
+
+        self.model = model
+        X, y = draw(rng, N_CHUNKS * N_NEW)
+        options = {"chunk_size": N_NEW}
+        self.accuracy = nannyml.CBPE(
+            metrics=["accuracy"],
+            y_pred_proba="p",
+            y_pred="decision",
+            y_true="y",
+            problem_type="classification_binary",
+            **options,
+        ).fit(self._table(X, y))
+        self.drift = nannyml.UnivariateDriftCalculator(
+            column_names=list(X),
+            continuous_methods=["kolmogorov_smirnov"],
+            categorical_methods=["chi2"],
+            **options,
+        ).fit(X)
+
+    def audit(self, X):
+        """Expected accuracy, and whether a column or that accuracy raises an alarm."""
+        found = self.accuracy.estimate(self._table(X)).filter(period="analysis").to_df()
+        moved = self.drift.calculate(X).filter(period="analysis").to_df()
+        alerts = [bool(moved[name].iloc[0]) for name in moved.columns if name[-1] == "alert"]
+        figures = found["accuracy"].iloc[0]
+        return float(figures["value"]), any(alerts), bool(figures["alert"])
+
+    def _table(self, X, y=None):
+        table = X.assign(p=self.model.predict_proba(X)[:, 1], decision=self.model.predict(X))
+        return table if y is None else table.assign(y=y)
+
+
+def watch(model, rng):
+    """NannyML around a model, or None where it is not installed."""
+    return NannyML(model, rng) if importlib.util.find_spec("nannyml") else None
+
+
 def study(repeats, seed=0):
     """Rows of the table: shift, error of the expected accuracy, share of alarms."""
-    rng = np.random.default_rng(seed)
-    found = {name: [] for name in SHIFTS}
+    found, theirs = ({name: [] for name in SHIFTS} for _ in range(2))
     for k in track(range(repeats), "Shifts"):
-        model = fit(rng, k)
+        rng, other = (np.random.default_rng([seed, k, part]) for part in range(2))
+        model = fit(rng)
+        nanny = watch(model, other)
         for name, (options, change) in SHIFTS.items():
             X, y = draw(rng, N_NEW, **options)
             X = X if change is None else change(X)
@@ -79,21 +128,30 @@ def study(repeats, seed=0):
             inside = blind.expected.low <= seeing.realised.accuracy <= blind.expected.high
             alarms = (blind.drift, blind.inaccurate, seeing.inaccurate)
             found[name].append((seeing.realised.accuracy, error, abs(error), inside, *alarms))
-    return {name: np.mean(values, axis=0) for name, values in found.items()}
+            if nanny is not None:
+                expected, *alarms = nanny.audit(X)
+                error = expected - seeing.realised.accuracy
+                theirs[name].append((error, abs(error), *alarms))
+    return [
+        {name: np.mean(values, axis=0) for name, values in rows.items() if values}
+        for rows in (found, theirs)
+    ]
 
 
 def false_alarms(resamples, seed=1):
-    """Share of audits of unshifted data with an alarm: without outcomes, and with them."""
-    rng = np.random.default_rng(seed)
+    """Share of audits of unshifted data with an alarm: without outcomes, with them, NannyML's."""
     alarms = []
-    model = None
+    model = nanny = None
     for k in track(range(resamples), "Unshifted"):
         if k % 10 == 0:
-            model = fit(rng, k)
+            rng, other = (np.random.default_rng([seed, k, part]) for part in range(2))
+            model = fit(rng)
+            nanny = watch(model, other)
         X, y = draw(rng, N_NEW)
         results = kt.audit(model, X), kt.audit(model, X, y)
-        alarms.append([result.drift or result.inaccurate for result in results])
-    return np.mean(alarms, axis=0)
+        ours = [result.drift or result.inaccurate for result in results]
+        alarms.append([*ours, np.nan if nanny is None else any(nanny.audit(X)[1:])])
+    return np.mean(alarms, axis=0)  # NaN without NannyML
 
 
 def main():
@@ -103,7 +161,8 @@ def main():
     parser.add_argument("--resamples", type=int, default=200)
     options = parser.parse_args()
     rows = []
-    for name, means in study(options.repeats).items():
+    ours, theirs = study(options.repeats)
+    for name, means in ours.items():
         realised, error, size, inside, *alarms = means
         figures = [
             f"{100 * value:+.1f}" if k == 1 else f"{100 * value:.1f}"
@@ -112,6 +171,7 @@ def main():
         rows.append([name, *figures, *(f"{100 * share:.0f}" for share in (inside, *alarms))])
     head = ["Shift", "Right", "Error", "Size", "Inside", "Drift", "Accuracy", "with outcomes"]
     console = open_console()
+    console.width = max(console.width, 110)
     console.print(f"\n{options.repeats} models, {N_TRAIN} training and {N_NEW} new cases; in %.\n")
     console.print(make_table(head, rows))
     console.print(
@@ -119,10 +179,18 @@ def main():
         "Inside: how often the interval holds it. Then how often each alarm went off: drift and "
         "accuracy without outcomes, accuracy with them."
     )
-    blind, seeing = false_alarms(options.resamples)
+    if theirs:
+        rows = [
+            [name, f"{100 * error:+.1f}", f"{100 * size:.1f}", *(f"{100 * s:.0f}" for s in alarms)]
+            for name, (error, size, *alarms) in theirs.items()
+        ]
+        console.print("\nNannyML on the same probabilities and decisions, without outcomes:\n")
+        console.print(make_table(["Shift", "Error", "Size", "Drift", "Accuracy"], rows))
+    blind, seeing, nanny = false_alarms(options.resamples)
     console.print(
         f"\nFalse alarms in {options.resamples} audits of unshifted data: {100 * blind:.1f} % "
-        f"without outcomes, {100 * seeing:.1f} % with them.\n"
+        f"without outcomes, {100 * seeing:.1f} % with them; "
+        + ("NannyML is not installed.\n" if np.isnan(nanny) else f"NannyML {100 * nanny:.1f} %.\n")
     )
 
 

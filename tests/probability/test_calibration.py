@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -35,6 +35,7 @@ def naive_sets(p, y, new, coverage):
     return sets
 
 
+@settings(deadline=None)
 @given(SEEDS, st.sampled_from([0.5, 0.8, 0.9, 0.95]))
 def test_sets_are_those_of_naive_conformal_prediction(seed, coverage):
     rng = np.random.default_rng(seed)
@@ -45,6 +46,7 @@ def test_sets_are_those_of_naive_conformal_prediction(seed, coverage):
     np.testing.assert_array_equal(found, naive_sets(p, y, new, coverage))
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_levels_are_isotonic_regressions_with_the_case_counted_either_way(seed):
     rng = np.random.default_rng(seed)
@@ -63,6 +65,36 @@ def test_levels_are_isotonic_regressions_with_the_case_counted_either_way(seed):
         low, high = accuracy_interval(events / cases, cases, 0.9)
         assert interval[0] == pytest.approx(min(low, found.low[1][level]))
         assert interval[1] == pytest.approx(max(high, found.high[1][level]))
+
+
+@settings(deadline=None)
+@given(SEEDS, st.sampled_from([0.8, 0.9, 0.95]))
+def test_sets_are_those_of_crepes_on_the_same_scores(seed, coverage):
+    crepes = pytest.importorskip("crepes")
+    rng = np.random.default_rng(seed)
+    p, y = rng.dirichlet(np.ones(3), 90), rng.integers(0, 3, 90)
+    new = rng.dirichlet(np.ones(3), 20)
+    found = calibrate(p, y, HELD_OUT).sets(new, coverage)
+    for c in range(3):
+        theirs = crepes.ConformalClassifier().fit(1 - p[y == c, c])
+        p_value = theirs.predict_p(1 - new[:, [c]], smoothing=False)[:, 0]
+        # Their sets also hold p-values of exactly 1 - coverage, which the promise does not need.
+        np.testing.assert_array_equal(found[:, c], p_value > 1 - coverage + 1e-12)
+
+
+@settings(deadline=None)
+@given(SEEDS)
+def test_levels_are_those_of_the_venn_abers_package(seed):
+    package = pytest.importorskip("venn_abers")
+    rng = np.random.default_rng(seed)
+    score = np.unique(rng.random(80))  # all different: each is a level of ours
+    event = (rng.random(len(score)) < score).astype(int)
+    pairs = np.column_stack([1 - score, score])
+    found = calibrate(pairs, event, HELD_OUT)
+    theirs = package.VennAbers()
+    theirs.fit(pairs, event)
+    _, ends = theirs.predict_proba(pairs)
+    np.testing.assert_allclose(np.column_stack([found.low[1], found.high[1]]), ends, atol=1e-12)
 
 
 def test_ranks_among_many_scores_are_kept_by_an_even_part_of_them():
@@ -101,7 +133,10 @@ def test_intervals_hold_the_mean_true_probability_of_similar_cases():
         X, y, _ = draw(1000, 3 + seed)
         new, _, truth = draw(5000, 40 + seed)
         model = kt.KeptTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=12)).fit(X, y)
-        interval, p = model.predict_interval(new)[:, 1], model.predict_proba(new)[:, 1]
+        interval, p = (
+            model.predict_interval(new, kind="calibration")[:, 1],
+            model.predict_proba(new)[:, 1],
+        )
         for part in np.array_split(np.argsort(p), 10):
             low, high = interval[part].mean(axis=0)
             inside.append(low < truth[part, 1].mean() < high)
@@ -136,4 +171,5 @@ def test_a_saved_model_gives_the_same_sets_and_intervals(tmp_path):
     kt.save(model, tmp_path / "model.json")
     loaded = kt.load(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_set(X), model.predict_set(X))
-    np.testing.assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    intervals = [m.predict_interval(X, kind="calibration") for m in (loaded, model)]
+    np.testing.assert_array_equal(*intervals)

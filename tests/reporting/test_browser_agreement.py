@@ -76,6 +76,21 @@ def check_agreement(tab, model, rows):
     assert np.abs(found - model.predict_proba_encoded(rows)).max() <= 1e-12
 
 
+def check_intervals(tab, model, rows):
+    """Intervals of all classes as in Python."""
+    columns = [a["column"] for a in tab.run("() => keeptree.data.attributes")]
+    found = tab.run(
+        """(rows) => rows.map((x) => {
+            const p = keeptree.probability(keeptree.tree, keeptree.model, x);
+            const seen = { p, shares: keeptree.route(keeptree.tree, x), x };
+            return p.map((_, c) => keeptree.interval(seen, c));
+        })""",
+        as_values(rows, columns),
+    )
+    wanted = model.intervals_encoded(rows, model.predict_proba_encoded(rows))
+    np.testing.assert_allclose(np.array(found), wanted, atol=1e-6)  # the kernel is in float32
+
+
 MODELS = {
     "smoothed": (kt.SmoothedTreeClassifier, {"smoothing": "shrinkage"}),
     "soft": (kt.SoftTreeClassifier, {}),
@@ -97,7 +112,24 @@ def test_the_panel_equals_python_for_a_thousand_rows(name, opened, tmp_path):
     kind, options = MODELS[name]
     model = kind(_learner(), **options).fit(X[:300], y[:300])
     kt.report(model, X[300:], y[300:], tmp_path / "page.html")
-    check_agreement(opened(tmp_path / "page.html"), model, rows_about(model, X, 1000))
+    tab, rows = opened(tmp_path / "page.html"), rows_about(model, X, 1000)
+    check_agreement(tab, model, rows)
+    if model.interval_kind is not None:
+        check_intervals(tab, model, rows)
+
+
+def test_a_calibrated_model_has_its_intervals_in_the_page(opened, tmp_path):
+    X, y = breast()
+    model = (
+        kt.SoftTreeClassifier(_learner()).fit(X[:200], y[:200]).calibrate(X[200:300], y[200:300])
+    )
+    data = kt.report(model, X[300:], y[300:], tmp_path / "page.html")
+    tab = opened(tmp_path / "page.html")
+    check_intervals(tab, model, rows_about(model, X, 300))
+    low, high = (100 * end for end in data["cases"][0]["between"])
+    told = f"between {np.floor(low + 1e-9):.0f} and {np.ceil(high - 1e-9):.0f}"
+    assert told in tab.text("#verdicts")
+    assert "taken together" in tab.run("() => document.getElementById('about').textContent")
 
 
 def test_the_panel_equals_python_with_three_classes(opened, tmp_path):
@@ -123,6 +155,8 @@ def test_the_panel_equals_python_with_categories_and_missing_values(kind, opened
     rows = rows_about(model, X, 300)
     assert np.isnan(rows).any()
     check_agreement(tab, model, rows)
+    if model.interval_kind is not None:
+        check_intervals(tab, model, rows)
     assert "agree with Python" in tab.text("#agreement")
     tab.page.click("#tab-whatif")
     tab.page.locator(".control .unknown input").first.check()

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from keeptree.evaluation.reliability import reliability_bins
 from keeptree.explanation.unfamiliar import UnfamiliarCount
+from keeptree.probability.expectation import BINS, bin_probabilities
 
 NO_OUTCOME, NEW_CLASS = -1, -2  # in place of the position of a class
-BINS = 10
 
 
 class AuditCount:
@@ -124,8 +123,7 @@ class AuditCount:
             self.leaf_hoped += self._by_leaf(leaf, hoped)
             self.hoped_squares += float(hoped @ hoped)
             self.class_expected += p[known].sum(axis=0)
-            pairs = np.column_stack([1 - hoped, hoped])
-            self.bins += reliability_bins(right.astype(int), pairs, [0, 1], n_bins=BINS)
+            self.bins += bin_probabilities(hoped, right)
 
 
 def tested_columns(tree):

@@ -67,8 +67,10 @@ class Realised:
         Of the hypothesis that the accuracy is not below ``at_fit``.
     p_estimate : float
         Of the hypothesis that it is what was expected of these cases.
-    calibration : float or None
-        Expected calibration error of the probability that a decision is right.
+    calibration, calibration_at_fit : float or None
+        Expected calibration error of the probability that a decision is right: the mean gap
+        between probability and frequency in ten bins. At fit it is that of the training cases,
+        out of fold; None if it is not known.
     classes : tuple of dict
         For each class its ``cases``, how many were decided rightly, and how many the probabilities
         led one to expect.
@@ -85,6 +87,7 @@ class Realised:
     p_fallen: float
     p_estimate: float
     calibration: float | None
+    calibration_at_fit: float | None
     classes: tuple
     new_classes: int
 
@@ -169,7 +172,7 @@ def realised_accuracy(count, confidence):
     n, right = int(count.leaf_outcomes.sum()), int(count.leaf_right.sum())
     low, high = accuracy_interval(right / n, n, confidence)
     reference = getattr(count.model, "expected_", None) if count.estimates else None
-    expected = p_estimate = gap = None
+    expected = p_estimate = gap = gap_at_fit = None
     p_fallen = 1.0
     if reference is not None:
         n_before = reference.cases.sum()
@@ -180,6 +183,7 @@ def realised_accuracy(count, confidence):
         error = np.sqrt(max(chance, 1e-12) / n + reference.chance / n_before)
         p_estimate = float(2 * stats.norm.sf(abs(right / n - expected) / error))
         gap = calibration_gap(count.bins)
+        gap_at_fit = None if reference.bins is None else calibration_gap(reference.bins)
     return Realised(
         cases=n,
         accuracy=right / n,
@@ -190,6 +194,7 @@ def realised_accuracy(count, confidence):
         p_fallen=p_fallen,
         p_estimate=1.0 if p_estimate is None else p_estimate,
         calibration=gap,
+        calibration_at_fit=gap_at_fit,
         classes=tuple(_class_rows(count, expected is not None)),
         new_classes=count.new_classes,
     )

@@ -1,5 +1,7 @@
 """An audit in words: the verdict in one sentence, and a short report for the terminal."""
 
+from keeptree.auditing.columns import LEAST_SHARE
+from keeptree.auditing.performance import LEAST_LEAF
 from keeptree.explanation.wording import join
 from keeptree.text import clean, plural
 
@@ -50,6 +52,8 @@ def tell_audit(audit):
         yield ""
         yield "Columns that changed (those that most decisions depend on first):"
         yield from (f"  {tell_column(column)}" for column in changed)
+    if not audit.realised:
+        yield from _tell_moved_leaves(audit)
     leaves = [leaf for leaf in audit.leaves if leaf.changed]
     if leaves:
         yield ""
@@ -88,6 +92,27 @@ def tell_leaf(leaf):
         f"{leaf.rule}: {clean(leaf.decision)} is right for {percent(leaf.right)} of "
         f"{plural(leaf.outcomes, 'case')} ({percent(leaf.expected_before)} expected)"
     )
+
+
+def _tell_moved_leaves(audit):
+    """The leaves whose expected accuracy moved by enough to matter, those with most cases first."""
+    moved = [
+        leaf
+        for leaf in audit.leaves
+        if None not in (leaf.expected, leaf.expected_before)
+        and abs(leaf.expected - leaf.expected_before) >= LEAST_LEAF
+        and leaf.share >= LEAST_SHARE
+    ]
+    if not moved:
+        return
+    yield ""
+    yield "Leaves whose expected accuracy moved most:"
+    for leaf in sorted(moved, key=lambda leaf: -leaf.share)[:_MOST]:
+        yield (
+            f"  {leaf.rule}: {clean(leaf.decision)} is expected to be right for "
+            f"{percent(leaf.expected)} ({percent(leaf.expected_before)} at fit), "
+            f"{percent(leaf.share)} of the cases"
+        )
 
 
 def _tell_steady(audit):
@@ -167,6 +192,10 @@ def _tell_realised(audit):
             )
     if realised.new_classes:
         yield f"  {plural(realised.new_classes, 'case')} of a class that the tree does not know"
+    if realised.calibration is not None:
+        before = realised.calibration_at_fit
+        told = "" if before is None else f" ({percent(before)} at fit)"
+        yield f"Calibration error of the probabilities: {percent(realised.calibration)}{told}."
 
 
 def _listed(labels):

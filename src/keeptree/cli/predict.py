@@ -40,6 +40,22 @@ def _arguments(parser):
         "--distance", action="store_true", help="add the distance to the decision boundary"
     )
     parser.add_argument(
+        "--interval",
+        action="store_true",
+        help="add an interval of each probability: the columns low_CLASS and high_CLASS",
+    )
+    parser.add_argument(
+        "--set",
+        action="store_true",
+        help="add the column set: the classes that a row may belong to, by conformal prediction",
+    )
+    parser.add_argument(
+        "--confidence",
+        metavar="SHARE",
+        type=float,
+        help="confidence of --interval and coverage of --set (default: 0.9)",
+    )
+    parser.add_argument(
         "--strict",
         action="store_true",
         help="write nothing and exit with code 2 if the data contain anything not seen in training",
@@ -57,6 +73,7 @@ def _arguments(parser):
 def _run(options):
     if options.json and options.out == "-":
         raise ValueError("--json and --out - both write to standard output; use only one of them.")
+    level = _level(options)
     options.data = data_file(options, several=True)
     check_order(options.model, options.data)
     check_distinct(options.out, options.data, options.model)
@@ -71,6 +88,8 @@ def _run(options):
             options.out,
             keep=options.keep,
             distance=options.distance,
+            interval=level if options.interval else None,
+            sets=level if options.set else None,
             labels=read_labels(options) or None,
             strict=options.strict,
             excel_safe=options.excel_safe,
@@ -82,6 +101,17 @@ def _run(options):
         return
     # Beside the answers the standard output has no room for a word about them.
     _tell(summary, sys.stderr if options.out == "-" else sys.stdout, options.engine)
+
+
+def _level(options):
+    """Confidence and coverage asked for."""
+    if options.confidence is None:
+        return 0.9
+    if not (options.interval or options.set):
+        raise ValueError("--confidence goes with --interval or --set.")
+    if not 0 < options.confidence < 1:
+        raise ValueError(f"--confidence {options.confidence:g} is not a share between 0 and 1.")
+    return options.confidence
 
 
 def _tell(summary, stream, engine):

@@ -25,6 +25,8 @@ def predict_file(
     *,
     keep: Sequence[str] = (),
     distance: bool = False,
+    interval: float | None = None,
+    sets: float | None = None,
     labels: Mapping[Any, str] | None = None,
     strict: bool = False,
     excel_safe: bool = False,
@@ -53,6 +55,12 @@ def predict_file(
         Columns to copy to the output, such as an identifier.
     distance : bool, default=False
         Whether to add ``distance``, the distance to the tree's decision boundary.
+    interval : float, optional
+        Confidence level, such as 0.9: adds ``low_...`` and ``high_...`` of each class, the ends of
+        ``predict_interval``.
+    sets : float, optional
+        Coverage, such as 0.9: adds ``set``, the classes of ``predict_set`` with `` | `` between
+        them.
     labels : dict, optional
         Class -> display name in the predictions and column names.
     strict : bool, default=False
@@ -94,6 +102,8 @@ def predict_file(
     require_extra("pandas", "pyarrow", extra="files")
     keep = _check_keep(keep)
     if engine != "local":
+        if interval is not None or sets is not None:
+            raise ValueError(f"Intervals and class sets need engine='local', not {engine!r}.")
         from keeptree.engines.jobs import run_job
 
         return run_job(
@@ -105,7 +115,7 @@ def predict_file(
         raise ValueError(f"The option {next(iter(options))!r} is for another engine than 'local'.")
     parts = find_parts(data)
     check_out(out, parts, excel_safe)
-    scorer = Scorer(model, distance, labels)
+    scorer = Scorer(model, distance, labels, interval=interval, sets=sets)
     check_kept(keep, scorer.names)
     rows = second_opinions = 0
     with (

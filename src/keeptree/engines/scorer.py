@@ -10,6 +10,7 @@ from keeptree.geometry.rows import check_finite
 from keeptree.importers import unwrap
 from keeptree.importers.steps import run_steps
 from keeptree.probability.answers import answers_encoded, answers_of, is_second_opinion
+from keeptree.probability.base import check_share
 from keeptree.tree import Tree
 
 
@@ -25,6 +26,10 @@ class Scorer:
         Whether to add the distance to the tree's decision boundary.
     labels : dict, optional
         Class -> display name.
+    interval : float, optional
+        Confidence level of an interval for each probability, which is added.
+    sets : float, optional
+        Coverage of a set of possible classes, which is added.
     counting : bool, default=True
         Whether to count what the training sample did not have, for :meth:`unfamiliar`. A scorer
         that does not count may be shared by threads.
@@ -36,7 +41,8 @@ class Scorer:
         takes.
     names : list of str
         Columns of the answer: ``prediction``; ``probability_...`` of each class and
-        ``second_opinion``, or ``score`` of a ranking; ``distance``.
+        ``second_opinion``, or ``score`` of a ranking; ``distance``; ``low_...`` and ``high_...``
+        of each class; ``set``, the possible classes with `` | `` between them.
     has_second_opinion : bool
         Whether the model has probabilities to compare with its decision.
     reads_encoded : bool
@@ -56,7 +62,7 @@ class Scorer:
      'probability_2': [0.01...], 'second_opinion': [False]}
     """
 
-    def __init__(self, model, distance=False, labels=None, counting=True):
+    def __init__(self, model, distance=False, labels=None, counting=True, interval=None, sets=None):
         check_is_fitted(model)
         inner, steps = unwrap(model)
         own_steps = getattr(inner, "preprocessing_", ())
@@ -68,6 +74,8 @@ class Scorer:
             )
         self._model = inner
         self._boundary = boundary_of(inner) if distance else None
+        self._interval, self._sets = interval, sets
+        _check_guarantees(inner, interval, sets)
         ours = _is_ours(inner) and not own_steps
         self._new = UnfamiliarCount(inner) if ours and counting else None
         self.reader = model if self._steps else inner
@@ -82,6 +90,9 @@ class Scorer:
         ]
         self.names += ["second_opinion"] if self.has_second_opinion else []
         self.names += ["distance"] if distance else []
+        ends = [f"{end}_{plain(name)}" for name in self.labels for end in ("low", "high")]
+        self.names += [] if interval is None else ends
+        self.names += [] if sets is None else ["set"]
 
     def score(self, X, unseen=None):
         """Return the answers for a block of rows.
@@ -121,7 +132,19 @@ class Scorer:
             columns.append(_second_opinion(self._model, answers))
         if self._boundary is not None:
             columns.append(self._boundary.distance_encoded(answers.rows))
+        if self._interval is not None:
+            ends = self._model.intervals_encoded(answers.rows, answers.scores, self._interval)
+            columns += [*ends.reshape(len(ends), -1).T]
+        if self._sets is not None:
+            columns.append(self._name_sets(self._model.sets_of(answers.scores, self._sets)))
         return dict(zip(self.names, columns, strict=True))
+
+    def _name_sets(self, sets):
+        """The classes of each set in one text; equal sets are spelled once."""
+        labels = [str(plain(label)) for label in self.labels]
+        kinds, kind = np.unique(sets, axis=0, return_inverse=True)
+        texts = [" | ".join(np.compress(held, labels)) for held in kinds]
+        return np.array(texts, dtype=object)[kind.ravel()]
 
     def _name(self, prediction):
         if self._names is None:
@@ -142,6 +165,22 @@ class Scorer:
 def _is_ours(model):
     """Whether a model keeps one of our trees and hands out the rows as that reads them."""
     return isinstance(getattr(model, "tree_", None), Tree) and hasattr(model, "predict_encoded")
+
+
+def _check_guarantees(model, interval, sets):
+    """Raise a ValueError if the model has no intervals or sets of the levels asked for."""
+    for name, level in (("interval", interval), ("sets", sets)):
+        if level is None:
+            continue
+        check_share(level, name)
+        if not hasattr(model, "sets_of"):
+            raise ValueError(
+                f"A {type(model).__name__} has no intervals and no class sets; fit a KeepTree "
+                "classifier, such as kt.KeptTreeClassifier."
+            )
+        one = np.full((1, len(model.classes_)), 1 / len(model.classes_))
+        if name == "sets" or model.interval_kind is None:
+            model.sets_of(one, level)  # explains what is missing
 
 
 def _score_names(model, names):

@@ -21,6 +21,7 @@ from keeptree.text import clean
 from keeptree.tree import LEAF
 
 SCHEMA = 1  # version of the dict, raised by incompatible changes
+CONFIDENCE = 0.9  # of intervals
 
 
 def explain(
@@ -108,7 +109,9 @@ class Story:
             labels, and ``names``: their display names.
             ``probability``: one number per class of the ``tree`` (the proportions of its leaf)
             and of the ``model`` (None if it is the tree alone). ``second_opinion``: None, or the
-            class that the model finds more probable. ``path``: see
+            class that the model finds more probable. ``interval``: None, or the ``ends`` of the
+            interval of each class, its ``kind`` (``"case"`` or ``"calibration"``) and its
+            ``confidence``, as in ``predict_interval``. ``path``: see
             :func:`keeptree.explanation.path.collect_path`. ``leaves``: leaves of the case,
             with shares and training counts. ``distance`` to the decision boundary in ``unit``.
             ``contributions``: what pushed the probability, in log-odds of the decided class.
@@ -178,6 +181,7 @@ def _collect(subject, encoded, near, constraints):
         "decision": {"class": plain(tree.classes.tolist()[label]), "index": label},
         "always": bool((tree.label[tree.kind == LEAF] == label).all()),
         "probability": {"tree": own, "model": ours},
+        "interval": _interval(subject, encoded, ours),
         "second_opinion": _second_opinion(tree, label, ours),
         "values": _values(tree, row),
         "path": collect_path(subject, row, leaves[0]["node"], near),
@@ -206,6 +210,15 @@ def _leaves(tree, encoded):
         }
         for k in order.tolist()
     ]
+
+
+def _interval(subject, encoded, ours):
+    """The interval of each probability, if the model has one."""
+    kind = getattr(subject.inner, "interval_kind", None)
+    if ours is None or kind is None:
+        return None
+    ends = subject.inner.intervals_encoded(encoded, np.array([ours]), CONFIDENCE)[0]
+    return {"kind": kind, "confidence": CONFIDENCE, "ends": ends.tolist()}
 
 
 def _second_opinion(tree, label, ours):

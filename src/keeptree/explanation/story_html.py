@@ -44,9 +44,10 @@ def _probabilities(data):
     for k, ours, own in classes:
         shown = own if ours is None else ours
         leaf = "" if ours is None else f"<td>{in_hundred(own)}</td>"
+        told = in_hundred(own) if ours is None else words.told_estimate(data, k)
         rows.append(
             f"<tr><th scope=row>{_mark(data, k)}{text_html(data['names'][k])}</th>"
-            f"<td>{bar((shown, data['slots'][k]))}</td><td>{in_hundred(shown)}</td>{leaf}</tr>"
+            f"<td>{bar((shown, data['slots'][k]))}</td><td>{told}</td>{leaf}</tr>"
         )
     if more:
         others = plural(more, "other class", "other classes")

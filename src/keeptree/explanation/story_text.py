@@ -3,7 +3,7 @@
 import re
 
 from keeptree.explanation.wording import join, lower_first, tell_estimate
-from keeptree.text import clean, count_text, in_hundred, plain_number, plural
+from keeptree.text import between_text, clean, count_text, in_hundred, plain_number, plural
 
 _MOST = 5  # classes, contributions and leaves listed; the others are counted
 _LEAST_PUSH = 0.005  # smaller values are shown as 0.00
@@ -31,7 +31,13 @@ def estimate(data):
     ours = data["probability"]["model"]
     if ours is None:
         return f"The tree's own percentage for {label}: {own}."
-    return f"Our estimate for {label}: {in_hundred(ours[index])} (the tree's own: {own})."
+    return f"Our estimate for {label}: {told_estimate(data, index)} (the tree's own: {own})."
+
+
+def told_estimate(data, index):
+    """Return the probability of a class, with its interval: ``98 in 100; between 91 and 99``."""
+    told, interval = in_hundred(data["probability"]["model"][index]), data["interval"]
+    return told if interval is None else f"{told}; {between_text(*interval['ends'][index])}"
 
 
 def second_opinion(data):
@@ -39,7 +45,7 @@ def second_opinion(data):
     opinion = data["second_opinion"]
     if opinion is None:
         return None
-    other, probability = data["names"][opinion["index"]], in_hundred(opinion["probability"])
+    other, probability = data["names"][opinion["index"]], told_estimate(data, opinion["index"])
     return (
         f"{_DISAGREES}: the tree says {decided_name(data)}; we estimate {clean(other)} "
         f"{probability}. The tree's decision stands; please look again."
@@ -213,7 +219,7 @@ def _probability_lines(data):
     (rows, more), lines = probabilities(data), []
     for k, ours, own in rows:
         leaf = in_hundred(own)
-        told = leaf if ours is None else f"{in_hundred(ours)} (leaf: {leaf})"
+        told = leaf if ours is None else f"{told_estimate(data, k)} (leaf: {leaf})"
         lines.append(f"{clean(data['names'][k])}: {told}")
     return lines + ([plural(more, "other class", "other classes")] if more else [])
 

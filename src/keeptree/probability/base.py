@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -367,7 +367,7 @@ class ProbabilityModel(KeptTreeModel):
     def _remember(self, sample, unseen):
         super()._remember(sample, unseen)
         scored = score_sample(self, sample) if unseen is None else unseen
-        self.expected_ = expect_accuracy(self.tree_, scored.X, scored.p, unseen is not None)
+        self.expected_ = expect_accuracy(self.tree_, scored, unseen is not None)
         self.calibration_ = None
         if unseen is not None and unseen.refitted:
             self.calibration_ = calibrate(unseen.p, unseen.y, OUT_OF_FOLD)
@@ -449,17 +449,21 @@ class ProbabilityModel(KeptTreeModel):
                [False,  True,  True],
                [False, False,  True]])
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage={coverage!r} is not a share between 0 and 1.")
-        calibration = self._check_calibrated()
-        return calibration.sets(self.predict_proba(X), coverage)
+        check_share(coverage, "coverage")
+        self._check_calibrated()
+        return self.sets_of(self.predict_proba(X), coverage)
 
-    def predict_interval(self, X: ArrayLike, confidence: float = 0.9) -> Floats:
+    def sets_of(self, p: Floats, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """:meth:`predict_set` of rows with these probabilities."""
+        return self._check_calibrated().sets(p, coverage)
+
+    def predict_interval(
+        self,
+        X: ArrayLike,
+        confidence: float = 0.9,
+        kind: Literal["case", "calibration"] | None = None,
+    ) -> Floats:
         """Return how far the probability of each class can be trusted, as an interval.
-
-        It rests on calibration cases with a similar probability: the share of them that were of
-        the class, with Wilson's interval, and the two probabilities of a Venn-Abers predictor, one
-        for the case being of another class and one for its being of this class.
 
         Parameters
         ----------
@@ -467,12 +471,25 @@ class ProbabilityModel(KeptTreeModel):
             Rows to score.
         confidence : float, default=0.9
             Confidence level of the interval.
+        kind : {"case", "calibration"} or None, default=None
+            ``"case"``: for each case alone. The interval is wide if trees refitted on parts of the
+            sample disagree, or if few training cases are similar. ``"calibration"``: for cases
+            with a similar probability taken together. It joins the two probabilities of a
+            Venn-Abers predictor and Wilson's interval of the share of calibration cases. None:
+            ``"case"`` if the model supports it, else ``"calibration"``.
 
         Returns
         -------
         interval : ndarray of shape (n_samples, n_classes, 2)
-            Lower and upper end. They hold for cases with a similar probability taken together, not
-            for each case alone, and ``predict_proba`` may lie outside where it is not calibrated.
+            Lower and upper end.
+
+        Notes
+        -----
+        Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
+        ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
+        guide has the coverage measured where the truth is known. They always hold the estimate.
+        ``"calibration"`` needs calibration cases, and the estimate may lie outside where it is not
+        calibrated.
 
         Examples
         --------
@@ -480,12 +497,50 @@ class ProbabilityModel(KeptTreeModel):
         >>> import keeptree as kt
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = kt.KeptTreeClassifier().fit(X, y)
-        >>> model.predict_interval(X[:1])[0, 0].round(2)
-        array([0.99, 1.  ])
+        >>> model.predict_proba(X[[73]])[:, 0].round(2)
+        array([0.16])
+        >>> model.predict_interval(X[[73]])[:, 0].round(2)
+        array([[0.02, 0.62]])
+        >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
+        array([[0.06, 0.32]])
         """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence={confidence!r} is not a share between 0 and 1.")
-        return self._check_calibrated().intervals(self.predict_proba(X), confidence)
+        check_is_fitted(self)
+        rows = self.encode(X)
+        return self.intervals_encoded(rows, self.predict_proba_encoded(rows), confidence, kind)
+
+    def intervals_encoded(
+        self,
+        rows: Floats,
+        p: Floats,
+        confidence: float = 0.9,
+        kind: Literal["case", "calibration"] | None = None,
+    ) -> Floats:
+        """:meth:`predict_interval` of encoded rows and their probabilities."""
+        check_share(confidence, "confidence")
+        kind = (self.interval_kind or "calibration") if kind is None else kind
+        if kind == "calibration":
+            return self._check_calibrated().intervals(p, confidence)
+        if kind != "case":
+            raise ValueError(f"kind={kind!r} is unknown; give 'case' or 'calibration'.")
+        if not self._knows_cases:
+            raise ValueError(
+                f"This {type(self).__name__} has no intervals for single cases; fit a "
+                "KeptTreeClassifier to the learner that grows the tree, or ask for "
+                "kind='calibration'."
+            )
+        return self._case_intervals(rows, p, confidence)
+
+    @property
+    def interval_kind(self) -> Literal["case", "calibration"] | None:
+        """Kind of interval that :meth:`predict_interval` gives by default; None if it has none."""
+        if self._knows_cases:
+            return "case"
+        return None if getattr(self, "calibration_", None) is None else "calibration"
+
+    @property
+    def _knows_cases(self):
+        """Whether the model has intervals for single cases."""
+        return False
 
     def _check_calibrated(self):
         check_is_fitted(self)
@@ -551,6 +606,12 @@ class ProbabilityModel(KeptTreeModel):
         p = np.empty((len(rows), len(self.classes_)))
         self._probability(rows, p)
         out[:] = p.argmax(axis=1) if matrix is None else cheapest(p, matrix)
+
+
+def check_share(value, name):
+    """Raise a ValueError unless a parameter is between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name}={value!r} is not a share between 0 and 1.")
 
 
 def read_weight(sample_weight, X):

@@ -98,12 +98,20 @@ class Calibration:
     def intervals(self, p, confidence):
         """Lower and upper end of the probability of each class: shape (n, n_classes, 2)."""
         ends = np.empty((*p.shape, 2))
-        for c, edges in enumerate(self.edges):
-            low, high = wilson_interval(*self.blocks[c].T[::-1], confidence)
+        levels = zip(self.edges, *self.levels(confidence), strict=True)
+        for c, (edges, low, high) in enumerate(levels):
             level = np.searchsorted(edges, p[:, c], side="left")
-            ends[:, c, 0] = np.minimum(low, self.low[c])[level]
-            ends[:, c, 1] = np.maximum(high, self.high[c])[level]
+            ends[:, c] = np.column_stack([low, high])[level]
         return ends
+
+    def levels(self, confidence):
+        """Lower ends and upper ends of all levels: a list for each class."""
+        lows, highs = [], []
+        for c, block in enumerate(self.blocks):
+            low, high = wilson_interval(*block.T[::-1], confidence)
+            lows.append(np.minimum(low, self.low[c]).tolist())
+            highs.append(np.maximum(high, self.high[c]).tolist())
+        return lows, highs
 
 
 def calibrate(p, y, source):

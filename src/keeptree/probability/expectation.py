@@ -8,6 +8,7 @@ import numpy as np
 from keeptree.data.sample import stratified_part
 from keeptree.savable import expect, expect_array, saved_part
 
+BINS = 10
 MOST_ROWS = 5_000  # of the training sample that are scored for it
 
 
@@ -38,12 +39,16 @@ class Expectation:
         Sum of the squares of these probabilities.
     unseen : bool
         Whether the probabilities were estimated out of fold, without the case itself.
+    bins : ndarray of shape (10, 3) or None
+        Reliability of these probabilities, in bins of equal width: cases, sum of the
+        probabilities, right decisions. None unless ``unseen``, and in files of earlier versions.
     """
 
     cases: np.ndarray
     right: np.ndarray
     squares: float
     unseen: bool
+    bins: np.ndarray | None = None
 
     @property
     def accuracy(self):
@@ -68,18 +73,38 @@ class Expectation:
         expect(fits.all() and self.cases.sum() > 0, "its expected accuracy is out of range")
         known = isinstance(self.squares, float) and 0 <= self.squares <= self.cases.sum() + 1e-6
         expect(known and isinstance(self.unseen, bool), "its expected accuracy is damaged")
+        if self.bins is not None:
+            expect_array(self.bins, "bins", np.float64, (BINS, 3))
+            cases, *others = self.bins.T
+            fits = all(((part >= 0) & (part <= cases + 1e-6)).all() for part in others)
+            expect(fits and cases.sum() > 0, "its reliability is out of range")
 
 
-def expect_accuracy(tree, rows, p, unseen):
-    """Return the :class:`Expectation` of encoded rows, given their probabilities."""
-    right = p[np.arange(len(rows)), tree.decide(rows)]
+def expect_accuracy(tree, scored, unseen):
+    """Return the :class:`Expectation` of a :class:`Scored` sample."""
+    rows, decision = scored.X, tree.decide(scored.X)
+    right = scored.p[np.arange(len(rows)), decision]
     leaf = tree.route(rows)
     return Expectation(
         cases=np.bincount(leaf, minlength=tree.n_nodes).astype(np.int64),
         right=np.bincount(leaf, right, minlength=tree.n_nodes),
         squares=float(right @ right),
         unseen=unseen,
+        bins=bin_probabilities(right, decision == scored.y) if unseen else None,
     )
+
+
+def bin_probabilities(p, happened):
+    """Return the cases, the sum of the probabilities and the events in ten bins of equal width.
+
+    Examples
+    --------
+    >>> bin_probabilities(np.array([0.91, 0.93]), np.array([True, False]))[9]
+    array([2.  , 1.84, 1.  ])
+    """
+    place = np.clip((p * BINS).astype(int), 0, BINS - 1)
+    sums = [np.bincount(place, values, BINS) for values in (np.ones(len(p)), p, happened)]
+    return np.column_stack(sums)
 
 
 def score_sample(model, sample):

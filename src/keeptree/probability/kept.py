@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keeptree.data.sample import stratified_part
+from keeptree.probability.case_spread import MOST_PROBES, CaseSpread, measure_spread
 from keeptree.probability.expectation import Scored
 from keeptree.probability.kernel_expert import KernelExpert, fit_kernel
 from keeptree.probability.margin import MarginExpert, choose_margin, fit_margin
@@ -72,6 +73,9 @@ class KeptTreeClassifier(RefittedModel):
         ``kernel_.bandwidth`` are what was chosen.
     pool_ : Pool
         Weights and prior.
+    spread_ : CaseSpread or None
+        How much the estimates vary over the refits, for :meth:`predict_interval`; None without
+        refits.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray
@@ -102,7 +106,7 @@ class KeptTreeClassifier(RefittedModel):
     """
 
     _parameter_constraints = {**RefittedModel._parameter_constraints, "coherent": ["boolean"]}
-    saved_fields = ("soft_", "margin_", "kernel_", "pool_")
+    saved_fields = ("soft_", "margin_", "kernel_", "pool_", "spread_")
 
     def __init__(
         self,
@@ -162,22 +166,34 @@ class KeptTreeClassifier(RefittedModel):
         self.kernel_ = fit_kernel(sample)
         chosen = strengths, (C,), (self.kernel_.settings,)
         self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
+        self.spread_ = None
         refitted, folds = folds is not None, folds or _halves(sample)
         if folds is None:
             return None
-        opinions, y, weight = _unseen(folds, chosen)
+        probes = None
+        if refitted and not self.tree_.has_oblique:  # the weighted sums of refits are others
+            probes = sample.present.take(stratified_part(sample.present.y, MOST_PROBES))
+        opinions, y, weight, probed = _unseen(folds, chosen, probes)
         if refitted:
             self.pool_ = fit_pool(EXPERTS, opinions, y, weight, prior)
+        if probed is not None:
+            refits = np.stack([self._pool(opinion) for opinion in probed])
+            self.spread_ = measure_spread(self.tree_, self.tree_.route(probes.X), refits)
         return self._pool_unseen(sample, folds, opinions, refitted)
 
     def _pool_unseen(self, sample, folds, opinions, refitted):
         """The cases of all folds with their pooled out-of-fold probabilities."""
         rows = np.concatenate([fold.rows for fold in folds])
-        p = np.empty(opinions.shape[1:])
-        self.pool_.probability(opinions, p)
+        p = self._pool(opinions)
         if self.coherent:
             make_coherent(p, self.tree_.decide(sample.X[rows]))
         return Scored(sample.X[rows], sample.y[rows], p, refitted)
+
+    def _pool(self, opinions):
+        """Pooled probabilities of opinions of shape (n_experts, n, n_classes)."""
+        p = np.empty(opinions.shape[1:])
+        self.pool_.probability(opinions, p)
+        return p
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
@@ -187,6 +203,18 @@ class KeptTreeClassifier(RefittedModel):
             expert.check(self.tree_.lifted)
         expect(isinstance(self.pool_, Pool), "it has no pool")
         self.pool_.check(EXPERTS, self.tree_)
+        spread = getattr(self, "spread_", None)  # older files have none
+        if spread is not None:
+            expect(isinstance(spread, CaseSpread), "its spread is damaged")
+            spread.check(self.tree_)
+
+    @property
+    def _knows_cases(self):
+        return getattr(self, "spread_", None) is not None
+
+    def _case_intervals(self, rows, p, confidence):
+        similar = self._map_encoded(rows, self.kernel_.similar_cases, ())
+        return self.spread_.intervals(p, self.tree_.route(rows), similar, confidence)
 
     def _probability(self, X, out):
         self._check_rows(X)
@@ -271,12 +299,19 @@ def _halves(sample):
 
 
 @step("Weighing the experts on folds")
-def _unseen(folds, chosen):
-    """Opinions on the cases of all folds, with their classes and weights."""
-    parts = []
+def _unseen(folds, chosen, probes):
+    """Opinions on the cases of all folds, with their classes and weights.
+
+    Beside them the opinions of each fold's experts on the probes, or None if there are no probes
+    or the tree of a fold reads other columns.
+    """
+    parts, probed = [], []
     for fold in folds:
         experts = [fit(fold.train, *settings) for fit, settings in zip(_FIT, chosen, strict=True)]
         opinions = _ask(experts, fold.test.X, len(fold.tree.classes))
         parts.append((opinions, fold.test.y, fold.test.weight))
+        read = None if probes is None else probes.read_by(fold.tree)
+        probed += [] if read is None else [_ask(experts, read.X, len(fold.tree.classes))]
     opinions, *rest = zip(*parts, strict=True)
-    return np.concatenate(opinions, axis=1), *(np.concatenate(part) for part in rest)
+    rest = [np.concatenate(part) for part in rest]
+    return np.concatenate(opinions, axis=1), *rest, probed if len(probed) == len(folds) else None

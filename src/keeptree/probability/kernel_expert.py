@@ -82,6 +82,22 @@ class KernelExpert:
         out += self.pseudo_cases * self.prior
         out /= out.sum(axis=1, keepdims=True)
 
+    def similar_cases(self, X, out):
+        """Fill ``out`` with the effective number of training cases that each row is compared with.
+
+        It is (Σ w)² / Σ w² over the weights w of the cases (Kish): the number of equally weighted
+        cases whose mean would vary as much. Where these weigh little beside the pseudo-cases, they
+        count in proportion, so that a row far from all cases has none.
+        """
+        sums, squares = np.empty((2, len(X), len(self.prior)))
+        self._sum(X, sums)
+        self._squared._sum(X, squares)
+        total, square = sums.sum(axis=1), squares.sum(axis=1)
+        out[:] = 0.0
+        near = square > 0
+        weight = total[near] / (total[near] + self.pseudo_cases)
+        out[near] = weight * total[near] ** 2 / square[near]
+
     def check(self, tree):
         """Raise a ValueError if the content of a file does not fit the tree."""
         expect(isinstance(self.space, KernelSpace), "the kernel expert has no space")
@@ -104,6 +120,11 @@ class KernelExpert:
         columns = self._columns if len(X) <= FEW else self.landmarks[:0]
         cloud = Landmarks(self.landmarks, columns, self.sharpness, self.mass, self.class_start)
         weigh_landmarks(X, self.space.arrays, cloud, out)
+
+    @cached_property
+    def _squared(self):
+        """The expert with squared bells, which are nearly bells of twice the sharpness."""
+        return replace(self, sharpness=2 * self.sharpness)
 
     @cached_property
     def _columns(self):

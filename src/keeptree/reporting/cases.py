@@ -25,9 +25,12 @@ def collect_cases(held, columns, rows=True):
         ``id``, ``decision``, ``leaf``, ``p``, ``risk`` (the chance that the tree is wrong),
         ``check`` (whether it is one to check by hand), ``disagrees`` (whether another class is
         more probable), ``distance`` to the boundary (None where there is none; at least that
-        where ``least``), ``truth`` (or None) and ``values`` (or None).
+        where ``least``), ``truth`` (or None), ``values`` (or None) and ``between``: the ends of
+        the interval of the probability that is told, the largest if it disagrees, else that of
+        the decision (None for a model without intervals).
     """
     width, least = max(len(columns), 1) if rows else 1, 2 * MOST_CHECKED
+    ends = _told_intervals(held)
     names, unknown = held.names, np.isnan(held.rows[:, columns]).any(axis=1)
     return [
         {
@@ -42,9 +45,18 @@ def collect_cases(held, columns, rows=True):
             "least": bool(unknown[row]),
             "truth": None if held.truth is None else int(held.truth[row]),
             "values": _values(held.rows[row, columns]) if rows else None,
+            "between": None if ends is None else ends[row].tolist(),
         }
         for row in choose_rows(held, int(np.clip(_MOST_VALUES // width, least, _MOST_HELD)))
     ]
+
+
+def _told_intervals(held):
+    """Interval of the probability that is told of each case: shape (n, 2), or None."""
+    if held.intervals is None:
+        return None
+    told = np.where(held.disagrees, held.ours.argmax(axis=1), held.decision)
+    return held.intervals[np.arange(len(held)), told].round(4)
 
 
 def choose_rows(held, most):

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from keeptree.data.labels import label_codes
+from keeptree.explanation.story import CONFIDENCE
 from keeptree.probability.answers import is_second_opinion
 from keeptree.progress import step
 from keeptree.text import clean
@@ -35,6 +36,8 @@ class HeldOut:
         algebraic distance of Alvarez et al. (2007) with the other sign, on the grid of the columns.
     ours, leaves : ndarray of shape (n, n_classes)
         Probabilities of the model, and of the tree's own leaves.
+    intervals : ndarray of shape (n, n_classes, 2), optional
+        Intervals of the model's probabilities; None for a model without.
     """
 
     tree: Tree
@@ -45,6 +48,7 @@ class HeldOut:
     inside: np.ndarray
     ours: np.ndarray
     leaves: np.ndarray
+    intervals: np.ndarray | None = None
 
     def __len__(self):
         return len(self.rows)
@@ -131,6 +135,9 @@ def hold_out_cases(model, boundary, X, y=None):
     held : HeldOut
     """
     tree, rows = model.tree_, model.encode(X)
+    ours, intervals = model.predict_proba_encoded(rows), None
+    if getattr(model, "interval_kind", None) is not None:
+        intervals = model.intervals_encoded(rows, ours, CONFIDENCE)
     return HeldOut(
         tree=tree,
         X=X,
@@ -138,8 +145,9 @@ def hold_out_cases(model, boundary, X, y=None):
         truth=None if y is None else label_codes(np.asarray(y), tree.classes),
         decision=tree.decide(rows),
         inside=-boundary.class_distances(rows),
-        ours=model.predict_proba_encoded(rows),
+        ours=ours,
         leaves=tree.mix_proportions(rows),
+        intervals=intervals,
     )
 
 

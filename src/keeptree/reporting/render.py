@@ -19,13 +19,22 @@ from keeptree.reporting.words import (
     class_text,
     disagreeing,
     estimate_text,
+    interval_text,
     list_note,
     push_text,
     push_ways,
     rows_text,
     short_labels,
 )
-from keeptree.text import count_text, in_hundred, plain_number, plural, shorten, shorten_title
+from keeptree.text import (
+    between_text,
+    count_text,
+    in_hundred,
+    plain_number,
+    plural,
+    shorten,
+    shorten_title,
+)
 
 STYLES = ("base", "facts", "cases", "answer", "controls", "charts", "tree", "print")
 # Scripts shared with the JavaScript export.
@@ -37,6 +46,7 @@ SCRIPTS = (
     "probability",
     "confdtree",
     "distance",
+    "interval",
     "contributions",
     "words",
     "state",
@@ -54,7 +64,8 @@ SCRIPTS = (
     "page",
 )
 _LABEL_WIDTH, _BRIEF_WIDTH, _LABEL_SIZE = 640, 190, 16  # maximum length of labels
-_CASE = ("id", "decision", "p", "check", "distance", "truth", "values")  # the rest is computed
+# The rest is computed in the page.
+_CASE = ("id", "decision", "p", "check", "distance", "truth", "values", "between")
 _NODE = ("id", "parent", "name", "relation", "cases", "counts", "class", "errors", "leaves")
 _PAGE_PADDING = 64  # pixels on either side of a wide page
 
@@ -167,6 +178,7 @@ def _environment():
         plural=plural,
         percent=plot.percent,
         in_hundred=in_hundred,
+        between=lambda ends: between_text(*ends),
         signed=signed,
         class_text=class_text,
         of_class=_of_class,
@@ -185,6 +197,7 @@ def _environment():
         estimate_text=estimate_text,
         found_at=_found_at,
         rows_text=rows_text,
+        interval_text=interval_text,
         verdict=verdict,
         caveat=CAVEAT,
         disagreeing=disagreeing,

@@ -3,9 +3,11 @@
 import base64
 
 import numpy as np
+from scipy.stats import norm
 
+from keeptree.explanation.story import CONFIDENCE
 from keeptree.exporters.plain import plain_model, plain_tree
-from keeptree.probability.kept import KeptTreeClassifier
+from keeptree.probability.kept import EXPERTS, KeptTreeClassifier
 from keeptree.progress import step
 
 MOST_NUMBERS = 300_000  # of training rows in a file: about 1.6 MB
@@ -31,13 +33,15 @@ def collect_whatif(model, boundary, attributes, rows=True):
     Returns
     -------
     data : dict
-        ``model`` is None where the page cannot score a moved case as Python does.
+        ``model`` is None where the page cannot score a moved case as Python does, ``interval``
+        where the model has no interval for a probability.
     """
     place = {attribute["column"]: at for at, attribute in enumerate(attributes)}
     return {
         "tree": plain_tree(model.tree_, place),
         "metric": _metric(boundary, model.observed_, list(place)),
         "model": _model(model, place, rows),
+        "interval": _interval(model),
     }
 
 
@@ -52,6 +56,19 @@ def tell_missing_model(model, rows):
             "The probability of a moved case needs training rows, which are too many for this file."
         )
     return f"The page does not compute the probability of a moved case by {type(model).__name__}."
+
+
+def _interval(model):
+    """What ``js/interval.js`` needs for the interval of a probability."""
+    if getattr(model, "interval_kind", None) == "case":
+        z, variance = float(norm.ppf((1 + CONFIDENCE) / 2)), model.spread_.variance
+        kernel = EXPERTS.index("kernel")
+        return {"kind": "case", "z": z, "variance": variance.tolist(), "kernel": kernel}
+    if getattr(model, "interval_kind", None) is None:
+        return None
+    low, high = model.calibration_.levels(CONFIDENCE)
+    edges = [array.tolist() for array in model.calibration_.edges]
+    return {"kind": "calibration", "edges": edges, "low": low, "high": high}
 
 
 def _metric(boundary, observed, columns):

@@ -134,3 +134,17 @@ def rows_text(data):
     if model is not None and model.get("rows"):
         parts.append(f"{plural(model['rows'], 'training row')} x {plural(width, 'attribute')}")
     return f"{'; '.join(parts)}." if parts else "None."
+
+
+def interval_text(data):
+    """Return what the interval of an estimate means."""
+    if data["whatif"]["interval"]["kind"] == "calibration":
+        return (
+            "Of cases with such an estimate, between 91 and 99 in 100 are of the class, with 90 % "
+            "confidence. This is about these cases taken together, not about each of them."
+        )
+    return (
+        "The estimate, and how far it may be off for this case: it is wide if trees grown on parts "
+        "of the sample disagree, or if few training cases are similar. The level is 90 %; it is "
+        "measured where the truth is known, not guaranteed for each case."
+    )

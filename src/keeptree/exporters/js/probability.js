@@ -111,13 +111,14 @@ function coordinate(model, k, value) {
   return place;
 }
 
-function kernel(model, x) {
+/** Weight of the training cases of each class near a case; `sharper` divides the squared widths of the bells. */
+export function kernelSums(model, x, sharper = 1) {
   const width = model.attribute.length;
   const here = model.attribute.map((at, k) => single(coordinate(model, k, x[at])));
   for (const name of ["landmarks", "sharpness", "mass"]) {
     if (typeof model[name] === "string") model[name] = unpack(model[name]);
   }
-  const sums = model.prior.map((prior, c) => {
+  return model.prior.map((_, c) => {
     let total = 0;
     for (let e = model.start[c]; e < model.start[c + 1]; e += 1) {
       let squared = 0;
@@ -125,10 +126,14 @@ function kernel(model, x) {
         const u = single(here[k] - model.landmarks[e * width + k]);
         if (u === u) squared = single(squared + single(u * u));
       }
-      total = single(total + single(model.mass[e] * bell(model.sharpness[e], squared)));
+      total = single(total + single(model.mass[e] * bell(sharper * model.sharpness[e], squared)));
     }
-    return total + model.pseudo * prior;
+    return total;
   });
+}
+
+function kernel(model, x) {
+  const sums = kernelSums(model, x).map((total, c) => total + model.pseudo * model.prior[c]);
   const all = sums.reduce((a, b) => a + b, 0);
   return sums.map((sum) => sum / all);
 }

@@ -1,6 +1,6 @@
 // The case in view: decision, estimate, why, and what would change it; as page/answer.html.j2 draws the first one.
 
-import { classText, inHundred } from "./words.js";
+import { betweenText, classText, inHundred } from "./words.js";
 import { className, element, get, meter, nameOf, pushBar, truthOf } from "./dom.js";
 import { minus } from "./numbers.js";
 
@@ -15,18 +15,17 @@ export function drawTitle(data, state, seen) {
 }
 
 /** What the tree decides beside our estimate. */
-export function drawVerdicts(data, { p, label }) {
+export function drawVerdicts(data, { p, label, told, between }) {
   const decided = element("div", "decided", line("label", "The tree decides", aside(" (this stands)")), line("big", className(data.classes[label])));
   if (p === null) {
     get("verdicts").replaceChildren(decided, element("div", "estimated", line("label", "Our estimate"), line("note", data.no_model)));
     return;
   }
-  const likeliest = p.indexOf(Math.max(...p));
-  const differs = p[label] < p[likeliest];
-  const shown = differs ? likeliest : label;
+  const differs = told !== label;
   const said = differs ? ["Our estimate disagrees", aside(": please check")] : ["Our estimate agrees"];
-  const chance = line("big", className(data.classes[shown]), `, ${inHundred(p[shown])}`);
+  const chance = line("big", className(data.classes[told]), `, ${inHundred(p[told])}`);
   const estimated = element("div", differs ? "estimated differs" : "estimated", line("label", ...said), chance);
+  if (between) estimated.append(line("between", betweenText(between)));
   if (p.length > 2) estimated.append(drawOdds(data, p));
   get("verdicts").replaceChildren(decided, estimated);
 }

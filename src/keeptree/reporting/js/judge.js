@@ -4,20 +4,26 @@ import { decide, route } from "../../exporters/js/tree.js";
 import { distance, lacking, limits, nearest, obstacles } from "./nearest.js";
 import { probability } from "../../exporters/js/probability.js";
 import { classText, inHundred, roundOutwards, shownClass, tellLacking, tellNearest } from "./words.js";
+import { interval } from "./interval.js";
 import { isMoved } from "./state.js";
 
-/** Way, decision, probabilities, distance and nearest change of a state. */
-export function judge({ data, tree, metric, model }, { x, locked, case: index, base }) {
+/** Way, decision, probabilities and their interval, distance and nearest change of a state. */
+export function judge(book, { x, locked, case: index, base }) {
+  const { data, tree, metric, model } = book;
   const shares = route(tree, x);
   const label = decide(tree, x, shares);
   const moved = isMoved({ x, base });
-  const given = index !== null && !moved ? data.cases[index].p : null;
+  const given = index !== null && !moved ? data.cases[index] : null;
+  const p = given?.p ?? probability(tree, model, x);
+  const told = p && (p[label] < Math.max(...p) ? p.indexOf(Math.max(...p)) : label);
   const change = nearest(tree, metric, x, locked);
   return {
     shares,
     label,
     moved,
-    p: given ?? probability(tree, model, x),
+    p,
+    told, // the class whose probability is told
+    between: given ? given.between : interval(book, { p, shares, x }, told),
     change,
     moves: change ? change.moves.map((move) => ({ ...move, rounded: rounded(metric, move) })) : [],
     distance: distance(tree, metric, x, label),

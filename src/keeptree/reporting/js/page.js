@@ -3,6 +3,7 @@
 import { decide, route } from "../../exporters/js/tree.js";
 import { distance, inside, nearest, obstacles } from "./nearest.js";
 import { probability } from "../../exporters/js/probability.js";
+import { interval } from "./interval.js";
 import { fromHash, isMoved, redo, remember, selectCase, startFrom, startState, toHash, typicalOf, undo, withLock, withValue } from "./state.js";
 import { compareWithPython, estimateOf, judge, tellCase } from "./judge.js";
 import { tellView } from "./view.js";
@@ -473,6 +474,7 @@ globalThis.keeptree = {
   decide,
   route,
   probability,
+  interval: (seen, c) => interval(book, seen, c),
   distance,
   inside,
   nearest,

@@ -12,6 +12,11 @@ export function inHundred(p) {
   return p > 0.99 ? "over 99 in 100" : `${fixed(100 * p, 0)} in 100`;
 }
 
+/** An interval of a probability in hundredths, rounded outwards. */
+export function betweenText([low, high]) {
+  return `between ${Math.floor(100 * low + 1e-9)} and ${Math.ceil(100 * high - 1e-9)}`;
+}
+
 /** A label as it stands before a number: `malignant`, `class 1`. */
 export function classText(label) {
   return /^[-+.\d]/.test(label) ? `class ${label}` : label;

@@ -1,0 +1,54 @@
+// How sure an estimate is: the interval of a probability, as predict_interval computes it.
+
+import { kernelSums } from "../../exporters/js/probability.js";
+
+/** Lower and upper end of the probability p of class c; null for a model without intervals. */
+export function interval({ data, tree, model }, { p, shares, x }, c) {
+  const how = data.whatif.interval;
+  if (how === null || p === null) return null;
+  return KINDS[how.kind](how, model, { p: p[c], leaf: leafOf(tree, shares), x }, c);
+}
+
+/** The leaf of a case; one that is shared goes with most training cases. */
+function leafOf(tree, shares) {
+  let node = 0;
+  while (tree.children[node].length) {
+    const taken = tree.children[node].filter((child) => shares.has(child));
+    node = taken.length === 1 ? taken[0] : tree.following[node];
+  }
+  return node;
+}
+
+const KINDS = { case: ofCase, calibration: ofLevel };
+
+/** The spread over refits, in log-odds, joined with Wilson's interval among similar cases. */
+function ofCase({ z, variance, kernel }, model, { p, leaf, x }, c) {
+  const inside = Math.min(Math.max(p, 1e-12), 1 - 1e-12);
+  const middle = Math.log(inside / (1 - inside));
+  const reach = z * Math.sqrt(variance[leaf][c]);
+  const n = Math.max(similarCases(model.experts[kernel], x), 1e-9);
+  const around = 2 * n * p + z * z;
+  const root = z * Math.sqrt(z * z + 4 * n * p * (1 - p));
+  const low = Math.min(logistic(middle - reach), (around - root) / (2 * (n + z * z)), p);
+  const high = Math.max(logistic(middle + reach), (around + root) / (2 * (n + z * z)), p);
+  return [Math.max(low, 0), Math.min(high, 1)];
+}
+
+function logistic(value) {
+  return 1 / (1 + Math.exp(-value));
+}
+
+/** Effective number of training cases that a case is compared with. */
+function similarCases(expert, x) {
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  const total = sum(kernelSums(expert, x));
+  const square = sum(kernelSums(expert, x, 2));
+  return square > 0 ? ((total / (total + expert.pseudo)) * total * total) / square : 0;
+}
+
+/** The interval of calibration cases with a similar probability. */
+function ofLevel({ edges, low, high }, model, { p }, c) {
+  const found = edges[c].findIndex((edge) => p <= edge);
+  const level = found < 0 ? edges[c].length : found;
+  return [low[c][level], high[c][level]];
+}

@@ -1,0 +1,121 @@
+"""Intervals of single cases: they hold the estimate, and the truth about as often as they say."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from keeptree.probability.case_spread import CaseSpread, measure_spread
+from keeptree.probability.kernel_expert import bell
+from tests.probability.test_calibration import draw
+
+LEARNER = DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y, _ = draw(800, 1)
+    return kt.KeptTreeClassifier(LEARNER).fit(X, y)
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1), st.floats(0, 50), st.floats(0, 1e4), st.floats(0.05, 0.99))
+def test_intervals_hold_the_estimate_and_widen_with_confidence(p, variance, similar, confidence):
+    spread = CaseSpread(np.full((1, 2), variance))
+    case = np.array([[1 - p, p]]), np.array([0]), np.array([similar])
+    low, high = np.moveaxis(spread.intervals(*case, confidence), -1, 0)
+    assert (low >= 0).all()
+    assert (high <= 1).all()
+    assert (low <= case[0]).all()
+    assert (case[0] <= high).all()
+    wider = spread.intervals(*case, (1 + confidence) / 2)
+    assert (wider[..., 0] <= low + 1e-12).all()
+    assert (wider[..., 1] >= high - 1e-12).all()
+    # With two classes one interval is the mirror image of the other.
+    np.testing.assert_allclose(low[0, 0], 1 - high[0, 1], atol=1e-9)
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1), st.floats(0, 50), st.floats(0, 1e4))
+def test_fewer_similar_cases_and_more_spread_never_narrow_an_interval(p, variance, similar):
+    case = np.array([[1 - p, p]]), np.array([0])
+    narrow = CaseSpread(np.full((1, 2), variance)).intervals(*case, np.array([similar]), 0.9)
+    wide = CaseSpread(np.full((1, 2), variance + 1)).intervals(*case, np.array([similar / 2]), 0.9)
+    assert (wide[..., 0] <= narrow[..., 0] + 1e-9).all()
+    assert (wide[..., 1] >= narrow[..., 1] - 1e-9).all()
+
+
+def test_the_variance_is_a_jackknife_averaged_over_the_cases_of_a_leaf(model):
+    tree, rng = model.tree_, np.random.default_rng(0)
+    X, _, _ = draw(300, 2)
+    leaf, refits = tree.route(X), rng.dirichlet([2, 2], (5, 300))
+    found = measure_spread(tree, leaf, refits).variance
+    odds = np.log(refits / (1 - refits))
+    variance = 4 / 5 * ((odds - odds.mean(axis=0)) ** 2).sum(axis=0)
+    for node in np.unique(leaf):
+        cases = variance[leaf == node]
+        expected = (cases.sum(axis=0) + 2 * variance.mean(axis=0)) / (len(cases) + 2)
+        np.testing.assert_allclose(found[node], expected)
+    assert (found[tree.feature >= 0] == 0).all()
+
+
+def test_similar_cases_are_counted_by_the_weights_of_the_kernel(model):
+    X, _, _ = draw(50, 3)
+    expert, found = model.kernel_, np.empty(50)
+    expert.similar_cases(X, found)
+    gaps = expert.space.coordinates(X)[:, None] - expert.landmarks[:, : len(expert.space.feature)]
+    weight = bell((gaps**2).sum(axis=2) * expert.sharpness)
+    total = weight @ expert.mass
+    kish = total**2 / (weight**2 @ expert.mass) * total / (total + expert.pseudo_cases)
+    np.testing.assert_allclose(found, kish, rtol=0.1)  # a squared bell is nearly a bell
+    far = np.empty(1)
+    expert.similar_cases(np.full((1, 4), 1e6), far)
+    assert far == 0
+
+
+def test_intervals_of_single_cases_hold_the_truth_and_those_of_calibration_do_not():
+    inside = {"case": [], "calibration": []}
+    for seed in range(4):
+        X, y, _ = draw(800, 10 + seed)
+        new, _, truth = draw(2000, 50 + seed)
+        model = kt.KeptTreeClassifier(LEARNER).fit(X, y)
+        tested = np.unique(model.tree_.feature[model.tree_.feature >= 0])
+        assert {0, 1} <= set(tested.tolist())  # all that the classes depend on
+        for kind, found in inside.items():
+            low, high = np.moveaxis(model.predict_interval(new, kind=kind), -1, 0)
+            found.append(((low <= truth) & (truth <= high)).mean())
+    assert 0.88 < np.mean(inside["case"]) < 0.99
+    assert np.mean(inside["calibration"]) < 0.85  # it is about groups of cases
+
+
+def test_the_default_is_the_case_where_refits_know_it(model, tmp_path):
+    X, y, _ = draw(300, 4)
+    assert model.interval_kind == "case"
+    np.testing.assert_array_equal(model.predict_interval(X), model.predict_interval(X, kind="case"))
+    kt.save(model, tmp_path / "model.json")
+    loaded = kt.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    bare = kt.KeptTreeClassifier(model.tree_).fit(X, y)
+    assert bare.interval_kind is None
+    with pytest.raises(ValueError, match="has not been calibrated"):
+        bare.predict_interval(X)
+    with pytest.raises(ValueError, match="no intervals for single cases"):
+        bare.predict_interval(X, kind="case")
+    assert bare.calibrate(X, y).interval_kind == "calibration"
+    with pytest.raises(ValueError, match="kind='cases' is unknown"):
+        bare.predict_interval(X, kind="cases")
+    with pytest.raises(ValueError, match="confidence=1 is not a share"):
+        bare.predict_interval(X, 1)
+
+
+def test_a_pipeline_whose_steps_cannot_be_folded_has_intervals_too():
+    X, y, _ = draw(400, 5)
+    model = kt.KeptTreeClassifier(make_pipeline(PolynomialFeatures(2), LEARNER)).fit(X, y)
+    low, high = np.moveaxis(model.predict_interval(X), -1, 0)
+    p = model.predict_proba(X)
+    assert model.interval_kind is not None
+    assert ((low <= p) & (p <= high)).all() or model.interval_kind == "calibration"
