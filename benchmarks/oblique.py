@@ -1,11 +1,12 @@
-"""Oblique trees: routing against the libraries that grew them, and the cost per row.
+"""Oblique trees: routing, distances and changes against other libraries, and the cost per row.
 
     python -m benchmarks.oblique
 
 Compares ``kt.keep(model)`` with the model itself on 10^6 rows, a third of which lie on the plane of
 a test or a last digit beside it, for each of obliquetree and treeple that is installed (treeple
-needs scikit-learn below 1.7); then prints the time per row of routing, distances and probabilities
-beside an axis-parallel tree of as many leaves.
+needs scikit-learn below 1.7). Compares distances and nearest changes with quadprog's quadratic
+program over all leaves, on 10^4 pairs of a random tree and a row. Then prints the time per row of
+routing, distances and probabilities beside an axis-parallel tree of as many leaves.
 """
 
 import argparse
@@ -19,6 +20,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from benchmarks.timing import best_times
+from tests.reference.oblique import class_distances
+from tests.strategies import random_oblique_tree, random_rows
 
 LEAVES = (8, 30, 100)
 
@@ -27,11 +30,13 @@ def main():
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows to route")
+    parser.add_argument("--pairs", type=int, default=10_000, help="trees and rows to measure")
     parser.add_argument("--timed", type=int, default=20_000, help="rows to time")
     options = parser.parse_args()
     print("routing, rows that end in another leaf than in the library's own tree")
     for name, model, X in models():
         compare(name, model, X, options.rows)
+    compare_distances(options.pairs)
     print("\nmicroseconds per row, one thread")
     for leaves in LEAVES:
         for name, seconds in costs(leaves, options.timed).items():
@@ -86,6 +91,35 @@ def compare(name, model, X, n):
         f"{name}: {tree.n_leaves} leaves, {int((tree.kind == 3).sum())} oblique tests, {n} rows: "
         f"{differ.sum()} leaves differ ({differ[1]} of rows on a plane), {other} classes differ"
     )
+
+
+def compare_distances(pairs, rows_per_tree=10):
+    """Print how far distances and nearest changes are from a quadratic program over all leaves."""
+    apart, beaten, dearer, unchanged, counted = 0.0, 0.0, 0.0, 0, 0
+    for seed in range(pairs // rows_per_tree):
+        shape = {"n_leaves": 2 + seed % 13, "n_features": 1 + seed % 5, "n_classes": 2 + seed % 3}
+        tree = random_oblique_tree(seed, **shape)
+        X = random_rows(tree, seed, n=rows_per_tree)
+        boundary = kt.Boundary(tree).fit(random_rows(tree, seed + 1) * (1 + seed % 7))
+        expected = class_distances(tree, boundary.metric_.factor_, X)
+        expected[np.arange(len(X)), tree.decide(X)] = np.inf
+        expected = expected.min(axis=1)
+        found = kt.nearest_change(tree, X, metric=boundary.metric_, within_data=False)
+        finite = np.isfinite(expected)
+        apart = max(apart, _largest(abs(boundary.distance(X) - expected)[finite]))
+        beaten = max(beaten, _largest((found.cost - expected)[finite]))
+        dearer = max(dearer, _largest((expected - found.cost)[finite]))
+        unchanged += int((found.predicted[finite] == tree.predict(X)[finite]).sum())
+        counted += len(X)
+    print(
+        f"\n{counted} pairs of a tree and a row against quadprog over all leaves: distances differ "
+        f"by at most {apart:.1e}; nearest changes cost at most {beaten:.1e} more and {dearer:.1e} "
+        f"less, and {unchanged} do not change the class"
+    )
+
+
+def _largest(differences):
+    return float(np.max(differences, initial=0.0))
 
 
 def on_planes(tree, rows, rng):

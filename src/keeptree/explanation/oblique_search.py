@@ -85,14 +85,14 @@ class ObliqueSearch:
             for f in np.flatnonzero((point != row) & ~np.isnan(row)).tolist()
             if self.tree.categories[f] is None and self.constraints.step(f) is None
         ]
-        for decimals in range(12):
+        for digits in range(2, 12):  # of each move
             shown = point.copy()
             for f in moved:
                 away = np.ceil if point[f] > row[f] else np.floor
-                shown[f] = away(point[f] * 10.0**decimals) / 10.0**decimals
+                unit = 10.0 ** (digits - np.ceil(np.log10(abs(point[f] - row[f]))))
+                shown[f] = away(point[f] * unit) / unit
             allowed = all(self._domain(row, f).holds(shown[f]) for f in moved)
-            near = all(abs(shown[f] - point[f]) <= 0.1 * abs(point[f] - row[f]) for f in moved)
-            if allowed and near and self.tree.route(shown[None], strict=False)[0] == leaf:
+            if allowed and self.tree.route(shown[None], strict=False)[0] == leaf:
                 return shown
         return point
 

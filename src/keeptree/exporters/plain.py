@@ -13,7 +13,7 @@ from keeptree.probability.margin import PARTS, MarginExpert, MarginTreeClassifie
 from keeptree.probability.pool import SHARE, SOFTNESS
 from keeptree.probability.smoothing import SmoothedTreeClassifier, smoothed_nodes
 from keeptree.probability.soft import SoftExpert, SoftTreeClassifier, slope_of
-from keeptree.tree import ERROR, LEAF, NOMINAL
+from keeptree.tree import ERROR, LEAF, NOMINAL, refuse_oblique
 
 
 def plain_dict(tree, model=None):
@@ -175,12 +175,14 @@ def _estimates_missing(model):
 
 def tested_columns(tree):
     """Return the columns that a tree tests, in the order in which it first asks for them."""
-    inner = tree.preorder[tree.kind[tree.preorder] != LEAF]
-    return list(dict.fromkeys(tree.feature[inner].tolist()))
+    inner = tree.preorder[tree.kind[tree.preorder] != LEAF].tolist()
+    asked = ([f for f, _ in tree.terms(node)] or [int(tree.feature[node])] for node in inner)
+    return list(dict.fromkeys(f for columns in asked for f in columns))
 
 
 def plain_tree(tree, place):
     """Return the part ``tree`` of :func:`plain_dict`; ``place`` has the number of each column."""
+    refuse_oblique(tree, "plain arrays do not hold", "read the JSON file of the tree")
     inner = tree.kind != LEAF
     return {
         "attribute": [place[f] if f >= 0 else None for f in tree.feature.tolist()],

@@ -52,7 +52,8 @@ _CHECKED = ("c50_text:read_text", "j48:read_text", "written:read_written")
 _DAMAGE = (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError)
 _KINDS = (
     "a fitted tree, forest or pipeline of scikit-learn, a model of imodels, XGBoost, LightGBM, "
-    "CatBoost, Spark ML or ONNX, a KeepTree estimator, a Tree, or the path or text of a tree"
+    "CatBoost, obliquetree, treeple, Spark ML or ONNX, a KeepTree estimator, a Tree, or the path "
+    "or text of a tree"
 )
 
 
@@ -89,10 +90,11 @@ def keep(
         A scikit-learn ``DecisionTreeClassifier``, ``ExtraTreeClassifier``,
         ``DecisionTreeRegressor`` or ``ExtraTreeRegressor``, one inside a ``FrozenEstimator``, a
         search such as ``GridSearchCV`` or at the end of a ``Pipeline``; a forest or bagging
-        ensemble, a model of imodels, XGBoost, LightGBM, CatBoost, Spark ML or ONNX; any estimator
-        with a KeepTree ``tree_``; a ``Tree``; the path or content of a file from one of these
-        tools, PMML, R (written by our script), C5.0 or Weka's J48; the path of a folder saved by
-        Spark ML; or a tree as text in the format of :meth:`keeptree.Tree.to_text`.
+        ensemble, a model of imodels, XGBoost, LightGBM, CatBoost, Spark ML or ONNX; an oblique
+        tree of obliquetree or treeple; any estimator with a KeepTree ``tree_``; a ``Tree``; the
+        path or content of a file from one of these tools, PMML, R (written by our script), C5.0 or
+        Weka's J48; the path of a folder saved by Spark ML; or a tree as text in the format of
+        :meth:`keeptree.Tree.to_text`.
     X, y : table of shape (n, n_features) and labels of shape (n,), optional
         Rows to count in every node; these counts replace those of the source. Required if the
         source has no class counts. Names and categories of a text are checked against them.

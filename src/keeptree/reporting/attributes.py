@@ -7,7 +7,7 @@ import numpy as np
 from keeptree.data.labels import plain
 from keeptree.exporters.plain import tested_columns
 from keeptree.text import clean
-from keeptree.tree import ERROR, LEAF, NUMERIC
+from keeptree.tree import ERROR
 
 _BINS = 24
 _MOST_DECIMALS = 6
@@ -40,7 +40,9 @@ def collect_attributes(tree, observed, X=None):
 
 
 def _attribute(tree, f, observed, values):
-    tests = np.flatnonzero((tree.feature == f) & (tree.kind != LEAF))
+    sums = np.repeat(np.arange(tree.n_nodes), np.diff(tree.term_start))[tree.term_feature == f]
+    alone = np.flatnonzero(tree.feature == f)
+    tests = np.concatenate([alone, sums])
     known = np.empty(0) if values is None else values[~np.isnan(values)]
     shared = {
         "column": f,
@@ -48,9 +50,9 @@ def _attribute(tree, f, observed, values):
         "key": str(tree.feature_name(f)),
         "may_be_missing": bool((tree.missing[tests] != ERROR).all()),
     }
-    if tree.kind[tests[0]] == NUMERIC:
+    if tree.categories[f] is None:
         sample = observed.low[f], observed.high[f], observed.mean[f]
-        return {**shared, **_numeric(np.unique(tree.threshold[tests]), known, *sample)}
+        return {**shared, **_numeric(np.unique(tree.threshold[alone]), known, *sample)}
     return {**shared, **_nominal(tree.categories[f], known), "unknown": int(tree.unknown[f])}
 
 

@@ -91,6 +91,7 @@ def collect(
         "decides": decides,
         "costs": model.cost_matrix.tolist() if decides == "cost" else None,
         "n_others": tree.n_features - len(attributes),
+        "computes": not tree.has_oblique,
         "whatif": collect_whatif(model, boundary, attributes, rows),
         "rows": rows,
         "n_test": 0 if held is None else len(held),

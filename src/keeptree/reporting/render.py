@@ -10,7 +10,14 @@ from keeptree.progress import step
 from keeptree.reporting import charts, plot
 from keeptree.reporting.assets import compact, content_policy, make_environment, read_asset
 from keeptree.reporting.bars import push_bar, risk_meter
-from keeptree.reporting.outline import fold, open_nodes, outline_bar, outline_items, path_to
+from keeptree.reporting.outline import (
+    MAX_NODES,
+    fold,
+    open_nodes,
+    outline_bar,
+    outline_items,
+    path_to,
+)
 from keeptree.reporting.quality import SHOWN_METRICS
 from keeptree.reporting.summary import list_missed, signed, tell_ranking, verdict
 from keeptree.reporting.svg import class_sample
@@ -88,7 +95,7 @@ def render(data):
     path = path_to(selected["leaf"], nodes) if selected else set()
     tests = shown_tests(data)
     drawing = tree_drawing(data["tree"], classes, path, tests)
-    css, script = page_style(drawing), page_script()
+    css, script = page_style(drawing), page_script() if data["computes"] else ""
     return (
         _environment()
         .get_template("page/page.html.j2")
@@ -97,12 +104,12 @@ def render(data):
             css=css,
             csp=content_policy(css, script),
             script=script,
-            json=to_script(page_data(data)),
+            json=to_script(page_data(data)) if data["computes"] else "",
             selected=selected,
             path=path,
             tests=tests,
             drawing=drawing,
-            outline=outline_items(fold(nodes, path)),
+            outline=outline_items(fold(nodes, path, MAX_NODES if data["computes"] else len(nodes))),
             missed=list_missed(data) if data["decisions"] else [],
             ranking=tell_ranking(data),
         )

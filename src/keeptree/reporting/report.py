@@ -14,7 +14,6 @@ from keeptree.data.labels import target_name
 from keeptree.output import check_writable, require_extra, write_text
 from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.estimator import is_kept
-from keeptree.tree import refuse_oblique
 
 _HOW = (
     "KeepTree never shows training scores instead. Keep some cases apart before the tree is grown "
@@ -102,7 +101,6 @@ def write_report(
     """Write a report like :func:`report`; ``grown`` means that the tree was grown for it."""
     require_extra("jinja2", extra="report")
     _check_model(model)
-    refuse_oblique(model.tree_, "the page cannot draw yet", "print them with kt.explain")
     _check_cases(X, y)
     page = check_writable(out)
     from keeptree.reporting.collect import collect

@@ -36,7 +36,7 @@ def collect_tree(tree):
                 "id": node,
                 "parent": up if up >= 0 else None,
                 "depth": int(tree.depth[node]),
-                "name": clean(tree.feature_name(tree.feature[node])) if inner else None,
+                "name": clean(tree.branch(tree.children(node)[0]).name) if inner else None,
                 **_relation(tree, up, node),
                 "cases": float(tree.weight[node]),
                 "counts": tree.counts[node].tolist(),

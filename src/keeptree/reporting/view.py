@@ -198,7 +198,7 @@ def _pushes(subject, encoded, towards):
     tree, sums = subject.tree, {}
     for part in parts:
         if part["kind"] == "test":
-            name = clean(tree.feature_name(tree.feature[part["node"]]))
+            name = clean(tree.branch(tree.children(part["node"])[0]).name)
         elif part["kind"] == "expert" and part["expert"] in _EXPERTS:
             name = _EXPERTS[part["expert"]]
         else:

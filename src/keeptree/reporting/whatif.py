@@ -34,8 +34,11 @@ def collect_whatif(model, boundary, attributes, rows=True):
     -------
     data : dict
         ``model`` is None where the page cannot score a moved case as Python does, ``interval``
-        where the model has no interval for a probability.
+        where the model has no interval for a probability. All are None for a tree with oblique
+        tests, whose page does not compute.
     """
+    if model.tree_.has_oblique:  # the page computes no weighted sums
+        return dict.fromkeys(("tree", "metric", "model", "interval"))
     place = {attribute["column"]: at for at, attribute in enumerate(attributes)}
     return {
         "tree": plain_tree(model.tree_, place),
