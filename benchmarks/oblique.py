@@ -106,9 +106,16 @@ def compare_distances(pairs, rows_per_tree=10):
         expected = expected.min(axis=1)
         found = kt.nearest_change(tree, X, metric=boundary.metric_, within_data=False)
         finite = np.isfinite(expected)
-        apart = max(apart, _largest(abs(boundary.distance(X) - expected)[finite]))
-        beaten = max(beaten, _largest((found.cost - expected)[finite]))
-        dearer = max(dearer, _largest((expected - found.cost)[finite]))
+        distance, cost, expected = (
+            boundary.distance(X)[finite],
+            found.cost[finite],
+            expected[finite],
+        )
+        apart = max(apart, _largest(abs(distance - expected)))
+        beaten, dearer = (
+            max(beaten, _largest(cost - expected)),
+            max(dearer, _largest(expected - cost)),
+        )
         unchanged += int((found.predicted[finite] == tree.predict(X)[finite]).sum())
         counted += len(X)
     print(
