@@ -42,7 +42,7 @@ test-wheel: wheel
 
 # What is published: sdist and wheel, checked, installed in a clean place and tried there.
 dist: $(VENV)/.dist
-	KEEPTREE_NATIVE=1 $(BIN)/python -m tools.dist
+	KEEPTREE_NATIVE=1 $(BIN)/python -m tools.release
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests reproduction benchmarks tools docs examples

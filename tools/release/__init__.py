@@ -1,0 +1,1 @@
+"""Build what is published, and check it as its users get it: ``make dist``."""
