@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.quality import summary
+from benchmarks.quality import large, peers, summary
 
 
 def results(auc, tree="readable"):
@@ -46,18 +46,56 @@ def test_won_and_lost_sets_are_counted_apart_from_draws():
     assert summary._p_value(gain[:1]) == ""
 
 
-def test_a_split_counts_if_it_is_finished_for_all_sets_and_trees():
-    tasks = [{"set": s, "tree": t, "split": k} for s in "ab" for t in "xy" for k in range(3)]
+def test_a_split_counts_if_it_is_finished_for_all_sets_trees_and_methods():
+    tasks = [
+        {"set": s, "tree": "x", "method": m, "split": k}
+        for s in "ab"
+        for m in "yz"
+        for k in range(3)
+    ]
     assert summary._finished_splits(tasks) == [0, 1, 2]
     assert summary._finished_splits(tasks[:-1]) == [0, 1]
 
 
-def test_the_forest_stands_beside_every_tree():
-    rows = pd.concat([results({"Laplace": [0.5]}, tree) for tree in ("readable", "J48")])
-    rows = pd.concat([rows, results({"forest": [0.7]}, "forest")])
-    joined = summary._with_forest(rows)
-    assert list(joined["tree"]) == ["readable", "readable", "J48", "J48"]
-    assert list(joined["method"]) == ["Laplace", "forest"] * 2
+def test_sets_without_a_gap_are_left_out_of_the_share():
+    rows = results({"Laplace": [0.5, 0.9], "soft": [0.6, 0.99], "forest": [0.7, 0.89]})
+    closed, _ = summary.gap_closed(rows)
+    assert closed["soft"] == pytest.approx(50)  # b, where the forest is worse, would flatter it
+
+
+def test_differences_have_a_sign_a_median_and_a_score():
+    rows = results({"kept": [0.8, 0.9, 0.7], "CatBoost": [0.7, 0.8, 0.95]})
+    row = summary.differences_table(rows, "kept").loc["CatBoost"]
+    assert (row["AUC"], row["AUC, median"]) == ("-0.0167", "+0.1000")
+    assert (row["log-loss"], row["log-loss, median"]) == ("+0.0167", "-0.1000")
+    assert row["AUC, won : lost"].startswith("2 : 1")
+    assert row["log-loss, won : lost"].startswith("2 : 1")
+
+
+def test_rare_cases_are_added_up_over_the_sets():
+    rows = pd.DataFrame(
+        {"tree": "readable", "method": "kept", "expected": [1.0, 8.0], "observed": [2, 8]}
+    )
+    assert summary.rare_table(rows, ("kept", "soft")).loc["kept", "readable"] == "0.90"
+
+
+@pytest.mark.parametrize("name", large.SYNTHETIC)
+def test_the_truth_of_a_synthetic_set_is_calibrated(name):
+    X, y, p = large.draw(name)
+    assert len(X) == len(y) == len(p) >= 13_000
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    expected, observed = p.mean(axis=0), np.bincount(y, minlength=p.shape[1]) / len(y)
+    spread = np.sqrt((p * (1 - p)).mean(axis=0) / len(y))
+    assert (np.abs(expected - observed) < 4 * spread).all()
+
+
+def test_a_calibrated_forest_answers_for_all_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0)]
+    p = peers.CalibratedForest(peers.forest((X, y), 0, 30, oob_score=True), y).predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (np.array(["a", "b", "c"])[p.argmax(axis=1)] == y).mean() > 0.9
 
 
 def test_tables_are_markdown():
@@ -94,3 +132,15 @@ class TestData:
         train, test = divide(np.repeat(["a", "b"], 9000), 0)
         assert (len(train), len(test)) == (MOST_TRAIN, MOST_TEST)
         assert not set(train) & set(test)
+        train, test = divide(np.repeat(["a", "b"], 9000), 0, whole=True)
+        assert (len(train), len(test)) == (13_500, 4500)
+
+    def test_each_task_is_a_set_a_split_a_tree_and_a_method(self):
+        from benchmarks.quality.measure import tasks_of
+
+        tasks = tasks_of(["iris", "sim-weak"], range(2), ["readable", "J48"])
+        keys = {tuple(task.values()) for task in tasks}
+        assert len(keys) == len(tasks)  # nothing is measured twice
+        assert ("iris", 0, "none", "CatBoost") in keys
+        assert ("sim-weak", 1, "none", "truth") in keys
+        assert ("sim-weak", 0, "J48", "ConfDTree") not in keys

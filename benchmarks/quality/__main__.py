@@ -1,15 +1,18 @@
 """make quality: run what is missing, print the tables; a full run also writes docs/quality.md."""
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
 
 from benchmarks.quality import plots, summary
 from benchmarks.quality.data import catalogue
-from benchmarks.quality.measure import measure
-from benchmarks.quality.methods import FOREST, LEARNERS
+from benchmarks.quality.measure import measure, tasks_of
+from benchmarks.quality.methods import LEARNERS
+from benchmarks.quality.peers import FOREST, PEER_NAMES
 from keeptree.evaluation.runner import read_records, run
+from keeptree.output import write_text
 
 ROOT = Path(__file__).parents[2]
 PAGE, PICTURES = ROOT / "docs" / "quality.md", ROOT / "docs" / "images"
@@ -17,22 +20,22 @@ SETS_FILE = ROOT / "docs" / "quality_sets.csv"
 SPLITS = 3
 QUICK = ("heart", "iris", "bands", "wine", "glass1", "haberman", "crx", "breast")
 SHOWN = ("shrinkage", "soft", "margin", "kept", "kept, coherent", "kept, no learner", FOREST)
+RARE = ("Laplace", *SHOWN[1:], *PEER_NAMES[1:])
 
 
 def main(arguments=None):
     options = read_options(arguments)
-    tasks = [
-        {"set": name, "split": split, "tree": tree}
-        for split in range(options.splits)
-        for name in options.sets
-        for tree in (FOREST, *options.trees)
-    ]
+    tasks = tasks_of(options.sets, range(options.splits), options.trees)
+    Path(options.results).parent.mkdir(parents=True, exist_ok=True)
+    if options.again:
+        forget(options.results, options.again)
     if options.report:
         wanted = {tuple(sorted(task.items())) for task in tasks}
         found = read_records(options.results)[0]
         records = [r for r in found if tuple(sorted(r["task"].items())) in wanted]
     else:
-        Path(options.results).parent.mkdir(parents=True, exist_ok=True)
+        if options.methods:
+            tasks = [task for task in tasks if task["method"] in options.methods]
         records = run(
             tasks, measure, options.results, n_jobs=options.jobs, description="probabilities"
         )
@@ -51,9 +54,15 @@ def main(arguments=None):
 def read_options(arguments):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
     add = parser.add_argument
-    add("--sets", nargs="+", help="names of sets, groups (numeric, imbalanced, mixed) or halves")
+    add(
+        "--sets",
+        nargs="+",
+        help="names of sets, groups (numeric, imbalanced, mixed, large) or halves",
+    )
     add("--splits", type=int, default=SPLITS, help=f"splits of each set; default {SPLITS}")
     add("--trees", nargs="+", choices=LEARNERS, default=list(LEARNERS), help="kept trees")
+    add("--methods", nargs="+", metavar="METHOD", help="only these methods and peers")
+    add("--again", nargs="+", metavar="METHOD", help="forget what these gave and measure it anew")
     add("--quick", action="store_true", help="eight small sets, one split")
     add("--jobs", type=int, help="processes; default one for each core")
     add("--results", default=str(ROOT / "build" / "quality.jsonl"), help="file of finished tasks")
@@ -76,19 +85,37 @@ def read_options(arguments):
     return options
 
 
+def forget(path, methods):
+    """Drop the records of some methods: those of a changed library, say."""
+    if Path(path).exists():
+        kept = [r for r in read_records(path)[0] if r["task"]["method"] not in methods]
+        write_text(Path(path), "".join(f"{json.dumps(record)}\n" for record in kept))
+
+
 def make_tables(rows, n_splits):
     """Markdown by name."""
-    sizes = rows.groupby("group", sort=False)["set"].nunique()
-    about = [f"{group}: {sizes[group]} sets, splits of each: {n}" for group, n in n_splits.items()]
+    sizes = rows.groupby(["group", "tree"], sort=False)["set"].nunique()
+    about = [f"{g}, {t}: {sizes[g, t]} sets, splits of each: {n}" for (g, t), n in n_splits.items()]
     tables = {"size": "; ".join(about) + "."}
     for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
         tables[f"{group}, {tree}"] = summary.markdown(summary.main_table(own))
     tables["parts"] = summary.markdown(summary.parts_table(rows, SHOWN), index=False)
+    for (group, half, tree), own in _parts(rows):
+        table = summary.differences_table(own, "kept")
+        tables[f"differences, {group}{half}, {tree}"] = summary.markdown(table)
     for group, own in rows.groupby("group", sort=False):
-        tables[f"duels, {group}"] = summary.markdown(summary.duels_table(own, "kept"))
+        tables[f"rare, {group}"] = summary.markdown(summary.rare_table(own, RARE))
         losses = summary.losses_table(own, "kept")
         tables[f"losses, {group}"] = summary.markdown(losses, False) if len(losses) else "None."
     return tables
+
+
+def _parts(rows):
+    """Groups and, after them, their halves, tree by tree."""
+    for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
+        yield (group, "", tree), own
+        for half, part in own.groupby("half", sort=False):
+            yield (group, f", {half}", tree), part
 
 
 def write_docs(rows, tables):

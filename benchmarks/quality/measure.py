@@ -1,19 +1,14 @@
-"""One task: a data set, a split and a kept tree; one row of measures for every method."""
+"""One task: a data set, a split, a kept tree and a method; a row of measures."""
 
 import time
 import warnings
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.quality.data import catalogue, divide, load
-from benchmarks.quality.methods import (
-    FOREST,
-    FOREST_ON_TREE,
-    LEARNERS,
-    METHODS,
-    RANK_ONLY,
-    forest,
-)
+from benchmarks.quality.data import catalogue, divide
+from benchmarks.quality.methods import LEARNERS, METHODS, ON_LARGE, RANK_ONLY
+from benchmarks.quality.peers import PEERS, PEERS_ON_TREE
 from keeptree import keep
 from keeptree.evaluation.metrics import squared_error
 from keeptree.evaluation.ranking import auc
@@ -21,38 +16,76 @@ from keeptree.evaluation.reliability import expected_calibration_error
 from keeptree.tree import LEAF
 
 LEAST = 0.001  # log-loss reads smaller probabilities as this: a forest of 500 gives zeros
+NO_TREE = "none"  # the tree of the peers that see all attributes
+TRUTH = "truth"  # the true probabilities of a synthetic set
+
+
+def tasks_of(sets, splits, trees, methods=None):
+    """All tasks, split by split; of large sets only the methods that matter there."""
+    tasks = []
+    for split, name in ((split, name) for split in splits for name in sets):
+        entry = catalogue()[name]
+        own = ON_LARGE if entry.group == "large" else METHODS
+        known = [TRUTH] if entry.collection == "synthetic" else []
+        pairs = [(NO_TREE, method) for method in (*PEERS, *known)]
+        pairs += [(tree, method) for tree in trees for method in (*own, *PEERS_ON_TREE)]
+        tasks += [
+            {"set": name, "split": split, "tree": tree, "method": method}
+            for tree, method in pairs
+            if methods is None or method in methods
+        ]
+    return tasks
 
 
 def measure(task):
-    """Rows of a task ``{"set", "split", "tree"}``; the tree ``"forest"`` is the forest alone."""
+    """Rows of a task ``{"set", "split", "tree", "method"}``: one for most methods."""
     warnings.simplefilter("ignore")
-    data = load(task["set"], catalogue()[task["set"]].collection)
-    train, test = divide(data.y, task["split"])
-    numbers, y = data.numbers, data.y
-    if task["tree"] == FOREST:
-        model, seconds = _timed(forest, (numbers[train], y[train]), task["split"])
-        p = model.predict_proba(numbers[test])
-        return [{"method": FOREST, **_scores(y[test], p, model.classes_), "seconds": seconds}]
-    X = data.X if task["tree"] == "J48" else numbers
-    part = (X.iloc[train], y[train]) if task["tree"] == "J48" else (X[train], y[train])
-    rows = X.iloc[test] if task["tree"] == "J48" else X[test]
-    learner = LEARNERS[task["tree"]]()
-    tree = LEARNERS[task["tree"]]().fit(*part)
-    decision = tree.predict(rows)
+    entry = catalogue()[task["set"]]
+    data = entry.load()
+    train, test = divide(data.y, task["split"], whole=entry.group == "large")
+    if task["method"] == TRUTH:
+        return [{"method": TRUTH, **_scores(data.y[test], data.truth[test], np.unique(data.y))}]
+    measured = _peer if task["tree"] == NO_TREE else _reading
+    return measured(task, data, train, test)
+
+
+def _peer(task, data, train, test):
+    """A peer on all attributes."""
+    part = data.numbers[train], data.y[train]
+    built, seconds = _timed(PEERS[task["method"]], part, task["split"])
     result = []
-    for method, build in METHODS.items():
-        built, seconds = _timed(build, learner, tree, part)
-        for name, score in (built if isinstance(built, dict) else {method: built}).items():
-            values = score(rows)
-            ranks = method in RANK_ONLY
-            scores = _scores(y[test], values, tree.classes_, decision, ranks)
-            result.append({"method": name, **scores, "seconds": seconds})
-    tested = _tested_columns(keep(tree), data, task["tree"])
-    model, seconds = _timed(forest, (numbers[train][:, tested], y[train]), task["split"])
-    p = model.predict_proba(numbers[test][:, tested])
-    scores = _scores(y[test], p, model.classes_, decision)
-    result.append({"method": FOREST_ON_TREE, **scores, "seconds": seconds})
-    return [{**row, "leaves": int(keep(tree).n_leaves)} for row in result]
+    for name, model in (built if isinstance(built, dict) else {task["method"]: built}).items():
+        p = model.predict_proba(data.numbers[test])
+        scores = _scores(data.y[test], p, model.classes_)
+        result.append({"method": name, **scores, "seconds": seconds})
+    return result
+
+
+def _reading(task, data, train, test):
+    """A way to read probabilities from the kept tree, or a peer on the attributes it tests."""
+    kind, method = task["tree"], task["method"]
+    X = data.X if kind == "J48" else pd.DataFrame(data.numbers)
+    part, rows = (_as_read(X.iloc[train], kind), data.y[train]), _as_read(X.iloc[test], kind)
+    tree = LEARNERS[kind]().fit(*part)
+    decision, kept = tree.predict(rows), keep(tree)
+    if method in PEERS_ON_TREE:
+        numbers = data.numbers[:, _tested_columns(kept, data, kind)]
+        part, rows = (numbers[train], data.y[train]), numbers[test]
+        model, seconds = _timed(PEERS_ON_TREE[method], part, task["split"])
+        built = model.predict_proba
+    else:
+        built, seconds = _timed(METHODS[method], LEARNERS[kind](), tree, part)
+    result = []
+    for name, score in (built if isinstance(built, dict) else {method: built}).items():
+        values, ranks = score(rows), method in RANK_ONLY
+        scores = _scores(data.y[test], values, tree.classes_, decision, ranks)
+        result.append({"method": name, **scores, "seconds": seconds, "leaves": kept.n_leaves})
+    return result
+
+
+def _as_read(frame, kind):
+    """J48 reads a frame, scikit-learn's learners an array."""
+    return frame if kind == "J48" else frame.to_numpy()
 
 
 def _timed(function, *arguments):
@@ -69,6 +102,8 @@ def _scores(y, p, classes, decision=None, ranks_only=False):
     scores["log_loss"] = float(-np.log(np.maximum(p[np.arange(len(y)), codes], LEAST)).mean())
     scores["brier"] = squared_error(y, p, classes)
     scores["ece"] = expected_calibration_error(y, p, classes)
+    rarest = int(np.argmin(np.bincount(codes, minlength=len(classes))))
+    scores["expected"], scores["observed"] = float(p[:, rarest].sum()), int((codes == rarest).sum())
     if decision is not None:
         scores["agreement"] = float((classes[p.argmax(axis=1)] == decision).mean())
     return scores
@@ -78,8 +113,6 @@ def _tested_columns(tree, data, kind):
     """Columns of ``data.numbers`` that the tree tests; all of them if it is a leaf."""
     tested = np.unique(tree.feature[tree.kind != LEAF])
     if kind == "J48":  # tests a column of the frame; its one-hot columns begin with its name
-        import pandas as pd
-
         names = data.X.columns[tested]
         columns = pd.get_dummies(data.X).columns
         own = [j for j, name in enumerate(columns) if name.split("_")[0] in set(names)]

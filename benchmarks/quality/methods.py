@@ -2,12 +2,12 @@
 
 A method is a function ``(learner, tree, train) -> scores of rows``: ``learner`` is unfitted,
 ``tree`` the same learner fitted on ``train = (X, y)``. Whatever a method chooses it chooses there.
+What they are compared with is in ``peers.py``.
 """
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
@@ -18,7 +18,6 @@ LEARNERS = {
     "unpruned": lambda: DecisionTreeClassifier(random_state=0),
     "J48": lambda: kt.C45Classifier(),
 }
-FOREST_TREES = 500
 
 
 def kept(model, **parameters):
@@ -114,12 +113,7 @@ METHODS = {
     "kept, no learner": kept_without_learner,
 }
 RANK_ONLY = ("rank, local",)
-FOREST, FOREST_ON_TREE = "forest", "forest, tree's attributes"
-
-
-def forest(train, seed):
-    """What is compared with: a random forest, untuned."""
-    return RandomForestClassifier(FOREST_TREES, random_state=seed, n_jobs=1).fit(*train)
+ON_LARGE = ("Laplace", "shrinkage", "soft", "margin", "kept", "kept, no learner")
 
 
 def _folds(y):

@@ -6,7 +6,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks.quality.methods import FOREST, FOREST_ON_TREE
+from benchmarks.quality.peers import FOREST, ON_TREE
 from benchmarks.quality.summary import BASE, gap_closed, wide
 
 COLOURS = {"readable": "#1b6ca8", "unpruned": "#e08e45", "J48": "#5a9367"}
@@ -61,7 +61,7 @@ def draw_sets(rows):
         for method, colour, mark in (
             (BASE, "#888888", "o"),
             ("kept", "#1b6ca8", "D"),
-            (FOREST_ON_TREE, "#7fb98b", "x"),
+            (ON_TREE.format(FOREST), "#7fb98b", "x"),
             (FOREST, "#2f6b3a", "|"),
         ):
             axes.scatter(auc[method], y, s=22, color=colour, marker=mark, label=method, zorder=3)

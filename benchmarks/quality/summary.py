@@ -7,81 +7,75 @@ import pandas as pd
 from scipy.stats import wilcoxon
 
 from benchmarks.quality.data import catalogue
-from benchmarks.quality.methods import FOREST, FOREST_ON_TREE, LEARNERS
+from benchmarks.quality.measure import NO_TREE
+from benchmarks.quality.methods import LEARNERS
+from benchmarks.quality.peers import FOREST, PEER_NAMES, PEERS_ON_TREE
 
 BASE = "Laplace"
-GROUPS = ("numeric", "imbalanced", "mixed")
+GROUPS = ("numeric", "imbalanced", "mixed", "large")
 WORTH = 0.02  # a gap in AUC that is worth dividing by
 SAME = 1e-6  # means of two methods closer than this are a draw
 SEEN = 5e-4  # smaller losses are counted, not listed
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
-RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", FOREST_ON_TREE, FOREST)
+RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
 
 
 def per_set(records):
     """Mean over the splits: one row for each tree, set and method.
 
-    Of each group only splits that are finished for all its sets and trees count, so that an
-    interrupted run compares like with like. Returns the rows and the number of splits by group.
+    Of each group and tree only splits that are finished for all sets and methods count, so that an
+    interrupted run compares like with like. The peers that see all attributes, fitted once, stand
+    beside the methods of each tree. Returns the rows and the number of splits by group and tree.
     """
     entries = catalogue()
     done = [record for record in records if "rows" in record]
     rows, n_splits = [], {}
     for group in GROUPS:
-        own = [record for record in done if entries[record["task"]["set"]].group == group]
-        splits = _finished_splits([record["task"] for record in own])
-        n_splits[group] = len(splits)
-        for record in own:
-            task = record["task"]
-            if task["split"] in splits:
-                entry = entries[task["set"]]
-                about = {
-                    "group": group,
-                    "half": entry.half,
-                    "tree": task["tree"],
-                    "set": entry.name,
-                }
-                rows += [{**about, **row} for row in record["rows"]]
+        of_group = [record for record in done if entries[record["task"]["set"]].group == group]
+        for tree in LEARNERS:
+            own = [record for record in of_group if record["task"]["tree"] in (tree, NO_TREE)]
+            splits = _finished_splits([record["task"] for record in own])
+            if not splits or all(record["task"]["tree"] == NO_TREE for record in own):
+                continue
+            n_splits[group, tree] = len(splits)
+            for record in own:
+                name = record["task"]["set"]
+                if record["task"]["split"] in splits:
+                    about = {"group": group, "half": entries[name].half, "tree": tree, "set": name}
+                    rows += [{**about, **row} for row in record["rows"]]
     if not rows:
         raise SystemExit("No split is finished for all sets and trees yet; run make quality again.")
     keys = ["group", "half", "tree", "set", "method"]
-    mean = pd.DataFrame(rows).groupby(keys, sort=False).mean().reset_index()
-    return _with_forest(mean), {group: n for group, n in n_splits.items() if n}
+    return pd.DataFrame(rows).groupby(keys, sort=False).mean().reset_index(), n_splits
 
 
 def _finished_splits(tasks):
-    pairs = {(task["set"], task["tree"]) for task in tasks}
+    wanted = {(task["set"], task["tree"], task["method"]) for task in tasks}
     finished = Counter(task["split"] for task in tasks)
-    return [split for split, n in finished.items() if n == len(pairs)]
-
-
-def _with_forest(mean):
-    """The forest, which is fitted once, beside the methods of each kept tree."""
-    alone = mean["tree"] == FOREST
-    trees = [tree for tree in LEARNERS if (mean["tree"] == tree).any()]
-    return pd.concat(
-        [part for t in trees for part in (mean[mean["tree"] == t], mean[alone].assign(tree=t))],
-        ignore_index=True,
-    )
+    return [split for split, n in finished.items() if n == len(wanted)]
 
 
 def wide(rows, measure):
-    """Sets by methods."""
-    order = list(dict.fromkeys(rows["method"]))
+    """Sets by methods: the readings of the tree, then the peers."""
+    found = list(dict.fromkeys(rows["method"]))
+    order = [m for m in found if m not in PEER_NAMES] + [m for m in PEER_NAMES if m in found]
     return rows.pivot(index="set", columns="method", values=measure)[order]
 
 
 def gap_closed(rows):
     """Share of the gap in AUC from Laplace to the forest, in percent, for each method.
 
+    A set where the forest is no better than Laplace has no gap: it would flatter every method.
+
     Returns
     -------
     closed : Series
-        The mean gain over Laplace divided by the mean gain of the forest, over all sets.
+        The mean gain over Laplace divided by the mean gain of the forest.
     typical : Series
         The median over the sets whose gap is worth dividing by.
     """
     gain = wide(rows, "auc").sub(wide(rows, "auc")[BASE], axis=0)
+    gain = gain[gain[FOREST] > 0]
     worth = gain[gain[FOREST] >= WORTH]
     closed = 100 * gain.mean() / gain[FOREST].mean()
     return closed, 100 * worth.div(worth[FOREST], axis=0).median()
@@ -111,21 +105,33 @@ def parts_table(rows, methods):
                 closed, _ = gap_closed(part)
                 loss = wide(part, "log_loss").mean()
                 name = f"{group}, {half}" if half else f"**{group}**"
-                shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods}
+                shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods if m in loss}
                 table.append({"sets": f"{name} ({part['set'].nunique()})", "tree": tree, **shown})
     return pd.DataFrame(table)
 
 
-def duels_table(rows, method):
-    """Sets that a method wins and loses against its rivals, in AUC and log-loss."""
+def differences_table(rows, method):
+    """A method against its rivals: mean and median difference, sets won and lost, p."""
+    table = {}
+    for measure, sign in (("auc", 1), ("log_loss", -1)):
+        values, name = wide(rows, measure), MEASURES[measure]
+        for rival in (rival for rival in RIVALS if rival in values):
+            gap = values[method] - values[rival]
+            row = table.setdefault(rival, {})
+            row[name] = f"{gap.mean():+.4f}"
+            row[f"{name}, median"] = f"{gap.median():+.4f}"
+            row[f"{name}, won : lost"] = f"{_won_lost(sign * gap)} (p {_p_value(gap)})"
+    return pd.DataFrame(table).T
+
+
+def rare_table(rows, methods):
+    """Cases of the rarest class that each method expects, for one observed: all sets together."""
     table = {}
     for tree, own in rows.groupby("tree", sort=False):
-        for measure, sign in (("auc", 1), ("log_loss", -1)):
-            values = wide(own, measure)
-            for rival in RIVALS:
-                gain = sign * (values[method] - values[rival])
-                label = f"{tree}, {MEASURES[measure]}"
-                table.setdefault(label, {})[rival] = f"{_won_lost(gain)} (p {_p_value(gain)})"
+        total = own.groupby("method", sort=False)[["expected", "observed"]].sum()
+        found = [method for method in methods if method in total.index]
+        ratio = (total["expected"] / total["observed"]).loc[found]
+        table[tree] = ratio.map("{:.2f}".format)
     return pd.DataFrame(table)
 
 
