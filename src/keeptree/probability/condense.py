@@ -102,14 +102,17 @@ def _widest(points):
     """
     if points.shape[1] == 0:
         return 0.0, 0, 0.0
-    known = ~np.isnan(points)
-    values = np.where(known, points, 0.0)
-    mean = values.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    squares = (np.where(known, points - mean, 0.0) ** 2).sum(axis=0)
+    if np.isnan(points).any():
+        known = ~np.isnan(points)
+        mean = np.where(known, points, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        squares = (np.where(known, points - mean, 0.0) ** 2).sum(axis=0)
+    else:
+        mean = points.sum(axis=0) / len(points)
+        squares = ((points - mean) ** 2).sum(axis=0)
     column = int(np.argmax(squares))
     if squares[column] == 0:
         return 0.0, 0, 0.0
-    low, high = np.nanmin(points[:, column]), np.nanmax(points[:, column])
+    low, high = np.fmin.reduce(points[:, column]), np.fmax.reduce(points[:, column])
     if not low < high:
         return 0.0, 0, 0.0
     # Rounding may put the mean on the largest value; then nothing would lie above it.
