@@ -39,12 +39,13 @@ def main(arguments=None):
         records = run(
             tasks, measure, options.results, n_jobs=options.jobs, description="probabilities"
         )
-    rows, n_splits = summary.per_set(records)
-    tables = make_tables(rows, n_splits)
-    for name, text in tables.items():
-        print(f"\n{name}\n\n{text}")
-    if options.docs:
-        write_docs(rows, tables)
+    if options.report or not options.methods:  # the tables need Laplace, kept and the forest
+        rows, n_splits = summary.per_set(records)
+        tables = make_tables(rows, n_splits)
+        for name, text in tables.items():
+            print(f"\n{name}\n\n{text}")
+        if options.docs:
+            write_docs(rows, tables)
     failed = [record for record in records if "error" in record]
     for record in failed:
         print("failed:", record["task"], record["error"].strip().splitlines()[-1], file=sys.stderr)
@@ -61,7 +62,7 @@ def read_options(arguments):
     )
     add("--splits", type=int, default=SPLITS, help=f"splits of each set; default {SPLITS}")
     add("--trees", nargs="+", choices=LEARNERS, default=list(LEARNERS), help="kept trees")
-    add("--methods", nargs="+", metavar="METHOD", help="only these methods and peers")
+    add("--methods", nargs="+", metavar="METHOD", help="run only these, and print no tables")
     add("--again", nargs="+", metavar="METHOD", help="forget what these gave and measure it anew")
     add("--quick", action="store_true", help="eight small sets, one split")
     add("--jobs", type=int, help="processes; default one for each core")

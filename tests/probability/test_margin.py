@@ -1,5 +1,7 @@
 """The margin model: its features, its solution, and contributions that add up."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -19,6 +22,7 @@ from keeptree.probability import margin
 from keeptree.probability.margin import choose_margin, fit_margin
 from keeptree.probability.refits import out_of_fold
 from keeptree.probability.ridge_logistic import RidgeLogistic
+from keeptree.probability.soft_tests import SCALES
 from tests.reference import soft as naive
 from tests.strategies import decode, random_rows, trees
 
@@ -108,19 +112,21 @@ def test_it_is_the_logistic_regression_of_scikit_learn_on_the_same_features(canc
     np.testing.assert_allclose(p, expected.predict_proba(features), atol=2e-3)
 
 
-def test_the_penalty_chosen_is_that_of_the_least_out_of_fold_loss(cancer, cancer_tree):
+@pytest.mark.parametrize("skewed", [False, True])
+def test_what_is_chosen_has_the_least_out_of_fold_loss(cancer, cancer_tree, skewed):
     X, y = cancer
-    folds = out_of_fold(cancer_tree, Sample(kt.keep(cancer_tree), X, y), X, y)
-    losses = {}
-    for C in (1e-4, 0.1, 100.0):
-        losses[C] = 0.0
+    X = np.exp(X / X.std(axis=0)) if skewed else X
+    clf = clone(cancer_tree).fit(X, y)
+    folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
+    penalties, losses = (1e-4, 0.1, 100.0), {}
+    for chosen in product(penalties, SCALES):
+        losses[chosen] = 0.0
         for fold in folds:
             p = np.empty((len(fold.rows), 2))
-            fit_margin(fold.train, C).probability(fold.test.X, p)
-            losses[C] -= np.log(p[np.arange(len(p)), fold.test.y]).sum()
-    assert choose_margin(folds, tuple(losses)) == min(losses, key=losses.get)
-    model = kt.MarginTreeClassifier(cancer_tree).fit(X, y)
-    assert choose_margin(folds) == model.C_
+            fit_margin(fold.train, *chosen).probability(fold.test.X, p)
+            losses[chosen] -= np.log(p[np.arange(len(p)), fold.test.y]).sum()
+    assert choose_margin(folds, penalties) == min(losses, key=losses.get)
+    assert choose_margin(folds)[0] == kt.MarginTreeClassifier(clf).fit(X, y).C_
     assert kt.MarginTreeClassifier(kt.keep(cancer_tree)).fit(X, y).C_ == 0.03
 
 

@@ -26,7 +26,7 @@ from keeptree.tree import LEAF
 EXPERTS = ("soft", "margin", "kernel")
 _LEAST_MEMBERS = 4  # of each class, to fit the experts on half of the sample
 _MOST_HALVES = 8000  # rows of both halves
-_UNFITTED = (0.1, 0.6, 0.6)  # weights without refits; docs/guide/kept.md has why
+_UNFITTED = (0.1, 0.4, 0.6)  # weights without refits; docs/guide/kept.md has why
 
 
 class KeptTreeClassifier(RefittedModel):
@@ -160,11 +160,11 @@ class KeptTreeClassifier(RefittedModel):
     def _learn(self, sample, folds):
         sample, folds = sample.lifted, lift_folds(folds)
         prior = smoothed_prior(sample.y, sample.weight, len(self.tree_.classes))
-        strengths, C = choose_soft(folds), choose_margin(folds)
+        strengths, margins = choose_soft(folds), choose_margin(folds)
         self.soft_ = fit_soft(sample, *strengths)
-        self.margin_ = fit_margin(sample, C)
+        self.margin_ = fit_margin(sample, *margins)
         self.kernel_ = fit_kernel(sample)
-        chosen = strengths, (C,), (self.kernel_.settings,)
+        chosen = strengths, margins, (self.kernel_.settings,)
         self.pool_ = Pool(EXPERTS, np.array(_UNFITTED), prior)
         self.spread_ = None
         refitted, folds = folds is not None, folds or _halves(sample)

@@ -14,6 +14,7 @@ import numpy as np
 from keeptree._compiled.landmarks import FEW, Landmarks, weigh_landmarks
 from keeptree.probability.condense import centres, condense, padded
 from keeptree.probability.kernel_space import KernelSpace, embed
+from keeptree.probability.soft_tests import SCALES
 from keeptree.progress import step
 from keeptree.savable import (
     expect,
@@ -23,6 +24,7 @@ from keeptree.savable import (
     expect_starts,
     saved_part,
 )
+from keeptree.tree import NUMERIC
 
 MOST_LANDMARKS = 3072
 _FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d² / (2 bandwidth²)
@@ -41,12 +43,14 @@ class KernelSettings(NamedTuple):
     """What leave-one-out log-loss chooses.
 
     The bandwidth as a share of the spread of the sample, the power of an attribute's importance
-    that stretches its axis, and the pseudo-cases at the prior that every case has near it.
+    that stretches its axis, the pseudo-cases at the prior that every case has near it, and the
+    scale of numeric attributes.
     """
 
     width: float
     power: float
     pseudo_cases: float
+    scale: str = SCALES[0]
 
 
 @saved_part
@@ -73,8 +77,8 @@ class KernelExpert:
 
     @property
     def settings(self):
-        """Width, power and pseudo-cases, for the same expert on another sample."""
-        return KernelSettings(self.width, self.power, self.pseudo_cases)
+        """Width, power, pseudo-cases and scale, for the same expert on another sample."""
+        return KernelSettings(self.width, self.power, self.pseudo_cases, self.space.scale)
 
     def probability(self, X, out):
         """Fill ``out`` with the class probabilities of the rows of an encoded matrix."""
@@ -149,19 +153,28 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     -------
     expert : KernelExpert
     """
+    if settings is not None:
+        return _cloud(sample, settings.scale, settings.power, most)[0].expert(settings)
+    tried = {}
+    for scale in SCALES if (sample.tree.kind == NUMERIC).any() else SCALES[:1]:
+        cloud, judges = _cloud(sample, scale, _MIDDLE, most)
+        chosen, loss = _choose(cloud, judges)
+        tried[loss] = cloud.expert(chosen)
+    return tried[min(tried)]
+
+
+def _cloud(sample, scale, power, most):
+    """The landmarks of a sample on a scale, and the cases that judge settings."""
     columns, present = sample.observed.columns, sample.present
     cases = replace(present, weight=present.weight / present.weight.mean())
-    space, importance, prior = embed(cases, columns)
+    space, importance, prior = embed(cases, columns, scale)
     points = space.coordinates(cases.X)
-    power = _MIDDLE if settings is None else settings.power
     member, n_of_class = condense(points * importance**power, cases.y, len(prior), most)
     landmarks, mass = centres(points, cases.weight, member, int(n_of_class.sum()))
     class_start = np.append(0, np.cumsum(n_of_class))
     sharpness = _sharpness(landmarks * importance**_MIDDLE, mass)
     cloud = _Cloud(space, importance, prior, landmarks, sharpness, mass, class_start)
-    if settings is None:
-        settings = _choose(cloud, _judges(cases, present.copies, member))
-    return cloud.expert(settings)
+    return cloud, _judges(cases, present.copies, member)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +202,7 @@ class _Cloud:
             self.class_start,
             self.prior,
             float(bandwidth),
-            *map(float, settings),
+            *map(float, settings[:3]),
         )
 
 
@@ -239,8 +252,8 @@ def _judges(cases, copies, member):
 
 
 def _choose(cloud, judges):
-    """Settings of the least leave-one-out log-loss."""
-    best = _best(cloud, product(_WIDTHS, _POWERS), judges)
+    """Settings of the least leave-one-out log-loss, and that loss."""
+    best, _ = _best(cloud, product(_WIDTHS, _POWERS), judges)
     return _best(cloud, ((best.width * finer, best.power) for finer in _FINER), judges)
 
 
@@ -251,7 +264,8 @@ def _best(cloud, pairs, judges):
         sums = leave_one_out(expert, judges.X, judges.y, judges.left_out, judges.member)
         for cases in _PSEUDO_CASES:
             losses[KernelSettings(width, power, cases)] = _loss(sums, cases * expert.prior, judges)
-    return min(losses, key=losses.get)
+    best = min(losses, key=losses.get)
+    return best, losses[best]
 
 
 def _loss(sums, pseudo, judges):

@@ -9,6 +9,7 @@ from sklearn.utils import gen_batches
 
 from keeptree._compiled.landmarks import Space
 from keeptree.geometry.metric import Metric
+from keeptree.probability.normal_scores import normal_scores
 from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 from keeptree.tree import LEAF
 
@@ -18,6 +19,9 @@ _FAR = 1e18  # as in keeptree._compiled.landmarks
 _MOST_BENDS = 64  # of an axis; of more, those that cannot be told apart are merged
 _NARROW = 1 / 16  # widths of a bend within which two are one
 _BLOCK = 1 << 18  # numbers in memory at once
+_MOST_KNOTS = 24  # bends of an axis of normal scores
+_MOST_PLACES = 256  # at which they approach its curve
+_STIFFNESS = 1e-4  # of the least squares that find their sizes
 
 
 @saved_part
@@ -28,7 +32,8 @@ class KernelSpace:
     Coordinate k of a numeric column ``feature[k]`` is a line, the difference from ``center`` times
     ``factor``, and at each threshold ``bends[0]`` of the tree (from ``bend_start[k]`` on) a bend:
     ``bends[1]`` x u / sqrt(1 + u²), u being the difference from the threshold times ``slope``. That
-    of a nominal column is an entry of ``table`` (from ``table_start[k]`` on).
+    of a nominal column is an entry of ``table`` (from ``table_start[k]`` on). Normal scores are
+    bends alone, between the values of the sample.
     """
 
     feature: np.ndarray
@@ -39,6 +44,12 @@ class KernelSpace:
     bends: np.ndarray
     table_start: np.ndarray
     table: np.ndarray
+
+    @property
+    def scale(self):
+        """Whether numeric columns are measured by "deviation" or by "score"."""
+        numeric = np.diff(self.table_start) == 0
+        return "score" if numeric.any() and not self.factor[numeric].all() else "deviation"
 
     @cached_property
     def arrays(self):
@@ -95,11 +106,12 @@ def bend(u):
     return u / np.sqrt(1.0 + u * u)
 
 
-def embed(sample, columns):
+def embed(sample, columns, scale="deviation"):
     """Coordinates, of spread 1, of the columns that a sample's tree tests.
 
     A nominal attribute becomes the class shares of its categories (the value difference of
-    Stanfill and Waltz 1986).
+    Stanfill and Waltz 1986). A numeric one is measured in standard deviations, or with
+    ``scale="score"`` in normal scores.
 
     Returns
     -------
@@ -109,7 +121,7 @@ def embed(sample, columns):
     prior : ndarray
         Class shares of the sample.
     """
-    tree, X, weight = sample.tree, sample.X, sample.weight
+    tree, X = sample.tree, sample.X
     prior = sample.class_share
     metric = Metric().fit_spread(columns, tree)
     importance, decrease = importances(tree), _decreases(tree)
@@ -120,7 +132,8 @@ def embed(sample, columns):
             axes += [_Axis(f, 0.0, 1.0, 0.0, _NO_BENDS, column) for column in shares.T]
         else:
             bends = _bends(tree, np.flatnonzero(tree.feature == f), decrease, metric.factor_[f])
-            axes.append(_numeric_axis(f, X[:, f], weight, metric, bends))
+            axis = _numeric_axis if scale == "deviation" else _score_axis
+            axes.append(axis(f, sample, metric, bends))
     space = KernelSpace(
         feature=np.array([axis.feature for axis in axes], dtype=np.int64),
         center=np.array([axis.center for axis in axes], dtype=np.float64),
@@ -169,21 +182,63 @@ def _bends(tree, tests, decrease, factor):
     return np.stack([threshold, size / size.sum()])
 
 
-def _numeric_axis(f, values, weight, metric, bends):
+def _numeric_axis(f, sample, metric, bends):
     """A column as a straight line plus, in equal parts, bends at the thresholds of the tree.
 
     Where the tree tests, the axis is stretched: there a difference says most.
     """
-    center, factor = metric.center_[f], metric.factor_[f]
+    values, center, factor = sample.X[:, f], metric.center_[f], metric.factor_[f]
     bent = np.empty(len(values))
     for rows in gen_batches(len(values), max(_BLOCK // bends.shape[1], 1)):
         bent[rows] = (bends[1] * bend((values[rows, None] - bends[0]) * factor)).sum(axis=1)
     line = np.clip((values - center) * factor, -_FAR, _FAR)
     known = ~np.isnan(values)
-    part = 1.0 / _spread(bent[known], weight[known])
-    unit = 1.0 / _spread((line + part * bent)[known], weight[known])
+    part = 1.0 / _spread(bent[known], sample.weight[known])
+    unit = 1.0 / _spread((line + part * bent)[known], sample.weight[known])
     bends = bends * [[1.0], [part * unit]]
     return _Axis(f, center, factor * unit, factor, bends, np.empty(0))
+
+
+def _score_axis(f, sample, metric, bends):
+    """The same curve in the normal scores of a column, approached by bends between its values."""
+    scores = normal_scores(sample, f)
+    knots, slope = _knots(scores)
+    if not 0 < slope < _FAR:
+        return _numeric_axis(f, sample, metric, bends)
+    score = np.linspace(scores.score[0], scores.score[-1], _MOST_PLACES)
+    score = scores.score if len(scores.score) <= _MOST_PLACES else score
+    place = np.interp(score, scores.score, scores.value)
+    known = ~np.isnan(sample.X[:, f])
+    values, weight = sample.X[known, f], sample.weight[known]
+
+    def spread(curve):
+        return _spread(np.interp(values, place, curve), weight)
+
+    bent = (bends[1] * bend(score[:, None] - scores.of(bends[0]))).sum(axis=1)
+    curve = score / spread(score) + bent / spread(bent)
+    terms = np.column_stack([np.ones(len(place)), bend((place[:, None] - knots) * slope)])
+    square = terms.T @ terms
+    square[np.diag_indices_from(square)] += _STIFFNESS * len(place)
+    size = np.linalg.solve(square, terms.T @ curve)[1:]
+    size /= spread(terms[:, 1:] @ size)
+    return _Axis(f, 0.0, 0.0, slope, np.stack([knots, size]), np.empty(0))
+
+
+def _knots(scores):
+    """Places between the values of a column, evenly in their scores, and how steep the bends are.
+
+    A slope of 0 if the column is constant.
+    """
+    value = scores.value
+    if len(value) - 1 <= _MOST_KNOTS:
+        knots = value[:-1] / 2 + value[1:] / 2
+        gaps = np.diff(value)
+    else:
+        evenly = np.linspace(scores.score[0], scores.score[-1], _MOST_KNOTS + 2)[1:-1]
+        knots = np.unique(np.interp(evenly, scores.score, value))
+        gaps = np.diff(knots)
+    gap = np.quantile(gaps, 0.25) if len(gaps) else np.inf
+    return knots, 1 / gap if gap > 0 else 0.0
 
 
 def _spread(values, weight):

@@ -14,7 +14,7 @@ from keeptree.annotations import Floats
 from keeptree.data.sample import stratified_part
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
 from keeptree.probability.ridge_logistic import RidgeLogistic
-from keeptree.probability.soft_tests import SoftTests, check_tests, soft_tests
+from keeptree.probability.soft_tests import SCALES, SoftTests, check_tests, soft_tests
 from keeptree.progress import step
 from keeptree.savable import expect, expect_array, expect_number, saved_part
 from keeptree.tree import LEAF
@@ -101,14 +101,16 @@ class Contributions:
     intercept: np.ndarray
 
 
-def fit_margin(sample, C=_DEFAULT_C):
+def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0]):
     """Fit the logistic model on the tests of a sample's tree, as its rows pass them.
+
+    ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`.
 
     Returns
     -------
     expert : MarginExpert
     """
-    tests = _asked_tests(sample)
+    tests = _asked_tests(sample, scale)
     node = _feature_nodes(tests)
     rows = stratified_part(sample.y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
     problem = _logistic(tests, sample.take(rows), C)
@@ -128,18 +130,20 @@ def fit_margin(sample, C=_DEFAULT_C):
 
 @step("Choosing the strength of the margins")
 def choose_margin(folds, penalties=PENALTIES):
-    """The C with the least out-of-fold log-loss; the default without folds."""
-    if len(penalties) == 1:
-        return penalties[0]
+    """The pair (C, scale) with the least out-of-fold log-loss; the default without folds.
+
+    A list of one C stays what it is.
+    """
     if folds is None:
-        return _DEFAULT_C
-    losses = sum(_fold_losses(fold, penalties) for fold in folds)
-    return penalties[int(np.argmin(losses))]
+        return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0]
+    losses = np.stack([sum(_fold_losses(fold, penalties, s) for fold in folds) for s in SCALES])
+    scale, penalty = np.unravel_index(np.argmin(losses), losses.shape)
+    return penalties[penalty], SCALES[scale]
 
 
-def _fold_losses(fold, penalties):
+def _fold_losses(fold, penalties, scale):
     """Log-loss on the rows held out, for each C."""
-    tests = _asked_tests(fold.train)
+    tests = _asked_tests(fold.train, scale)
     problem = _logistic(tests, fold.train, max(penalties))
     held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
     losses = np.empty(len(penalties))
@@ -291,7 +295,8 @@ class MarginTreeClassifier(RefittedModel):
 
     def _learn(self, sample, folds):
         penalties = PENALTIES if self.C == "cv" else (float(self.C),)
-        self.expert_ = fit_margin(sample.lifted, choose_margin(lift_folds(folds), penalties))
+        chosen = choose_margin(lift_folds(folds), penalties)
+        self.expert_ = fit_margin(sample.lifted, *chosen)
 
     def _logit(self, X, out):
         self._check_rows(X)
@@ -312,7 +317,7 @@ def _shown(logits):
     return logits[..., 0] if logits.shape[-1] == 1 else logits
 
 
-def _asked_tests(sample):
+def _asked_tests(sample, scale):
     """Tests of the nodes with enough training cases, of many those of the heaviest."""
     tree = sample.tree
     cases = np.bincount(tree.route(sample.X), sample.weight, minlength=tree.n_nodes)
@@ -323,7 +328,7 @@ def _asked_tests(sample):
     # above it.
     order = tree.preorder[np.argsort(-cases[tree.preorder], kind="stable")]
     asked[order[asked[order]][_MOST_TESTS:]] = False
-    return soft_tests(sample, asked)
+    return soft_tests(sample, asked, scale)
 
 
 def _logistic(tests, sample, largest):

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from keeptree._compiled.soft import Tests, average_leaves, share_nodes
+from keeptree.probability.normal_scores import normal_scores
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 from keeptree.tree.routing import ranges
@@ -18,7 +19,8 @@ class SoftTests:
 
     A row belongs to the first child of the test ``x <= t`` by the share
     1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
-    training sample; a threshold that is a value of the sample is moved half way to the next. A test
+    training sample, or what it is near t; a threshold that is a value of the sample is moved half
+    way to the next. A test
     on a constant stays hard, as does a nominal one.
     """
 
@@ -75,7 +77,10 @@ class SoftTests:
         return {}  # by slope: one row must not pay for the same division again
 
 
-def soft_tests(sample, inner=None):
+SCALES = ("deviation", "score")
+
+
+def soft_tests(sample, inner=None, scale="deviation"):
     """Tests of a sample's tree with the spreads of the sample.
 
     Parameters
@@ -85,11 +90,16 @@ def soft_tests(sample, inner=None):
     inner : ndarray of shape (n_nodes,), optional
         Nodes whose tests are asked; the others count as leaves. It holds with every node all
         those above. Default: all tests.
+    scale : {"deviation", "score"}
+        The spread of a test: the standard deviation of its column, or units of the column per
+        normal score at its threshold, which is the same for a normal column and follows the
+        values where a column is skewed.
     """
     columns = sample.observed
     spread = np.where(columns.low < columns.high, columns.deviation, 0.0)
     tests = _arrange_tests(sample.tree, spread, inner)
-    return replace(tests, threshold=_gap_centres(tests, sample))
+    tests = replace(tests, threshold=_gap_centres(tests, sample))
+    return tests if scale == "deviation" else replace(tests, spread=_local_spread(tests, sample))
 
 
 def hard_tests(tree):
@@ -168,6 +178,17 @@ def _gap_centres(tests, sample):
         half = (values[place + 1] - values[place]) / 2
         threshold[at] += np.where(np.isnan(half), 0.0, half)
     return threshold
+
+
+def _local_spread(tests, sample):
+    """Spread of each soft test by the normal scores of its column."""
+    spread = tests.spread.copy()
+    for j, feature in enumerate(tests.columns):
+        at = np.flatnonzero((tests.column == j) & (tests.spread > 0))
+        if len(at):
+            scores = normal_scores(sample, feature)
+            spread[at] = scores.local_spread(tests.threshold[at], spread[at[0]])
+    return spread
 
 
 def _postorder(tree, kind):
