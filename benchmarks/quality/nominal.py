@@ -83,7 +83,7 @@ def compare(learner, X, y, X_test, y_test):
             patch("keeptree.probability.margin.soft_tests", soften),
         ):
             soft = opinions(fit_soft, choose_soft(folds))
-            margin = opinions(fit_margin, [choose_margin(folds)])
+            margin = opinions(fit_margin, choose_margin(folds))
         held, answers = (np.stack(part) for part in zip(soft, margin, kernel, strict=True))
         pool = fit_pool("smk", held, unseen, np.ones(len(unseen)), prior)
         pooled = np.empty_like(answers[0])
@@ -99,9 +99,9 @@ def _ask(expert, X, classes):
     return p
 
 
-def soften_nominal(width, sample, inner=None):
+def soften_nominal(width, sample, inner=None, scale="deviation"):
     """Soft tests whose categories are shared among the children by exp(-difference / width)."""
-    tests, tree = soft_tests(sample, inner), sample.tree
+    tests, tree = soft_tests(sample, inner, scale), sample.tree
     if width == 0:
         return tests
     table = tests.table.copy()

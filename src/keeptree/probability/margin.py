@@ -202,7 +202,9 @@ class MarginTreeClassifier(RefittedModel):
     Notes
     -----
     Tests of nodes with fewer than ten training cases are not asked, and of a tree with more than
-    200 tests only those of the heaviest nodes.
+    200 tests only those of the heaviest nodes. With ``C="cv"`` the refitted trees also choose whether
+    a test is measured in standard deviations of its attribute or in normal scores, which depend on
+    the order of the values only.
 
     Examples
     --------

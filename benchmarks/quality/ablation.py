@@ -1,0 +1,115 @@
+"""Which part of the design pays, and which limit costs? python -m benchmarks.quality.ablation
+
+Each variant changes one thing of KeptTreeClassifier around a readable tree. Prints its mean AUC and
+log-loss and on how many sets it beats the design as it is. Sets are of the development half, on
+which such choices are made; for the limits name large ones: ``--sets sim-rings sim-friedman``.
+"""
+
+import argparse
+import sys
+import warnings
+from contextlib import ExitStack
+from functools import partial
+from unittest.mock import patch
+
+import pandas as pd
+from sklearn.tree import DecisionTreeClassifier
+
+import keeptree as kt
+from benchmarks.quality.data import catalogue, divide
+from benchmarks.quality.grid import score
+from benchmarks.quality.summary import markdown
+from keeptree.probability import kept, kernel_expert, margin, refits
+
+LEAVES = 30
+AS_IS = "as it is"
+
+
+def _scales(*names):
+    return [patch.object(module, "SCALES", names) for module in (margin, kernel_expert)]
+
+
+def _landmarks(most):
+    fit = partial(kernel_expert.fit_kernel, most=most)
+    return [
+        patch.object(kept, "fit_kernel", fit),
+        patch.object(kept, "_FIT", (*kept._FIT[:2], fit)),
+    ]
+
+
+def _refits(most):
+    return [patch.object(refits, "out_of_fold", partial(refits.out_of_fold, most=most))]
+
+
+def _penalties(*more):
+    choose = partial(margin.choose_margin, penalties=(*margin.PENALTIES, *more))
+    return [patch.object(kept, "choose_margin", choose)]
+
+
+VARIANTS = {
+    AS_IS: list,
+    "standard deviations only": partial(_scales, "deviation"),
+    "normal scores only": partial(_scales, "score"),
+    "1 024 landmarks": partial(_landmarks, 1024),
+    "6 144 landmarks": partial(_landmarks, 6144),
+    "refits on 5 000 rows": partial(_refits, 5000),
+    "weaker penalties of the margins, too": partial(_penalties, 10.0, 30.0),
+    "100 leaves": list,
+}
+
+
+def main(arguments=None):
+    about = __doc__.split("\n\n")[0]
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.quality.ablation", description=about
+    )
+    parser.add_argument("--sets", nargs="+", help="default: numeric ones of the development half")
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--splits", type=int, default=1)
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    entries = [entry for entry in catalogue().values() if entry.half == "development"]
+    chosen = [e for e in entries if options.sets is None or e.name in options.sets]
+    chosen = [e for e in chosen if options.sets or e.group == "numeric"]
+    rows = []
+    for at, entry in enumerate(chosen, start=1):
+        print(f"{at} of {len(chosen)} sets: {entry.name}", file=sys.stderr, flush=True)
+        for split in range(options.splits):
+            rows += measure(entry, split, dict.fromkeys([AS_IS, *options.variants]))
+    print(markdown(make_table(pd.DataFrame(rows)), index=False))
+
+
+def measure(entry, split, variants):
+    """One row for each variant."""
+    data = entry.load()
+    train, test = divide(data.y, split, whole=entry.group == "large")
+    X = data.numbers
+    for variant in variants:
+        leaves = 100 if variant == "100 leaves" else LEAVES
+        learner = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0)
+        with ExitStack() as stack:
+            for change in VARIANTS[variant]():
+                stack.enter_context(change)
+            tree = learner.fit(X[train], data.y[train])
+            model = kt.KeptTreeClassifier(tree).fit(X[train], data.y[train])
+        yield {"set": entry.name, "variant": variant, **score(model, X[test], data.y[test])}
+
+
+def make_table(rows):
+    """Means of each variant, and the sets it wins and loses against the design as it is."""
+    sets = rows.groupby(["variant", "set"], sort=False).mean()
+    table = []
+    for variant, own in sets.groupby(level=0, sort=False):
+        gain = own.droplevel(0) - sets.loc[AS_IS]
+        row = {"variant": f"{variant} ({len(own)} sets)"}
+        for column, title, sign in (("auc", "AUC", 1), ("log_loss", "log-loss", -1)):
+            better = sign * gain[column]
+            won, lost = (better > 1e-6).sum(), (better < -1e-6).sum()
+            row[title] = f"{own[column].mean():.4f}"
+            row[f"{title}, won : lost"] = "" if variant == AS_IS else f"{won} : {lost}"
+        table.append(row)
+    return pd.DataFrame(table)
+
+
+if __name__ == "__main__":
+    main()
