@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from keeptree._compiled.landmarks import FEW, Landmarks, weigh_landmarks
+from keeptree.data.sample import stratified_part
 from keeptree.probability.condense import centres, condense, padded
 from keeptree.probability.kernel_space import KernelSpace, embed
 from keeptree.probability.soft_tests import SCALES
@@ -155,12 +156,24 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     """
     if settings is not None:
         return _cloud(sample, settings.scale, settings.power, most)[0].expert(settings)
+    scales = SCALES if (sample.tree.kind == NUMERIC).any() else SCALES[:1]
+    if len(sample) > most and len(scales) > 1:
+        scales = (_choose_scale(sample.take(stratified_part(sample.y, most)), scales, most),)
     tried = {}
-    for scale in SCALES if (sample.tree.kind == NUMERIC).any() else SCALES[:1]:
+    for scale in scales:
         cloud, judges = _cloud(sample, scale, _MIDDLE, most)
         chosen, loss = _choose(cloud, judges)
         tried[loss] = cloud.expert(chosen)
     return tried[min(tried)]
+
+
+def _choose_scale(part, scales, most):
+    """The scale on which a part of a large sample has the least leave-one-out log-loss."""
+    losses = {}
+    for scale in scales:
+        cloud, judges = _cloud(part, scale, _MIDDLE, most)
+        _, losses[scale] = _best(cloud, product(_WIDTHS, (_MIDDLE,)), judges)
+    return min(losses, key=losses.get)
 
 
 def _cloud(sample, scale, power, most):

@@ -136,9 +136,13 @@ def choose_margin(folds, penalties=PENALTIES):
     """
     if folds is None:
         return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0]
-    losses = np.stack([sum(_fold_losses(fold, penalties, s) for fold in folds) for s in SCALES])
-    scale, penalty = np.unravel_index(np.argmin(losses), losses.shape)
-    return penalties[penalty], SCALES[scale]
+    losses, tried = {}, penalties
+    for scale in SCALES:
+        found = sum(_fold_losses(fold, tried, scale) for fold in folds)
+        losses |= {(C, scale): loss for C, loss in zip(tried, found, strict=True)}
+        best = penalties.index(tried[int(np.argmin(found))])
+        tried = penalties[max(best - 1, 0) : best + 2]  # the other scale needs much the same C
+    return min(losses, key=losses.get)
 
 
 def _fold_losses(fold, penalties, scale):
@@ -202,9 +206,9 @@ class MarginTreeClassifier(RefittedModel):
     Notes
     -----
     Tests of nodes with fewer than ten training cases are not asked, and of a tree with more than
-    200 tests only those of the heaviest nodes. With ``C="cv"`` the refitted trees also choose whether
-    a test is measured in standard deviations of its attribute or in normal scores, which depend on
-    the order of the values only.
+    200 tests only those of the heaviest nodes. With ``C="cv"`` the refitted trees also choose
+    whether a test is measured in standard deviations of its attribute or in normal scores, which
+    depend on the order of the values only.
 
     Examples
     --------
