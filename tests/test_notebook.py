@@ -110,6 +110,7 @@ def test_a_change_shows_what_moves_and_the_alternatives(cancer):
     table = kt.nearest_change(model, X)._repr_html_()
     assert "569 cases, 569 with a change" in table
     assert "559 more cases" in table
+    assert repr(kt.nearest_change(model, X[:1])) == "NearestChanges(1 case, 1 with a change)"
 
 
 def test_names_from_data_are_escaped(hostile):

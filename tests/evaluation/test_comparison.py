@@ -158,6 +158,7 @@ def test_an_infinite_loss_makes_an_infinite_mean_and_is_said():
     "freeze",
     [
         FrozenEstimator,
+        kt.keep,
         lambda fitted: kt.SmoothedTreeClassifier(kt.keep(fitted)),
         lambda fitted: make_pipeline(kt.SmoothedTreeClassifier(FrozenEstimator(fitted))),
     ],

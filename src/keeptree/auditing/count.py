@@ -27,7 +27,7 @@ class AuditCount:
         How many rows have a value in each of these columns.
     leaf_cases, leaf_expected, leaf_outcomes, leaf_right, leaf_hoped : ndarray of shape (n_nodes,)
         In each leaf: rows; the sum of the probabilities that the decision is right; rows with a
-        known outcome, how many of them were decided rightly, and the sum of their probabilities.
+        known outcome, how many of them were decided correctly, and the sum of their probabilities.
     squares, hoped_squares : float
         Sums of squares of these probabilities, of all rows and of those with an outcome.
     confusion : ndarray of shape (n_classes, n_classes)

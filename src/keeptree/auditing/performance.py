@@ -72,8 +72,8 @@ class Realised:
         between probability and frequency in ten bins. At fit it is that of the training cases,
         out of fold; None if it is not known.
     classes : tuple of dict
-        For each class its ``cases``, how many were decided rightly, and how many the probabilities
-        led one to expect.
+        For each class its ``cases``, how many were decided correctly, and how many the
+        probabilities led one to expect.
     new_classes : int
         Cases of a class that the tree does not know.
     """

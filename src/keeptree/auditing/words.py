@@ -188,7 +188,7 @@ def _tell_realised(audit):
         if row["cases"]:
             yield (
                 f"  {clean(name)}: {row['right']:,} of {plural(row['cases'], 'case')} decided "
-                f"rightly ({percent(row['right'] / row['cases'])})"
+                f"correctly ({percent(row['right'] / row['cases'])})"
             )
     if realised.new_classes:
         yield f"  {plural(realised.new_classes, 'case')} of a class that the tree does not know"

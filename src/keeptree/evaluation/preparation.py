@@ -14,6 +14,7 @@ from keeptree.data.target import read_target
 from keeptree.evaluation.experiment import Experiment, Parts
 from keeptree.evaluation.metrics import find_metrics
 from keeptree.evaluation.protocols import make_protocol
+from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.tree import Tree
 
 
@@ -46,7 +47,7 @@ def read_classes(y, positive=None):
 
 
 def _name_models(models):
-    """Return a dict of models; those of a list are named by class."""
+    """Return a dict of models; those of a list are named by class, and a tree keeps its leaves."""
     if not isinstance(models, Mapping):
         names = [type(model).__name__ for model in models]
         repeated = {name for name in names if names.count(name) > 1}
@@ -57,7 +58,12 @@ def _name_models(models):
         models = dict(zip(names, models, strict=True))
     if not models:
         raise ValueError("There is no model to compare; give a dict of names to models.")
-    return dict(models)
+    return {name: _wrap_tree(model) for name, model in models.items()}
+
+
+def _wrap_tree(model):
+    """Return a classifier with the leaf proportions of a tree; other models as they are."""
+    return SmoothedTreeClassifier(model, smoothing="leaves") if isinstance(model, Tree) else model
 
 
 def _warn_of_frozen(models):

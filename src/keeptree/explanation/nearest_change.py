@@ -212,7 +212,8 @@ class NearestChanges(Sequence):
 
     def __repr__(self):
         found = int(np.isfinite(self.cost).sum())
-        return f"NearestChanges({len(self)} cases, {found} with a change)"
+        cases = "1 case" if len(self) == 1 else f"{len(self)} cases"
+        return f"NearestChanges({cases}, {found} with a change)"
 
     def _repr_html_(self):
         return changes_html(self)
