@@ -327,7 +327,7 @@ class Boundary(Savable, BaseEstimator):
         """
         return self.nearest_encoded(self._encode(X), target)
 
-    def nearest_encoded(self, X, target=None):
+    def nearest_encoded(self, X: NDArray[Any], target: Any = None) -> Nearest:
         """``nearest`` of rows as ``Tree.encode`` has them."""
         n = len(X)
         wanted, found = wanted_classes(self.tree_, target, n), Found.empty(n)

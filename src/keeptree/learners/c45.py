@@ -158,7 +158,9 @@ class C45Classifier(ClassTreeLearner):
 
     def __init__(
         self,
-        criterion: Literal["gain-ratio", "information-gain", "gini"] = "gain-ratio",
+        criterion: Literal[
+            "gain-ratio", "information-gain", "gini", "misclassification"
+        ] = "gain-ratio",
         *,
         pruning: Literal["error-based", "reduced-error", "pessimistic", "none"] = "error-based",
         confidence_factor: float = 0.25,
