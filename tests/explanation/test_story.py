@@ -179,6 +179,16 @@ def test_a_tree_alone_is_explained_without_distances_and_says_what_it_lacks(canc
         assert check(kt.explain(alone, X.iloc[3], X=X))["change"]["found"]
 
 
+def test_a_model_that_decides_by_cost_may_decide_otherwise_than_its_story(cancer):
+    X, y, tree = cancer
+    costs = {"malignant": {"benign": 1000}}
+    model = kt.SmoothedTreeClassifier(tree, decide="cost", costs=costs).fit(X, y)
+    case = np.flatnonzero(model.predict(X) != tree.predict(X))[0]
+    data = check(kt.explain(model, X.iloc[case]))
+    assert data["decision"]["class"] == "benign"
+    assert data["notes"] == ["The model decides by cost, and may decide otherwise than the tree."]
+
+
 def test_a_pipeline_is_explained_in_its_own_columns(cancer):
     X, y, _ = cancer
     pipeline = make_pipeline(PCA(2), DecisionTreeClassifier(max_depth=2)).fit(X, y)

@@ -171,6 +171,8 @@ def _collect(subject, encoded, near, constraints):
         notes.append("Give X, a sample, to measure distances and to find the nearest change.")
     else:
         change = find_changes(subject, encoded, **constraints)[0].to_dict()
+    if (rule := getattr(subject.inner, "decide", "tree")) != "tree":
+        notes.append(f"The model decides by {rule}, and may decide otherwise than the tree.")
     return {
         "schema": SCHEMA,
         "version": __version__,
