@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from scipy.stats import spearmanr
 
-from reproduction.agreement import Cell, Estimate, count_signs, estimate_difference
+from reproduction.agreement import Cell, count_signs, estimate_difference
 from reproduction.alvarez import (
     BANDWIDTHS,
     CODINGS,
@@ -62,13 +62,13 @@ TABLES_WITHOUT_NBTREE = [
 ]  # fmt: skip
 
 
-def difference(results, dataset, column):
-    """Mean difference of a column over the samples of a data set."""
+def difference(results, dataset, column, *, test=False):
+    """Mean difference of a column over the samples of a data set, with a p-value if wanted."""
     (tree_a, a), (tree_b, b), measure = column
     return estimate_difference(
         results.values(dataset, tree_a, a, measure),
         results.values(dataset, tree_b, b, measure),
-        test=measure == "mse",
+        test=test,
     )
 
 
@@ -76,7 +76,7 @@ def _table(results, key, title, columns, published, notes=()):
     rows = {
         name: [
             Cell(
-                difference(results, name, column),
+                difference(results, name, column, test=column[2] == "mse"),
                 published[name][heading],
                 better=-1 if column[2] == "mse" else 1,
             )
@@ -160,9 +160,8 @@ def table_bandwidth(results):
     for name in (name for name in DATASETS if name in results.datasets):
         rows[name] = []
         for column in columns.values():
-            cell = difference(results, name, column)
-            plain = Estimate(cell.mean, cell.error, n=cell.n)
-            rows[name].append(Cell(plain, better=-1 if column[2] == "mse" else 1))
+            found = difference(results, name, column)
+            rows[name].append(Cell(found, better=-1 if column[2] == "mse" else 1))
     title = "Global kernel minus Laplace, both on normally pruned trees, by bandwidth"
     return Table("bandwidth", title, tuple(columns), rows, notes=(_PER_SAMPLE,))
 

@@ -143,11 +143,16 @@ def table_iii(results):
 
 
 def draw_sizes(folder, results):
-    """Figure 6: mean relative gain of the combined method against the training size."""
+    """Figure 6: mean relative gain of the combined method against the training size.
+
+    Returns None if nothing of it was measured.
+    """
     having = [n for n in results.datasets if results.has(n, f"{SIZES[0]} %")]
     groups = {"two classes": [n for n in having if n not in SEVERAL],
               "several classes": [n for n in having if n in SEVERAL]}  # fmt: skip
     groups = {kind: names for kind, names in groups.items() if names}
+    if not groups:
+        return None
     name = "katz-2012-figure-6.svg"
     spoken = []
     size = (4.4 * len(groups), 3.8)

@@ -36,7 +36,7 @@ class MeasuredFigure:
     Attributes
     ----------
     draw : callable
-        ``draw(folder, results)`` returns a picture.
+        ``draw(folder, results)`` returns a picture, None without results of it.
     list_tasks : callable
         As in :class:`Reproduction`.
     """
@@ -214,6 +214,7 @@ def write_report(paper, about, records, tables, figures, out, data_dir=None):
             sections.append(figure.draw(out, results))
         else:
             sections.append(figure(out, data_dir))
+    sections = [section for section in sections if section is not None]
     name = report_name(paper, about)
     report = {**about, "sections": [section.to_dict() for section in sections]}
     markdown, data = out / f"{name}.md", out / f"{name}.json"

@@ -1,5 +1,6 @@
 """Cells: when two values say the same, and how a typed-in table is read."""
 
+import numpy as np
 import pytest
 
 from reproduction.agreement import (
@@ -58,9 +59,9 @@ def test_counts_leave_out_cells_without_a_published_value():
 
 
 def test_a_difference_has_the_standard_error_and_a_test_towards_its_sign():
-    estimate = estimate_difference([0.5, 0.6, 0.7, 0.8], [0.6, 0.8, 0.8, 0.9], test=True)
-    assert estimate.mean == pytest.approx(-12.5)
-    assert estimate.error == pytest.approx(2.5)
+    estimate = estimate_difference([0.5, 0.6, 0.7, 0.8], [0.6, 0.8, 0.85, 0.88], test=True)
+    assert estimate.mean == pytest.approx(-13.25)
+    assert estimate.error == pytest.approx(np.std([10, 20, 15, 8], ddof=1) / 2)
     assert estimate.p == pytest.approx(0.5**4)  # all four on one side
     assert estimate_difference([0.5], [0.4]).error is None
     assert estimate_difference([0.5, 0.5], [0.5, 0.5], test=True).p == 1

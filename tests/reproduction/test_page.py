@@ -2,7 +2,8 @@
 
 import pytest
 
-from docs.results import replace_sections
+from docs.results import PAGE, RAW, build_page, replace_sections
+from reproduction.raw import read_raw, write_raw
 
 PAPER, PLAIN = "Alvarez, Bernard and Deffuant (2007)", "On ordinary samples"
 
@@ -63,3 +64,24 @@ def test_sections_of_the_same_heading_are_replaced_and_what_is_by_hand_stays():
 def test_a_section_without_a_heading_on_the_page_is_an_error():
     with pytest.raises(ValueError, match="no heading 'Table 2' under"):
         replace_sections(PAGE_TEXT, {PAPER: REPORT + "\n## Table 2\n\n| new |\n"})
+
+
+def test_the_page_is_made_from_the_committed_raw_results_byte_for_byte(tmp_path):
+    page = PAGE.read_text(encoding="utf-8")
+    assert build_page(page, RAW, tmp_path) == page
+    for picture in tmp_path.glob("*.svg"):
+        assert (PAGE.parent / "images" / picture.name).is_file()
+    made = {"alvarez-2005.md", "alvarez-2007.md", "choices.md", "katz-2012.md"}
+    assert made <= {path.name for path in tmp_path.glob("*.md")}
+    assert RAW.stat().st_size < 2_000_000
+
+
+def test_a_changed_result_changes_the_page(tmp_path):
+    records, reports = read_raw(RAW)
+    for record in records["alvarez-samples.jsonl"]:
+        for row in record["rows"]:
+            if row["method"] == "laplace":
+                row["auc"] = 0.5
+    write_raw(tmp_path / "changed.parquet", records, {"alvarez-2007": reports["alvarez-2007"]})
+    page = PAGE.read_text(encoding="utf-8")
+    assert build_page(page, tmp_path / "changed.parquet", tmp_path) != page
