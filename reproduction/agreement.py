@@ -136,7 +136,7 @@ def estimate_difference(a, b, *, scale=100, test=False):
     Examples
     --------
     >>> estimate_difference([0.9, 0.8, 0.9], [0.8, 0.8, 0.7])
-    Estimate(mean=10.0, error=5.77..., p=None, n=3)
+    Estimate(mean=10.0, error=5.77..., p=None, n=3, other=None)
     """
     values = scale * (np.asarray(a, dtype=float) - np.asarray(b, dtype=float))
     n, mean = len(values), float(values.mean())

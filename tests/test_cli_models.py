@@ -234,7 +234,7 @@ BAD = {
     ),
     "two things on the standard output": (
         lambda m: ["predict", str(m), "loans.csv", "--out", "-", "--json"],
-        "--json and --out - both want the standard output",
+        "--json and --out - both write to standard output",
     ),
     "missing labels": (
         fit_text("gap.csv", "x,y\n1,a\n2,\n3,b\n"),

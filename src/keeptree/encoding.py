@@ -75,7 +75,9 @@ def _not_json(error):
         return "it is not JSON"
     if not text.strip():
         return "it is empty"
-    if error.pos >= len(text.rstrip()):
+    rest = text[error.pos :].rstrip()
+    is_last = len(rest) < 10 and not set(rest) & set('[]{}:,"')  # part of a number or a literal
+    if error.msg.startswith("Unterminated") or (is_last and error.msg != "Extra data"):
         return "it ends in the middle, as if it had been cut off"
     return f"it is not JSON in line {error.lineno}, column {error.colno}"
 

@@ -4,9 +4,12 @@ import errno
 import os
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 
 from keeptree.temporary import is_temporary, temporary_file, temporary_folder
+
+Filename = str | PathLike[str]
 
 # Errors raised by writing libraries.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EROFS, getattr(errno, "EDQUOT", -1)}

@@ -229,7 +229,7 @@ class _Encoder:
         return found
 
     def encode_model(self, model):
-        fitted = {n: getattr(model, n) for n in model.all_saved_fields() if hasattr(model, n)}
+        fitted = {n: vars(model)[n] for n in model.all_saved_fields() if n in vars(model)}
         return {
             "model": type(model).__name__,
             "parameters": {name: self(value) for name, value in model.saved_parameters.items()},

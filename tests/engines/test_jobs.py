@@ -109,10 +109,12 @@ def test_an_output_folder_with_something_in_it_is_never_replaced(model, folder, 
 
 
 def test_a_folder_without_data_or_with_several_formats_is_one_sentence(model, folder, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"No file fits .*\*\.csv; check the name"):
+    with pytest.raises(FileNotFoundError, match=r"No file matches .*\*\.csv; check the name"):
         kt.predict_file(model, tmp_path / "*.csv", tmp_path / "scored")
     (folder / "d.csv").write_text("age\n3\n")
-    with pytest.raises(ValueError, match=r"several formats \(3 .parquet and 1 .csv\); choose with"):
+    with pytest.raises(
+        ValueError, match=r"several formats \(3 .parquet and 1 .csv\); choose one with"
+    ):
         kt.predict_file(model, folder, tmp_path / "scored")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="empty holds no data file; check the name"):

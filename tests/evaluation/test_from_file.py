@@ -141,7 +141,7 @@ def test_costs_that_are_no_matrix(data, costs, capsys):
 def test_no_name_at_all(data, capsys):
     with pytest.raises(SystemExit, match="2"):
         run(data, "--models", ",")
-    assert "--models: name at least one, or leave the option out" in capsys.readouterr().err
+    assert "--models: give at least one name, or omit the option" in capsys.readouterr().err
 
 
 def test_an_unknown_target(data, capsys):

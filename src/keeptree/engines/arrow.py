@@ -53,7 +53,7 @@ def tally(table, survey):
 
 
 def _read(dataset, columns):
-    """Batches of a Dataset, in memory that does not grow with its rows.
+    """Read the batches of a Dataset in memory that does not grow with its rows.
 
     By default pyarrow reads far ahead of a slow consumer, and keeps the bytes of a Parquet file
     until its last row is read.
@@ -65,7 +65,8 @@ def _read(dataset, columns):
     return dataset.to_batches(
         columns=columns,
         batch_size=_ROWS,
-        batch_readahead=2,
-        fragment_readahead=1,
+        batch_readahead=0,
+        fragment_readahead=0,
+        use_threads=False,  # threads would read ahead all the same
         fragment_scan_options=options,
     )

@@ -26,7 +26,7 @@ def mix_resubstitution(rows, split):
     >>> rows = [{"split": 0, "model": "m", "metric": "accuracy", "value": 0.5},
     ...         {"split": 1, "model": "m", "metric": "accuracy", "value": 1.0}]
     >>> mix_resubstitution(rows, 1)
-    [{'split': 0, 'model': 'm', 'metric': 'accuracy', 'value': 0.684}]
+    [{'split': 0, 'model': 'm', 'metric': 'accuracy', 'value': 0.68...}]
     """
     apparent = {(r["model"], r["metric"]): r["value"] for r in rows if r["split"] == split}
     return [

@@ -15,11 +15,9 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from keeptree.annotations import Filename
 from keeptree.choice import one_of
-from keeptree.output import check_writable, replacing
+from keeptree.output import Filename, check_writable, replacing
 from keeptree.progress import step
-from keeptree.tree import refuse_oblique
 
 __all__ = ["FORMATS", "Export", "Format", "export"]
 
@@ -132,6 +130,7 @@ def export(
       ...
     """
     from keeptree.exporters.subject import subject_of
+    from keeptree.tree import refuse_oblique
 
     chosen = _choose(to, format)
     path = None if to is None else check_writable(to)

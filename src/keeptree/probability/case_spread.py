@@ -35,7 +35,7 @@ class CaseSpread:
     variance: np.ndarray
 
     def check(self, tree):
-        """Raise a ValueError if it was read from a file and does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         expect_array(self.variance, "variance", np.float64, (tree.n_nodes, len(tree.classes)))
         expect((self.variance >= 0).all(), "a variance is negative")
 

@@ -47,7 +47,7 @@ class ChildProfiles:
     share: np.ndarray
 
     def check(self, tree):
-        """Raise a ValueError if what was read from a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         shape = tree.n_nodes, len(self.column)
         expect_codes(self.column, "column", (None,), tree.n_features)
         for name in ("mean", "sd"):

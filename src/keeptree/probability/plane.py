@@ -86,7 +86,7 @@ class KernelPlanes:
     prior: np.ndarray
 
     def check(self, tree, columns):
-        """Raise a ValueError if what was read from a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         n_classes, n, n_planes = len(tree.classes), len(self.place), len(self.scale)
         expect_probabilities(np.atleast_2d(self.prior), "prior", (1, n_classes))
         expect_codes(self.estimated, "estimated", (None,), n_classes)
