@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import re
+import warnings
 from dataclasses import fields
 
 import numpy as np
@@ -247,7 +248,10 @@ def _filled(name, values):
     try:
         if "U" not in name:
             labels = np.empty(len(values), dtype=name)
-            labels[:] = values
+            with warnings.catch_warnings():
+                # NumPy 1 wraps integers that are too large; the caller compares them
+                warnings.simplefilter("ignore", DeprecationWarning)
+                labels[:] = values
             return labels
         labels = np.array(values, dtype=str)  # a damaged width must not exhaust the memory
     except ValueError as error:
