@@ -131,7 +131,7 @@ def test_the_columns_of_a_sample_are_measured_once_and_its_copies_found_once(mod
     model.fit(*numeric())
     folds = 5 if isinstance(model, tuple(map(type, MODELS[:3]))) else 0
     assert count["column_spread"] == 1 + folds  # those of a fold are the fold's own
-    assert count["find_copies"] <= 1
+    assert count["find_copies"] <= 1 + folds
 
 
 def test_the_steps_of_a_pipeline_are_refitted_so_its_folds_are_encoded_anew(count):

@@ -110,3 +110,18 @@ def test_a_missing_value_goes_its_way_or_is_refused():
     shared = kt.SmoothedTreeClassifier(kt.keep(tree, missing="share")).fit(X, y)
     with pytest.raises(ValueError, match=r"lacks a value that the tree shares .* fill it in"):
         kt.nearest_change(shared, case)
+
+
+def test_a_sum_of_one_column_is_crossed_at_the_next_float32():
+    tree = kt.keep(
+        "round to float32\n1 * a <= -0.743499\n  a <= -2.325031: x (3)\n  a > -2.325031: x (3)\n"
+        "1 * a > -0.743499: y (4)\n"
+    )
+    change = kt.nearest_change(
+        tree,
+        [0.1],
+        metric=kt.Metric(scales=[1.0]).fit(np.array([[0.1], [0.5]]), tree),
+        within_data=False,
+    )
+    assert change.cost == pytest.approx(0.843499, abs=1e-6)  # -0.743499 rounds to the other side
+    assert tree.predict([change.point])[0] == "x"

@@ -74,7 +74,7 @@ def test_similar_cases_are_counted_by_the_weights_of_the_kernel(model):
     np.testing.assert_allclose(found, kish, rtol=0.1)  # a squared bell is nearly a bell
     far = np.empty(1)
     expert.similar_cases(np.full((1, 4), 1e6), far)
-    assert far == 0
+    assert 0 <= far < found.mean()  # normal scores are bounded, so that no row is infinitely far
 
 
 def test_intervals_of_single_cases_hold_the_truth_and_those_of_calibration_do_not():

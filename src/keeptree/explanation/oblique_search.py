@@ -414,8 +414,9 @@ def _narrowed(side, half, dtype):
     """The side of a column within a half-space, ending at numbers that the model can compare."""
     with np.errstate(over="ignore"):
         rounded = dtype(half.bound)
+        exact = float(rounded)  # NumPy would round the bound to compare it with a float32
         if half.sign > 0:
-            end = rounded if rounded <= half.bound else np.nextafter(rounded, dtype(-np.inf))
+            end = rounded if exact <= half.bound else np.nextafter(rounded, dtype(-np.inf))
             return side._replace(upper=min(side.upper, half.bound), high=min(side.high, float(end)))
-        end = rounded if rounded > half.bound else np.nextafter(rounded, dtype(np.inf))
+        end = rounded if exact > half.bound else np.nextafter(rounded, dtype(np.inf))
     return side._replace(lower=max(side.lower, half.bound), low=max(side.low, float(end)))

@@ -498,9 +498,9 @@ class ProbabilityModel(KeptTreeModel):
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = kt.KeptTreeClassifier().fit(X, y)
         >>> model.predict_proba(X[[73]])[:, 0].round(2)
-        array([0.16])
+        array([0.18])
         >>> model.predict_interval(X[[73]])[:, 0].round(2)
-        array([[0.02, 0.62]])
+        array([[0.02, 0.65]])
         >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
         array([[0.06, 0.32]])
         """
