@@ -17,71 +17,6 @@ def route_rows(
     child: In(int32, 1),
     category_start: In(int32, 1),
     category_child: In(int32, 1),
-    missing_child: In(int32, 1),
-    single: bool,
-    leaf: Out(int64, 1),
-):
-    """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` where a missing value has no rule.
-
-    Nominal columns hold category codes. ``missing_child[node]`` is the child of a missing value, or
-    negative for none. ``single``: compare after rounding to float32, as scikit-learn does.
-    """
-    for i in range(X.shape[0]):
-        node = 0
-        while kind[node] != 0:
-            value = X[i, feature[node]]
-            if single:
-                value = float64(np.float32(value))
-            if np.isnan(value):
-                following = missing_child[node]
-                if following < 0:
-                    node = -1 - node
-                    break
-                node = following
-            elif kind[node] == NUMERIC:
-                node = child[child_start[node] + (0 if value <= threshold[node] else 1)]
-            else:
-                node = category_child[category_start[node] + int64(value)]
-        leaf[i] = node
-
-
-@entry
-def route_numeric_rows(
-    X: In(float64, 2),
-    feature: In(int64, 1),
-    threshold: In(float64, 1),
-    following: In(int64, 2),
-    single: bool,
-    leaf: Out(int64, 1),
-):
-    """``route_rows`` for a tree without nominal tests, at half the cost.
-
-    ``following[node]`` has the node after "not above", "above" and "missing"; where a missing
-    value has no rule, that is a last node past those of the tree. ``feature`` is -1 in leaves.
-    """
-    for i in range(X.shape[0]):
-        node = 0
-        f = feature[0]
-        while f >= 0:
-            value = X[i, f]
-            if single:
-                value = float64(np.float32(value))
-            at = threshold[node]
-            node = following[node, 0 if value <= at else (1 if value > at else 2)]
-            f = feature[node]
-        leaf[i] = node
-
-
-@entry
-def route_oblique_rows(
-    X: In(float64, 2),
-    kind: In(int8, 1),
-    feature: In(int32, 1),
-    threshold: In(float64, 1),
-    child_start: In(int32, 1),
-    child: In(int32, 1),
-    category_start: In(int32, 1),
-    category_child: In(int32, 1),
     term_start: In(int32, 1),
     term_feature: In(int32, 1),
     term_weight: In(float64, 1),
@@ -89,7 +24,12 @@ def route_oblique_rows(
     single: bool,
     leaf: Out(int64, 1),
 ):
-    """``route_rows`` for a tree with oblique tests: a sum that is NaN counts as missing."""
+    """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` where a missing value has no rule.
+
+    Nominal columns hold category codes. An oblique test sums the terms of its node; a sum that is
+    NaN counts as missing. ``missing_child[node]`` is the child of a missing value, or negative for
+    none. ``single``: compare after rounding to float32, as scikit-learn does.
+    """
     for i in range(X.shape[0]):
         node = 0
         while kind[node] != 0:
@@ -110,6 +50,33 @@ def route_oblique_rows(
                 node = child[child_start[node] + (0 if value <= threshold[node] else 1)]
             else:
                 node = category_child[category_start[node] + int64(value)]
+        leaf[i] = node
+
+
+@entry
+def route_numeric_rows(
+    X: In(float64, 2),
+    feature: In(int64, 1),
+    threshold: In(float64, 1),
+    following: In(int64, 2),
+    single: bool,
+    leaf: Out(int64, 1),
+):
+    """``route_rows`` for a tree with numeric tests only, at half the cost.
+
+    ``following[node]`` has the node after "not above", "above" and "missing"; where a missing
+    value has no rule, that is a last node past those of the tree. ``feature`` is -1 in leaves.
+    """
+    for i in range(X.shape[0]):
+        node = 0
+        f = feature[0]
+        while f >= 0:
+            value = X[i, f]
+            if single:
+                value = float64(np.float32(value))
+            at = threshold[node]
+            node = following[node, 0 if value <= at else (1 if value > at else 2)]
+            f = feature[node]
         leaf[i] = node
 
 

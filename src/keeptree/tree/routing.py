@@ -20,14 +20,13 @@ def route(tree, X, strict):
 
 
 def _route_any(tree, X, strict):
-    from keeptree._compiled.route import route_oblique_rows, route_rows
+    from keeptree._compiled.route import route_rows
 
     following, leaf = tree.missing_child, np.empty(len(X), dtype=np.int64)
     if not strict:
         first = np.append(tree.child, 0)[tree.child_start[:-1]]
         following = np.where(following >= 0, following, first).astype(np.int32)
-    terms = (tree.term_start, tree.term_feature, tree.term_weight) if tree.has_oblique else ()
-    (route_oblique_rows if tree.has_oblique else route_rows)(
+    route_rows(
         X,
         tree.kind,
         tree.feature,
@@ -36,7 +35,9 @@ def _route_any(tree, X, strict):
         tree.child,
         tree.category_start,
         tree.category_child,
-        *terms,
+        tree.term_start,
+        tree.term_feature,
+        tree.term_weight,
         following,
         tree.compare_dtype == "float32",
         leaf,
