@@ -14,6 +14,7 @@ from keeptree.evaluation.models import give_codes
 from keeptree.evaluation.ranking import auc
 from keeptree.learners.c45 import C45Classifier
 from keeptree.probability.confdtree import ConfDTreeClassifier
+from keeptree.probability.smoothing import SmoothedTreeClassifier
 from reproduction.data import load
 from reproduction.results import round_row
 
@@ -24,6 +25,7 @@ VARIANTS = {
     "COMB": {"interval": "combined"},
     "COMB, n": {"interval": "combined", "options": {"route_weight": "linear"}},
 }
+LAPLACE = "C4.5, Laplace"  # Weka's option -A, off by default
 SIZES = tuple(range(10, 100, 10))  # training cases in % of all
 # The AUC in the two ways to count ties and the two ways to average over several classes.
 AREAS = {
@@ -160,7 +162,8 @@ def _parts(task, y):
 
 def _fit_models(X, y, seed):
     learner = C45Classifier().fit(X, y)
-    models = {"C4.5": learner}
+    laplace = SmoothedTreeClassifier(learner.tree_, "laplace").fit(X, y)
+    models = {"C4.5": learner, LAPLACE: laplace}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "No test of the tree can be checked")
         for name, options in VARIANTS.items():
