@@ -1,1 +1,1 @@
-"""Distances to a kept tree's decision boundary, nearest points and separators."""
+"""Distances to the decision boundary of a kept tree, nearest points and separators."""

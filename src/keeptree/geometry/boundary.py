@@ -26,26 +26,27 @@ from keeptree.tree import LEAF, Tree
 class Nearest:
     """Projection of each row on the nearest region with another (or the wanted) class.
 
-    Points and leaves are computed when they are first asked for, as copying 30 columns takes as
-    long as the search. Until then the rows are kept by reference: do not change them in place.
+    Points and leaves are computed on first access, because copying 30 columns takes as long as the
+    search. Until then the rows are kept by reference: do not change them in place.
 
     Attributes
     ----------
     point : ndarray of shape (n, n_features)
-        In the space of ``tree.encode``: nominal attributes hold the position of their category.
-        The kept tree really decides differently there: coordinates that need not move keep their
-        value, one that must not exceed a threshold gets the largest number the model does not put
-        above it, one that must exceed it the next number above (on a grid: the nearest multiple of
-        the column's step). NaN if there is no such region.
+        Point in the space of ``tree.encode``, in which a nominal attribute is the position of its
+        category. The kept tree decides differently at this very point. Coordinates that need not
+        move keep their values. A coordinate that must not exceed a threshold becomes the largest
+        number that the model does not place above it, and one that must exceed the threshold
+        becomes the next larger number; on a grid, both become the nearest multiple of the column's
+        step. NaN if there is no such region.
     distance : ndarray of shape (n,)
         Distance to the closure of the region (on a grid: to the point); infinite if there is none.
     leaf : ndarray of shape (n,)
-        Leaf of the tree the point falls in; -1 if there is none.
+        Leaf of the tree that contains the point; -1 if there is no such region.
     separator : ndarray of shape (n,)
-        The test crossed: of the coordinate that moves most, the test on the way to the region that
-        binds. -1 if nothing has to move or there is no region.
+        Node of the test that is crossed: the binding test on the path to the region, for the
+        coordinate that moves most. -1 if nothing has to move or there is no region.
     predicted : ndarray of shape (n,)
-        Class the tree assigns to the point; that of the row itself if there is no region.
+        Class that the tree assigns to the point; the row's own class if there is no region.
     """
 
     distance: np.ndarray
@@ -70,7 +71,7 @@ class Nearest:
 
     @cached_property
     def leaf(self):
-        """The leaves they fall in."""
+        """The leaves that contain the nearest points."""
         region, tree = self._sources.region, self._sources.tree
         node = self._sources.program.boxes.node[region]
         leaf = np.where((region >= 0) & (tree.kind[node] == LEAF), node, -1)
@@ -82,7 +83,7 @@ class Nearest:
 
 
 class _Sources(NamedTuple):
-    """What the points are computed from: rows, their regions, the points there are already."""
+    """Inputs of the points: rows, their regions, and the points computed so far."""
 
     X: np.ndarray
     region: np.ndarray
@@ -96,28 +97,29 @@ class _Sources(NamedTuple):
 class Boundary(Savable, BaseEstimator):
     """Geometry of the decision boundary of a kept tree.
 
-    The boundary lies between regions of different classes; two leaves of the same class have none
-    between them. Distances to half-open regions are those to their closure, measured on the values
-    the model compares (rounded to float32 for a scikit-learn tree).
+    The boundary separates regions of different classes; there is none between two leaves of the
+    same class. Regions are half-open, and the distance to a region is the distance to its closure,
+    measured on the values that the model compares (rounded to float32 for a scikit-learn tree).
 
-    That is the papers' definition: a case that lies on a threshold has distance 0, even if its next
-    value is a whole year away. With a ``grid`` the distance is that to the nearest possible case
-    with another decision, as in :func:`~keeptree.nearest_change`: of columns with steps, only their
-    multiples are possible.
+    This is the papers' definition: a case on a threshold has distance 0, even if the next possible
+    value is a whole year away. With a ``grid``, the distance is measured to the nearest possible
+    case with another decision, as in :func:`~keeptree.nearest_change`: a column with a step takes
+    only multiples of that step.
 
     Parameters
     ----------
     tree : Tree or model
-        Anything :func:`keeptree.keep` accepts, but for a pipeline that transforms: give
-        ``keep(pipeline)`` and transformed rows. It is never changed.
+        Anything that :func:`keeptree.keep` accepts, except a pipeline with steps that cannot be
+        folded into the tree: pass ``keep(pipeline, fold=False)`` and transformed rows instead. It
+        is never changed.
     metric : {"standard", "minmax"} or Metric, default="standard"
-        How far apart two cases are.
+        How distances between cases are measured.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn. The result does not depend on it.
+        Number of threads, as in scikit-learn. It does not affect the result.
     grid : None, "observed" or dict, default=None
-        Which numbers are possible: all; multiples of the steps in the training sample (whole
-        numbers stay whole, one decimal stays one decimal); or a dict from columns, by name or
-        position, to steps.
+        Which numbers are possible: all of them; multiples of the steps found in the training sample
+        (whole numbers stay whole, one decimal stays one decimal); or multiples of the steps in a
+        dict, keyed by column name or position.
 
     Attributes
     ----------
@@ -128,7 +130,7 @@ class Boundary(Savable, BaseEstimator):
     grid_ : ndarray of shape (n_features,) or None
         Step of each column, 0 for any number.
     region_classes_ : ndarray
-        Positions in ``tree_.classes`` of the classes that have a region.
+        Positions in ``tree_.classes`` of the classes that have at least one region.
     n_features_in_ : int
         Number of columns.
 
@@ -160,7 +162,7 @@ class Boundary(Savable, BaseEstimator):
     """
 
     saved_fields = ("tree_", "metric_", "grid_")
-    grid_ = None  # in a boundary that an older version saved
+    grid_ = None  # absent from boundaries saved by older versions
 
     def __init__(
         self,
@@ -184,7 +186,7 @@ class Boundary(Savable, BaseEstimator):
         X : array-like or data frame of shape (n, n_features)
             Training sample.
         y : array-like of shape (n,), optional
-            Classes; only a value-difference metric needs them.
+            Classes; needed only by a value-difference metric.
         sample_weight : array-like of shape (n,), optional
             Weight of each row.
 
@@ -214,7 +216,7 @@ class Boundary(Savable, BaseEstimator):
         return self.fit_sample(Sample(tree, rows, codes, weight))
 
     def fit_sample(self, sample: Sample) -> Self:
-        """``fit`` for a caller that has a :class:`~keeptree.data.sample.Sample` already."""
+        """``fit`` for callers that already have a :class:`~keeptree.data.sample.Sample`."""
         metric = clone(read_metric(self.metric))
         self.tree_ = sample.tree
         columns = sample.observed.columns
@@ -225,7 +227,7 @@ class Boundary(Savable, BaseEstimator):
 
     @classmethod
     def of_metric(cls, tree: Tree, metric: Metric, observed: Any = None) -> Self:
-        """The boundary of a tree under a fitted metric, on the grid of the observed columns."""
+        """Return the boundary of a tree under a fitted metric, on the grid of observed columns."""
         boundary = cls(tree, metric, grid=None if observed is None else "observed")
         boundary.tree_, boundary.metric_ = tree, metric
         boundary.grid_ = read_grid(boundary.grid, tree, observed)
@@ -239,11 +241,11 @@ class Boundary(Savable, BaseEstimator):
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters in a saved boundary: the tree stands for the model it came from."""
+        """Return the parameters to save; the tree replaces the model that it was read from."""
         return {**self.get_params(deep=False), "tree": getattr(self, "tree_", self.tree)}
 
     def check_loaded(self) -> None:
-        """Check what was read from a file and derive the rest."""
+        """Check the content of a file and compute what it leaves out."""
         expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         expect(isinstance(self.metric_, Metric), "it has no metric")
         expect(self.n_jobs is None or type(self.n_jobs) is int, "n_jobs is not a whole number")
@@ -253,11 +255,11 @@ class Boundary(Savable, BaseEstimator):
         self._compile()
 
     def check_tree(self, tree: Tree) -> None:
-        """Raise a ValueError if what was read from a file is not the boundary of ``tree``."""
+        """Raise a ValueError if the boundary read from a file belongs to another tree."""
         expect(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
 
     def distance(self, X: ArrayLike) -> Floats:
-        """Distance of each row to the decision boundary; infinite if there is only one class.
+        """Return the distance of each row to the decision boundary, infinite for a single class.
 
         Parameters
         ----------
@@ -271,7 +273,7 @@ class Boundary(Savable, BaseEstimator):
         return self.distance_encoded(self._encode(X))
 
     def distance_encoded(self, X: NDArray[Any]) -> Floats:
-        """``distance`` of rows as ``Tree.encode`` has them."""
+        """``distance`` for rows encoded by ``Tree.encode``."""
         distance = np.empty(len(X))
 
         def fill(start, stop):
@@ -280,14 +282,14 @@ class Boundary(Savable, BaseEstimator):
             if self._width == 1:
                 np.abs(signed[:, 0], out=distance[start:stop])
             else:
-                # Column by column: NumPy is slow along rows of a few numbers.
+                # Column by column, because NumPy is slow along short rows.
                 np.subtract(0.0, reduce(np.minimum, signed.T), out=distance[start:stop])
 
         map_rows(fill, len(X), self.n_jobs)
         return distance
 
     def signed_distance(self, X: ArrayLike) -> Floats:
-        """Class-algebraic distance of each row (Alvarez 2007, definition 2).
+        """Return the class-algebraic distances of each row (Alvarez et al. 2007, definition 2).
 
         Parameters
         ----------
@@ -297,14 +299,14 @@ class Boundary(Savable, BaseEstimator):
         Returns
         -------
         h : ndarray of shape (n, n_classes)
-            Distance to the region of each class where the row lies outside it; inside, minus the
-            distance to the other classes. A class without a region has ``inf``, and if it leaves
-            one class only, that has ``-inf``.
+            For a row outside the region of a class, the distance to that region; for a row inside
+            it, minus the distance to the other classes. ``inf`` for a class without a region, and
+            ``-inf`` if only one class has a region.
         """
         return self.class_distances(self._encode(X))
 
     def class_distances(self, X: NDArray[Any]) -> Floats:
-        """``signed_distance`` of an encoded matrix."""
+        """``signed_distance`` for an encoded matrix."""
         h = self.algebraic_distance(X, np.float64)
         return np.column_stack([h, 0.0 - h]) if len(self.tree_.classes) == 2 else h
 
@@ -316,19 +318,19 @@ class Boundary(Savable, BaseEstimator):
         X : array-like or data frame of shape (n, n_features)
             Cases.
         target : label or array-like of shape (n,), optional
-            The class wanted, one for all or one per row; None for any other than the row's own. A
-            row that has the class already is its own nearest point.
+            The class wanted, one for all rows or one per row; None for any class other than the
+            row's own. A row that already has the wanted class is its own nearest point.
 
         Returns
         -------
         nearest : Nearest
-            Equidistant regions: the first in preorder (squared distances that agree to a relative
-            2**-36 count as equal).
+            Of equidistant regions, the first in preorder. Squared distances that agree to a
+            relative 2**-36 count as equal.
         """
         return self.nearest_encoded(self._encode(X), target)
 
     def nearest_encoded(self, X: NDArray[Any], target: Any = None) -> Nearest:
-        """``nearest`` of rows as ``Tree.encode`` has them."""
+        """``nearest`` for rows encoded by ``Tree.encode``."""
         n = len(X)
         wanted, found = wanted_classes(self.tree_, target, n), Found.empty(n)
 
@@ -347,7 +349,7 @@ class Boundary(Savable, BaseEstimator):
 
     @property
     def _width(self):
-        """Columns of algebraic distances: with two classes one is the negative of the other."""
+        """Number of columns of algebraic distances: one suffices for two classes."""
         return 1 if len(self.tree_.classes) == 2 else len(self.tree_.classes)
 
     def _encode(self, X):
@@ -355,9 +357,10 @@ class Boundary(Savable, BaseEstimator):
         return self.tree_.encode(X)
 
     def algebraic_distance(self, X: NDArray[Any], dtype: Any = np.float32) -> NDArray[Any]:
-        """Algebraic distances of an encoded matrix: (n, 1), of the first of two classes, or (n, K).
+        """Algebraic distances of an encoded matrix: (n, K), or (n, 1) for the first of two classes.
 
-        Raises a ValueError for infinite values, and for missing ones the tree has no rule for.
+        Raises a ValueError for infinite values, and for missing values that the tree has no rule
+        for.
         """
         h = np.empty((len(X), self._width), dtype=dtype)
 
@@ -368,9 +371,9 @@ class Boundary(Savable, BaseEstimator):
         return h
 
     def nearest_separators(self, X: NDArray[Any]) -> Any:
-        """Distance to the boundary and the separator projected on, of an encoded matrix.
+        """Distance to the boundary and the separator crossed, for an encoded matrix.
 
-        Where there is no other class the distance is infinite and the separator -1.
+        If there is no other class, the distance is infinite and the separator -1.
         """
         found = Found.empty(len(X))
 

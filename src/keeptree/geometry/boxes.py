@@ -1,8 +1,8 @@
-"""Boxes of a tree: what it takes to be in a leaf, or in a sub-tree of one class.
+"""Boxes of a tree: the conditions for reaching a leaf, or a subtree of one class.
 
-A box is a dict from attributes to sides, narrowed test by test on the way down; it is never
-changed, only replaced, so that boxes share their sides. ``Boxes`` has many of them as arrays, and
-``PricedBoxes`` has what it costs to enter them besides.
+A box is a dict from attributes to sides, narrowed by each test on the path. Boxes are never
+changed, only replaced, so they can share their sides. ``Boxes`` holds many of them as arrays, and
+``PricedBoxes`` adds the cost of entering them.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from keeptree.tree import NUMERIC
 
 
 class Side(NamedTuple):
-    """What a box asks of one attribute.
+    """The condition that a box places on one attribute.
 
-    A number lies above ``lower`` and not above ``upper``, thresholds of the tests ``lower_test``
-    and ``upper_test``: as the model compares, from ``low`` to ``high``. (Of a column with a step,
-    ``lower`` and ``upper`` are ``low`` and ``high``.) A category is one of those
-    ``allowed``; ``failed`` has for each, and for a missing value after the last, the last test
-    that leads elsewhere, -1 if none does.
+    A number lies above ``lower`` and not above ``upper``, the thresholds of the tests
+    ``lower_test`` and ``upper_test``; among the numbers that the model compares, these are ``low``
+    to ``high``. (For a column with a step, ``lower`` and ``upper`` equal ``low`` and ``high``.) A
+    category must be one of those ``allowed``. For each category, and after the last one for a
+    missing value, ``failed`` holds the last test that sends it elsewhere, or -1.
     """
 
     lower: float = -np.inf
@@ -41,7 +41,7 @@ class Side(NamedTuple):
 
     @property
     def can_be_reached(self):
-        """Whether some value that the model can compare lies inside."""
+        """Whether at least one value that the model can represent lies inside."""
         if self.nominal:
             return bool(self.allowed.any())
         return self.low <= self.high and self.low < np.inf and self.high > -np.inf
@@ -53,8 +53,8 @@ ANYTHING = Side()
 class Cuts:
     """How the tests of a tree narrow a box.
 
-    With the ``step`` of each column (0: any number) a box ends at multiples of it, the nearest ones
-    that the model puts on that side of the threshold; without, at the threshold.
+    Without ``step``, a box ends at the threshold. With the step of each column (0 for any number),
+    it ends at the nearest multiple that the model puts on that side of the threshold.
     """
 
     def __init__(self, tree, step=None):
@@ -65,12 +65,12 @@ class Cuts:
             above = np.nextafter(rounded, dtype(np.inf)).astype(np.float64)
             below = np.nextafter(rounded, dtype(-np.inf)).astype(np.float64)
         rounded = rounded.astype(np.float64)
-        # The largest number the model does not put above the threshold, and the next one.
+        # The largest number that the model does not put above the threshold, and the next one.
         at_most = np.where(rounded <= tree.threshold, rounded, below)
         above = np.where(rounded > tree.threshold, rounded, above)
         upper, lower = tree.threshold, tree.threshold
         if step is not None:
-            # A test for missing values only has the largest number as its threshold.
+            # A test that only separates missing values has the largest number as its threshold.
             between = (tree.kind == NUMERIC) & np.isfinite(at_most) & np.isfinite(above)
             tests = np.flatnonzero(between & (step[tree.feature] > 0))
             steps = step[tree.feature[tests]]
@@ -82,11 +82,11 @@ class Cuts:
         self.upper, self.lower = upper.tolist(), lower.tolist()
 
     def side(self, box, node, child):
-        """Side of the attribute that ``node`` tests in the box of a child; the same if no other."""
+        """Return the side of the tested attribute in the box of a child."""
         tree, side = self.tree, box.get(int(self.tree.feature[node]), ANYTHING)
         if tree.kind[node] != NUMERIC:
             return self._categories(side, node, child)
-        # A test that repeats a bound has an empty side: it cuts nothing.
+        # A test that repeats a bound has an empty side, so it cuts nothing.
         if child == tree.children(node)[0]:
             bound = self.upper[node]
             if bound < side.upper:
@@ -110,11 +110,11 @@ class Cuts:
 class Boxes:
     """Boxes of one class each, in preorder.
 
-    Box r stands for ``node[r]`` and has the class ``label[r]`` and the sides ``start[r]`` to
-    ``start[r + 1]``, by feature; their fields are those of ``Side``. A nominal side has a
-    ``table``, the others -1: ``allowed[table + code]`` and ``failed[table + code]`` are those of
-    its ``n_codes`` categories, and of a missing value after them. ``tables`` has the feature and
-    the beginning of each.
+    Box r belongs to ``node[r]``, has the class ``label[r]`` and the sides ``start[r]`` to ``start[r
+    + 1]``, ordered by feature; their fields are those of ``Side``. ``table`` is -1 for a numeric
+    side. For a nominal side, ``allowed[table + code]`` and ``failed[table + code]`` describe its
+    ``n_codes`` categories and, after them, a missing value. ``tables`` lists the feature and the
+    start of each table.
     """
 
     node: np.ndarray
@@ -134,7 +134,7 @@ class Boxes:
 
     @classmethod
     def pack(cls, found):
-        """Boxes of triples of a node, a class and a box."""
+        """Pack triples of a node, a class and a box into arrays."""
         node, label, start, entries, places, tables = [], [], [0], [], {}, []
         allowed, failed = [np.empty(0, dtype=bool)], [np.empty(0, dtype=np.int64)]
         for at, its_label, box in found:
@@ -170,18 +170,18 @@ class Boxes:
         )
 
     def price(self, tree, factor, costs, permitted=None):
-        """The boxes with prices.
+        """Return the boxes with prices.
 
         Parameters
         ----------
         tree : Tree
-            Whose boxes they are.
+            The tree that the boxes belong to.
         factor : ndarray of shape (n_features,)
-            What a unit of each numeric attribute costs.
+            Cost of one unit of each numeric attribute.
         costs : callable
-            Gives the matrix of costs between the categories of an attribute.
+            Returns the matrix of costs between the categories of an attribute.
         permitted : callable, optional
-            Gives the categories that an attribute may change to.
+            Returns the categories that an attribute may change to.
 
         Returns
         -------
@@ -213,10 +213,11 @@ class Boxes:
 
 
 def category_prices(costs, allowed, permitted=None):
-    """What each category costs to become an allowed one, and which: itself if it is one.
+    """For each category, the cost of the cheapest change to an allowed one, and that category.
 
-    A missing value, after the last category, becomes the first for nothing. If the ``permitted``
-    ones have none that is allowed the cost is infinite and the category -1.
+    An allowed category stays as it is. A missing value, which follows the last category, becomes
+    the first one at no cost. If no ``permitted`` category is allowed, the cost is infinite and the
+    category -1.
     """
     codes = np.arange(len(allowed))
     targets = np.flatnonzero(allowed if permitted is None else allowed & permitted)

@@ -1,14 +1,14 @@
-"""The leaves of a tree as boxes: for cases whose values are all known, and for those with gaps.
+"""The leaves of a tree as boxes, for cases with and without missing values.
 
-A missing value stays missing. Where the tree sends it to one child, the tests of that attribute
-vanish; where it shares the case among the children, the case is in several leaves at once, and a
-box is a set of values over which all of them stay the same.
+A missing value stays missing. Where the tree sends it to one child, the tests of that attribute do
+not narrow the box. Where the tree shares the case among the children, the case is in several leaves
+at once, and a box is a set of values for which these leaves stay the same.
 """
 
 from keeptree.geometry.boxes import Boxes, Cuts
 from keeptree.tree import ERROR, LEAF, SHARE, refuse_oblique
 
-_MOST_BOXES = 200_000  # shared missing values multiply them
+_MOST_BOXES = 200_000  # each shared missing value multiplies their number
 
 
 def find_cells(tree, missing=()):
@@ -19,7 +19,7 @@ def find_cells(tree, missing=()):
     tree : Tree
         A classification tree.
     missing : tuple of int
-        Attributes the case has no value for.
+        Attributes whose value is missing.
 
     Returns
     -------
@@ -30,9 +30,9 @@ def find_cells(tree, missing=()):
 
 
 class _Cells:
-    """Walks the tree with a box; where a missing value is shared, down all children in turn.
+    """Walk down a tree with a box, visiting all children where a missing value is shared.
 
-    A state is what is left to visit, each (node, share), the box so far and the leaves reached.
+    A state holds the nodes left to visit, as (node, share), the box so far and the leaves reached.
     States are never changed, only replaced.
     """
 
@@ -40,7 +40,7 @@ class _Cells:
         self.tree, self.missing = tree, missing
         self.cuts = Cuts(tree)
         tests = (tree.missing == SHARE) & (tree.kind != LEAF)
-        # As Tree.predict: such a row is decided by the mixture, even if it ends in one leaf.
+        # As in Tree.predict, the mixture decides such a row even if it ends in a single leaf.
         self.mixed = bool(self.missing & set(tree.feature[tests].tolist()))
 
     def find(self):
@@ -53,7 +53,7 @@ class _Cells:
                 if count > _MOST_BOXES:
                     raise ValueError(
                         "The missing values can be shared among the leaves in more than "
-                        f"{_MOST_BOXES:,} ways; fill in some of them before."
+                        f"{_MOST_BOXES:,} ways; fill in some of them first."
                     )
                 yield (*self._decide(reached), box)
                 continue
@@ -65,7 +65,7 @@ class _Cells:
                 stack.append(((*following, *rest), narrowed, reached))
 
     def _steps(self, node, share, box):
-        """(Nodes with shares, box) of each way on from a test."""
+        """(Nodes with shares, box) for each continuation after a test."""
         tree, f = self.tree, int(self.tree.feature[node])
         children = [int(child) for child in tree.children(node)]
         if f in self.missing:
@@ -82,7 +82,7 @@ class _Cells:
         ]
 
     def _decide(self, reached):
-        """The heaviest leaf, and the class."""
+        """The leaf with the largest share, and the class."""
         tree = self.tree
         heaviest = max(reached, key=lambda entry: entry[1])[0]
         if not self.mixed:

@@ -1,4 +1,4 @@
-"""How far apart two cases are: the scale of each attribute and the cost of changing it."""
+"""The distance between two cases: the scale of each attribute and the cost of changing it."""
 
 from collections.abc import Mapping
 from numbers import Integral
@@ -17,9 +17,9 @@ from keeptree.tree import Tree
 class Metric(Savable, BaseEstimator):
     """Euclidean distance over scaled attributes.
 
-    A numeric attribute counts its difference divided by its scale, a nominal one what it costs to
-    change one category into another; both are multiplied by the attribute's own cost. A missing
-    value costs nothing.
+    A numeric attribute contributes its difference divided by its scale, a nominal attribute the
+    cost of changing one category into another; both are multiplied by the attribute's own cost. A
+    missing value contributes nothing.
 
     Parameters
     ----------
@@ -27,22 +27,23 @@ class Metric(Savable, BaseEstimator):
         Scale of a numeric attribute: its standard deviation or its range in the training sample.
         A constant attribute has scale 1.
     scales : array-like of shape (n_features,) or dict, optional
-        Scales of your own, in the units of the data; a dict has some of them by name or position.
+        Your own scales, in the units of the data; a dict sets some of them by name or position.
     costs : array-like of shape (n_features,) or dict, optional
-        How much a change of each attribute counts beyond its scale. Default: 1.
+        Factor that multiplies a change of each attribute. Default: 1.
     nominal : {"overlap", "value-difference"} or dict, default="overlap"
-        Cost of changing a category: 1; or how much the class proportions of the two categories
-        differ (Stanfill and Waltz 1986; needs ``y``); or, by name or position of the attribute, a
-        matrix of your own (from row to column, zero diagonal), 0/1 where there is none.
+        Cost of changing a category: 1; or the difference between the class proportions of the two
+        categories (Stanfill and Waltz 1986; needs ``y``); or a dict of your own cost matrices (from
+        row to column, zero diagonal) by name or position of the attribute; attributes without one
+        cost 1.
 
     Attributes
     ----------
     scale_, center_ : ndarray of shape (n_features,)
-        Scale and centre of each numeric attribute, 1 and 0 for a nominal one.
+        Scale and centre of each numeric attribute; 1 and 0 for a nominal attribute.
     factor_ : ndarray of shape (n_features,)
-        What a difference is multiplied by: cost divided by scale.
+        Factor that multiplies a difference: cost divided by scale.
     category_costs_ : list
-        For each nominal attribute that the tree tests the matrix of costs, None for the others: a
+        Matrix of costs for each nominal attribute that the tree tests, None for the others: a
         matrix over all labels of an identifier would not fit into memory.
 
     Examples
@@ -80,14 +81,14 @@ class Metric(Savable, BaseEstimator):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Measure the training sample.
+        """Measure the scale of each attribute on a training sample.
 
         Parameters
         ----------
         X : ndarray of shape (n, n_features)
-            As ``tree.encode`` returns it.
+            Matrix returned by ``tree.encode``.
         tree : Tree
-            Names and categories of the attributes.
+            Tree that provides the names and categories of the attributes.
         y : array-like of shape (n,), optional
             Classes, for ``nominal="value-difference"``.
         sample_weight : array-like of shape (n,), optional
@@ -107,7 +108,7 @@ class Metric(Savable, BaseEstimator):
         y: NDArray[Any] | None = None,
         sample_weight: NDArray[Any] | None = None,
     ) -> Self:
-        """``fit`` for a caller that has the spread of the columns; X is for value differences."""
+        """``fit`` for callers that know the spread of the columns; X serves value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
                 f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
@@ -130,7 +131,7 @@ class Metric(Savable, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """Raise a ValueError if a parameter that was read from a file is not allowed."""
+        """Raise a ValueError if a parameter read from a file is not allowed."""
         kind, nominal = isinstance(self.kind, str), isinstance(self.nominal, str)
         expect(kind and self.kind in _SPREADS, f"a metric of kind {self.kind!r:.50} is not known")
         known = nominal and self.nominal in ("overlap", "value-difference")
@@ -186,7 +187,7 @@ class Metric(Savable, BaseEstimator):
 
 
 def read_metric(metric):
-    """Metric of a name, or the one given; a ValueError for anything else."""
+    """Return the metric of a name, or the given one; a ValueError for anything else."""
     if isinstance(metric, str):
         return Metric(metric)
     if isinstance(metric, Metric):
@@ -197,7 +198,7 @@ def read_metric(metric):
 
 
 def column_number(tree, key, what):
-    """Column of a name or a position."""
+    """Return the column with a name or at a position."""
     names = tree.feature_names or ()
     if isinstance(key, str) and key in names:
         return names.index(key)
@@ -209,7 +210,7 @@ def column_number(tree, key, what):
 
 
 def _standard(low, high, mean, deviation):
-    # A constant column has its value as the mean, whatever rounding does.
+    # The mean of a constant column is its value, despite rounding.
     return np.where(low < high, mean, low), _or_one(np.where(low < high, deviation, 0.0))
 
 
@@ -221,12 +222,12 @@ _SPREADS = {"minmax": _minmax, "standard": _standard}
 
 
 def _or_one(scale):
-    """The scale, or 1 where it is too large or too small for a number."""
+    """The scale, or 1 where it overflows or underflows."""
     return np.where((scale > 1e-300) & (scale < 1e300), scale, 1.0)
 
 
 def _override(values, given, tree, what):
-    """Put the user's numbers into ``values``, checked."""
+    """Check the user's numbers and write them into ``values``."""
     if given is None:
         return
     if isinstance(given, Mapping):
@@ -268,7 +269,7 @@ def _own_matrix(matrix, n, name):
 
 
 def _value_difference(codes, y, sample_weight, n):
-    """Distance of the class proportions of categories; an unseen one has those of the sample."""
+    """Distances between class proportions of categories; unseen ones take those of the sample."""
     labels, classes = np.unique(np.asarray(y), return_inverse=True)
     weight = np.ones(len(classes)) if sample_weight is None else np.asarray(sample_weight)
     kept = ~np.isnan(codes)

@@ -1,7 +1,7 @@
-"""Rows beside the grid: a case may have 2.3 in a column of whole numbers.
+"""Rows off the grid: a case may have 2.3 in a column of whole numbers.
 
-A program measures from one multiple to another. What such a value costs to change depends on the
-side of the threshold it lies on, so here the boxes of all regions are priced one by one.
+A program measures between multiples. For a value off the grid, the cost of a change depends on the
+side of the threshold, so this module prices the boxes of all regions one by one.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ from keeptree.tree import NUMERIC
 
 
 class Settled(NamedTuple):
-    """Nearest regions of rows: distance, separator, class, and the point in it."""
+    """Nearest regions of rows: distance, separator, class, and the nearest point."""
 
     distance: np.ndarray
     separator: np.ndarray
@@ -26,7 +26,7 @@ class Settled(NamedTuple):
 
 
 class OffGrid:
-    """Distances of rows that have a number which is no multiple of its column's step.
+    """Distances of rows with a number that is not a multiple of its column's step.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class OffGrid:
         self._regions = None
 
     def find_rows(self, X):
-        """Which rows of an encoded matrix are such."""
+        """Return which rows of an encoded matrix are off the grid."""
         return off_grid(X, self.step)
 
     def signed_distances(self, X):
-        """Class-algebraic distances: (n, 1), of the first of two classes, or (n, K)."""
+        """Return class-algebraic distances: (n, K), or (n, 1) for the first of two classes."""
         n_classes = len(self.tree.classes)
         to_class = np.empty((len(X), n_classes))
         for c in range(n_classes):
@@ -63,7 +63,7 @@ class OffGrid:
         return np.where(to_class > 0, to_class, 0.0 - others)
 
     def nearest(self, X, wanted, fill=False):
-        """Nearest regions of the classes ``wanted``, of any other than its own where negative."""
+        """Return the nearest regions of the classes ``wanted``; -1 wants any other class."""
         own = classes_of(self.tree, X)
         box, distance = self._cheapest(X, own, wanted)
         box[wanted == own], distance[wanted == own] = -1, 0.0
@@ -72,7 +72,7 @@ class OffGrid:
         return Settled(distance, separator, label, self._points(X, box, label))
 
     def _project(self, X, box, fill=False):
-        """Distance to the closure of boxes, infinite for -1, and separators."""
+        """Distances to the closure of boxes (infinite for box -1), and separators."""
         distance, separator = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
         any_class = np.full(len(X), -1)
         arguments = (self._boxes[1], fill, any_class, any_class, box, distance, separator)
@@ -80,7 +80,7 @@ class OffGrid:
         return distance, separator
 
     def _measure(self, X, box):
-        """What it costs to enter boxes: to a multiple where there is a step, else to the closure.
+        """Cost of entering boxes: up to a multiple where there is a step, else up to the closure.
 
         A missing value costs nothing.
         """
@@ -88,11 +88,11 @@ class OffGrid:
         compiled.move_rows(np.ascontiguousarray(X), box, self._boxes[1], self._rules, False, moved)
         moves = (moved - X)[:, gridded] * self.metric.factor_[gridded]
         rest, _ = self._project(np.where(gridded, moved, X), box)
-        with np.errstate(over="ignore"):  # of a huge number: infinitely far
+        with np.errstate(over="ignore"):  # huge numbers overflow: infinitely far
             return np.hypot(rest, np.sqrt(np.nansum(moves**2, axis=1)))
 
     def _points(self, X, box, label):
-        """Rows moved into boxes; missing values only where the row is not decided without them."""
+        """Rows moved into boxes; missing values are filled only where the decision needs them."""
         X, point = np.ascontiguousarray(X), np.empty(X.shape)
         _, priced = self._boxes
         compiled.move_rows(X, box, priced, self._rules, False, point)
@@ -106,7 +106,7 @@ class OffGrid:
         return point
 
     def _cheapest(self, X, own, wanted):
-        """Box (-1 for none) of the cheapest change, and its cost."""
+        """Box of the cheapest change (-1 for none), and its cost."""
         box = np.empty(len(X), dtype=np.int64)
         patterns, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
         for g, missing in enumerate(patterns):

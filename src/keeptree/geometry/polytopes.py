@@ -1,8 +1,8 @@
 """The regions of a tree with oblique tests: polytopes of one class each, and rows moved into them.
 
 A region is a box (``keeptree.geometry.boxes``) cut by the half-spaces of its oblique tests. The
-functions at the end do for such a tree what those of ``keeptree.geometry.projection`` do for one
-without.
+functions at the end do for such a tree what ``keeptree.geometry.projection`` does for a tree
+without oblique tests.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from keeptree.geometry.boxes import Boxes, Cuts, category_prices
 from keeptree.geometry.rows import check_finite, classes_of, round_columns
 from keeptree.tree import LEAF, OBLIQUE
 
-_THIN = 1e-9  # in units of the metric: a region without a ball of this radius counts as empty
+_THIN = 1e-9  # in the metric: a region that contains no ball of this radius counts as empty
 _NUDGES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)  # into a region
 _UNREACHABLE, _MIXED = -1, -2
 
 
 class Half(NamedTuple):
-    """A half-space: ``sign * value <= sign * bound`` of a column, or of a sum of columns."""
+    """A half-space: ``sign * value <= sign * bound`` for a column or a weighted sum of columns."""
 
     terms: tuple  # pairs of a column and its weight
     sign: int
@@ -35,7 +35,7 @@ class Half(NamedTuple):
 
     @property
     def is_column(self):
-        """Whether it is one of a column as it is."""
+        """Whether the half-space bounds a single column."""
         return len(self.terms) == 1 and self.terms[0][1] == 1.0
 
 
@@ -50,10 +50,10 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class PolytopeProgram:
-    """The polytopes of a tree, as compiled functions read them, and their boxes.
+    """The polytopes of a tree in the form that compiled functions read, and their boxes.
 
-    ``columns[r]`` and ``normals[r]`` have the columns that polytope r asks for and, in the metric,
-    the normals of its half-spaces; ``becomes`` belongs to the tables of ``polytopes``.
+    ``columns[r]`` lists the columns that polytope r restricts, and ``normals[r]`` the normals of
+    its half-spaces in the metric; ``becomes`` belongs to the tables of ``polytopes``.
     """
 
     polytopes: Polytopes
@@ -67,12 +67,12 @@ class PolytopeProgram:
 
     @property
     def classes(self):
-        """Classes that have a region."""
+        """Classes that have at least one region."""
         return np.unique(self.boxes.label)
 
 
 def compile_polytopes(tree, metric):
-    """Program of a classification tree with oblique tests under a fitted metric."""
+    """Return the program of a classification tree with oblique tests under a fitted metric."""
     costs = metric.category_costs_.__getitem__
     leaves = list(walk_regions(tree, lambda node: (tree.children(node).tolist(), True)))
     probe = pack(tree, leaves, metric.factor_, metric.center_, costs)
@@ -85,10 +85,10 @@ def compile_polytopes(tree, metric):
 
 
 def walk_regions(tree, ways):
-    """Yield regions in preorder: the leaves, and nodes where the way ends.
+    """Yield regions in preorder: leaves, and nodes at which the walk ends.
 
-    ``ways(node)`` has the children that lead on from a test and whether the test narrows their
-    regions; None if the way ends there.
+    ``ways(node)`` returns the children to visit and whether the test narrows their regions, or None
+    if the walk ends at this node.
     """
     cuts, stack = Cuts(tree), [(0, {}, {})]
     while stack:
@@ -109,7 +109,7 @@ def walk_regions(tree, ways):
 
 
 def _cut(tree, halves, node, child):
-    """The half-spaces of a node and that of its oblique test; of parallel ones the tighter."""
+    """The half-spaces of a node with that of its oblique test; the tighter of two parallel ones."""
     sign, bound = 1 if child == tree.children(node)[0] else -1, float(tree.threshold[node])
     key = tree.terms(node), sign
     if key in halves and sign * halves[key].bound <= sign * bound:
@@ -118,7 +118,7 @@ def _cut(tree, halves, node, child):
 
 
 def _common_labels(tree, leaves, reached):
-    """For each node the class that all leaves which can be reached share, or a code for none."""
+    """For each node the common class of all reachable leaves below it, or a code for none."""
     label = np.full(tree.n_nodes, _UNREACHABLE)
     for region, inside in zip(leaves, reached, strict=True):
         sides = region.box.values()
@@ -134,7 +134,7 @@ def _common_labels(tree, leaves, reached):
 
 
 def _can_be_reached(program):
-    """Which polytopes have an inside: those that a case enters with some room on every side."""
+    """Which polytopes have an interior, with some room on every side."""
     polytopes = program.polytopes
     inside, n = _shrunk(polytopes, _THIN), len(polytopes.label)
     rows = np.repeat(np.nan_to_num(program.center)[None], n, axis=0)
@@ -149,7 +149,7 @@ def _can_be_reached(program):
 
 
 def _shrunk(polytopes, by):
-    """The polytopes with every half-space moved inward, by so much in the metric."""
+    """The polytopes with every half-space moved inward by a distance in the metric."""
     return polytopes._replace(bound=polytopes.bound - polytopes.sign * by / polytopes.length)
 
 
@@ -162,16 +162,16 @@ def _solve(polytopes, rows, region):
 
 
 def pack(tree, regions, factor, center, costs, permitted=None, fixed=()):
-    """The program of regions.
+    """Return the program of some regions.
 
     Parameters
     ----------
     tree : Tree
-        Whose regions they are.
+        The tree that the regions belong to.
     regions : list of Region
-        Half-spaces may be added to those of the tree, with -1 as their test.
+        Their half-spaces may include more than those of the tree; these have -1 as their test.
     factor, center : ndarray of shape (n_features,)
-        What a unit of each numeric attribute costs, and where its values lie.
+        Cost of one unit of each numeric attribute, and the centre of its values.
     costs, permitted : callable
         As for :meth:`keeptree.geometry.boxes.Boxes.price`.
     fixed : sequence of int
@@ -241,14 +241,14 @@ def _sides(box):
 
 
 def _in_own_span(normal):
-    """Normals in coordinates of their own span, if that has fewer than there are columns."""
+    """Normals in coordinates of their own span, if its dimension is smaller."""
     if normal.shape[0] >= normal.shape[1]:
         return normal
     return np.linalg.qr(normal.T, mode="r").T
 
 
 def _price(tree, boxes, costs, permitted):
-    """What each category of the nominal sides costs to become an allowed one, and which."""
+    """For each category of nominal sides, the cheapest change to an allowed one and its cost."""
     cost, becomes = np.empty(len(boxes.allowed)), np.empty(len(boxes.allowed), dtype=np.int64)
     for f, table in boxes.tables:
         end = table + len(tree.categories[f])
@@ -275,7 +275,7 @@ def fill_signed(program, tree, X, start, stop, out):
 
 
 def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
-    """Fill ``found`` for the rows start to stop; return those with missing values, and points."""
+    """Fill ``found`` for the rows start to stop; return rows with missing values, and points."""
     rows, own = _read(program, tree, X, start, stop)
     wanted = np.full(len(rows), -1) if wanted is None else wanted
     polytopes = program.polytopes
@@ -290,7 +290,7 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     given = X[start:stop][missing]
     move_rows(program, tree, given, found.region[missing], points)
     lost = np.flatnonzero(classes_of(tree, points) != found.label[missing])
-    if len(lost):  # give the missing values a place, too
+    if len(lost):  # fill in the missing values, too
         filled = np.where(np.isnan(given[lost]), program.center, given[lost])
         part = np.empty(filled.shape)
         move_rows(program, tree, filled, found.region[missing[lost]], part)
@@ -299,10 +299,10 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
 
 
 def move_rows(program, tree, rows, region, out):
-    """Fill ``out`` with rows moved into their regions; those with a negative one stay.
+    """Fill ``out`` with rows moved into their regions; rows with region -1 stay.
 
-    They are moved a little further than to the border, as little as lets the tree itself put them
-    inside; a missing value stays missing.
+    Rows move slightly beyond the border, just far enough for the tree itself to place them inside.
+    Missing values stay missing.
     """
     rows = np.asarray(rows, dtype=np.float64)
     out[:] = rows
@@ -338,27 +338,27 @@ def _moved(program, row, r, force):
 
 
 def _within(value, low, high, single):
-    """A number inside, as the model compares it: itself, or the end that it passed."""
+    """The nearest number inside, as the model compares it: the number itself or an end."""
     with np.errstate(over="ignore"):
         compared = float(np.float32(value)) if single else value
     return high if compared > high else low if compared < low else value
 
 
 def _is_inside(program, tree, points, region):
-    """Whether the tree sends points below the nodes of their regions; with gaps, to their class."""
+    """Whether the tree sends points to their regions or, if values are missing, to their class."""
     gaps = np.isnan(points).any(axis=1)
     inside = np.zeros(len(points), dtype=bool)
     leaf = tree.route(points, strict=False)
     for i, r in enumerate(region):
         if gaps[i]:
-            inside[i] = True  # the caller looks
+            inside[i] = True  # the caller checks
         else:
             inside[i] = program.boxes.node[r] in tree.path(leaf[i])
     return inside
 
 
 def _read(program, tree, X, start, stop):
-    """The rows start to stop as the model compares them, checked, and their classes."""
+    """Check the rows start to stop; return them as the model compares them, and their classes."""
     check_finite(X[start:stop], tree, start)
     rows = X[start:stop]
     missing = np.isnan(rows).any(axis=1)
@@ -366,6 +366,6 @@ def _read(program, tree, X, start, stop):
         try:
             tree.route(rows[missing])
         except ValueError:
-            tree.route(X)  # the same complaint, with the number of the row in X
+            tree.route(X)  # the same error, with the number of the row in X
             raise
     return round_columns(rows, program.rounded), classes_of(tree, rows)

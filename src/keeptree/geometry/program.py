@@ -19,7 +19,7 @@ from keeptree.geometry.polytopes import compile_polytopes
 from keeptree.geometry.regions import find_regions
 from keeptree.tree import NUMERIC
 
-# Of scaled coordinates: their squares, added over any number of columns, stay finite.
+# Limit of scaled coordinates: the sum of their squares stays finite for any number of columns.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
 _LARGEST = 1e38  # centre and factor in float32
 
@@ -28,9 +28,9 @@ _LARGEST = 1e38  # centre and factor in float32
 class Program:
     """The program of a tree in both precisions, and the boxes of its regions.
 
-    On a grid it is for rows whose numbers are multiples of the steps; the others are ``off_grid``.
-    Multiples are compared as they are, so that the columns without a step must be ``rounded`` to
-    float32 before, if the model compares in that.
+    On a grid, the program serves rows whose numbers are multiples of the steps; ``off_grid`` serves
+    the others. Multiples are compared without rounding, so if the model compares in float32, the
+    columns without a step must be ``rounded`` first.
     """
 
     single: SingleProgram
@@ -42,14 +42,14 @@ class Program:
 
     @property
     def classes(self):
-        """Classes that have a region."""
+        """Classes that have at least one region."""
         return self.double.classes
 
 
 def compile_program(tree, metric, step=None):
-    """Program of a classification tree under a fitted metric; of polytopes if it is oblique.
+    """Return the program of a classification tree under a fitted metric, of polytopes if oblique.
 
-    With the step of each column (0: any number) it measures to the multiples of the steps.
+    Given the step of each column (0 for any number), it measures to the multiples of the steps.
     """
     if tree.has_oblique:
         return compile_polytopes(tree, metric)
@@ -70,7 +70,7 @@ def compile_program(tree, metric, step=None):
 
 
 def _write(kind, dtype, tree, metric, order, boxes, rounds):
-    """The program in one precision; it ``rounds`` what it compares to float32, or not."""
+    """The program in one precision; ``rounds``: whether values are rounded to float32."""
     columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used], dtype=np.int64)
     raw, f, limit = np.array(order.bounds), columns[:, 0], _LIMIT[dtype]
     factor = np.where(columns[:, 1] > 0, 1.0, metric.factor_[f])
@@ -89,7 +89,7 @@ def _write(kind, dtype, tree, metric, order, boxes, rounds):
         placed = (raw - frame[at, 0, None]).astype(dtype) * frame[at, 1, None].astype(dtype)
         placed = np.clip(placed, -frame[at, 2, None], frame[at, 2, None]).astype(dtype)
         width = (placed[:, 1:] - placed[:, :1]) * scale[at, None]
-    width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])  # no older bound: infinite
+    width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])  # no previous bound: infinite
     return kind(
         columns=columns,
         rest=np.setdiff1d(np.arange(tree.n_features), f),
@@ -107,11 +107,11 @@ def _write(kind, dtype, tree, metric, order, boxes, rounds):
 
 
 class _Order:
-    """Steps, in an order in which a slot is needed for as short as possible.
+    """Steps, in an order that frees every slot as early as possible.
 
-    A step writes the slots of both children and frees their parent's; the child that needs fewer
-    goes first. A chain needs three slots, any tree about the logarithm of its size. A nominal test
-    keeps its slot until its last child.
+    A step writes the slots of both children and frees that of their parent; the child that needs
+    fewer slots comes first. A chain needs three slots, and any tree about the logarithm of its
+    size. A nominal test keeps its slot until its last child.
     """
 
     def __init__(self, regions, n_classes, category_costs):
@@ -135,8 +135,8 @@ class _Order:
         self._emit(root)
 
     def _emit(self, root):
-        # A task: a node, its slot and the link that leads to it; or, with the parent's slot and the
-        # chain of its steps, a nominal edge yet to be taken, and whether it is the last.
+        # A task is a node, its slot and the link that leads to it; or a nominal edge still to be
+        # followed, with the parent's slot, the chain of its steps, and whether it is the last edge.
         tasks = [(root, 0, None, None, False)]
         while tasks:
             node, slot, link, edge, last = tasks.pop()
@@ -163,7 +163,7 @@ class _Order:
                 self.free.append(slot)
 
     def _follow(self, link):
-        """Note that ``link``, a step and a side, leads to the step emitted last; its number."""
+        """Let ``link``, a step and a side, lead to the step emitted last; return its number."""
         step = len(self.steps) - 1
         self.links.append([-1, -1])
         if link is not None:
@@ -171,7 +171,7 @@ class _Order:
         return step
 
     def _by_need(self, below):
-        """The children that are tested further; on a stack the one that needs least comes last."""
+        """The children that are tested further, the one that needs the fewest slots last."""
         inner = [(child, edge) for child, edge in below if child not in self.number]
         return sorted(inner, key=lambda item: -self.need[item[0]])
 
@@ -181,9 +181,9 @@ class _Order:
         return slot
 
     def _nominal(self, edge, source, target, region, chain):
-        """Step to one child of a nominal test; returns the link to the child's own step.
+        """Emit the step to one child of a nominal test; return the link to the child's own step.
 
-        ``chain`` holds the link that leads here, and then the one to the test's next step.
+        ``chain`` holds the link that leads here, and afterwards the link to the test's next step.
         """
         code = NOMINAL | LEFT_REGION * (region >= 0)
         column = self.column[edge.feature]
@@ -196,7 +196,7 @@ class _Order:
         return step, 0
 
     def _grow(self, edge):
-        """By how much the squared costs of the categories grow over those of the older side."""
+        """Growth of the squared costs of the categories over those of the previous side."""
         costs = self.category_costs[edge.feature]
         new = category_prices(costs, edge.after.allowed)[0] ** 2
         if not edge.before.nominal:
@@ -204,10 +204,11 @@ class _Order:
         return new - category_prices(costs, edge.before.allowed)[0] ** 2
 
     def _numeric(self, below, source, link):
-        """Steps to both children; of each that is tested further its slot and the link to it.
+        """Emit the steps to both children; return slot and link of each that is tested further.
 
-        One step leads to both if they share a bound, the threshold. On a grid they do not: then a
-        step leads to the left child and to the same box once more, and one to the right child.
+        One step leads to both children if they share a bound, the threshold. On a grid they do not:
+        then one step leads to the left child and to the same box again, and another to the right
+        child.
         """
         if len({edge.bounds[0] for _, edge in below}) == 1:
             return self._split(below, source, link)
@@ -216,9 +217,9 @@ class _Order:
         return places | self._split([right], *places.pop(None))
 
     def _split(self, below, source, link, again=False):
-        """One step; ``again``: its right side is the same box, the place of None.
+        """Emit one step; ``again``: its right side is the same box, which replaces None.
 
-        A side that nothing reaches competes for a class that is not there.
+        A side that nothing reaches competes for a class that does not exist.
         """
         code, places, olds = LEFT_REGION | RIGHT_REGION, {}, [np.inf, -np.inf]
         target, region = [self.n_classes] * 2, [0, 0]
@@ -236,7 +237,7 @@ class _Order:
         if again:
             code, target[1] = code ^ RIGHT_REGION, self._take()
             places[None] = target[1], (step, 1)
-            olds[1] = bound  # nothing is added
+            olds[1] = bound  # adds nothing
         self.free.append(source)
         code |= BOUNDED * bool(np.isfinite(olds).any())
         column = self.column[below[0][1].feature]
@@ -246,7 +247,7 @@ class _Order:
         return places
 
     def _needs(self):
-        """For each inner node how many slots its sub-tree needs, its own included."""
+        """For each inner node, the number of slots that its subtree needs, including its own."""
         need = {}
         for node in reversed(self.children):
             below = self.children[node]
@@ -258,14 +259,14 @@ class _Order:
 
 
 def _first(node, regions):
-    """The node itself, or below it the first whose box differs from its only child's."""
+    """The first node from here down whose box differs from that of its only child."""
     while node in regions.children and regions.edge[regions.children[node][0]] is None:
         node = regions.children[node][0]
     return node
 
 
 def _branching(root, regions):
-    """Children (with their edges) of each node that the program visits, parents first."""
+    """Children and their edges for each node that the program visits, parents first."""
     children, todo = {}, [root]
     while todo:
         node = todo.pop()

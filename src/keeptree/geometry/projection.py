@@ -1,4 +1,4 @@
-"""Project rows of an encoded matrix on the nearest regions: run a program, then move the rows."""
+"""Project rows of an encoded matrix onto the nearest regions: run a program, then move the rows."""
 
 from typing import NamedTuple
 
@@ -10,18 +10,18 @@ from keeptree._compiled.program import SAW_NAN, NearestRegions
 from keeptree.geometry import polytopes
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows, round_columns
 
-# Steps from which on it is faster to search a program for each row than to run all of it: where
-# the regions of all of many classes are asked for, and where those of one are (by measurement);
-# in single precision (True) and in double.
+# Number of steps above which searching a program row by row is faster than running all of it, as
+# measured: for the regions of all of many classes, and for those of one class; in single precision
+# (True) and in double.
 _MANY = {True: (50_000, 4_000), False: (10_000, 1_800)}
 
-_NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are asked for
+_NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are requested
 
-_ID_BITS = 16  # of a squared distance's mantissa that hold a region's number; more if needed
+_ID_BITS = 16  # bits of a squared distance's mantissa that hold a region's number; more if needed
 
 
 class Found(NamedTuple):
-    """Nearest regions of rows: see ``keeptree.geometry.boundary.Nearest``."""
+    """Nearest regions of rows; ``keeptree.geometry.boundary.Nearest`` documents the fields."""
 
     region: np.ndarray
     distance: np.ndarray
@@ -30,20 +30,20 @@ class Found(NamedTuple):
 
     @classmethod
     def empty(cls, n):
-        """Room for n rows."""
+        """Return empty fields for n rows."""
         region, separator, label = (np.empty(n, dtype=np.int64) for _ in range(3))
         return cls(region, np.empty(n), separator, label)
 
     def part(self, start, stop):
-        """The rows start to stop."""
+        """Return views of the rows start to stop."""
         return Found(*(column[start:stop] for column in self))
 
 
 def fill_signed(program, tree, X, start, stop, out):
     """Fill ``out`` with the class-algebraic distances of the rows start to stop of ``X``.
 
-    ``out`` is C-contiguous, float32 or float64, with a column per class, or one column (of the
-    first class) if there are two. The rows are checked on the way: see ``check_rows``.
+    ``out`` is C-contiguous, float32 or float64, with one column per class, or a single column (for
+    the first class) if there are two. The rows are checked as they are read: see ``check_rows``.
     """
     if isinstance(program, polytopes.PolytopeProgram):
         return polytopes.fill_signed(program, tree, X, start, stop, out)
@@ -53,17 +53,17 @@ def fill_signed(program, tree, X, start, stop, out):
         rows = X[start:stop]
         beside = program.off_grid.find_rows(rows)
         if len(beside):
-            with np.errstate(over="ignore"):  # of a huge number: infinitely far
+            with np.errstate(over="ignore"):  # huge numbers overflow: infinitely far
                 out[beside] = program.off_grid.signed_distances(rows[beside])
 
 
 def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
-    """Fill ``found`` for the rows start to stop: the region of the class ``wanted``, or any other.
+    """Fill ``found`` for the rows start to stop with regions of the class ``wanted``, or any other.
 
-    If ``fill`` missing values are given a place inside in any case, else only if the row would not
-    be decided as it should be without one. Returns rows with their points: those with missing
-    values and a region, for it is not known otherwise whether the values must be given a place, and
-    those off the grid.
+    With ``fill``, missing values are always replaced by values inside the region; otherwise only if
+    the tree would not decide the row as wanted without them. Returns some rows with their points:
+    those with missing values and a region, whose points decide whether the values must be filled
+    in, and those off the grid.
     """
     if isinstance(program, polytopes.PolytopeProgram):
         return polytopes.find_nearest(program, tree, X, start, stop, found, wanted, fill)
@@ -75,7 +75,8 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     if seen & SAW_NAN:
         missing = np.flatnonzero(np.isnan(rows).any(axis=1))
         own[missing] = -1
-    # On a threshold, or where a value is missing, several classes touch: the tree itself decides.
+    # On a threshold, or where a value is missing, several classes touch, so the tree itself
+    # decides.
     undecided = np.flatnonzero(own < 0)
     if len(undecided):
         own[undecided] = classes_of(tree, rows[undecided])
@@ -90,7 +91,7 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
 
 
 def move_rows(program, tree, rows, region, out, fill=False):
-    """Fill ``out`` with rows moved into their regions; those with a negative one stay."""
+    """Fill ``out`` with rows moved into their regions; rows with region -1 stay."""
     if isinstance(program, polytopes.PolytopeProgram):
         return polytopes.move_rows(program, tree, rows, region, out)
     rows = np.ascontiguousarray(rows)
@@ -98,7 +99,7 @@ def move_rows(program, tree, rows, region, out, fill=False):
 
 
 def _rows(program, X, start, stop):
-    """The rows start to stop as the program takes them."""
+    """The rows start to stop in the form that the program reads."""
     if not len(program.rounded):
         return flat_rows(X, start, stop)
     return flat_rows(round_columns(X[start:stop], program.rounded), 0, stop - start)
@@ -116,7 +117,7 @@ def _find(program, rows, own, wanted, found, fill):
 def _run(program, rows, out, nearest=_NOTHING):
     """Run the program on rows: algebraic distances into ``out``, or regions if that is empty.
 
-    Returns the flags of what was seen.
+    Returns flags for missing and infinite values.
     """
     single = bool(out.dtype == np.float32)
     steps = program.single if single else program.double
@@ -130,7 +131,7 @@ def _run(program, rows, out, nearest=_NOTHING):
 
 
 def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
-    """Nearest regions of some rows once more, now that their own class is known."""
+    """Find the nearest regions of some rows again, now that their own class is known."""
     again, own_again = Found.empty(len(chosen)), own[chosen]
     part = _rows(program, rows[chosen], 0, len(chosen))
     _find(program, part, own_again, wanted[chosen], again, fill)
@@ -139,7 +140,7 @@ def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
 
 
 def _find_off_grid(off_grid, rows, wanted, found, fill, known, points):
-    """The same for rows off the grid; adds them and their points to those that are known."""
+    """Find the nearest regions of rows off the grid; add these rows and points to the known."""
     beside = off_grid.find_rows(rows)
     if not len(beside):
         return known, points
@@ -151,9 +152,9 @@ def _find_off_grid(off_grid, rows, wanted, found, fill, known, points):
 
 
 def _settle(program, tree, rows, missing, own, wanted, found):
-    """Points of rows with missing values, which may send the projection elsewhere.
+    """Compute the points of rows with missing values, which may send the projection elsewhere.
 
-    Then they are given a place inside too, and the separator is chosen accordingly.
+    If they do, the missing values are filled in too, and the separator is chosen again.
     """
     point = np.empty((len(missing), rows.shape[1]))
     if len(missing) == 0:
@@ -167,7 +168,7 @@ def _settle(program, tree, rows, missing, own, wanted, found):
         filled = np.empty((len(lost), rows.shape[1]))
         move_rows(program, tree, rows[again], region[lost], filled, fill=True)
         lost_again = classes_of(tree, filled) != label[lost]
-        # The region does not care about what is still missing, but a test inside it does.
+        # The region does not depend on what is still missing, but a test inside it does.
         filled[lost_again] = np.nan_to_num(filled[lost_again])
         point[lost] = filled
     return point

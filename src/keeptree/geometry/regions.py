@@ -1,7 +1,7 @@
 """The regions of a kept tree: boxes of one class each, and the edges that lead to them.
 
-Sub-trees whose leaves share a class are one region; leaves no representable number reaches are
-none. Everything is iterative: a chain of ten thousand tests is a tree too.
+A subtree whose leaves share a class is one region; leaves that no representable number reaches are
+not regions. All walks are iterative, so that a chain of ten thousand tests works too.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _UNREACHABLE, _MIXED = -1, -2
 
 
 class Edge(NamedTuple):
-    """How the box of a node narrows on the way to a child."""
+    """How a box narrows from a node to one of its children."""
 
     feature: int
     before: Side
@@ -24,12 +24,12 @@ class Edge(NamedTuple):
 
     @property
     def lower(self):
-        """Whether it is a lower bound that moves, instead of an upper one."""
+        """Whether the lower bound moves rather than the upper one."""
         return self.after.lower != self.before.lower
 
     @property
     def bounds(self):
-        """The new bound and the one it replaces, infinite if there was none."""
+        """The new bound and the bound that it replaces, infinite if there was none."""
         if self.lower:
             return self.after.lower, self.before.lower
         return self.after.upper, self.before.upper
@@ -37,15 +37,15 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Regions:
-    """Boxes of the regions and the tree above them."""
+    """Boxes of the regions, and the tree above them."""
 
     boxes: Boxes
-    children: dict  # of each node that is not a region: the children that can be reached
+    children: dict  # for each node that is not a region: the reachable children
     edge: dict  # the Edge to each child, None if it does not narrow the box
 
 
 def find_regions(tree, step=None):
-    """Regions of a classification tree; with the step of each column, those of its multiples."""
+    """Return the regions of a classification tree; given column steps, those of the multiples."""
     refuse_oblique(tree, "have no boxes", "measure distances with kt.Boundary")
     cuts = Cuts(tree, step)
     label, found, children, edge = _common_labels(cuts), [], {}, {}
@@ -64,7 +64,7 @@ def find_regions(tree, step=None):
 
 
 def _walk(cuts, goes_on):
-    """Nodes in preorder with parent, box, and the parent's box: the same if it does not narrow."""
+    """Nodes in preorder with parent, box, and the parent's box (the same if nothing narrows)."""
     tree, stack = cuts.tree, [(0, -1, {})]
     while stack:
         node, parent, outer = stack.pop()
@@ -79,11 +79,12 @@ def _walk(cuts, goes_on):
 
 
 def _common_labels(cuts):
-    """For each node the class that all leaves which can be reached share, or a code for none."""
+    """For each node the common class of all reachable leaves below it, or a code for none."""
     tree = cuts.tree
     reached = np.zeros(tree.n_nodes, dtype=bool)
-    # A test may leave no number between its threshold and the bound of its box, yet narrow the
-    # box by that gap: such a node is not the same box as its only child, so it stays a test.
+    # A test may leave no number between its threshold and the bound of its box, and still narrow
+    # the box by that gap. The box of such a node differs from that of its only child, so it stays a
+    # test.
     narrow = np.zeros(tree.n_nodes, dtype=bool)
     for node, parent, box, _ in _walk(cuts, lambda node: reached[node]):
         side = box.get(int(tree.feature[parent])) if parent >= 0 else None

@@ -1,4 +1,4 @@
-"""Encoded rows: checked, as compiled functions read them, and as the tree decides them."""
+"""Encoded rows: checks, the layout that compiled functions read, and the tree's decisions."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from keeptree.data.labels import label_codes, plain
 
 
 def check_rows(tree, X, start, stop, seen):
-    """Raise for infinite values, and for missing ones without a rule, that a program has seen."""
+    """Raise for flagged infinite values, and for missing values that the tree has no rule for."""
     if seen & SAW_INF:
         check_finite(X[start:stop], tree, start)
     if seen & SAW_NAN:
@@ -15,14 +15,14 @@ def check_rows(tree, X, start, stop, seen):
         try:
             tree.route(rows[np.isnan(rows).any(axis=1)])
         except ValueError:
-            tree.route(X)  # the same complaint, with the number of the row in X
+            tree.route(X)  # the same error, with the number of the row in X
             raise
 
 
 def check_finite(X, tree, first=0):
-    """Raise if X, the rows from ``first`` on, has an infinite value."""
+    """Raise if X, which starts at row ``first``, contains an infinite value."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):  # cheap, and without a temporary
+        if np.isfinite(X.sum()):  # cheap, without a temporary array
             return
     infinite = np.isinf(X)
     if infinite.any():
@@ -34,7 +34,7 @@ def check_finite(X, tree, first=0):
 
 
 def flat_rows(X, start, stop):
-    """The rows start to stop as compiled functions read them."""
+    """Return the rows start to stop in the layout that compiled functions read."""
     if X.flags.c_contiguous:
         return Rows(X.reshape(-1), X.shape[1], 1, start, stop)
     if X.flags.f_contiguous:
@@ -43,7 +43,7 @@ def flat_rows(X, start, stop):
 
 
 def round_columns(X, columns):
-    """A copy of rows with some columns rounded to float32; finite numbers stay finite."""
+    """Return a copy of rows with some columns rounded to float32; finite numbers stay finite."""
     X = X.copy()
     for f in columns.tolist():
         limited = np.clip(X[:, f], -LARGEST_SINGLE, LARGEST_SINGLE)
@@ -52,7 +52,7 @@ def round_columns(X, columns):
 
 
 def classes_of(tree, X):
-    """Class of each row as ``tree.predict`` has it, or -1 where the tree has no answer."""
+    """Return the class of each row as ``tree.predict`` does, or -1 where the tree has no answer."""
     label = tree.label[tree.route(X, strict=False)].astype(np.int64)
     shared = tree.shared_rows(X)
     if len(shared):
@@ -64,7 +64,7 @@ def classes_of(tree, X):
 
 
 def wanted_classes(tree, target, n):
-    """Position of the class wanted for each of n rows; -1 for any other than the row's own.
+    """Return the position of the class wanted for each of n rows; -1 for any other class.
 
     ``target`` is None, one class, or a class for each row.
     """

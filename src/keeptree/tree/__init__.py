@@ -1,4 +1,4 @@
-"""The kept tree: frozen arrays that importers and learners fill and everything else reads."""
+"""The kept tree: frozen arrays that importers and learners create and everything else reads."""
 
 from keeptree.tree.branch import Branch
 from keeptree.tree.html import ShowsTree

@@ -1,4 +1,4 @@
-"""The arrays of a Tree as its constructor takes them: exact, sorted by class, frozen for good."""
+"""Prepare the arrays of a Tree: exact types, sorted classes, read-only memory."""
 
 import operator
 from types import MappingProxyType
@@ -8,7 +8,7 @@ import numpy as np
 from keeptree.data.labels import sorting_order
 from keeptree.tree.signature import read_signatures
 
-_MOST_FEATURES = 10_000_000  # a damaged file must not ask for all the memory
+_MOST_FEATURES = 10_000_000  # a damaged file must not exhaust the memory
 _REQUIRED = ("kind", "feature", "threshold", "child_start", "child", "missing", "counts")
 _DTYPES = {
     "kind": np.int8,
@@ -32,7 +32,7 @@ _DTYPES = {
 
 
 def complete(values):
-    """The constructor's arguments as read-only arrays and tuples, optional ones filled in."""
+    """Return the constructor's arguments as read-only arrays and tuples, defaults filled in."""
     done = dict(values)
     try:
         done["n_features"] = _count_features(values["n_features"])
@@ -70,7 +70,7 @@ def complete(values):
 
 
 def sort_classes(tree):
-    """What changes when the classes of a checked tree are sorted; nothing if they are."""
+    """Return the fields that change when the classes of a checked tree are sorted."""
     if tree.classes is None:
         return {}
     order = sorting_order(tree.classes)
@@ -93,7 +93,7 @@ def _count_features(number):
 
 
 def _exact(values, dtype):
-    """A new array of ``dtype``; a number that does not fit is an error, never a wrap-around."""
+    """A new array of ``dtype``; a number that does not fit is an error, never wrapped around."""
     raw = np.asarray(values)
     if np.issubdtype(dtype, np.integer):
         if raw.dtype.kind not in "iu" and raw.size:
@@ -101,13 +101,13 @@ def _exact(values, dtype):
         limits = np.iinfo(dtype)
         if raw.size and (raw.min() < limits.min or raw.max() > limits.max):
             raise ValueError(f"Not a tree: a number does not fit {np.dtype(dtype)}.")
-    elif raw.dtype.kind not in "iuf":  # NumPy would read numbers from text
+    elif raw.dtype.kind not in "iuf":  # NumPy would parse text as numbers
         raise ValueError(f"Not a tree: expected numbers, got {raw.dtype}.")
     return np.array(raw, dtype=dtype)
 
 
 def _object_safe(labels):
-    """Labels as a 1-D array; a mixture of types stays a mixture (NumPy would make it text)."""
+    """Labels as a 1-D array; mixed types stay mixed (NumPy would convert them to text)."""
     if isinstance(labels, np.ndarray):
         return labels.copy()
     labels = list(labels)
@@ -125,7 +125,7 @@ def _categories(categories, n_features):
 
 
 def frozen(array):
-    """A copy that nobody can make writeable again: its memory is not an array's own."""
+    """Return a copy that cannot be made writeable again, because no array owns its memory."""
     if array.dtype.hasobject:
         kept = array.copy()
         kept.flags.writeable = False

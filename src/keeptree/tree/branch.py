@@ -1,4 +1,4 @@
-"""What a test asks of the cases that follow one of its branches."""
+"""Branches: the condition that a test places on the cases that follow one of its branches."""
 
 import sys
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from keeptree.text import number_text
 from keeptree.tree.kinds import NOMINAL, OBLIQUE
 from keeptree.tree.oblique import combination_text
 
-_LARGEST = sys.float_info.max  # no number is above it, so that a test on it is one for missing ones
+_LARGEST = sys.float_info.max  # no number is above it: such a test only separates missing values
 
 
 @dataclass(frozen=True)
@@ -17,19 +17,19 @@ class Branch:
     Attributes
     ----------
     node, child : int
-        The node with the test, and where the branch leads.
+        The node with the test, and the child that the branch leads to.
     feature : int
         Column tested; -1 for an oblique test.
     name : str
-        Its name; of an oblique test the weighted sum.
+        Name of the column, or the weighted sum of an oblique test.
     sign : {"<=", ">"} or None
-        Side of the threshold; None for a nominal test.
+        Comparison with the threshold; None for a nominal test.
     threshold : float or None
         None for a nominal test.
     labels : tuple
-        Categories that a nominal test sends this way; empty for a numeric test.
+        Categories that a nominal test sends down this branch; empty for a numeric test.
     terms : tuple
-        Pairs of a column and its weight in the sum of an oblique test; empty for another.
+        Pairs of a column and its weight in the sum of an oblique test; otherwise empty.
 
     Examples
     --------
@@ -55,22 +55,22 @@ class Branch:
 
     @property
     def is_oblique(self):
-        """Whether a weighted sum of columns is compared with the threshold."""
+        """Whether the test compares a weighted sum of columns with its threshold."""
         return bool(self.terms)
 
     @property
     def columns(self):
-        """The columns tested: one, or those of a weighted sum."""
+        """The tested columns: one, or all columns of a weighted sum."""
         return tuple(feature for feature, _ in self.terms) or (self.feature,)
 
     @property
     def is_numeric(self):
-        """Whether a threshold is compared with."""
+        """Whether the test compares with a threshold."""
         return self.sign is not None
 
     @property
     def symbol(self):
-        """The sign as books print it: ``≤`` or ``>``."""
+        """The sign as it is printed in books: ``≤`` or ``>``."""
         return "≤" if self.sign == "<=" else self.sign
 
     def text(self, precision=6):
@@ -79,14 +79,14 @@ class Branch:
         Parameters
         ----------
         precision : int, default=6
-            Significant digits of the threshold; those before the point are never cut.
+            Significant digits of the threshold; digits before the decimal point are never dropped.
         """
         return f"{self.name} {self.relation(precision)}"
 
     def relation(self, precision=6):
         """Return the condition without the name: ``<= 2.5``, ``= red``, ``in {red, blue}``.
 
-        ``is missing`` and ``is known`` where a test asks for nothing else.
+        The result is ``is missing`` or ``is known`` if the test checks nothing else.
         """
         if self.is_numeric and self.threshold == _LARGEST:
             return "is known" if self.sign == "<=" else "is missing"

@@ -1,4 +1,4 @@
-"""What makes a Tree a tree: checked on construction and on load."""
+"""Checks that the arrays of a Tree form a tree, on construction and on load."""
 
 from functools import partial
 
@@ -9,13 +9,13 @@ from keeptree.data.table import count_categories
 from keeptree.savable import expect
 from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC, OBLIQUE, SHARE
 
-_TOLERANCE = 1e-6  # of counts that add up: fractional cases carry rounding
+_TOLERANCE = 1e-6  # relative, for sums of counts: fractional cases are rounded
 
 _expect = partial(expect, of="tree")
 
 
 def check_tree(tree):
-    """Raise a ValueError with one sentence if the arrays of ``tree`` do not form a tree."""
+    """Raise a ValueError if the arrays of ``tree`` do not form a tree."""
     _check_shapes(tree)
     _check_structure(tree)
     _check_tests(tree)
@@ -32,7 +32,7 @@ def _none_missing(labels):
 def _distinct(labels):
     try:
         return len({plain(label) for label in labels}) == len(labels)
-    except TypeError:  # a list or a dictionary is no label
+    except TypeError:  # a list or a dictionary is not a label
         return False
 
 
@@ -83,7 +83,7 @@ def _check_structure(tree):
     _expect((width[tree.kind == NUMERIC] == 2).all(), "a numeric test needs exactly two children")
     _expect((width[tree.kind == OBLIQUE] == 2).all(), "an oblique test needs exactly two children")
     _expect((width[tree.kind == NOMINAL] >= 1).all(), "a nominal test needs at least one child")
-    # Each node has one parent, so anything the root does not reach is a cycle.
+    # Each node has one parent, so nodes that the root does not reach form a cycle.
     _expect(_reached(tree) == n, "some nodes form a cycle that the root does not reach")
 
 
@@ -116,7 +116,7 @@ def _check_tests(tree):
 
 
 def _check_terms(tree):
-    """The weighted columns of the oblique tests, and of nothing else."""
+    """Check that oblique tests, and no other nodes, have weighted columns."""
     width, feature, weight = np.diff(tree.term_start), tree.term_feature, tree.term_weight
     _expect((width[tree.kind != OBLIQUE] == 0).all(), "only an oblique test has weights")
     _expect((width[tree.kind == OBLIQUE] >= 1).all(), "an oblique test has no weights")
@@ -158,7 +158,7 @@ def _check_categories(tree):
         parent[chosen], np.repeat(np.arange(len(tree.kind)), width)
     )
     _expect(own, "a nominal test must send its categories to its own children")
-    # A child may also be there for missing values alone.
+    # A child may also exist for missing values alone.
     follows = tree.missing[nominal]
     reached = np.union1d(chosen, follows[follows >= 0])
     shared = nominal[follows == SHARE]
@@ -187,7 +187,7 @@ def _check_missing(tree):
 def _check_counts(tree):
     counts = tree.counts
     _expect(
-        np.isfinite(counts).all() and (counts >= 0).all(), "counts must be finite, not negative"
+        np.isfinite(counts).all() and (counts >= 0).all(), "counts must be finite and not negative"
     )
     with np.errstate(over="ignore"):
         weight = counts.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""A Tree as a versioned JSON document; reading one trusts nothing."""
+"""A Tree as a versioned JSON document; everything is checked when it is read."""
 
 from dataclasses import MISSING
 
@@ -16,13 +16,13 @@ from keeptree.encoding import (
 
 FORMAT, VERSION = "keeptree.Tree", 3
 _OBLIQUE = ("term_start", "term_feature", "term_weight")  # since version 3
-_BEFORE = 2  # of trees without oblique tests, so that older KeepTrees read them
+_BEFORE = 2  # for trees without oblique tests, so that older versions can read them
 _UNSEALED = 1  # the last version whose files have no digest
 _NOT_THE_TREE = ("format", "version", "source", "signatures", "digest")
 
 
 def fields_to_dict(values):
-    """Return the fields of a Tree as plain values: lists, numbers, text, None for NaN."""
+    """Return the fields of a Tree as plain values: lists, numbers, text, and None for NaN."""
     encoded = {
         name: _ENCODERS.get(name, _to_plain)(value)
         for name, value in values.items()
@@ -33,16 +33,16 @@ def fields_to_dict(values):
 
 
 def identity(data):
-    """Return what of a tree's dictionary makes it this tree: nothing that later versions add.
+    """Return the part of a tree's dictionary that identifies the tree.
 
-    A field that is not set is left out, so that a new one does not change the digest of a tree
-    that does not use it.
+    A field that is not set is left out, so a field added by a later version does not change the
+    digest of trees that do not use it.
     """
     return {name: v for name, v in data.items() if v is not None and name not in _NOT_THE_TREE}
 
 
 def unsealed(document):
-    """Return the dictionary of a file whose digest fits; files of version 1 may have none."""
+    """Return the dictionary of a file after checking its digest, which version 1 may lack."""
     _check_kind(document)
     if "digest" not in document and document["version"] == _UNSEALED:
         return document
@@ -55,9 +55,9 @@ def dict_to_fields(data, declared):
     Parameters
     ----------
     data : object
-        What a file holds.
+        Content of a file.
     declared : sequence of dataclasses.Field
-        The fields of a Tree; those without a default must be there.
+        The fields of a Tree; those without a default are required.
     """
     _check_kind(data)
     data = check_seal(data) if "digest" in data else data
@@ -81,11 +81,11 @@ def _check_kind(data):
 
 
 def _is_sorted(declared):
-    """Whether the declared order of the classes, if there are any, is that of the sorted ones."""
+    """Whether the classes, if any, were declared in sorted order."""
     return declared is None or bool((np.diff(declared) == 1).all())
 
 
-# Fields that a document leaves out where they hold what is usual.
+# Fields that a document leaves out where they hold their default.
 _USUAL = {
     "declared": _is_sorted,
     "signatures": lambda signatures: not signatures,

@@ -1,4 +1,4 @@
-"""A Tree as a notebook shows it: an outline that folds, with the classes of every node as a bar."""
+"""A Tree in a notebook: a collapsible outline with a bar of class counts at every node."""
 
 from itertools import chain
 
@@ -7,16 +7,16 @@ from keeptree.text import count_text, number_text, plural
 from keeptree.tree.kinds import LEAF
 from keeptree.tree.text import branch_writer
 
-_MOST, _OPEN = 200, 4  # nodes that are shown, and how deep the outline is unfolded at first
+_MOST, _OPEN = 200, 4  # number of nodes shown, and depth to which the outline is expanded at first
 
 
 def tree_html(tree):
-    """Return the tree as a ``<section>``; a large one shows its first 200 nodes, level by level."""
+    """Return the tree as a ``<section>``; of a large tree, the first 200 nodes level by level."""
     return framed("tree", f'<p class="kt-head">{_title(tree)}</p>', *_parts(tree))
 
 
 class ShowsTree:
-    """Mixin of estimators with a ``tree_``: scikit-learn's diagram, and below it the tree."""
+    """Mixin for estimators with a ``tree_``: scikit-learn's diagram with the tree below it."""
 
     def _repr_html_inner(self):
         diagram = super()._repr_html_inner()
@@ -57,7 +57,7 @@ def _legend(tree, slots):
 
 
 def _outline(tree, slots):
-    """The branches below the root, each with what is below it."""
+    """The branches below the root, each with its own subtree."""
     shown = set(list(chain.from_iterable(level.tolist() for level in tree.levels))[:_MOST])
     tell, parts, deep = branch_writer(tree), [], 1
     for node in tree.preorder[1:].tolist():
@@ -92,7 +92,7 @@ def _answer(tree, node, slots):
 
 
 def _counts(tree, node, slots):
-    """The cases of a node, and a bar of their classes, the commonest of the tree first."""
+    """The number of cases in a node and a bar of their classes, the most common first."""
     total = float(tree.weight[node])
     if total <= 0:
         return ""

@@ -1,7 +1,7 @@
 """Oblique tests: weighted sums of columns, compared with a threshold.
 
-Whatever looks at one test after the other may look at an oblique tree through ``lifted``: the same
-tree with a column more for each weighted sum, so that every test is on one column.
+Code that handles one test at a time can use an oblique tree through ``lifted``: the same tree with
+an extra column for each weighted sum, so that every test is on a single column.
 """
 
 import json
@@ -13,12 +13,12 @@ import numpy as np
 from keeptree.text import number_text
 from keeptree.tree.kinds import NUMERIC, OBLIQUE
 
-# A name that stands in a sum as it is; others are quoted.
+# A name that needs no quotes in a sum.
 _PLAIN = re.compile(r"[^\W\d](?:[\w.()\[\]/%' ]*[\w.()\[\]/%'])?")
 
 
 def combination_text(tree, node, precision=6):
-    """Return the weighted sum of an oblique test as people write it: ``age − 1.2 × income``.
+    """Return the weighted sum of an oblique test in usual notation: ``age − 1.2 × income``.
 
     Examples
     --------
@@ -34,10 +34,10 @@ def combination_text(tree, node, precision=6):
 
 
 def written_sum(tree, node, precision=6):
-    """Return the weighted sum of an oblique test as :func:`keeptree.keep` reads it.
+    """Return the weighted sum of an oblique test in the notation that :func:`keeptree.keep` reads.
 
-    Every column has its weight, and is quoted where it could be misread; ``precision`` None has all
-    digits.
+    Every column has its weight and is quoted where it could be misread. With ``precision=None``,
+    all digits are written.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def written_sum(tree, node, precision=6):
 
 
 def quote_term(name):
-    """Return the name of a column in a sum: quoted where it could be misread.
+    """Return the name of a column in a sum, quoted where it could be misread.
 
     Examples
     --------
@@ -72,9 +72,9 @@ def refuse_oblique(tree, what, instead):
 
 
 def lift_tree(tree):
-    """Return the tree with a column for each weighted sum, and numeric tests on these columns.
+    """Return the tree with an extra column for each weighted sum and numeric tests on them.
 
-    Nodes, counts and decisions are the same for the rows that ``lift_rows`` returns.
+    Nodes and counts are the same, and so are the decisions for the rows that ``lift_rows`` returns.
     """
     oblique = np.flatnonzero(tree.kind == OBLIQUE)
     sums = _sums(tree)
@@ -101,12 +101,12 @@ def lift_tree(tree):
 
 
 def lift_rows(tree, X):
-    """Return rows of an encoded matrix with the weighted sums behind their columns."""
+    """Return rows of an encoded matrix with the weighted sums appended as columns."""
     from keeptree._compiled.route import combine_rows  # loads when it is first needed
 
     first = [nodes[0] for nodes in _sums(tree).values()]
     lifted = np.empty((len(X), tree.n_features + len(first)))
-    lifted[:, : tree.n_features] = X[:, : tree.n_features]  # it may be lifted already
+    lifted[:, : tree.n_features] = X[:, : tree.n_features]  # may be lifted already
     terms = tree.term_start, tree.term_feature, tree.term_weight
     single = tree.compare_dtype == "float32"
     combine_rows(X, np.array(first, dtype=np.int64), *terms, single, tree.n_features, lifted)
@@ -114,7 +114,7 @@ def lift_rows(tree, X):
 
 
 def _sums(tree):
-    """The distinct weighted sums of a tree, each with the nodes that test it, in order."""
+    """The distinct weighted sums of a tree, each with the nodes that test it, in node order."""
     sums = {}
     for node in np.flatnonzero(tree.kind == OBLIQUE).tolist():
         sums.setdefault(tree.terms(node), []).append(node)
@@ -128,7 +128,7 @@ def _sign(before, weight):
 
 
 def example_tree():
-    """The tree of the examples in this module: one oblique test on age and income."""
+    """Return the tree used in this module's examples: one oblique test on age and income."""
     from keeptree.tree.tree import Tree
 
     return Tree(

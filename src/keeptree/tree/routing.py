@@ -1,4 +1,4 @@
-"""Rows of an encoded matrix on their way down a Tree."""
+"""Send the rows of an encoded matrix down a Tree."""
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -7,7 +7,7 @@ from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, SHARE
 
 
 def route(tree, X, strict):
-    """Leaf of each row; a missing value without a rule is an error, or goes to the first child."""
+    """Return the leaf of each row; ``strict``: a missing value without a rule is an error."""
     from keeptree._compiled.route import route_numeric_rows  # loads when it is first needed
 
     if tree.tests_categories or tree.has_oblique:
@@ -15,7 +15,7 @@ def route(tree, X, strict):
     leaf = np.empty(len(X), dtype=np.int64)
     route_numeric_rows(X, *tree.numeric_steps, tree.compare_dtype == "float32", leaf)
     if len(leaf) and leaf.max() == tree.n_nodes:
-        return _route_any(tree, X, strict)  # it says which row and test
+        return _route_any(tree, X, strict)  # reports the row and the test
     return leaf
 
 
@@ -49,7 +49,7 @@ def _route_any(tree, X, strict):
 
 
 def _missing_name(tree, node, row):
-    """Name of the column whose value a test lacks."""
+    """Name of the column whose value is missing at a test."""
     columns = [f for f, _ in tree.terms(node)] or [int(tree.feature[node])]
     return tree.feature_name(next((f for f in columns if np.isnan(row[f])), columns[0]))
 
@@ -64,7 +64,7 @@ def _no_rule(row, name):
 
 
 def numeric_steps(tree):
-    """Feature, threshold and the nodes that follow each test, for ``route_numeric_rows``."""
+    """Return feature, threshold and the successors of each test, for ``route_numeric_rows``."""
     inner = np.flatnonzero(tree.kind != LEAF)
     following = np.zeros((tree.n_nodes + 1, 3), dtype=np.int64)
     following[inner, 0] = tree.child[tree.child_start[inner]]
@@ -75,7 +75,7 @@ def numeric_steps(tree):
 
 
 def shared_rows(tree, X):
-    """Rows that have a missing value where a test shares it."""
+    """Return the rows with a missing value at a test that shares it among its children."""
     columns = tree.sharing_columns
     if len(columns) == 0:
         return np.empty(0, dtype=np.int64)
@@ -83,7 +83,7 @@ def shared_rows(tree, X):
 
 
 def route_shares(tree, X):
-    """Share of each row that ends in each leaf: sparse, of shape (n, n_nodes)."""
+    """Return the share of each row that ends in each leaf, as a sparse (n, n_nodes) matrix."""
     shared, leaf = shared_rows(tree, X), route(tree, X, strict=True)
     shape = len(X), tree.n_nodes
     if len(shared) == 0:
@@ -101,9 +101,9 @@ def route_shares(tree, X):
 
 
 def descend(tree, X, row, node, share):
-    """One level down for (row, node, share) triples; a shared missing value becomes several.
+    """Move (row, node, share) triples down one level; shared missing values become several triples.
 
-    A tree with oblique tests takes part as ``tree.lifted``, with rows of ``tree.lift``.
+    For a tree with oblique tests, pass ``tree.lifted`` and rows of ``tree.lift``.
     """
     value = X[row, tree.feature[node]]
     if tree.compare_dtype == "float32":

@@ -1,4 +1,4 @@
-"""Signatures: who vouched for a tree, when, and for which tree exactly."""
+"""Signatures: who approved a tree, when, and exactly which tree."""
 
 import re
 import unicodedata
@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 
 _LONGEST = {"by": 200, "note": 2000}
 _DIGEST = re.compile("[0-9a-f]{64}")
-_NOT_TEXT = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, line ends
+_NOT_TEXT = {"Cc", "Cs", "Zl", "Zp"}  # control characters, surrogates, line separators
 _FIELDS = {"by", "at", "note", "digest"}
 _RECOUNTED = "recounted"  # key of a tree's source
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """A record that somebody vouched for a tree. It proves nothing: anybody can write one.
+    """A record of who approved a tree. It is not cryptographic: anybody can write one.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Signature:
         for name, longest in _LONGEST.items():
             _check_text(name, getattr(self, name), longest)
         if not self.by:
-            raise ValueError("A signature needs the name of who signs; by is empty.")
+            raise ValueError("A signature needs the name of the person who signs; by is empty.")
         try:
             known = datetime.fromisoformat(self.at).tzinfo is not None
         except (TypeError, ValueError):
@@ -60,7 +60,7 @@ class Signature:
 
 
 def sign_digest(digest, by, note="", at=None):
-    """Return a new signature of a digest; ``at`` is a datetime with a time zone, default now."""
+    """Return a new signature of a digest; ``at`` is a datetime with a time zone, by default now."""
     at = datetime.now(UTC) if at is None else at
     if not (isinstance(at, datetime) and at.tzinfo is not None):
         raise ValueError(f"at must be a datetime with a time zone, got {at!r:.50}.")
@@ -69,9 +69,10 @@ def sign_digest(digest, by, note="", at=None):
 
 
 def recounted(tree, before):
-    """Note in a signed tree that only its class counts differ from those of the one ``before``.
+    """Note in a signed tree that only its class counts differ from the tree ``before``.
 
-    Its digest is another one, so that without this its signatures would be those of a stranger.
+    The digest of the tree changes, so without this note its signatures would seem to belong to
+    another tree.
     """
     if not before.signatures or tree.digest == before.digest:
         return tree
@@ -82,13 +83,13 @@ def recounted(tree, before):
 
 
 def recounted_from(tree):
-    """Digest of the tree before its class counts were replaced; None if they were not."""
+    """Return the digest of the tree before its class counts were replaced, or None."""
     first, _, now = tree.source.get(_RECOUNTED, "").partition(" as ")
     return first if now == tree.digest else None
 
 
 def read_signatures(values):
-    """Return the signatures of a file, or of signatures, as a tuple; else raise a ValueError."""
+    """Return signatures, given as such or as dictionaries, as a tuple, or raise a ValueError."""
     return tuple(map(_read_signature, values))
 
 

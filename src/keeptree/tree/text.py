@@ -13,13 +13,13 @@ from keeptree.tree.oblique import written_sum
 
 _INDENT = "  "
 _LARGEST = sys.float_info.max  # no number is above it
-# What the grammar uses: text that holds any of it is quoted. See importers/written.py.
+# Characters of the grammar: text that contains any of them is quoted. See importers/written.py.
 _CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
 _IN_NAMES = re.compile(rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$")
 _IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SUM = re.compile(r"\s*[+-]?\s*(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*[*×]")
-ROUNDED = "round to float32"  # the line before a tree with weighted sums in float32
+ROUNDED = "round to float32"  # first line of a tree whose weighted sums are computed in float32
 
 
 def tree_to_text(tree, precision=6):
@@ -30,7 +30,7 @@ def tree_to_text(tree, precision=6):
     tree : Tree
         The tree.
     precision : int or None
-        Significant digits of thresholds and counts; None for all of them, and for where missing
+        Significant digits of thresholds and counts. None writes all digits, and also where missing
         values go.
     """
     leaf_text = _LeafText(tree, precision)
@@ -41,18 +41,18 @@ def tree_to_text(tree, precision=6):
 
 
 def _rounding(tree):
-    """A line that says that weighted sums are computed in float32, which no threshold can say."""
+    """A line stating that weighted sums are computed in float32; thresholds cannot express that."""
     return f"{ROUNDED}\n" if tree.has_oblique and tree.compare_dtype == "float32" else ""
 
 
 def branch_writer(tree, precision=6):
-    """Return a function that gives the condition of a :class:`~keeptree.tree.Branch` as text."""
+    """Return a function that writes the condition of a :class:`~keeptree.tree.Branch` as text."""
     reachable = _reachable_labels(tree)
     return lambda branch: _branch_text(tree, branch, precision, reachable[branch.node])
 
 
 def _refusals(tree):
-    """One line for each tested column that refuses labels which are not among its categories."""
+    """One line for each tested column that refuses labels outside its categories."""
     in_order = tree.preorder[tree.kind[tree.preorder] == NOMINAL]
     tested = dict.fromkeys(tree.feature[in_order].tolist())
     refusing = [f for f in tested if tree.unknown[f] == ERROR]
@@ -60,7 +60,7 @@ def _refusals(tree):
 
 
 def outline(tree, branch_text, leaf_text, indent):
-    """Return the branches of a tree as indented lines, given the text of a branch and of a leaf."""
+    """Return the branches of a tree as indented lines, given functions for branch and leaf text."""
     lines = []
     for node in tree.preorder[1:].tolist():
         line = indent * int(tree.depth[node] - 1) + branch_text(tree.branch(node))
@@ -69,7 +69,7 @@ def outline(tree, branch_text, leaf_text, indent):
 
 
 def is_number_text(text):
-    """Whether the format reads unquoted text as a number.
+    """Return whether the format reads unquoted text as a number.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def is_number_text(text):
 
 
 def label_value(text):
-    """Return the label that unquoted text stands for: a number if it is written as Python does.
+    """Return the label that unquoted text denotes: a number if it has Python's notation.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def label_value(text):
 
 
 def quote_name(name):
-    """Return the name of a column as the format writes it: quoted where it could be misread.
+    """Return the name of a column in the format's notation, quoted where it could be misread.
 
     Examples
     --------
@@ -108,15 +108,15 @@ def quote_name(name):
 
 
 def starts_sum(text):
-    """Whether unquoted text begins as a weighted sum does: ``0.8 * age``."""
+    """Return whether unquoted text starts like a weighted sum: ``0.8 * age``."""
     return _SUM.match(text) is not None or text == ROUNDED
 
 
 def quote_label(label, exact=False):
-    """Return a category or class as the format writes it: quoted where it could be misread.
+    """Return a category or class in the format's notation, quoted where it could be misread.
 
-    With ``exact`` text that looks like a number is quoted too; else it would be read as a number,
-    unless data tell.
+    With ``exact``, text that looks like a number is quoted too. Otherwise it is read back as a
+    number unless the data show that it is text.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _branch_text(tree, branch, precision, reachable):
         strict, number = _cut_text(tree, node, precision)
         sign = {"<=": "<", ">": ">="}[branch.sign] if strict else branch.sign
         return f"{name} {sign} {number}{missing}"
-    if not branch.labels:  # only missing values come here
+    if not branch.labels:  # only missing values get here
         return f"{name} is missing"
     labels = [label for label in branch.labels if label in reachable] or branch.labels
     labels, unseen = _split_unseen(tree, branch.feature, labels)
@@ -158,25 +158,25 @@ def _branch_text(tree, branch, precision, reachable):
 
 
 def _tells_missing(tree, branch, precision):
-    """Whether a branch is marked as one that missing values take."""
+    """Whether a branch is marked as the one that missing values follow."""
     rule = tree.missing[branch.node]
     if rule == SHARE and not branch.is_numeric:
         taken = tree.category_children(branch.node)
         bare = np.setdiff1d(tree.children(branch.node), taken)
-        if len(bare):  # `is missing` on a branch alone would send all missing values there
+        if len(bare):  # `is missing` on one branch alone would send all missing values there
             return True
     return precision is None and rule in (SHARE, branch.child)
 
 
 def _tests_missing(tree, node, precision):
-    """Whether a numeric test asks for nothing but whether a value is missing."""
+    """Whether a numeric test only checks whether a value is missing."""
     asks = tree.threshold[node] == _LARGEST and tree.missing[node] == tree.children(node)[1]
-    # Rounded to float32, a number may be infinite and go where missing values go.
+    # A number that overflows float32 goes where missing values go.
     return asks and (precision is not None or tree.compare_dtype == "float64")
 
 
 def _split_unseen(tree, feature, labels):
-    """The labels that a person knows, and whether unseen ones go with them."""
+    """The known labels, and whether unseen ones follow the same branch."""
     code = tree.unknown[feature]
     other = None if code < 0 else tree.categories[feature][code]
     if other is None or other not in labels:
@@ -185,14 +185,16 @@ def _split_unseen(tree, feature, labels):
 
 
 def _cut_text(tree, node, precision):
-    """Whether a numeric test reads best as ``<``, and its number.
+    """Whether a numeric test is clearer with ``<``, and the number to write.
 
-    ``x < 45`` is kept as ``x <= 44.99999999999999``; six digits of that would be another test.
+    ``x < 45`` is kept as ``x <= 44.99999999999999``; rounded to six digits, that would be a
+    different test.
     """
     threshold = float(tree.threshold[node])
     kind = np.float32 if tree.compare_dtype == "float32" else np.float64
     if precision is None and kind is np.float32 and not tree.has_oblique:
-        # The text compares in float64: the largest number that still rounds to the left side.
+        # The text is compared in float64: take the largest number that still rounds to the left
+        # side.
         threshold, kind = _largest_rounding_down(threshold), np.float64
     text = _number(threshold, precision)
     with np.errstate(over="ignore"):
@@ -206,7 +208,7 @@ def _cut_text(tree, node, precision):
 
 
 def _next_above(threshold, kind):
-    """The smallest number of a type that is above the threshold."""
+    """The smallest number of a type above the threshold."""
     rounded = kind(threshold)
     return rounded if float(rounded) > threshold else np.nextafter(rounded, kind(np.inf))
 
@@ -216,12 +218,12 @@ def _largest_rounding_down(threshold):
     with np.errstate(over="ignore"):
         above = _next_above(threshold, np.float32)
         low = np.nextafter(above, np.float32(-np.inf))
-    if np.isinf(low):  # nothing of float32 lies below: numbers that round to -inf
+    if np.isinf(low):  # no float32 lies below: numbers that round to -inf
         return -float(np.finfo(np.float64).max)
     if np.isinf(above):  # from this number on float32 is infinite
         middle = float(np.finfo(np.float32).max) + 2.0**103
     else:
-        middle = (float(low) + float(above)) / 2  # exact: one bit more than float32 has
+        middle = (float(low) + float(above)) / 2  # exact: needs one bit more than float32 has
     with np.errstate(over="ignore"):
         stays = float(np.float32(middle)) <= threshold
     return middle if stays else float(np.nextafter(middle, -np.inf))
@@ -234,13 +236,13 @@ def _number(value, precision):
 
 
 class _LeafText:
-    """Class and cases of a leaf: ``grant (12/3)`` has 12 cases, 3 of them of the other class."""
+    """Class and cases of a leaf: ``grant (12/3)`` means 12 cases, 3 of them of the other class."""
 
     def __init__(self, tree, precision):
         self.tree, self.precision = tree, precision
         if tree.classes is not None:
             shown = set(tree.label[tree.kind == LEAF].tolist())
-            # With two classes that both appear, errors can only be of the other one.
+            # With two classes that both appear, errors can only be of the other class.
             self.by_class = len(tree.classes) > 2 or len(shown) < len(tree.classes)
 
     def __call__(self, node):
@@ -274,7 +276,7 @@ class _LeafText:
 
 
 def _reachable_labels(tree):
-    """For each nominal test the categories that the tests above it let through."""
+    """For each nominal test, the categories that the tests above it let through."""
     reachable = {0: {}}  # node -> {column: labels}, for columns that were tested above
     for node in tree.preorder.tolist():
         above = reachable[node]

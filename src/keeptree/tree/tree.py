@@ -28,13 +28,12 @@ from keeptree.tree.text import tree_to_text
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Tree:
-    """A decision tree as flat arrays. It never changes; build one with :func:`keeptree.keep`.
+    """An immutable decision tree in flat arrays; build one with :func:`keeptree.keep`.
 
     Node 0 is the root. A numeric test sends ``x <= threshold`` to its first child and the rest to
-    its second; a nominal test sends each category to a child of its own choice (multiway splits
-    and subsets alike); an oblique test compares a weighted sum of columns with its threshold, as a
-    numeric test compares one column. Every array is checked on construction and is read-only for
-    good.
+    its second. A nominal test assigns a child to each category, which covers both multiway splits
+    and subsets. An oblique test compares a weighted sum of columns with its threshold, as a numeric
+    test compares one column. Every array is checked on construction and is read-only.
 
     Parameters
     ----------
@@ -47,43 +46,45 @@ class Tree:
     child_start, child : arrays of shape (n_nodes + 1,) and (n_nodes - 1,)
         Node i has the children ``child[child_start[i]:child_start[i + 1]]``.
     category_start, category_child : arrays of shape (n_nodes + 1,) and (any,)
-        The nominal node i sends category code k to node ``category_child[category_start[i] + k]``.
+        Nominal node i sends category code k to node ``category_child[category_start[i] + k]``.
     term_start, term_feature, term_weight : arrays of shape (n_nodes + 1,) and (any,), optional
-        The oblique node i adds up ``term_weight[k]`` times the column ``term_feature[k]`` for k
-        from ``term_start[i]`` to ``term_start[i + 1]``, in this order.
+        Oblique node i sums ``term_weight[k]`` times the column ``term_feature[k]`` for k from
+        ``term_start[i]`` to ``term_start[i + 1] - 1``, in this order.
     missing : array of shape (n_nodes,)
-        Where a missing value goes (of an oblique test: a sum in which one is missing): a child, -1
+        Where a missing value goes (for an oblique test, a sum with a missing value): a child, -1
         for "shared among the children by their weight", -2 for "an error".
     counts : array of shape (n_nodes, n_classes)
-        Weighted class counts of the training cases in each node; for a regression tree one column,
-        the weight.
+        Weighted class counts of the training cases in each node; for a regression tree, one column
+        with their weight.
     label : array of shape (n_nodes,), optional
-        Index of the class each node assigns. Default: the largest count, the first of ties.
+        Index of the class that each node assigns. Default: the class with the largest count, the
+        first of ties.
     mean, variance : arrays of shape (n_nodes,), optional
-        Of a regression tree: the value each node predicts and the variance of its cases.
+        For a regression tree: the value that each node predicts and the variance of its cases.
     classes : array of shape (n_classes,), optional
-        Labels, of any type; None for a regression tree. They may come in any order: the tree keeps
-        them sorted, with ``counts`` and ``label`` to match, unless they cannot be compared.
+        Labels of any type, in any order; None for a regression tree. The tree stores them sorted,
+        with ``counts`` and ``label`` to match, unless they cannot be compared.
     declared : array of shape (n_classes,), optional
-        Positions in ``classes`` in the order in which the classes were declared, which decides
-        ties. Default: the order in which they came.
+        Positions in ``classes`` in the order of declaration, which decides ties. Default: the given
+        order.
     n_features : int
         Number of columns.
     feature_names : sequence of str, optional
         Names of the columns.
     categories : sequence of length n_features, optional
-        For each column None (numeric) or the labels of a nominal attribute in declared order.
+        For each column, None if it is numeric, or the labels of a nominal attribute in declared
+        order.
     unknown : array of shape (n_features,), optional
-        What becomes of a label that is not among the categories of its column: the code of the
+        How to treat a label that is not among the categories of its column: the code of the
         category that stands for all others, -1 for "as a missing value" (the default), -2 for "an
         error".
     compare_dtype : {"float64", "float32"}
-        Values are rounded to this before they are compared with a threshold; weighted sums are
-        computed in it.
+        Type to which values are rounded before they are compared with a threshold, and in which
+        weighted sums are computed.
     source : dict of str to str
         Where the tree came from.
     signatures : sequence of Signature, optional
-        Who vouched for the tree; add one with :meth:`sign`.
+        Records of who approved the tree; add one with :meth:`sign`.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class Tree:
         for name, value in sort_classes(self).items():
             object.__setattr__(self, name, frozen(value))
 
-    # A Tree never changes, so its copies (and scikit-learn's clone) are the Tree itself.
+    # A Tree is immutable, so its copies (and scikit-learn's clones) are the Tree itself.
     def __copy__(self):
         return self
 
@@ -202,7 +203,7 @@ class Tree:
         size = np.ones(self.n_nodes, dtype=np.int64)
         for nodes in self.levels[:0:-1]:
             np.add.at(size, self.parent[nodes], size[nodes])
-        before = np.cumsum(size[self.child]) - size[self.child]  # by the children before it
+        before = np.cumsum(size[self.child]) - size[self.child]  # nodes before it
         offset = np.zeros(self.n_nodes, dtype=np.int64)
         offset[self.child] = before - before[self.child_start[self.parent[self.child]]]
         place = np.zeros(self.n_nodes, dtype=np.int64)
@@ -217,34 +218,34 @@ class Tree:
 
     @property
     def has_nominal(self) -> bool:
-        """Whether some column is a nominal attribute."""
+        """Whether any column is nominal."""
         return any(labels is not None for labels in self.categories)
 
     @cached_property
     def has_oblique(self) -> bool:
-        """Whether some test is on a weighted sum of columns."""
+        """Whether any test is on a weighted sum of columns."""
         return len(self.term_feature) > 0
 
     @cached_property
     def tested(self) -> NDArray[Any]:
-        """Columns that the tests read, those of weighted sums included, sorted."""
+        """Columns that the tests read, including those in weighted sums, in ascending order."""
         columns = np.concatenate([self.feature[self.feature >= 0], self.term_feature])
         return frozen(np.unique(columns))
 
     @cached_property
     def lifted(self) -> "Tree":
-        """The tree with a column more for each weighted sum, and numeric tests on them.
+        """The tree with an extra column for each weighted sum and numeric tests on these columns.
 
-        It is the tree itself if it has no oblique test; :meth:`lift` makes the rows for it.
+        A tree without oblique tests is returned as it is. :meth:`lift` extends rows to match.
         """
         return oblique.lift_tree(self) if self.has_oblique else self
 
     def lift(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return rows of an encoded matrix with the weighted sums behind, for :attr:`lifted`."""
+        """Return rows of an encoded matrix with the weighted sums appended, for :attr:`lifted`."""
         return oblique.lift_rows(self, X) if self.has_oblique else X
 
     def terms(self, node: int) -> tuple[tuple[int, float], ...]:
-        """Return the pairs of a column and its weight of an oblique test."""
+        """Return the terms of an oblique test as pairs of a column and its weight."""
         span = slice(self.term_start[node], self.term_start[node + 1])
         return tuple(
             zip(self.term_feature[span].tolist(), self.term_weight[span].tolist(), strict=True)
@@ -261,8 +262,8 @@ class Tree:
     def branch(self, node: int) -> Branch:
         """Return the :class:`~keeptree.tree.Branch` that leads to a node from its parent.
 
-        It has the column, the sign and the threshold (or the categories) of the test; ``text()`` is
-        the condition as :meth:`to_text` writes it.
+        It holds the column, the sign and the threshold (or the categories) of the test; ``text()``
+        returns the condition as :meth:`to_text` writes it.
         """
         return find_branch(self, node)
 
@@ -274,20 +275,20 @@ class Tree:
         return path[::-1]
 
     def feature_name(self, feature: int) -> str:
-        """Name of a column: the given one or ``x[3]``."""
+        """Return the name of a column; ``x[3]`` if the columns have no names."""
         return self.feature_names[feature] if self.feature_names else f"x[{feature}]"
 
     def select(self, X: ArrayLike) -> Any:
-        """Return the tree's columns of a data frame that has others too; else X as it is."""
+        """Return only the tree's columns of a data frame that has more; else X as it is."""
         names = comparable_names(X)
         if names is None or not self.feature_names or len(names) <= self.n_features:
             return X
         return X[list(self.feature_names)] if set(self.feature_names) <= set(names) else X
 
     def encode(self, X: ArrayLike) -> Floats:
-        """Return X as the float64 matrix the tree compares: nominal codes, NaN where missing.
+        """Return X as the float64 matrix that the tree compares, with codes for categories.
 
-        A data frame with more columns than the tree has is read by their names.
+        If a data frame has more columns than the tree, they are matched by name.
         """
         X = self.select(from_arrow(X))
         names = comparable_names(X)
@@ -301,17 +302,17 @@ class Tree:
         return matrix
 
     def decode(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return an encoded matrix with the labels of nominal columns: the inverse of ``encode``.
+        """Return an encoded matrix with labels in its nominal columns: the inverse of ``encode``.
 
         Parameters
         ----------
         X : ndarray of shape (n, n_features)
-            As ``encode`` returns it, for instance ``Boundary.nearest(X).point``.
+            Encoded matrix, for instance ``Boundary.nearest(X).point``.
 
         Returns
         -------
         rows : ndarray of shape (n, n_features)
-            Of objects if there is a nominal column, None where a label is missing.
+            Of type object if there is a nominal column, with None for a missing label.
         """
         if not self.has_nominal:
             return X
@@ -324,47 +325,47 @@ class Tree:
     def apply(self, X: ArrayLike) -> NDArray[Any]:
         """Return the leaf of each row.
 
-        Where a missing value is shared among the children, the heaviest child is followed;
-        :meth:`leaf_weights` has the shares.
+        Where a missing value is shared among the children, the row follows the child with the
+        largest weight; :meth:`leaf_weights` returns all shares.
         """
         return self.route(self.encode(X))
 
     def leaf_weights(self, X: ArrayLike) -> Any:
-        """Return the share of each row that ends in each leaf: sparse, of shape (n, n_nodes)."""
+        """Return the share of each row in each leaf as a sparse matrix of shape (n, n_nodes)."""
         return self.route_shares(self.encode(X))
 
     def decision_path(self, X: ArrayLike) -> Any:
-        """Return the nodes each row passes: a sparse indicator matrix of shape (n, n_nodes)."""
+        """Return the nodes that each row passes as a sparse indicator matrix, (n, n_nodes)."""
         weights = self.leaf_weights(X)
         passed = weights @ self._paths(np.unique(weights.indices))
         passed.data[:] = 1
         return passed.astype(np.int64)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each row (regression: the value)."""
+        """Return the predicted class of each row; for a regression tree, the predicted value."""
         X = self.encode(X)
         if self.classes is None:
             return self.route_shares(X) @ self.mean
         return self.classes[self.decide(X)]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the class proportions of the leaves: constant over each leaf, biased, tied."""
+        """Return the class proportions of each row's leaf: constant in a leaf, biased and tied."""
         if self.classes is None:
             raise ValueError("A regression tree has no class probabilities; use predict.")
         return self.mix_proportions(self.encode(X))
 
     def decide(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Position of its class in ``classes`` for each row of an encoded matrix."""
+        """Return the position in ``classes`` of the class of each row of an encoded matrix."""
         shared, labels = self.shared_rows(X), self.label[self.route(X)]
         if len(shared):
             labels[shared] = self.largest_share(self.mix_proportions(X[shared]))
         return labels
 
     def largest_share(self, shares: NDArray[Any]) -> NDArray[Any]:
-        """Position of the class of the largest share in each row, of ties the first declared.
+        """Return the position of the class with the largest share in each row, the first of ties.
 
-        As in J48, a later class must be 1e-6 larger: mixed shares that are equal on paper differ in
-        their last bits.
+        Ties go to the class declared first. As in J48, a later class must be larger by 1e-6,
+        because mixed shares that are equal in theory may differ in their last bits.
         """
         best, chosen = np.zeros(len(shares)), np.full(len(shares), self.declared[0], dtype=np.int64)
         for c in self.declared:
@@ -373,7 +374,7 @@ class Tree:
         return chosen
 
     def mix_proportions(self, X: NDArray[Any]) -> Floats:
-        """Class proportions of each row of an encoded matrix, mixed where a value is shared."""
+        """Return the class proportions of encoded rows, mixed where a missing value is shared."""
         shared, proportions = self.shared_rows(X), self.proportions
         probability = proportions[self.route(X)]
         if len(shared):
@@ -383,13 +384,13 @@ class Tree:
 
     @cached_property
     def proportions(self) -> Floats:
-        """Class proportions of each node; a node without training weight answers as its parent."""
+        """Class proportions of each node; without training weight, those of its parent."""
         counts = self.filled_counts
         return frozen(counts / counts.sum(axis=1, keepdims=True))
 
     @cached_property
     def filled_counts(self) -> Floats:
-        """``counts``, with those of the parent where a node has no training weight."""
+        """``counts``, with the parent's counts where a node has no training weight."""
         counts = self.counts.copy()
         if self.weight[0] == 0:
             counts[0] = 1
@@ -400,7 +401,7 @@ class Tree:
 
     @cached_property
     def shares(self) -> Floats:
-        """Share of each node in its parent: how a missing value is divided."""
+        """Share of each node in its parent's weight, by which a missing value is divided."""
         totals = np.zeros(self.n_nodes)
         np.add.at(totals, self.parent[1:], self.weight[1:])
         siblings = np.diff(self.child_start)[self.parent]
@@ -421,12 +422,12 @@ class Tree:
 
     @cached_property
     def tests_categories(self) -> bool:
-        """Whether some test is nominal."""
+        """Whether any test is nominal."""
         return bool((self.kind == NOMINAL).any())
 
     @cached_property
     def missing_child(self) -> NDArray[Any]:
-        """The child a missing value follows, the heaviest (first of ties) where it is shared."""
+        """The child that a missing value follows: the heaviest child where it is shared."""
         following = self.missing.copy()
         for node in np.flatnonzero((self.missing == SHARE) & (self.kind != LEAF)):
             children = self.children(node)
@@ -434,7 +435,7 @@ class Tree:
         return frozen(following)
 
     def _paths(self, leaves):
-        """Sparse (n_nodes, n_nodes): the row of each given leaf marks the nodes on its path."""
+        """Sparse (n_nodes, n_nodes) matrix whose rows mark the path to each given leaf."""
         paths = {leaf: self.path(leaf) for leaf in leaves.tolist()}
         lengths = [len(paths.get(node, ())) for node in range(self.n_nodes)]
         nodes = np.concatenate([paths[leaf] for leaf in sorted(paths)])
@@ -442,67 +443,67 @@ class Tree:
         return csr_matrix((np.ones(len(nodes)), nodes, start), shape=(self.n_nodes, self.n_nodes))
 
     def route(self, X: NDArray[Any], strict: bool = True) -> NDArray[Any]:
-        """Leaf of each row of an encoded matrix: what :meth:`apply` returns.
+        """Return the leaf of each row of an encoded matrix, as :meth:`apply` does.
 
-        A missing value where the tree has no rule for it is an error; with ``strict=False`` it goes
-        to the first child.
+        A missing value that the tree has no rule for is an error; with ``strict=False`` it goes to
+        the first child.
         """
         return routing.route(self, X, strict)
 
     def route_shares(self, X: NDArray[Any]) -> Any:
-        """Shares of the rows of an encoded matrix in the leaves: what ``leaf_weights`` returns."""
+        """Return the shares of encoded rows in the leaves, as ``leaf_weights`` does."""
         return routing.route_shares(self, X)
 
     def shared_rows(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Rows of an encoded matrix that have a missing value where a test shares it."""
+        """Return the encoded rows with a missing value at a test that shares it."""
         return routing.shared_rows(self, X)
 
     def descend(
         self, X: NDArray[Any], row: NDArray[Any], node: NDArray[Any], share: NDArray[Any]
     ) -> Any:
-        """One level down for (row, node, share) triples; a shared missing value becomes several."""
+        """Move (row, node, share) triples down one level; shared missing values become several."""
         return routing.descend(self.lifted, self.lift(X), row, node, share)
 
     @cached_property
     def numeric_steps(self) -> Any:
-        """What the compiled function for trees without nominal tests takes."""
+        """Arguments of the compiled function for trees without nominal tests."""
         return tuple(frozen(array) for array in routing.numeric_steps(self))
 
     def to_text(self, precision: int | None = 6) -> str:
         """Return the tree as indented text, one line per branch; :func:`~keeptree.keep` reads it.
 
-        A leaf ends in ``class (weight)`` or ``class (weight/errors)`` of its training cases; with
-        three classes or more the errors are listed by class: ``(54/5 of virginica)``.
+        A leaf ends in ``class (weight)`` or ``class (weight/errors)``, counted on its training
+        cases. With three or more classes, errors are listed by class: ``(54/5 of virginica)``.
 
         Parameters
         ----------
         precision : int or None, default=6
-            Significant digits of thresholds and weights; those before the point are never cut.
-            None prints all digits and all rules for missing values and unseen categories: the
-            text is then read back as a tree that sends every row to the same leaf.
+            Significant digits of thresholds and weights; digits before the decimal point are never
+            dropped. None writes all digits and all rules for missing values and unseen categories,
+            so that the tree read back from the text sends every row to the same leaf.
         """
         return tree_to_text(self, precision)
 
     @cached_property
     def digest(self) -> str:
-        """64 hexadecimal digits that change when anything in the tree does.
+        """64 hexadecimal digits that change whenever anything in the tree changes.
 
-        Neither ``source`` nor ``signatures`` count: the same tree kept by another version of a
-        library, or signed once more, is the same tree.
+        ``source`` and ``signatures`` do not count: a tree kept by another version of a library, or
+        signed again, is still the same tree.
         """
         return digest_of(identity(self.to_dict()))
 
     def sign(self, by: str, note: str = "", at: datetime | None = None) -> Self:
-        """Return the same tree with one more signature: a record, which proves nothing.
+        """Return the same tree with one more signature, which is a record and not cryptography.
 
         Parameters
         ----------
         by : str
-            Who signs.
+            The person who signs.
         note : str
             One line of free text.
         at : datetime, optional
-            When, with a time zone; default now.
+            Time of the signature, with a time zone; default now.
 
         Examples
         --------
@@ -521,16 +522,16 @@ class Tree:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build a Tree from :meth:`to_dict`; anything damaged is a ValueError."""
+        """Build a Tree from the result of :meth:`to_dict`; damaged data raise a ValueError."""
         return cls(**dict_to_fields(data, fields(cls)))
 
     def save(self, path: Filename) -> None:
-        """Write the tree to a JSON file; the file is replaced only once it is complete."""
+        """Write the tree to a JSON file, which is replaced only when the new one is complete."""
         write_json(sealed(self.to_dict()), path)
 
     @classmethod
     def load(cls, path: Filename) -> Self:
-        """Read a tree from a JSON file; anything damaged is a ValueError."""
+        """Read a tree from a JSON file; a damaged file raises a ValueError."""
         return cls.from_dict(unsealed(read_json(path)))
 
 
@@ -539,7 +540,7 @@ def _rebuild(values):
 
 
 def names_differ(names, expected):
-    """One sentence on how the column names of X are not those of the tree."""
+    """Return a sentence on how the column names of X differ from those of the tree."""
     missing = [name for name in expected if name not in names]
     unseen = [name for name in names if name not in expected]
     if missing or unseen:
