@@ -10,7 +10,7 @@ from keeptree.geometry.rows import check_finite
 from keeptree.importers import unwrap
 from keeptree.importers.steps import run_steps
 from keeptree.probability.answers import answers_encoded, answers_of, is_second_opinion
-from keeptree.probability.base import check_share
+from keeptree.probability.guarantees import check_share
 from keeptree.tree import Tree
 
 

@@ -2,14 +2,14 @@
 
 from copy import deepcopy
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -31,8 +31,6 @@ from keeptree.geometry.rows import check_finite
 from keeptree.importers import check_decides_by_tests, keep_with_steps, unwrap
 from keeptree.importers.counting import count_rows
 from keeptree.importers.steps import read_rows
-from keeptree.probability.calibration import HELD_OUT, OUT_OF_FOLD, Calibration, calibrate
-from keeptree.probability.costs import cheapest, read_costs
 from keeptree.probability.estimator import (
     allows_missing,
     check_columns,
@@ -41,7 +39,6 @@ from keeptree.probability.estimator import (
     reads_any_column,
     unfitted_learner,
 )
-from keeptree.probability.expectation import Expectation, expect_accuracy, score_sample
 from keeptree.probability.row_scorer import RowScorer
 from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
@@ -324,294 +321,6 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
             self.tree_.route(self._check_finite(read(X)))
             raise
         return out
-
-
-class ProbabilityModel(KeptTreeModel):
-    """Base of the classifiers that give probabilities: a subclass has ``_probability(X, out)``."""
-
-    _parameter_constraints = {
-        **KeptTreeModel._parameter_constraints,
-        "decide": [StrOptions({"tree", "probability", "cost"})],
-        "costs": ["array-like", dict, None],
-    }
-    saved_fields = ("expected_", "calibration_")
-
-    @property
-    def cost_matrix(self) -> Floats:
-        """Costs by true (row) and decided class (column); None unless ``decide="cost"``."""
-        if self.decide != "cost":
-            return None
-        if self.costs is None:
-            raise ValueError(
-                'decide="cost" needs costs: a matrix by true (row) and decided class (column), or '
-                "a dict such as {'sick': {'well': 20}}."
-            )
-        return read_costs(self.costs, self.classes_)
-
-    @property
-    def saved_parameters(self) -> dict[str, Any]:
-        """Parameters in a saved model: costs as a matrix, whatever they were given as."""
-        given = super().saved_parameters
-        if self.costs is not None:
-            given["costs"] = read_costs(self.costs, self.classes_).tolist()
-        return given
-
-    def _resolve(self, X, y, sample_weight):
-        if self.costs is not None and self.decide != "cost":
-            raise ValueError(
-                f'costs is given, but decide={self.decide!r} does not use it; set decide="cost".'
-            )
-        super()._resolve(X, y, sample_weight)
-        _ = self.cost_matrix  # raises an error before anything is learned
-
-    def _remember(self, sample, unseen):
-        super()._remember(sample, unseen)
-        scored = score_sample(self, sample) if unseen is None else unseen
-        self.expected_ = expect_accuracy(self.tree_, scored, unseen is not None)
-        self.calibration_ = None
-        if unseen is not None and unseen.refitted:
-            self.calibration_ = calibrate(unseen.p, unseen.y, OUT_OF_FOLD)
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probability of each class for each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-            Finite, between 0 and 1, rows sum to 1; columns in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        return self._map(X, self._probability, (len(self.classes_),))
-
-    def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Calibrate class sets and intervals on held-out cases.
-
-        :meth:`predict_set` and :meth:`predict_interval` use the result. The probabilities
-        themselves do not change.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Held-out cases from the same distribution as new cases.
-        y : array-like of shape (n_samples,)
-            Their true classes.
-
-        Returns
-        -------
-        self : object
-            The classifier; ``calibration_`` is set.
-        """
-        p = self.predict_proba(X)
-        classes, codes = read_target(from_arrow(y))
-        check_consistent_length(p, codes)
-        self.calibration_ = calibrate(p, recode(codes, classes, self.tree_.classes), HELD_OUT)
-        return self
-
-    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """Return the classes that each row may belong to, by conformal prediction.
-
-        Of the cases of *each* class, the set holds the true class for a share of at least
-        ``coverage``, as long as new cases are drawn like those the model was calibrated on.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to classify.
-        coverage : float, default=0.9
-            Share of the sets that hold the true class.
-
-        Returns
-        -------
-        sets : ndarray of bool of shape (n_samples, n_classes)
-            Whether each class is in the set; columns in the order of ``classes_``. A set may be
-            empty (no class fits) or hold several classes (the case is ambiguous).
-
-        Notes
-        -----
-        The promise is exact if :meth:`calibrate` was called with held-out cases. Otherwise the
-        calibration is out of fold (``calibration_.source``), from models that were fitted to four
-        fifths of the sample: then it holds approximately. A class with fewer than
-        ``coverage / (1 - coverage)`` calibration cases is in every set.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> import keeptree as kt
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = kt.KeptTreeClassifier().fit(X, y)
-        >>> model.predict_set(X[[0, 72, 120]], coverage=0.95)
-        array([[ True, False, False],
-               [False,  True,  True],
-               [False, False,  True]])
-        """
-        check_share(coverage, "coverage")
-        self._check_calibrated()
-        return self.sets_of(self.predict_proba(X), coverage)
-
-    def sets_of(self, p: Floats, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """:meth:`predict_set` of rows with these probabilities."""
-        return self._check_calibrated().sets(p, coverage)
-
-    def predict_interval(
-        self,
-        X: ArrayLike,
-        confidence: float = 0.9,
-        kind: Literal["case", "calibration"] | None = None,
-    ) -> Floats:
-        """Return how far the probability of each class can be trusted, as an interval.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to score.
-        confidence : float, default=0.9
-            Confidence level of the interval.
-        kind : {"case", "calibration"} or None, default=None
-            ``"case"``: for each case alone. The interval is wide if trees refitted on parts of the
-            sample disagree, or if few training cases are similar. ``"calibration"``: for cases
-            with a similar probability taken together. It joins the two probabilities of a
-            Venn-Abers predictor and Wilson's interval of the share of calibration cases. None:
-            ``"case"`` if the model supports it, else ``"calibration"``.
-
-        Returns
-        -------
-        interval : ndarray of shape (n_samples, n_classes, 2)
-            Lower and upper end.
-
-        Notes
-        -----
-        Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
-        ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
-        guide has the coverage measured where the truth is known. They always hold the estimate.
-        ``"calibration"`` needs calibration cases, and the estimate may lie outside where it is not
-        calibrated.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> import keeptree as kt
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = kt.KeptTreeClassifier().fit(X, y)
-        >>> model.predict_proba(X[[73]])[:, 0].round(2)
-        array([0.18])
-        >>> model.predict_interval(X[[73]])[:, 0].round(2)
-        array([[0.02, 0.65]])
-        >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
-        array([[0.06, 0.32]])
-        """
-        check_is_fitted(self)
-        rows = self.encode(X)
-        return self.intervals_encoded(rows, self.predict_proba_encoded(rows), confidence, kind)
-
-    def intervals_encoded(
-        self,
-        rows: Floats,
-        p: Floats,
-        confidence: float = 0.9,
-        kind: Literal["case", "calibration"] | None = None,
-    ) -> Floats:
-        """:meth:`predict_interval` of encoded rows and their probabilities."""
-        check_share(confidence, "confidence")
-        kind = (self.interval_kind or "calibration") if kind is None else kind
-        if kind == "calibration":
-            return self._check_calibrated().intervals(p, confidence)
-        if kind != "case":
-            raise ValueError(f"kind={kind!r} is unknown; give 'case' or 'calibration'.")
-        if not self._knows_cases:
-            raise ValueError(
-                f"This {type(self).__name__} has no intervals for single cases; fit a "
-                "KeptTreeClassifier to the learner that grows the tree, or ask for "
-                "kind='calibration'."
-            )
-        return self._case_intervals(rows, p, confidence)
-
-    @property
-    def interval_kind(self) -> Literal["case", "calibration"] | None:
-        """Kind of interval that :meth:`predict_interval` gives by default; None if it has none."""
-        if self._knows_cases:
-            return "case"
-        return None if getattr(self, "calibration_", None) is None else "calibration"
-
-    @property
-    def _knows_cases(self):
-        """Whether the model has intervals for single cases."""
-        return False
-
-    def _check_calibrated(self):
-        check_is_fitted(self)
-        calibration = getattr(self, "calibration_", None)
-        if calibration is None:
-            raise ValueError(
-                f"This {type(self).__name__} has not been calibrated; call calibrate(X, y) with "
-                "cases that the tree has not seen, or fit a KeptTreeClassifier to the learner that "
-                "grows the tree."
-            )
-        return calibration
-
-    def predict_proba_encoded(self, rows: NDArray[Any]) -> Floats:
-        """``predict_proba`` of encoded rows."""
-        return self._map_encoded(rows, self._probability, (len(self.classes_),))
-
-    def scores_encoded(self, rows: NDArray[Any]) -> Floats:
-        """Probabilities of encoded rows: what ranks cases by each class."""
-        return self.predict_proba_encoded(rows)
-
-    def _scores(self, rows, out):
-        self._probability(rows, out)
-
-    def predict_log_proba(self, X: ArrayLike) -> Floats:
-        """Return the logarithm of :meth:`predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Return the probability as a score.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        score : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes the probability of ``classes_[1]`` minus one half; with more the
-            probabilities.
-        """
-        p = self.predict_proba(X)
-        return p[:, 1] - 0.5 if p.shape[1] == 2 else p
-
-    def check_loaded(self) -> None:  # noqa: D102 - inherited
-        super().check_loaded()
-        _ = self.cost_matrix
-        expected = getattr(self, "expected_", None)
-        if expected is not None:
-            expect(isinstance(expected, Expectation), "its expected accuracy is damaged")
-            expected.check(self.tree_)
-        calibration = getattr(self, "calibration_", None)
-        if calibration is not None:
-            expect(isinstance(calibration, Calibration), "its calibration is damaged")
-            calibration.check(self.tree_)
-
-    def _decide(self, rows, out):
-        if self.decide == "tree":
-            super()._decide(rows, out)
-            return
-        matrix = self.cost_matrix
-        p = np.empty((len(rows), len(self.classes_)))
-        self._probability(rows, p)
-        out[:] = p.argmax(axis=1) if matrix is None else cheapest(p, matrix)
-
-
-def check_share(value, name):
-    """Raise a ValueError unless a parameter is between 0 and 1."""
-    if not 0 < value < 1:
-        raise ValueError(f"{name}={value!r} is not a share between 0 and 1.")
 
 
 def read_weight(sample_weight, X):

@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree.data.sample import Sample
-from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.confdtree_missing import ChildProfiles, child_profiles
 from keeptree.probability.confdtree_settings import read_settings
 from keeptree.probability.confdtree_statistics import (
@@ -20,6 +19,7 @@ from keeptree.probability.confdtree_statistics import (
 )
 from keeptree.probability.confdtree_trace import Trace, trace_rows
 from keeptree.probability.confdtree_walk import make_walk
+from keeptree.probability.probabilistic import ProbabilityModel
 from keeptree.savable import expect
 from keeptree.tree import LEAF
 

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree.annotations import Floats
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
-from keeptree.probability.base import ProbabilityModel, class_code
+from keeptree.probability.base import class_code
 from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_tables
 from keeptree.probability.distance_curves import DistanceCurves
 from keeptree.probability.plane import KernelPlanes, Projector, fit_planes
+from keeptree.probability.probabilistic import ProbabilityModel
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 from keeptree.savable import expect, expect_array
 

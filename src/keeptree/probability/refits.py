@@ -21,9 +21,9 @@ from keeptree.data.labels import label_codes
 from keeptree.data.sample import Sample, stratified_part
 from keeptree.importers import keep_with_steps
 from keeptree.importers.steps import read_rows
-from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.blas import one_blas_thread
 from keeptree.probability.estimator import fit_learner, unfitted_learner
+from keeptree.probability.probabilistic import ProbabilityModel
 from keeptree.progress import step
 
 FOLDS = 5

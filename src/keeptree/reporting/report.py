@@ -12,8 +12,8 @@ from keeptree import __version__
 from keeptree.annotations import Filename
 from keeptree.data.labels import target_name
 from keeptree.output import check_writable, require_extra, write_text
-from keeptree.probability.base import ProbabilityModel
 from keeptree.probability.estimator import is_kept
+from keeptree.probability.probabilistic import ProbabilityModel
 
 _HOW = (
     "KeepTree never shows training scores instead. Keep some cases apart before the tree is grown "

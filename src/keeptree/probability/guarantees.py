@@ -1,0 +1,217 @@
+"""Class sets and probability intervals, calibrated on cases that the model has not seen."""
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from keeptree.annotations import Floats
+from keeptree.data.arrow import from_arrow
+from keeptree.data.labels import recode
+from keeptree.data.target import read_target
+from keeptree.probability.calibration import HELD_OUT, OUT_OF_FOLD, Calibration, calibrate
+from keeptree.savable import Savable, expect
+from keeptree.tree import Tree
+
+
+class Guarantees(Savable):
+    """Mixin of classifiers with probabilities: adds class sets and intervals.
+
+    A subclass that has intervals for single cases overrides ``_knows_cases`` and supplies
+    ``_case_intervals(rows, p, confidence)``.
+    """
+
+    saved_fields = ("calibration_",)
+    tree_: Tree
+    encode: Callable[[ArrayLike], Floats]
+    predict_proba: Callable[[ArrayLike], Floats]
+    predict_proba_encoded: Callable[[NDArray[Any]], Floats]
+    _case_intervals: Callable[[Floats, Floats, float], Floats]
+
+    def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Calibrate class sets and intervals on held-out cases.
+
+        :meth:`predict_set` and :meth:`predict_interval` use the result. The probabilities
+        themselves do not change.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Held-out cases from the same distribution as new cases.
+        y : array-like of shape (n_samples,)
+            Their true classes.
+
+        Returns
+        -------
+        self : object
+            The classifier; ``calibration_`` is set.
+        """
+        p = self.predict_proba(X)
+        classes, codes = read_target(from_arrow(y))
+        check_consistent_length(p, codes)
+        self.calibration_ = calibrate(p, recode(codes, classes, self.tree_.classes), HELD_OUT)
+        return self
+
+    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return the classes that each row may belong to, by conformal prediction.
+
+        Of the cases of *each* class, the set holds the true class for a share of at least
+        ``coverage``, as long as new cases are drawn like those the model was calibrated on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to classify.
+        coverage : float, default=0.9
+            Share of the sets that hold the true class.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            Whether each class is in the set; columns in the order of ``classes_``. A set may be
+            empty (no class fits) or hold several classes (the case is ambiguous).
+
+        Notes
+        -----
+        The promise is exact if :meth:`calibrate` was called with held-out cases. Otherwise the
+        calibration is out of fold (``calibration_.source``), from models that were fitted to four
+        fifths of the sample: then it holds approximately. A class with fewer than
+        ``coverage / (1 - coverage)`` calibration cases is in every set.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> import keeptree as kt
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = kt.KeptTreeClassifier().fit(X, y)
+        >>> model.predict_set(X[[0, 72, 120]], coverage=0.95)
+        array([[ True, False, False],
+               [False,  True,  True],
+               [False, False,  True]])
+        """
+        check_share(coverage, "coverage")
+        self._check_calibrated()
+        return self.sets_of(self.predict_proba(X), coverage)
+
+    def sets_of(self, p: Floats, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """:meth:`predict_set` of rows with these probabilities."""
+        return self._check_calibrated().sets(p, coverage)
+
+    def predict_interval(
+        self,
+        X: ArrayLike,
+        confidence: float = 0.9,
+        kind: Literal["case", "calibration"] | None = None,
+    ) -> Floats:
+        """Return how far the probability of each class can be trusted, as an interval.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+        confidence : float, default=0.9
+            Confidence level of the interval.
+        kind : {"case", "calibration"} or None, default=None
+            ``"case"``: for each case alone. The interval is wide if trees refitted on parts of the
+            sample disagree, or if few training cases are similar. ``"calibration"``: for cases
+            with a similar probability taken together. It joins the two probabilities of a
+            Venn-Abers predictor and Wilson's interval of the share of calibration cases. None:
+            ``"case"`` if the model supports it, else ``"calibration"``.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, n_classes, 2)
+            Lower and upper end.
+
+        Notes
+        -----
+        Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
+        ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
+        guide has the coverage measured where the truth is known. They always hold the estimate.
+        ``"calibration"`` needs calibration cases, and the estimate may lie outside where it is not
+        calibrated.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import keeptree as kt
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = kt.KeptTreeClassifier().fit(X, y)
+        >>> model.predict_proba(X[[73]])[:, 0].round(2)
+        array([0.18])
+        >>> model.predict_interval(X[[73]])[:, 0].round(2)
+        array([[0.02, 0.65]])
+        >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
+        array([[0.06, 0.32]])
+        """
+        check_is_fitted(self)
+        rows = self.encode(X)
+        return self.intervals_encoded(rows, self.predict_proba_encoded(rows), confidence, kind)
+
+    def intervals_encoded(
+        self,
+        rows: Floats,
+        p: Floats,
+        confidence: float = 0.9,
+        kind: Literal["case", "calibration"] | None = None,
+    ) -> Floats:
+        """:meth:`predict_interval` of encoded rows and their probabilities."""
+        check_share(confidence, "confidence")
+        kind = (self.interval_kind or "calibration") if kind is None else kind
+        if kind == "calibration":
+            return self._check_calibrated().intervals(p, confidence)
+        if kind != "case":
+            raise ValueError(f"kind={kind!r} is unknown; give 'case' or 'calibration'.")
+        if not self._knows_cases:
+            raise ValueError(
+                f"This {type(self).__name__} has no intervals for single cases; fit a "
+                "KeptTreeClassifier to the learner that grows the tree, or ask for "
+                "kind='calibration'."
+            )
+        return self._case_intervals(rows, p, confidence)
+
+    @property
+    def interval_kind(self) -> Literal["case", "calibration"] | None:
+        """Kind of interval that :meth:`predict_interval` gives by default; None if it has none."""
+        if self._knows_cases:
+            return "case"
+        return None if getattr(self, "calibration_", None) is None else "calibration"
+
+    @property
+    def _knows_cases(self):
+        """Whether the model has intervals for single cases."""
+        return False
+
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
+        super().check_loaded()
+        calibration = getattr(self, "calibration_", None)  # older files have none
+        if calibration is not None:
+            expect(isinstance(calibration, Calibration), "its calibration is damaged")
+            calibration.check(self.tree_)
+
+    def _calibrate_out_of_fold(self, unseen):
+        """Calibrate on the training cases that refitted models scored; without refits on none.
+
+        ``unseen`` is a :class:`~keeptree.probability.expectation.Scored` part of the sample.
+        """
+        refitted = unseen is not None and unseen.refitted
+        self.calibration_ = calibrate(unseen.p, unseen.y, OUT_OF_FOLD) if refitted else None
+
+    def _check_calibrated(self):
+        check_is_fitted(self)
+        calibration = getattr(self, "calibration_", None)
+        if calibration is None:
+            raise ValueError(
+                f"This {type(self).__name__} has not been calibrated; call calibrate(X, y) with "
+                "cases that the tree has not seen, or fit a KeptTreeClassifier to the learner that "
+                "grows the tree."
+            )
+        return calibration
+
+
+def check_share(value, name):
+    """Raise a ValueError unless a parameter is between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name}={value!r} is not a share between 0 and 1.")

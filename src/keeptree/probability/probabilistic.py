@@ -1,0 +1,126 @@
+"""Base of the classifiers that give probabilities; decisions by the tree, probability or cost."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from keeptree.annotations import Floats
+from keeptree.probability.base import KeptTreeModel
+from keeptree.probability.costs import cheapest, read_costs
+from keeptree.probability.expectation import Expectation, expect_accuracy, score_sample
+from keeptree.probability.guarantees import Guarantees
+from keeptree.savable import expect
+
+
+class ProbabilityModel(Guarantees, KeptTreeModel):
+    """Base of the classifiers that give probabilities: a subclass has ``_probability(X, out)``."""
+
+    _parameter_constraints = {
+        **KeptTreeModel._parameter_constraints,
+        "decide": [StrOptions({"tree", "probability", "cost"})],
+        "costs": ["array-like", dict, None],
+    }
+    saved_fields = ("expected_",)
+
+    @property
+    def cost_matrix(self) -> Floats:
+        """Costs by true (row) and decided class (column); None unless ``decide="cost"``."""
+        if self.decide != "cost":
+            return None
+        if self.costs is None:
+            raise ValueError(
+                'decide="cost" needs costs: a matrix by true (row) and decided class (column), or '
+                "a dict such as {'sick': {'well': 20}}."
+            )
+        return read_costs(self.costs, self.classes_)
+
+    @property
+    def saved_parameters(self) -> dict[str, Any]:
+        """Parameters in a saved model: costs as a matrix, whatever they were given as."""
+        given = super().saved_parameters
+        if self.costs is not None:
+            given["costs"] = read_costs(self.costs, self.classes_).tolist()
+        return given
+
+    def _resolve(self, X, y, sample_weight):
+        if self.costs is not None and self.decide != "cost":
+            raise ValueError(
+                f'costs is given, but decide={self.decide!r} does not use it; set decide="cost".'
+            )
+        super()._resolve(X, y, sample_weight)
+        _ = self.cost_matrix  # raises an error before anything is learned
+
+    def _remember(self, sample, unseen):
+        super()._remember(sample, unseen)
+        scored = score_sample(self, sample) if unseen is None else unseen
+        self.expected_ = expect_accuracy(self.tree_, scored, unseen is not None)
+        self._calibrate_out_of_fold(unseen)
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return the probability of each class for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Finite, between 0 and 1, rows sum to 1; columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._map(X, self._probability, (len(self.classes_),))
+
+    def predict_proba_encoded(self, rows: NDArray[Any]) -> Floats:
+        """``predict_proba`` of encoded rows."""
+        return self._map_encoded(rows, self._probability, (len(self.classes_),))
+
+    def scores_encoded(self, rows: NDArray[Any]) -> Floats:
+        """Probabilities of encoded rows: what ranks cases by each class."""
+        return self.predict_proba_encoded(rows)
+
+    def _scores(self, rows, out):
+        self._probability(rows, out)
+
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """Return the logarithm of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Return the probability as a score.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes the probability of ``classes_[1]`` minus one half; with more the
+            probabilities.
+        """
+        p = self.predict_proba(X)
+        return p[:, 1] - 0.5 if p.shape[1] == 2 else p
+
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
+        super().check_loaded()
+        _ = self.cost_matrix
+        expected = getattr(self, "expected_", None)
+        if expected is not None:
+            expect(isinstance(expected, Expectation), "its expected accuracy is damaged")
+            expected.check(self.tree_)
+
+    def _decide(self, rows, out):
+        if self.decide == "tree":
+            super()._decide(rows, out)
+            return
+        matrix = self.cost_matrix
+        p = np.empty((len(rows), len(self.classes_)))
+        self._probability(rows, p)
+        out[:] = p.argmax(axis=1) if matrix is None else cheapest(p, matrix)
