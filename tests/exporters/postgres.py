@@ -82,7 +82,7 @@ def score(server, files, subject, rows, timed=False):
     lines = ",\n".join(f"({k}, {', '.join(row)})" for k, row in enumerate(values))
     main, *others = files.values()
     server.run(
-        "DROP TABLE IF EXISTS keeptree_rows, landmarks;"
+        "DROP TABLE IF EXISTS keeptree_rows, landmarks, curves;"
         f"CREATE TABLE keeptree_rows ({', '.join(['keeptree_id INT', *columns])});"
         f"INSERT INTO keeptree_rows VALUES {lines};{''.join(others)}"
     )

@@ -15,8 +15,9 @@ from keeptree.exporters.sql.decision import largest_at_most
 from keeptree.exporters.sql.run import run_query
 from keeptree.exporters.sql.spelling import DIALECTS, Spelling
 from keeptree.exporters.subject import subject_of
+from keeptree.tree import LEAF
 from tests.exporters import postgres
-from tests.exporters.models import DATA, MODELS, fitted, mixed_table
+from tests.exporters.models import DATA, MODELS, PAPERS, fitted, mixed_table
 
 sqlglot = pytest.importorskip("sqlglot")
 pytest.importorskip("duckdb")
@@ -34,13 +35,13 @@ def check(source, dialect, n=400):
 
 
 @pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, *PAPERS])
 def test_duckdb_answers_as_python(model, data):
     check(fitted(model, data), "duckdb", 60 if model in ("kept", "coherent") else 400)
 
 
 @pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("model", WITHOUT_KERNEL)
+@pytest.mark.parametrize("model", [*WITHOUT_KERNEL, "confdtree"])
 def test_sqlite_answers_as_python(model, data):
     check(fitted(model, data), "sqlite")
 
@@ -69,6 +70,10 @@ def server():
         ("margin", "classes"),
         ("coherent", "missing"),
         ("coherent", "mixed"),
+        ("confdtree", "missing"),
+        ("confdtree", "mixed"),
+        ("distance", "numbers"),
+        ("distance by leaf", "mixed"),
     ],
 )
 def test_postgres_answers_as_python(model, data, server):
@@ -99,10 +104,14 @@ def test_a_view_in_postgres_keeps_all_columns(server):
         ("soft", "classes", "view"),
         ("margin", "classes", "select"),
         ("kept", "classes", "view"),
+        ("confdtree", "classes", "view"),
+        ("distance", "classes", "select"),
     ],
 )
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_can_be_parsed(model, data, form, dialect):
+    if model == "distance" and not DIALECTS[dialect].single:
+        pytest.skip("refused, as another test shows")
     if model == "kept" and not DIALECTS[dialect].fold:
         pytest.skip("refused, as another test shows")
     files = sql.write(subject_of(fitted(model, data)), dialect=dialect, form=form)
@@ -262,7 +271,8 @@ def test_sqlite_rounds_to_float32_by_hand():
     numbers = (rng.normal(size=300) * 10.0 ** rng.integers(-46, 38, 300)).tolist()
     numbers = [x for number in numbers for x in beside(number) if abs(x) < 3.4028234e38]
     steps = Steps(Spelling("sqlite"))
-    data = {"columns": [{"name": "x", "categories": None}], "model": {"kind": "leaves"}}
+    column, tree = {"name": "x", "categories": None}, {"float32": True}
+    data = {"columns": [column], "tree": tree, "model": {"kind": "leaves"}}
     rounded = Inputs(data, steps).single(0)
     query = steps.select({"r": rounded}, "data", ["x"], ["x"])
     connection = sqlite3.connect(":memory:")
@@ -362,6 +372,49 @@ def test_two_classes_that_differ_in_case_have_two_columns():
 def test_a_kernel_without_32_bit_sums_is_refused_with_advice(dialect):
     with pytest.raises(ValueError, match="export a MarginTreeClassifier or SoftTreeClassifier"):
         kt.export(fitted("kept", "numbers"), format="sql", dialect=dialect)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "bigquery", "snowflake"])
+def test_distances_without_32_bit_numbers_are_refused_with_advice(dialect):
+    with pytest.raises(ValueError, match=r"export a MarginTreeClassifier .* \(duckdb, postgres"):
+        kt.export(fitted("distance", "numbers"), format="sql", dialect=dialect)
+
+
+NOMINAL = {"nominal": True, "minimum": "class", "fine_to": "all", "balance": True}
+
+
+@pytest.mark.parametrize("rule", ["error", "majority", "share"])
+def test_confdtree_corrects_as_python_for_every_rule(rule):
+    X, y = mixed_table()
+    tree = kt.keep(kt.C45Classifier().fit(X, y))
+    rules = {"error": -2, "majority": tree.missing_child, "share": -1}
+    tree = replace(tree, missing=np.where(tree.kind != LEAF, rules[rule], -2))
+    known = X.dropna().index
+    model = kt.ConfDTreeClassifier(tree, m=2, options=NOMINAL).fit(X.loc[known], y[known])
+    rows = sample_rows(subject_of(model), 200).X
+    assert abs(model.predict_proba_encoded(rows) - tree.mix_proportions(rows)).max() > 0.1
+    check(model, "sqlite")
+
+
+@pytest.mark.parametrize("grid", [None, {"size": 0.25, "age": 1 / 3}])
+def test_distances_on_any_grid_are_those_of_python(grid):
+    X, y = mixed_table()
+    check(kt.DistanceKernelClassifier(fitted("tree", "mixed"), grid=grid).fit(X, y), "duckdb")
+
+
+def test_a_model_that_is_too_large_for_a_query_is_refused_with_advice():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 3)), rng.integers(0, 2, 4000)
+    tree = DecisionTreeClassifier(max_leaf_nodes=1100, random_state=0).fit(X, y)
+    for model in (kt.ConfDTreeClassifier(tree), kt.DistanceKernelClassifier(tree)):
+        with pytest.raises(ValueError, match="a query may have .* ONNX, Python, JavaScript or C"):
+            kt.export(model.fit(X, y), format="sql")
+
+
+def test_curves_are_a_second_file(tmp_path):
+    done = kt.export(fitted("distance", "numbers"), tmp_path / "kernel.sql", check=20, curves="a.b")
+    assert [path.name for path in done.paths] == ["kernel.sql", "kernel.curves.sql"]
+    assert "CREATE TABLE a.b (" in done.paths[1].read_text()
 
 
 def test_landmarks_are_a_second_file(tmp_path):

@@ -5,7 +5,7 @@ from keeptree.exporters import FORMATS
 from keeptree.progress import watch
 
 _OPTIONS = (
-    *("dialect", "table", "view", "form", "keep", "prefix", "landmarks"),
+    *("dialect", "table", "view", "form", "keep", "prefix", "landmarks", "curves"),
     *("inputs", "leaf", "distance", "missing"),
 )
 
@@ -39,54 +39,61 @@ def _arguments(parser):
         help="overwrite existing files that are written beside FILE",
     )
     add_json(parser, "what was written")
-    group = parser.add_argument_group("SQL")
-    group.add_argument(
+    for title, add in (("SQL", _sql), ("ONNX", _onnx), ("PMML", _pmml)):
+        add(parser.add_argument_group(title).add_argument)
+
+
+def _sql(add):
+    add(
         "--dialect",
         metavar="NAME",
         help="duckdb (the default), sqlite, postgres, spark, bigquery, snowflake or tsql",
     )
-    group.add_argument(
-        "--table", metavar="NAME", help="table with the rows to score (default: data)"
-    )
-    group.add_argument("--view", metavar="NAME", help="create a view with this name")
-    group.add_argument(
+    add("--table", metavar="NAME", help="table with the rows to score (default: data)")
+    add("--view", metavar="NAME", help="create a view with this name")
+    add(
         "--form",
         choices=["expression", "select", "view"],
         help="write expressions for your own query, a SELECT, or a view (default: select, or view "
         "if --view is given)",
     )
-    group.add_argument(
+    add(
         "--keep",
         metavar="COLUMN",
         action="append",
         help="column to return beside the predictions; repeatable (default: all columns)",
     )
-    group.add_argument(
-        "--prefix", metavar="TEXT", help="prefix of the output columns, or of the functions in C"
-    )
-    group.add_argument(
+    add("--prefix", metavar="TEXT", help="prefix of the output columns, or of the functions in C")
+    add(
         "--landmarks",
         metavar="NAME",
         help="table for the landmarks of the kernel expert (default: landmarks)",
     )
-    group = parser.add_argument_group("ONNX")
-    group.add_argument(
+    add(
+        "--curves",
+        metavar="NAME",
+        help="table for the curves of a distance kernel (default: curves)",
+    )
+
+
+def _onnx(add):
+    add(
         "--inputs",
         choices=["columns", "used", "matrix"],
         help="one input per column, one per column that the tree tests, or one numeric matrix "
         "(default: columns)",
     )
-    group.add_argument(
-        "--leaf", action="store_true", default=None, help="add the index of the leaf"
-    )
-    group.add_argument(
+    add("--leaf", action="store_true", default=None, help="add the index of the leaf")
+    add(
         "--distance",
         action="store_true",
         default=None,
         help="add the distance to the decision boundary",
     )
-    group = parser.add_argument_group("PMML")
-    group.add_argument(
+
+
+def _pmml(add):
+    add(
         "--missing",
         choices=["majority"],
         help="send missing values to the largest child where the tree splits them among children",

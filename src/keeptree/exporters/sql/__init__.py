@@ -11,15 +11,12 @@ from keeptree.exporters.sql.kernel import landmarks_table
 from keeptree.exporters.sql.run import run_query
 from keeptree.exporters.sql.spelling import DIALECTS, Spelling, label_kind
 from keeptree.exporters.sql.steps import Steps
+from keeptree.exporters.sql.tables import curves_table
 from keeptree.tree import SHARE
 
 __all__ = ["DIALECTS", "run", "write"]
 
 FORMS = ("expression", "select", "view")
-_NOT_IN_SQL = {
-    "confdtree": "every test asks for the result of all tests below it",
-    "distance": "its curve is a table of thousands of pieces",
-}
 _LINE_END = "\ue003"  # until the text is complete
 
 
@@ -33,6 +30,7 @@ def write(
     keep=None,
     prefix="",
     landmarks="landmarks",
+    curves="curves",
 ):
     """Return a query, a view or a list of expressions that score the rows of a table.
 
@@ -56,6 +54,8 @@ def write(
     landmarks : str, default="landmarks"
         Name of the table of landmarks that a model with a kernel expert needs, which is a second
         file.
+    curves : str, default="curves"
+        Name of the table of curves that a distance kernel needs, which is a second file.
 
     Returns
     -------
@@ -64,9 +64,9 @@ def write(
     spell = Spelling(dialect, _LINE_END)
     form = one_of(FORMS, form or ("select" if view is None else "view"), "form of SQL")
     data = plain_dict(subject.tree, subject.model)
-    _check_kind(data["model"]["kind"], subject)
     _check_distinct(data, spell)
-    steps, outputs = _compute(data, subject.tree.max_depth, spell, landmarks, prefix)
+    tables = {"landmarks": landmarks, "curves": curves}
+    steps, outputs = _compute(data, subject.tree.max_depth, spell, tables, prefix)
     tested = [column["name"] for column in data["columns"]]
     if form == "expression":
         text = steps.expression(outputs)
@@ -77,10 +77,7 @@ def write(
         text = f"CREATE VIEW {spell.table(view or 'scored')} AS\n{text}"
     head = f"-- {subject.origin}\n-- {subject.kind}, {spell.dialect.title}\n"
     files = {".sql": (head + text + "\n").replace(_LINE_END, "\n")}
-    kernels = [m for m in data["model"].get("experts", ()) if m["kind"] == "kernel"]
-    if kernels:
-        files[".landmarks.sql"] = landmarks_table(spell, kernels[0], landmarks, subject.origin)
-    return files
+    return files | _tables(spell, data["model"], tables, subject.origin)
 
 
 def run(files, subject, rows, *, dialect="duckdb", form=None, view=None, **options):
@@ -88,6 +85,7 @@ def run(files, subject, rows, *, dialect="duckdb", form=None, view=None, **optio
     runs_here = dialect in ("duckdb", "sqlite")
     where = dialect if runs_here else "duckdb"
     asked = {**options, "table": "keeptree_rows", "keep": ["keeptree_id"]}
+    asked |= {"landmarks": "landmarks", "curves": "curves"}  # a schema of the user is not there
     written = write(subject, dialect=where, form="select", **asked)
     found = run_query(written, subject, rows, where, options.get("prefix", ""))
     if runs_here or isinstance(found, str):
@@ -96,14 +94,25 @@ def run(files, subject, rows, *, dialect="duckdb", form=None, view=None, **optio
     return replace(found, note=note)
 
 
-def _compute(data, depth, spell, landmarks, prefix):
+def _tables(spell, model, names, origin):
+    """The files of the tables that the query reads beside the rows."""
+    files = {}
+    for part in (model, *model.get("experts", ())):
+        if part["kind"] == "kernel":
+            files[".landmarks.sql"] = landmarks_table(spell, part, names["landmarks"], origin)
+        elif part["kind"] == "distance":
+            files[".curves.sql"] = curves_table(spell, part, names["curves"], origin)
+    return files
+
+
+def _compute(data, depth, spell, tables, prefix):
     """The steps of the query, and the text of each answer by name."""
     steps = Steps(spell, _own_prefix(data))
     plain = data["model"]["kind"] == "leaves" and not _shares(data["tree"])
     inputs = Inputs(data, steps)
     tree = TreeTexts(data, inputs, raw=plain and depth <= DEPTH)
     leaf = steps.add("leaf", tree.leaf())
-    formulas = Formulas(data, tree, leaf, landmarks)
+    formulas = Formulas(data, tree, leaf, tables)
     p = formulas.probabilities()
     kind = label_kind(data["classes"])
     labels = [spell.label(label, kind) for label in data["classes"]]
@@ -160,16 +169,6 @@ def _check_beside(outputs, columns, spell):
                 f"The answer {output!r} would stand beside the column "
                 f"{names[spell.fold_case(output)]!r}; give the answers another name by prefix."
             )
-
-
-def _check_kind(kind, subject):
-    """Raise a ValueError for a model whose formula is no expression of the columns of a row."""
-    if kind in _NOT_IN_SQL:
-        raise ValueError(
-            f"The probabilities of {subject.kind} cannot be written in SQL: {_NOT_IN_SQL[kind]}; "
-            "export them to ONNX, Python, JavaScript or C, or export a MarginTreeClassifier of the "
-            "same tree to SQL."
-        )
 
 
 def _check_distinct(data, spell):

@@ -100,9 +100,9 @@ class TreeTexts:
             for at, missing in zip(self.tree["attribute"], self.tree["missing"], strict=True)
             if at is not None and missing == SHARE
         )
-        return " OR ".join(self._is_missing(at) for at in shared) or None
+        return " OR ".join(self.is_missing(at) for at in shared) or None
 
-    def _is_missing(self, at):
+    def is_missing(self, at):
         x, column = self.value(at), self.inputs.columns[at]
         if column["categories"] is None:
             return f"{x} IS NULL"

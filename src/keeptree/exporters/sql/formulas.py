@@ -1,6 +1,8 @@
 """The probability models as columns: the formulas of ``plain_dict``, in SQL."""
 
+from keeptree.exporters.sql.confdtree import ConfDTree
 from keeptree.exporters.sql.decision import DEPTH, largest_at_most
+from keeptree.exporters.sql.distance import distance
 from keeptree.exporters.sql.kernel import kernel
 from keeptree.tree import ERROR, SHARE
 
@@ -22,12 +24,12 @@ class Formulas:
         The tests of the tree.
     leaf : str
         The leaf of the row, NULL where the model has no answer.
-    landmarks : str
-        Name of the table of landmarks.
+    tables : dict
+        Names of the tables of ``landmarks`` and ``curves``.
     """
 
-    def __init__(self, data, tree, leaf, landmarks):
-        self.data, self.tree, self.leaf, self.landmarks = data, tree, leaf, landmarks
+    def __init__(self, data, tree, leaf, tables):
+        self.data, self.tree, self.leaf, self.tables = data, tree, leaf, tables
         self.inputs, self.steps, self.spell = tree.inputs, tree.inputs.steps, tree.spell
         self.n_classes = len(data["classes"])
 
@@ -119,7 +121,13 @@ class Formulas:
         return [self.steps.add(f"{name}{c}", f"{term} / {total}") for c, term in enumerate(terms)]
 
     def _kernel(self, model, name):
-        return kernel(self.inputs, model, self.landmarks, name)
+        return kernel(self.inputs, model, self.tables["landmarks"], name)
+
+    def _distance(self, model, name):
+        return distance(self, model, self.tables["curves"])
+
+    def _confdtree(self, model, name):
+        return ConfDTree(self, model).probabilities()
 
     def _pool(self, model, name):
         opinions = [
@@ -231,22 +239,10 @@ class Formulas:
         return [first, f"(1 - {first})"]
 
     def _nominal_shares(self, at, table):
-        x, unknown = self.inputs.known(at), self.inputs.columns[at]["unknown"]
-        *rows, missing = table
         shares = []
-        for branch in range(len(missing)):
-            groups = {}
-            for code, row in enumerate(rows):
-                if code != unknown:
-                    groups.setdefault(row[branch], []).append(code)
-            cases = [
-                f"WHEN {x} IN {self.inputs.labels(at, codes)} THEN {self.spell.value(share)}"
-                for share, codes in groups.items()
-            ]
-            if unknown >= 0:
-                cases.append(f"WHEN {x} IS NOT NULL THEN {self.spell.value(rows[unknown][branch])}")
-            text = f"CASE {' '.join(cases)} ELSE {self.spell.value(missing[branch])} END"
-            shares.append(self.steps.named("s", text))
+        for branch in zip(*table, strict=True):
+            *texts, missing = map(self.spell.value, branch)
+            shares.append(self.steps.named("s", self.inputs.by_category(at, texts, missing)))
         return shares
 
     def _logistic(self, x, threshold, slope):

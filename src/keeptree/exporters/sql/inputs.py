@@ -25,6 +25,7 @@ class Inputs:
     def __init__(self, data, steps):
         self.steps, self.spell = steps, steps.spell
         self.columns = data["columns"]
+        self.compares_single = data["tree"]["float32"]
         self.kinds = [
             None if c["categories"] is None else label_kind(c["categories"])
             for c in data["columns"]
@@ -100,6 +101,17 @@ class Inputs:
         categories = self.columns[at]["categories"]
         texts = [self.spell.label(categories[code], self.kinds[at]) for code in codes]
         return f"({', '.join(texts)})"
+
+    def by_category(self, at, texts, missing):
+        """CASE with the text of each category; an unseen one counts as the model counts it."""
+        x, unknown, groups = self.known(at), self.columns[at]["unknown"], {}
+        for code, text in enumerate(texts):
+            if code != unknown:
+                groups.setdefault(text, []).append(code)
+        cases = [f"WHEN {x} IN {self.labels(at, codes)} THEN {t}" for t, codes in groups.items()]
+        if unknown >= 0:
+            cases.append(f"WHEN {x} IS NOT NULL THEN {texts[unknown]}")
+        return f"(CASE {' '.join(cases)} ELSE {missing} END)"
 
     def refused(self, value):
         """Whether a row holds a label that the model refuses; None if it refuses none."""

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from keeptree.exporters.sql.tables import create_table, float32_text
+
 _FAR = 1e18  # as in keeptree._compiled.landmarks
 _TINY = 1e-22  # of a difference: Postgres refuses a square that is too small for a float32
-_ROWS = 200  # of one INSERT
 
 
 def kernel(inputs, model, landmarks, name):
@@ -44,40 +45,25 @@ def kernel(inputs, model, landmarks, name):
 
 
 def landmarks_table(spell, model, table, origin):
-    """The statements that create the table of landmarks and fill it."""
-    width = len(model["attribute"])
-    real, stored = spell.dialect.single, " USING PARQUET" if spell.key == "spark" else ""
+    """Return the statements that create the table of landmarks and fill it."""
+    width, real = len(model["attribute"]), spell.dialect.single
     columns = [f"kt_u{k} {real}" for k in range(width)]
     columns = ["kt_class INT", "kt_id INT", f"kt_sharpness {real}", f"kt_mass {real}", *columns]
-    lines = [
-        f"-- {origin}",
-        f"CREATE TABLE {spell.table(table)} (\n  " + ",\n  ".join(columns) + f"\n){stored};",
-    ]
     classes = np.repeat(np.arange(len(model["prior"])), np.diff(model["start"]))
     numbers = np.column_stack([model["sharpness"], model["mass"], model["landmarks"]])
     rows = [
-        f"({c}, {i}, {', '.join(_single(value) for value in row)})"
+        f"({c}, {i}, {', '.join(map(float32_text, row))})"
         for i, (c, row) in enumerate(zip(classes.tolist(), numbers, strict=True))
     ]
-    for k in range(0, len(rows), _ROWS):
-        listed = ",\n".join(rows[k : k + _ROWS])
-        lines.append(f"INSERT INTO {spell.table(table)} VALUES\n{listed};")
-    return "\n".join(lines) + "\n"
-
-
-def _single(value):
-    """A float32 in the fewest digits that tell it."""
-    if np.isnan(value):
-        return "NULL"
-    text = str(np.float32(value))
-    return text if "e" in text else f"{text}e0"
+    return create_table(spell, table, columns, rows, origin)
 
 
 def _coordinate(inputs, model, k, name):
     """A value as a coordinate, rounded to float32: a line, and a bend at each threshold."""
     spell, steps, at = inputs.spell, inputs.steps, model["attribute"][k]
     if model["table"][k]:
-        return inputs.rounded(name, _table_entry(inputs, at, model["table"][k]))
+        texts = [spell.value(value) for value in model["table"][k]]
+        return inputs.rounded(name, steps.named("t", inputs.by_category(at, texts, "NULL")))
     x = inputs.bounded(at)
     number = spell.number
     line = steps.named(
@@ -91,19 +77,6 @@ def _coordinate(inputs, model, k, name):
         bends.append(f"{number(size)} * ({u} / SQRT(1 + {u} * {u}))")
     place = steps.named("w", " + ".join([f"({place})", *bends]))  # in this order, as in Python
     return inputs.rounded(name, place)
-
-
-def _table_entry(inputs, at, table):
-    """The coordinate of a category; NULL where it is missing."""
-    spell, x, unknown = inputs.spell, inputs.known(at), inputs.columns[at]["unknown"]
-    cases = [
-        f"WHEN {x} IN {inputs.labels(at, [code])} THEN {spell.value(value)}"
-        for code, value in enumerate(table)
-        if code != unknown
-    ]
-    if unknown >= 0:
-        cases.append(f"WHEN {x} IS NOT NULL THEN {spell.value(table[unknown])}")
-    return inputs.steps.named("t", f"CASE {' '.join(cases)} END")
 
 
 def _class_sum(inputs, here, c, landmarks):

@@ -222,6 +222,16 @@ class Spelling:
             return texts[0]
         return f"{'MAX' if self.key == 'sqlite' else 'GREATEST'}({', '.join(texts)})"
 
+    def least(self, texts):
+        """The smallest of some values."""
+        if len(texts) == 1:
+            return texts[0]
+        return f"{'MIN' if self.key == 'sqlite' else 'LEAST'}({', '.join(texts)})"
+
+    def round(self, text):
+        """The nearest whole number."""
+        return f"ROUND({text}, 0)" if self.key == "tsql" else f"ROUND({text})"
+
     def clipped(self, text, low, high):
         """A number moved between two others; those that are not finite are no limit."""
         limits = (("<", low), (">", high))

@@ -28,6 +28,9 @@ class Steps:
         self.spell, self.prefix = spell, prefix
         self._text, self._step, self._known = {}, {}, {}
 
+    def __len__(self):
+        return len(self._text)
+
     def add(self, name, text):
         """Add a column; return what stands for it in the text of another one."""
         if text not in self._known:
