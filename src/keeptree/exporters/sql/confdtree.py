@@ -127,7 +127,7 @@ class ConfDTree:
             named("w", self._sum_of_others(leader, other, [weight[c] for c in classes]))
             for weight in rule["weight"]
         ]
-        place = {child: weight for child, weight in zip(children, weights, strict=True)}
+        place = dict(zip(children, weights, strict=True))
         own = named("w", self.texts.branches(node, place.__getitem__, zero))
         total = named("w", " + ".join(weights))
         usual = [named("o", self._is_usual(node, rule, "interval", c)) for c in classes]

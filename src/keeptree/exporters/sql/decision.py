@@ -103,6 +103,7 @@ class TreeTexts:
         return " OR ".join(self.is_missing(at) for at in shared) or None
 
     def is_missing(self, at):
+        """Whether the value of a column is missing."""
         x, column = self.value(at), self.inputs.columns[at]
         if column["categories"] is None:
             return f"{x} IS NULL"
