@@ -170,12 +170,9 @@ def _is_off_grid(inputs, grid):
     spell, conditions = inputs.spell, []
     for at, step, inverse in zip(grid["attribute"], grid["step"], grid["inverse"], strict=True):
         x = _bounded(inputs, at)
-        scaled = f"{x} * {spell.number(inverse)}" if inverse else f"{x} / {spell.number(step)}"
-        whole = spell.round(scaled)
-        back = (
-            f"{whole} / {spell.number(inverse)}" if inverse else f"{whole} * {spell.number(step)}"
-        )
-        conditions.append(f"{back} <> {x}")
+        size = spell.number(inverse or step)
+        there, back = "*/" if inverse else "/*"
+        conditions.append(f"{spell.round(f'{x} {there} {size}')} {back} {size} <> {x}")
     return " OR ".join(conditions)
 
 
