@@ -90,11 +90,14 @@ class Claims:
 
     def to_markdown(self):
         """Return the claims as Markdown."""
-        body = []
-        for claim in self.to_dict()["claims"]:
-            counts = "/".join(f"{claim[key]:.4g}" for key in ("good", "judged"))
-            verdict = f"**{claim['verdict']}** ({counts}, “{claim['says']}”)"
-            body.append([claim["text"], verdict, claim["evidence"]])
+        body = [
+            [
+                claim.text,
+                f"**{claim.to_dict(self.enough)['verdict']}** ({claim.counts})",
+                claim.evidence,
+            ]
+            for claim in self.claims
+        ]
         grid = _grid(["the paper", "verdict", "we measured"], body)
         rule = f"**Rule.** {state_rule()}"
         return "\n".join([f"## Claims: {self.title}", "", *grid, "", rule, ""])

@@ -106,12 +106,15 @@ def draw_example(n=2000, random_state=0):
 
     Returns
     -------
-    example : Example
+    example : Example or None
+        None if the tree has not the three leaves of the paper's.
     """
     rng = np.random.default_rng(random_state)
     X = rng.uniform(-0.5, 0.5, (n, 2))
     y = (rng.random(n) < true_probability(X[:, 0])).astype(int)
     tree = C45Classifier(min_samples_leaf=n // 50).fit(X, y).tree_
+    if tree.n_leaves != 3:
+        return None
     left, right = np.sort(tree.threshold[tree.feature >= 0])
     x = np.linspace(-0.499, 0.499, 999)
     near = Boundary(tree, _AS_IT_IS).fit(X).nearest(X).separator

@@ -1,10 +1,11 @@
-"""The one rule by which a sentence of a paper holds, holds in part or does not hold."""
+"""The rule that decides whether a claim of a paper holds, holds in part or does not hold."""
 
 from dataclasses import dataclass
 
 TOO_FEW = "too few to say"
 # What a sentence says -> share of what can be judged from which it holds, and holds in part.
 LIMITS = {
+    "tested": (1.0, 1.0),
     "always": (1.0, 0.5),
     "nearly always": (0.9, 0.5),
     "generally": (0.75, 0.5),
@@ -13,6 +14,7 @@ LIMITS = {
 }
 LEAST_SAMPLES = 0.1  # of those a full run takes
 LEAST_SETS = 0.75  # of the data sets of the paper
+LEAST_JUDGED = 5  # significant cells, data sets, samples or draws
 
 
 @dataclass(frozen=True)
@@ -24,26 +26,34 @@ class Claim:
     text : str
         What the paper says.
     says : str
-        How strongly, one of :data:`LIMITS`.
-    good, judged : float
-        How much speaks for it, out of what can be judged (sets, cells or samples).
+        How strongly, one of :data:`LIMITS`; "tested" if one significance test decides.
+    good, judged : int
+        How many of those that can be judged (significant cells, data sets, samples or draws)
+        support it. A test is supported by all of the data sets it was made on, or by none.
     evidence : str
         What we measured.
     """
 
     text: str
     says: str
-    good: float
-    judged: float
+    good: int
+    judged: int
     evidence: str
+
+    @property
+    def counts(self):
+        """What the verdict rests on, in a few words."""
+        if self.says == "tested":
+            return f"one test over {self.judged} sets"
+        return f"{self.good}/{self.judged}, “{self.says}”"
 
     def to_dict(self, enough=True):
         """Return the claim as JSON values."""
         return {
             "text": self.text,
             "says": self.says,
-            "good": float(self.good),
-            "judged": float(self.judged),
+            "good": int(self.good),
+            "judged": int(self.judged),
             "verdict": judge(self.says, self.good, self.judged, enough=enough),
             "evidence": self.evidence,
         }
@@ -56,8 +66,8 @@ def judge(says, good, judged, *, enough=True):
     ----------
     says : str
         One of :data:`LIMITS`.
-    good, judged : float
-        How much speaks for it, out of what can be judged.
+    good, judged : int
+        How many support it, out of those that can be judged.
     enough : bool
         Whether the samples and data sets suffice, see :func:`is_enough`.
 
@@ -67,10 +77,10 @@ def judge(says, good, judged, *, enough=True):
 
     Examples
     --------
-    >>> judge("generally", 8, 10), judge("always", 8, 10), judge("always", 0, 0)
+    >>> judge("generally", 8, 10), judge("always", 8, 10), judge("always", 1, 1)
     ('holds', 'holds in part', 'too few to say')
     """
-    if not enough or not judged:
+    if not enough or judged < LEAST_JUDGED:
         return TOO_FEW
     whole, part = LIMITS[says]
     share = good / judged
@@ -99,11 +109,13 @@ def state_rule():
     parts = []
     for says, (whole, part) in LIMITS.items():
         if says == "somewhere":
-            parts.append("“somewhere” holds if there is one case")
-        else:
-            parts.append(f"“{says}” holds from {whole:.0%} on, in part from {part:.0%} on")
+            parts.append("“somewhere” holds if one case supports it")
+        elif says != "tested":
+            parts.append(f"“{says}” holds from {whole:.0%}, in part from {part:.0%}")
     return (
-        f"{'; '.join(parts)}: of the significant cells, of the data sets or of the samples, as "
-        f"counted beside it. Below {LEAST_SAMPLES:.0%} of the samples of a full run, or "
-        f"{LEAST_SETS:.0%} of the data sets, the verdict is “{TOO_FEW}”."
+        "The share of what supports a claim decides, counted over significant cells, data sets, "
+        f"samples or draws as shown beside the verdict: {'; '.join(parts)}. A claim about one "
+        "correlation holds if its test agrees at the 5 % level. The verdict is "
+        f"“{TOO_FEW}” if fewer than {LEAST_JUDGED} can be judged, below {LEAST_SAMPLES:.0%} of the "
+        f"samples of a full run, or below {LEAST_SETS:.0%} of the data sets."
     )

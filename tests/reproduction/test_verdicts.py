@@ -3,7 +3,15 @@
 import pytest
 
 from reproduction.tables import Claims
-from reproduction.verdicts import LIMITS, TOO_FEW, Claim, is_enough, judge, state_rule
+from reproduction.verdicts import (
+    LEAST_JUDGED,
+    LIMITS,
+    TOO_FEW,
+    Claim,
+    is_enough,
+    judge,
+    state_rule,
+)
 
 
 @pytest.mark.parametrize(
@@ -13,14 +21,19 @@ from reproduction.verdicts import LIMITS, TOO_FEW, Claim, is_enough, judge, stat
         ("always", 9, 10, "holds in part"),
         ("nearly always", 9, 10, "holds"),
         ("nearly always", 8, 10, "holds in part"),
-        ("generally", 3, 4, "holds"),
-        ("generally", 2, 4, "holds in part"),
-        ("generally", 1, 4, "does not hold"),
-        ("mostly", 2, 4, "holds"),
-        ("mostly", 1, 4, "holds in part"),
+        ("generally", 6, 8, "holds"),
+        ("generally", 4, 8, "holds in part"),
+        ("generally", 2, 8, "does not hold"),
+        ("mostly", 4, 8, "holds"),
+        ("mostly", 2, 8, "holds in part"),
         ("somewhere", 1, 40, "holds"),
         ("somewhere", 0, 40, "does not hold"),
+        ("tested", 16, 16, "holds"),
+        ("tested", 0, 16, "does not hold"),
         ("always", 0, 0, TOO_FEW),
+        ("always", 1, 1, TOO_FEW),
+        ("always", LEAST_JUDGED - 1, LEAST_JUDGED - 1, TOO_FEW),
+        ("always", LEAST_JUDGED, LEAST_JUDGED, "holds"),
     ],
 )
 def test_the_share_decides(says, good, judged, verdict):
@@ -36,14 +49,26 @@ def test_few_samples_or_missing_sets_are_too_few():
 
 def test_the_rule_in_words_has_the_limits_of_the_table():
     for says, (whole, part) in LIMITS.items():
-        assert f"“{says}”" in state_rule()
-        if says != "somewhere":
-            assert f"“{says}” holds from {whole:.0%} on, in part from {part:.0%} on" in state_rule()
+        if says not in ("somewhere", "tested"):
+            assert f"“{says}” holds from {whole:.0%}, in part from {part:.0%}" in state_rule()
+    assert "“somewhere”" in state_rule()
+    assert f"fewer than {LEAST_JUDGED} can be judged" in state_rule()
 
 
 def test_page_and_json_have_the_verdict_of_the_rule():
-    claims = Claims((Claim("It is so.", "generally", 3, 4, "Seen."),))
-    assert claims.to_dict()["claims"][0]["verdict"] == "holds"
-    assert "| **holds** (3/4, “generally”) |" in claims.to_markdown()
-    assert state_rule() in claims.to_markdown()
-    assert "too few to say" in Claims(claims.claims, enough=False).to_markdown()
+    claims = Claims(
+        (
+            Claim("It is so.", "generally", 6, 8, "Seen."),
+            Claim("They are correlated.", "tested", 9, 9, "Tested."),
+            Claim("Once.", "always", 1, 1, "One cell."),
+        )
+    )
+    verdicts = [claim["verdict"] for claim in claims.to_dict()["claims"]]
+    assert verdicts == ["holds", "holds", TOO_FEW]
+    page = claims.to_markdown()
+    assert "**holds** (6/8, “generally”)" in page
+    assert "**holds** (one test over 9 sets)" in page
+    assert state_rule() in page
+    assert {
+        claim["verdict"] for claim in Claims(claims.claims, enough=False).to_dict()["claims"]
+    } == {TOO_FEW}
