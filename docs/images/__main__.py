@@ -4,8 +4,17 @@ Those of docs/quality.md are drawn by ``make quality``, those of docs/reproducti
 ``python -m reproduction``.
 """
 
-from docs.images import confdtree, evaluation, oblique, probability, report, story, surfaces
+from docs.images import (
+    confdtree,
+    evaluation,
+    gallery,
+    oblique,
+    probability,
+    report,
+    story,
+    surfaces,
+)
 
-for made in (surfaces, probability, confdtree, evaluation, oblique, report, story):
+for made in (surfaces, probability, confdtree, evaluation, gallery, oblique, report, story):
     print(made.__name__, flush=True)
     made.main()

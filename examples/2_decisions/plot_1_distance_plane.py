@@ -3,7 +3,7 @@ Distance and separators in the plane
 ====================================
 
 How far is a case from another decision? The regions of a tree are boxes, so the answer is exact.
-Each case projects on one *separator*: the test of the tree that it would have to cross. This is
+Each case projects onto one *separator*: the test of the tree that it would have to cross. This is
 the construction of Figures 2 and 3 of Alvarez, Bernard and Deffuant (2007).
 """
 
@@ -25,7 +25,9 @@ signed = boundary.signed_distance(grid)[:, 1].reshape(240, 240)
 separator = boundary.nearest(grid).separator.reshape(240, 240)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), sharey=True, layout="constrained")
-lines = left.contour(across, up, signed, levels=np.arange(-2, 2.1, 0.25), cmap="RdBu")
+levels = np.array([-1.5, -1, -0.5, -0.25, 0.25, 0.5, 1, 1.5])
+colours = np.where(levels < 0, "#0b62a8", "#c2500a")
+lines = left.contour(across, up, signed, levels=levels, colors=colours, linestyles="solid")
 left.clabel(lines, fontsize=8)
 left.contour(across, up, signed, levels=[0], colors="black", linewidths=2)
 left.set_title("distance to the boundary, in standard deviations")
@@ -34,7 +36,7 @@ tests = np.unique(separator)
 shown = np.searchsorted(tests, separator)
 right.pcolormesh(across, up, shown, cmap="Pastel1", rasterized=True)
 right.contour(across, up, signed, levels=[0], colors="black", linewidths=2)
-right.set_title("the separator on which a case projects")
+right.set_title("the separator onto which a case projects")
 
 some = X[::25]
 near = boundary.nearest(some).point
@@ -44,7 +46,7 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# Each line leads from a case to its projection: the nearest point that the tree decides otherwise.
+# Each line leads from a case to its projection: the nearest point with another decision.
 # The colours on the right are the tests of the tree:
 
 for colour, node in enumerate(tests.tolist()):
