@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.stats import wilcoxon
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import brier_score_loss, roc_auc_score
@@ -368,9 +369,45 @@ def test_the_632_bootstrap_mixes_cases_left_out_with_cases_learned_from():
     np.testing.assert_allclose(plain.values("tree", "accuracy"), left_out)
 
 
-def test_learning_curves_refuse_the_632_bootstrap():
+NOISE = np.random.default_rng(0).normal(size=(60, 3)), np.random.default_rng(1).integers(0, 2, 60)
+
+
+@pytest.mark.parametrize(("learner", "data"), [(KNeighborsClassifier(1), NOISE), (TREE, (X, Y))])
+def test_the_632_plus_bootstrap_is_that_of_efron_and_tibshirani(learner, data):
+    cases, classes = data
+    found = compare_here({"model": learner}, *data, protocol="bootstrap-632+", n_splits=5,
+                         metrics=["accuracy", "log_loss", "f1", "auc"])  # fmt: skip
+    whole = clone(learner).fit(*data)
+    seen = 1 - whole.score(*data)
+    left_out = np.mean([
+        1 - clone(learner).fit(cases[train], classes[train]).score(cases[test], classes[test])
+        for train, test in BootstrapSplit(5, random_state=0).split(cases)
+    ])  # fmt: skip
+    chance = np.mean(whole.predict(cases)[:, None] != classes)  # every case with every class
+    rate = (min(left_out, chance) - seen) / (chance - seen)
+    weight = 0.632 / (1 - 0.368 * rate)
+    expected = (1 - weight) * seen + weight * min(left_out, chance)
+    assert 1 - found.values("model", "accuracy").mean() == pytest.approx(expected)
+    assert list(found.metrics) == ["accuracy", "log_loss", "f1", "auc"]
+    assert np.isfinite(found.values("model", "log_loss")).all()
+    assert np.isnan(found.values("model", "f1")).all()  # no value for independent predictions
+
+
+def test_the_632_plus_bootstrap_is_not_fooled_by_memorised_noise():
+    error = {
+        protocol: 1 - compare_here({"model": KNeighborsClassifier(1)}, *NOISE, protocol=protocol,
+                                   n_splits=20, metrics=["accuracy"]).values(
+            "model", "accuracy").mean()
+        for protocol in ("bootstrap-632", "bootstrap-632+")
+    }  # fmt: skip
+    assert error["bootstrap-632"] < 0.35  # 0.368 of it is a training error of 0
+    assert error["bootstrap-632+"] == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("protocol", ["bootstrap-632", "bootstrap-632+"])
+def test_learning_curves_refuse_the_632_bootstraps(protocol):
     with pytest.raises(ValueError, match="choose another protocol, such as 'bootstrap'"):
-        learning_curve([TREE], X, Y, protocol="bootstrap-632")
+        learning_curve([TREE], X, Y, protocol=protocol)
 
 
 def test_weighted_accuracy_is_a_metric_of_its_own():

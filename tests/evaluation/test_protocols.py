@@ -17,7 +17,7 @@ from keeptree.evaluation.protocols import (
 
 X, Y = load_iris(return_X_y=True)
 NUMBER = {"holdout": 1, "leave-one-out": 150, "repeated-k-fold": 100, "plain": 100, "paper": 100,
-          "bootstrap": 100, "bootstrap-632": 100}  # fmt: skip
+          "bootstrap": 100, "bootstrap-632": 100, "bootstrap-632+": 100}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -22,7 +22,7 @@ def _arguments(parser):
         metavar="NAME",
         default="repeated-holdout",
         help="how to split: holdout, repeated-holdout (default), k-fold, repeated-k-fold, "
-        "leave-one-out, bootstrap, bootstrap-632, paper or plain",
+        "leave-one-out, bootstrap, bootstrap-632, bootstrap-632+, paper or plain",
     )
     parser.add_argument(
         "--splits",

@@ -1,8 +1,15 @@
-"""The .632 bootstrap: cases that were left out, mixed with the cases that were learned from."""
+"""The .632 and .632+ bootstraps: cases left out of a sample, mixed with cases learned from."""
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from keeptree.evaluation.metrics import CURVES
 
 LEFT_OUT = 0.632  # 1 - 1/e: the share of the cases that a bootstrap sample holds
+_NO_INFORMATION = "{} without information"
 
 
 def mix_resubstitution(rows, split):
@@ -28,16 +35,116 @@ def mix_resubstitution(rows, split):
     >>> mix_resubstitution(rows, 1)
     [{'split': 0, 'model': 'm', 'metric': 'accuracy', 'value': 0.68...}]
     """
-    apparent = {(r["model"], r["metric"]): r["value"] for r in rows if r["split"] == split}
+    apparent = _by_metric(rows, split)
+
+    def mix(key, unseen):
+        seen = apparent.get(key)
+        return None if seen is None else LEFT_OUT * unseen + (1 - LEFT_OUT) * seen
+
+    return _mix_rows(rows, split, mix)
+
+
+def add_no_information(metrics):
+    """Add to metrics what each would be if classes and predictions were independent.
+
+    Parameters
+    ----------
+    metrics : dict of str to QualityMetric
+        Metrics of a comparison.
+
+    Returns
+    -------
+    metrics : dict of str to QualityMetric
+        With a further one for each mean over cases and for each metric with a known value.
+
+    Examples
+    --------
+    >>> from keeptree.evaluation.metrics import METRICS
+    >>> both = add_no_information({"accuracy": METRICS["accuracy"]})
+    >>> both["accuracy without information"].function([0, 0, 0, 1], [0, 0, 1, 1], [0, 1])
+    0.5
+    """
+    added = dict(metrics)
+    for name, metric in metrics.items():
+        if metric.per_case:
+            function = partial(_independent, metric.function)
+        elif metric.no_information is not None:
+            function = partial(_constant, metric.no_information)
+        else:
+            continue
+        added[_NO_INFORMATION.format(name)] = replace(metric, function=function)
+    return added
+
+
+def mix_plus(rows, split, metrics):
+    """Return the rows of bootstrap samples as estimates of the .632+ bootstrap.
+
+    Efron and Tibshirani 1997: the more the model overfits, the more weight the cases left out get,
+    up to all of it for a model that predicts them no better than chance.
+
+    Parameters
+    ----------
+    rows : list of dict
+        As for :func:`mix_resubstitution`, of the metrics of :func:`add_no_information`.
+    split : int
+        Number of the split that is taken out.
+    metrics : dict of str to QualityMetric
+        The metrics wanted.
+
+    Returns
+    -------
+    rows : list of dict
+        Their mean over the samples is the estimate; None for a metric without a value for
+        independent predictions. Curves stay those of the cases left out.
+    """
+    apparent, left_out = _by_metric(rows, split), defaultdict(list)
+    for row in rows:
+        if row["split"] != split and row["metric"] not in CURVES and row["value"] is not None:
+            left_out[row["model"], row["metric"]].append(row["value"])
+
+    def mix(key, unseen):
+        model, name = key
+        seen, chance = apparent.get(key), apparent.get((model, _NO_INFORMATION.format(name)))
+        if seen is None or chance is None:
+            return None
+        mean = float(np.mean(left_out[key]))
+        weight, limited = _weigh(mean, seen, chance, larger=metrics[name].larger)
+        return (1 - weight) * seen + weight * (unseen - mean + limited)
+
+    return _mix_rows([row for row in rows if row["metric"] in metrics], split, mix)
+
+
+def _weigh(unseen, seen, chance, *, larger):
+    """Weight of the cases left out, and their value, which is at worst that of chance."""
+    sign = -1 if larger else 1
+    if sign * (unseen - chance) > 0:
+        unseen = chance
+    loss, most = sign * (unseen - seen), sign * (chance - seen)
+    overfitting = loss / most if loss > 0 and most > 0 else 0.0
+    return LEFT_OUT / (1 - (1 - LEFT_OUT) * overfitting), unseen
+
+
+def _by_metric(rows, split):
+    return {(r["model"], r["metric"]): r["value"] for r in rows if r["split"] == split}
+
+
+def _mix_rows(rows, split, mix):
+    """Rows without those of a split, values mixed; curves and missing values stay."""
     return [
-        row if row["metric"] in CURVES else {**row, "value": _mix(row, apparent)}
+        row
+        if row["metric"] in CURVES or row["value"] is None
+        else {**row, "value": mix((row["model"], row["metric"]), row["value"])}
         for row in rows
         if row["split"] != split
     ]
 
 
-def _mix(row, apparent):
-    seen, unseen = apparent.get((row["model"], row["metric"])), row["value"]
-    if seen is None or unseen is None:
-        return None
-    return LEFT_OUT * unseen + (1 - LEFT_OUT) * seen
+def _independent(function, y_true, values, labels):
+    """Mean of a metric over every pair of a true class and a prediction."""
+    classes, counts = np.unique(y_true, return_counts=True)
+    found = [function(np.full(len(y_true), c), values, labels) for c in classes]
+    return float(np.average(found, weights=counts))
+
+
+def _constant(value, y_true, values, labels):
+    return value

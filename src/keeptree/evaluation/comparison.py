@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from keeptree.annotations import Filename, RandomState
 from keeptree.choice import one_of
 from keeptree.data.labels import plain
-from keeptree.evaluation.bootstrap import mix_resubstitution
+from keeptree.evaluation.bootstrap import add_no_information, mix_plus, mix_resubstitution
 from keeptree.evaluation.experiment import Parts, run_experiment
 from keeptree.evaluation.metrics import CURVES
 from keeptree.evaluation.preparation import prepare_experiment
@@ -93,19 +93,20 @@ def compare(
         random_state=random_state,
     )  # fmt: skip
     models, n_splits = list(experiment.models), len(experiment.parts)
-    if protocol == RESUBSTITUTED:
-        everything = np.arange(len(experiment.y))
-        pairs = [*experiment.parts, (everything, everything)]
-        experiment = replace(experiment, parts=Parts.from_pairs(pairs))
+    metrics = experiment.metrics
+    if isinstance(protocol, str) and protocol in RESUBSTITUTED:
+        experiment = _add_resubstitution(experiment, protocol)
     baseline = one_of(models, models[0] if baseline is None else baseline, "model")
     single = bool((np.diff(experiment.parts.test_ends, prepend=0) == 1).all())
     outcome = run_experiment(replace(experiment, pooled=single), results, n_jobs, progress)
-    if protocol == RESUBSTITUTED:
+    if protocol == "bootstrap-632":
         outcome = replace(outcome, rows=mix_resubstitution(outcome.rows, n_splits))
+    elif protocol == "bootstrap-632+":
+        outcome = replace(outcome, rows=mix_plus(outcome.rows, n_splits, metrics))
     return Comparison(
         **vars(outcome),
         models=models,
-        metrics=experiment.metrics,
+        metrics=metrics,
         baseline=baseline,
         labels=[plain(label) for label in experiment.labels],
         protocol=str(protocol),
@@ -309,3 +310,13 @@ class Comparison:
 
     def __str__(self):
         return comparison_text(self)
+
+
+def _add_resubstitution(experiment, protocol):
+    """Add a split that tests on the cases learned from, and what .632+ needs to know of it."""
+    everything = np.arange(len(experiment.y))
+    parts = Parts.from_pairs([*experiment.parts, (everything, everything)])
+    metrics = experiment.metrics
+    if protocol == "bootstrap-632+":
+        metrics = add_no_information(metrics)
+    return replace(experiment, parts=parts, metrics=metrics)

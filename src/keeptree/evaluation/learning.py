@@ -99,9 +99,9 @@ def learning_curve(
     >>> [round(point["mean"], 2) for point in curve.points()]
     [0.91, 0.94]
     """
-    if protocol == RESUBSTITUTED:
+    if isinstance(protocol, str) and protocol in RESUBSTITUTED:
         raise ValueError(
-            f"A learning curve tests on cases that were not learned from, and {RESUBSTITUTED!r} "
+            f"A learning curve tests on cases that were not learned from, and {protocol!r} "
             "does not; choose another protocol, such as 'bootstrap'."
         )
     whole = prepare_experiment(

@@ -45,6 +45,8 @@ class QualityMetric:
         Digits in tables.
     per_case : bool
         Whether it is a mean over cases, so that a single test case is enough.
+    no_information : float, optional
+        Its value if predictions and classes are independent, where that is a constant.
     """
 
     function: Callable
@@ -53,6 +55,7 @@ class QualityMetric:
     label: str = ""
     decimals: int = 3
     per_case: bool = False
+    no_information: float | None = None
 
 
 def squared_error(y_true, probability, labels=None):
@@ -204,8 +207,10 @@ def _confusion(y_true, decision, labels):
 
 
 METRICS = {
-    "auc": QualityMetric(auc, "score", label="AUC"),
-    "auc_weighted": QualityMetric(partial(auc, average="weighted"), "score", label="weighted AUC"),
+    "auc": QualityMetric(auc, "score", label="AUC", no_information=0.5),
+    "auc_weighted": QualityMetric(
+        partial(auc, average="weighted"), "score", label="weighted AUC", no_information=0.5
+    ),
     "auc_ties_0": QualityMetric(partial(auc, ties=0.0), "score", label="AUC, ties 0"),
     "brier": QualityMetric(brier, "probability", False, "Brier", per_case=True),
     "mse": QualityMetric(squared_error, "probability", False, "MSE", per_case=True),

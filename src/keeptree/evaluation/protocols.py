@@ -21,7 +21,8 @@ from keeptree.annotations import RandomState
 from keeptree.choice import one_of
 from keeptree.data.labels import plain
 
-RESUBSTITUTED = "bootstrap-632"  # the protocol that also tests on the cases learned from
+# The protocols that also test on the cases learned from.
+RESUBSTITUTED = ("bootstrap-632", "bootstrap-632+")
 
 
 def make_protocol(name: str, n_splits: int | None = None, random_state: RandomState = 0) -> Any:
@@ -41,6 +42,8 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
         - ``"bootstrap"``: see :class:`BootstrapSplit`; 100 samples.
         - ``"bootstrap-632"``: the same; :func:`~keeptree.evaluation.compare` mixes 0.632 of its
           figures with 0.368 of those of models fitted and tested on all cases.
+        - ``"bootstrap-632+"``: the same, but the more a model overfits the more weight the cases
+          left out get. Metrics without a known value for independent predictions have no value.
         - ``"paper"``: see :class:`DividedBootstrapSplit`; 100 samples.
         - ``"plain"``: the other reading of the same papers: the holdout 100 times.
     n_splits : int, optional
@@ -184,7 +187,7 @@ PROTOCOLS = {
     "repeated-k-fold": (_repeated_k_fold, 10),
     "leave-one-out": (lambda n_splits, random_state: LeaveOneOut(), None),
     "bootstrap": (_bootstrap, 100),
-    RESUBSTITUTED: (_bootstrap, 100),
+    **dict.fromkeys(RESUBSTITUTED, (_bootstrap, 100)),
     "paper": (lambda n, random_state: DividedBootstrapSplit(n, random_state=random_state), 100),
     "plain": (_holdout, 100),
 }
