@@ -1,23 +1,33 @@
 """KeptTreeClassifier: what scoring and fitting cost, and what the cap on landmarks loses."""
 
+import argparse
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from benchmarks.quality.data import load
-from benchmarks.timing import best_times, grown_tree, print_table
+from benchmarks.timing import best_times, cpu_time, grown_tree, print_table
 from keeptree.data.sample import Sample
 from keeptree.probability.kernel_expert import MOST_LANDMARKS, fit_kernel
 
+PARTS = ("scoring", "fitting", "forest", "landmarks")
+FOREST_TREES = 200
+
 
 def main():
-    scoring()
-    fitting()
-    landmarks()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kept", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    chosen = parser.parse_args().parts or PARTS
+    for part in PARTS:
+        if part in chosen:
+            globals()[part]()
 
 
 def scoring():
@@ -50,6 +60,44 @@ def fitting():
     row = ("KeptTreeClassifier", f"{fit / base:.2f}", "3, and the kernel", f"{kernel / base:.2f}")
     columns = ("fit on 1e5 x 30, 30 leaves", "ratio", "limit", "of it the kernel")
     print_table("Ratio to CalibratedClassifierCV(tree, cv=5)", columns, [row])
+
+
+def forest(n=36_000, trees=40):
+    """Fitting beside a forest of 200 trees on one thread, its time taken from 40 of them."""
+    rows = []
+    for name, (X, y) in fitting_samples(n).items():
+        tree = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(X, y)
+        peer = RandomForestClassifier(trees, n_jobs=1, random_state=0)
+        kept = kt.KeptTreeClassifier(tree)
+        kt.KeptTreeClassifier(clone(tree)).fit(X[:600], y[:600])  # compiles
+        base, fit = (cpu_time(model.fit, X, y) for model in (peer, kept))
+        base *= FOREST_TREES / trees
+        rows.append(
+            (f"{name}, {n:,} x {X.shape[1]}", f"{fit:.1f}", f"{base:.1f}", f"{fit / base:.2f}")
+        )
+    columns = ("fit on one thread", "kept, s", f"forest of {FOREST_TREES}, s", "ratio")
+    print_table("Fitting beside a random forest; limit 1", columns, rows)
+
+
+def fitting_samples(n):
+    """Two and five classes that overlap, and five that hardly do: shuttle with noise added."""
+    samples = {}
+    for n_classes in (2, 5):
+        samples[f"synthetic, K = {n_classes}"] = make_classification(
+            n,
+            20,
+            n_informative=12,
+            n_redundant=4,
+            n_classes=n_classes,
+            n_clusters_per_class=3,
+            flip_y=0.05,
+            random_state=0,
+        )
+    table, rng = load("shuttle-all", "weka"), np.random.default_rng(0)
+    rows = rng.integers(0, len(table.y), n)
+    X = table.numbers[rows] + 0.3 * rng.normal(size=(n, table.X.shape[1]))
+    samples["noisy shuttle, K = 5"] = X, np.unique(table.y[rows], return_inverse=True)[1]
+    return samples
 
 
 def landmarks():

@@ -2,7 +2,8 @@
 
 Each variant changes one thing of KeptTreeClassifier around a readable tree. Prints its mean AUC and
 log-loss and on how many sets it beats the design as it is. Sets are of the development half, on
-which such choices are made; for the limits name large ones: ``--sets sim-rings sim-friedman``.
+which such choices are made; for the limits name large ones, and take all their rows:
+``--sets sim-rings sim-friedman phoneme --whole``.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import keeptree as kt
 from benchmarks.quality.data import catalogue, divide
 from benchmarks.quality.grid import score
 from benchmarks.quality.summary import markdown
-from keeptree.probability import kept, kernel_expert, margin, refits
+from keeptree.probability import finer, kept, kernel_expert, margin, pool, refits
 
 LEAVES = 30
 AS_IS = "as it is"
@@ -46,6 +47,13 @@ def _penalties(*more):
     return [patch.object(kept, "choose_margin", choose)]
 
 
+def _further_splits(rows, per_leaf):
+    return [
+        patch.object(finer, "_FEWEST_ROWS", rows),
+        patch.object(finer, "_ROWS_PER_LEAF", per_leaf),
+    ]
+
+
 VARIANTS = {
     AS_IS: list,
     "standard deviations only": partial(_scales, "deviation"),
@@ -54,6 +62,10 @@ VARIANTS = {
     "6 144 landmarks": partial(_landmarks, 6144),
     "refits on 5 000 rows": partial(_refits, 5000),
     "weaker penalties of the margins, too": partial(_penalties, 10.0, 30.0),
+    "leaves not divided": partial(_further_splits, 10**9, 50),
+    "leaves divided from 300 rows on": partial(_further_splits, 300, 16),
+    "share of the prior 0.03": lambda: [patch.object(pool, "SHARE", 0.03)],
+    "ridge of the pool 6": lambda: [patch.object(pool, "_RIDGE", 6.0)],
     "100 leaves": list,
 }
 
@@ -63,26 +75,26 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.quality.ablation", description=about
     )
-    parser.add_argument("--sets", nargs="+", help="default: numeric ones of the development half")
+    parser.add_argument("--sets", nargs="+", default=["numeric"], help="names or groups of sets")
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--whole", action="store_true", help="train on three quarters of all rows")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     entries = [entry for entry in catalogue().values() if entry.half == "development"]
-    chosen = [e for e in entries if options.sets is None or e.name in options.sets]
-    chosen = [e for e in chosen if options.sets or e.group == "numeric"]
+    chosen = [e for e in entries if {e.name, e.group} & set(options.sets)]
     rows = []
     for at, entry in enumerate(chosen, start=1):
         print(f"{at} of {len(chosen)} sets: {entry.name}", file=sys.stderr, flush=True)
         for split in range(options.splits):
-            rows += measure(entry, split, dict.fromkeys([AS_IS, *options.variants]))
+            rows += measure(entry, split, dict.fromkeys([AS_IS, *options.variants]), options.whole)
     print(markdown(make_table(pd.DataFrame(rows)), index=False))
 
 
-def measure(entry, split, variants):
+def measure(entry, split, variants, whole=False):
     """One row for each variant."""
     data = entry.load()
-    train, test = divide(data.y, split, whole=entry.group == "large")
+    train, test = divide(data.y, split, whole or entry.group == "large")
     X = data.numbers
     for variant in variants:
         leaves = 100 if variant == "100 leaves" else LEAVES

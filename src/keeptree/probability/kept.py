@@ -21,7 +21,6 @@ from keeptree.probability.refits import Fold, RefittedModel, lift_folds
 from keeptree.probability.soft import SoftExpert, choose_soft, fit_soft
 from keeptree.progress import step
 from keeptree.savable import expect
-from keeptree.tree import LEAF
 
 EXPERTS = ("soft", "margin", "kernel")
 _LEAST_MEMBERS = 4  # of each class, to fit the experts on half of the sample
@@ -148,11 +147,10 @@ class KeptTreeClassifier(RefittedModel):
         """:meth:`contributions` of rows that :meth:`encode` returned."""
         names = (*EXPERTS, "coherent") if self.coherent else EXPERTS
         value = self._map_encoded(rows, self._push, (len(names), len(self.classes_)))
-        tests = self.margin_.tests.node[self.margin_.tests.kind != LEAF]
-        shape = len(tests), len(self.margin_.intercept)
+        node, _ = self.margin_.asked(self.tree_.lifted)
+        shape = len(node), len(self.margin_.intercept)
         pushed = self._map_encoded(rows, self._push_tests, shape) * self.weights_["margin"]
-        order = np.argsort(tests, kind="stable")
-        return KeptContributions(names, _log_odds(value), tests[order], _log_odds(pushed[:, order]))
+        return KeptContributions(names, _log_odds(value), node, _log_odds(pushed))
 
     def _refits(self):
         return True
@@ -237,7 +235,7 @@ class KeptTreeClassifier(RefittedModel):
             out[:, -1] = np.log(p) - logits.sum(axis=0)
 
     def _push_tests(self, X, out):
-        out[:] = self.margin_.contributions(self.tree_.lift(X))
+        out[:] = self.margin_.contributions(self.tree_.lift(X), self.tree_.lifted)
 
 
 @dataclass(frozen=True, eq=False)

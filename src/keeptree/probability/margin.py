@@ -12,17 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree._compiled.soft import add_margins, logits_to_shares
 from keeptree.annotations import Floats
 from keeptree.data.sample import stratified_part
+from keeptree.probability.finer import LeafSplits, split_leaves, with_finer_leaves
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
 from keeptree.probability.ridge_logistic import RidgeLogistic
 from keeptree.probability.soft_tests import SCALES, SoftTests, check_tests, soft_tests
 from keeptree.progress import step
 from keeptree.savable import expect, expect_array, expect_number, saved_part
-from keeptree.tree import LEAF
+from keeptree.tree import LEAF, NUMERIC
 
 PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
 _DEFAULT_C = 0.03
 _FEWEST = 10  # cases of a node whose test is a feature
 _MOST_TESTS = 200  # the heaviest ones of a larger tree
+_JUDGES = 3  # folds that judge whether the leaves are divided
 _MOST_NUMBERS = 30_000_000  # of a feature matrix; more rows are a stratified part
 # Slopes of the soft tests, and whether shares are multiplied down the path: tanh(z / 0.5) and
 # tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. They are
@@ -38,7 +40,8 @@ class MarginExpert:
     ``side`` counts by the share that each test alone gives the node, at two slopes, ``reach`` by
     the share that reaches it; ``path`` has the sums of ``reach`` down to each node. ``centre`` is
     the mean over the training sample of what each test adds. The last axis is one logit for two
-    classes, else one per class.
+    classes, else one per class. ``splits`` divide the leaves of the tree further; None if they
+    stay. Their tests count with the tree's test of the same column whose threshold is nearest.
     """
 
     tests: SoftTests
@@ -48,10 +51,14 @@ class MarginExpert:
     path: np.ndarray
     centre: np.ndarray
     intercept: np.ndarray
+    splits: LeafSplits | None = None  # older files have none
 
     def check(self, tree):
         """Raise a ValueError if the content of a file does not fit the tree."""
-        check_tests(self.tests, tree)
+        if self.splits is not None:
+            expect(isinstance(self.splits, LeafSplits), "its splits are damaged")
+            self.splits.check(tree)
+        check_tests(self.tests, tree if self.splits is None else self.splits.divide(tree))
         expect_number(self.C, "C")
         n_classes, n = len(tree.classes), len(self.tests.node)
         width = 1 if n_classes == 2 else n_classes
@@ -72,14 +79,37 @@ class MarginExpert:
         """Fill ``out`` with the probabilities of encoded rows."""
         logits_to_shares(self.logit(X), out)
 
-    def contributions(self, X):
-        """What each test adds beside ``centre``: shape (n, tests, logits)."""
+    def asked(self, tree):
+        """The tree's tests that the expert weighs, and with which of them each own test counts.
+
+        Returns
+        -------
+        node : ndarray of shape (n_tests,)
+            Rising numbers of the tree's nodes.
+        place : ndarray
+            For each own test, in order, the position in ``node``.
+        """
+        at = np.flatnonzero(self.tests.kind != LEAF)
+        node = self.tests.node[at].copy()
+        own = np.isin(node, np.flatnonzero(tree.kind != LEAF))
+        for k in np.flatnonzero(~own):
+            feature = self.tests.columns[self.tests.column[at[k]]]
+            same = np.flatnonzero((tree.kind == NUMERIC) & (tree.feature == feature))
+            gap = np.abs(tree.threshold[same] - self.tests.threshold[at[k]])
+            node[k] = same[np.argmin(gap)]
+        return np.unique(node, return_inverse=True)
+
+    def contributions(self, X, tree):
+        """What each of the ``asked`` tests adds beside ``centre``: shape (n, n_tests, n_logits)."""
         tests = self.tests
         added = np.zeros((len(tests.kind), len(X), len(self.intercept)))
         for part, scores in zip(PARTS, (*self.side, self.reach), strict=True):
             np.add.at(added, tests.parent, tests.shares(X, *part)[:, :, None] * scores[:, None])
-        asked = tests.kind != LEAF
-        return (added - self.centre[:, None])[asked].transpose(1, 0, 2)
+        added -= self.centre[:, None]
+        node, place = self.asked(tree)
+        total = np.zeros((len(node), *added.shape[1:]))
+        np.add.at(total, place, added[tests.kind != LEAF])
+        return total.transpose(1, 0, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +131,18 @@ class Contributions:
     intercept: np.ndarray
 
 
-def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0]):
+def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], finer=False):
     """Fit the logistic model on the tests of a sample's tree, as its rows pass them.
 
-    ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`.
+    ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`. If ``finer``, the
+    leaves of the tree are divided by :func:`~keeptree.probability.finer.split_leaves`.
 
     Returns
     -------
     expert : MarginExpert
     """
-    tests = _asked_tests(sample, scale)
+    splits = split_leaves(sample) if finer else None
+    tests = _asked_tests(sample if splits is None else with_finer_leaves(sample, splits), scale)
     node = _feature_nodes(tests)
     rows = stratified_part(sample.y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
     problem = _logistic(tests, sample.take(rows), C)
@@ -125,34 +157,46 @@ def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0]):
     for i in range(len(path) - 2, -1, -1):
         path[i] += path[tests.parent[i]]
     side, reach = scores[:-1], scores[-1]
-    return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept)
+    return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept, splits)
 
 
 @step("Choosing the strength of the margins")
 def choose_margin(folds, penalties=PENALTIES):
-    """The pair (C, scale) with the least out-of-fold log-loss; the default without folds.
+    """The settings (C, scale, finer) with the least out-of-fold log-loss.
 
-    A list of one C stays what it is.
+    A list of one C stays what it is. Without folds the other settings are the defaults.
     """
     if folds is None:
-        return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0]
+        return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0], False
     losses, tried = {}, penalties
     for scale in SCALES:
-        found = sum(_fold_losses(fold, tried, scale) for fold in folds)
-        losses |= {(C, scale): loss for C, loss in zip(tried, found, strict=True)}
-        best = penalties.index(tried[int(np.argmin(found))])
+        found = np.array([_fold_losses(fold.train, fold, tried, scale) for fold in folds])
+        losses |= {(C, scale): loss for C, loss in zip(tried, found.T, strict=True)}
+        best = penalties.index(tried[int(np.argmin(found.sum(axis=0)))])
         tried = penalties[max(best - 1, 0) : best + 2]  # the other scale needs much the same C
-    return min(losses, key=losses.get)
+    C, scale = min(losses, key=lambda setting: losses[setting].sum())
+    some, splits = folds[:_JUDGES], [split_leaves(fold.train) for fold in folds[:_JUDGES]]
+    if any(split is None for split in splits):
+        return C, scale, False
+    place = penalties.index(C)
+    tried = penalties[max(place - 3, 0) : place + 1]  # more tests need no weaker penalty
+    found = sum(
+        _fold_losses(with_finer_leaves(fold.train, split), fold, tried, scale)
+        for fold, split in zip(some, splits, strict=True)
+    )
+    if found.min() < losses[C, scale][: len(some)].sum():
+        return tried[int(np.argmin(found))], scale, True
+    return C, scale, False
 
 
-def _fold_losses(fold, penalties, scale):
-    """Log-loss on the rows held out, for each C."""
-    tests = _asked_tests(fold.train, scale)
-    problem = _logistic(tests, fold.train, max(penalties))
+def _fold_losses(train, fold, penalties, scale):
+    """Log-loss on the rows held out, for each C; ``train`` may have a finer tree than the fold."""
+    tests = _asked_tests(train, scale)
+    problem = _logistic(tests, train, max(penalties))
     held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
     losses = np.empty(len(penalties))
     for j, C in enumerate(penalties):
-        linear = problem.fit(C, tolerance=1e-2)
+        linear = problem.fit(C, tolerance=1e-3)
         logits_to_shares(held @ linear.coef + linear.intercept, p)
         losses[j] = held_out_loss(p, fold.test.y, fold.test.weight)
     return losses
@@ -208,7 +252,9 @@ class MarginTreeClassifier(RefittedModel):
     Tests of nodes with fewer than ten training cases are not asked, and of a tree with more than
     200 tests only those of the heaviest nodes. With ``C="cv"`` the refitted trees also choose
     whether a test is measured in standard deviations of its attribute or in normal scores, which
-    depend on the order of the values only.
+    depend on the order of the values only, and, from 2000 rows on, whether further tests that
+    divide the leaves of the tree are weighed, too. Such tests are on attributes the tree tests;
+    :meth:`contributions` counts them with the tree's nearest test of the same attribute.
 
     Examples
     --------
@@ -285,16 +331,15 @@ class MarginTreeClassifier(RefittedModel):
     def contributions_encoded(self, rows: NDArray[Any]) -> Contributions:
         """:meth:`contributions` of rows that :meth:`encode` returned."""
         expert = self.expert_
-        tests = expert.tests.node[expert.tests.kind != LEAF]
+        node, _ = expert.asked(self.tree_.lifted)
 
         def fill(rows, out):
             self._check_rows(rows)
-            out[:] = expert.contributions(self.tree_.lift(rows))
+            out[:] = expert.contributions(self.tree_.lift(rows), self.tree_.lifted)
 
-        value = self._map_encoded(rows, fill, (len(tests), len(expert.intercept)))
+        value = self._map_encoded(rows, fill, (len(node), len(expert.intercept)))
         mean = expert.intercept + expert.centre.sum(axis=0)
-        order = np.argsort(tests, kind="stable")
-        return Contributions(tests[order], _shown(value[:, order]), _shown(mean[None])[0])
+        return Contributions(node, _shown(value), _shown(mean[None])[0])
 
     def _refits(self):
         return self.C == "cv"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, softmax
 
 _INTERCEPT = 0.1  # penalty of the intercept, as of a case or so: a class without cases stays finite
 _NOTHING = 1e-4  # an axis whose curvature is this small beside the penalty has no coefficient
@@ -45,13 +45,10 @@ class RidgeLogistic:
     """
 
     def __init__(self, features, y, weight, n_classes, largest):
-        self.weight, total = weight, weight.sum()
-        self.target = (y[:, None] == np.arange(n_classes)).astype(np.float64)
-        share = (weight @ self.target + 0.5) / (total + 0.5 * n_classes)
-        prior = np.log(share)
-        if n_classes == 2:
-            self.target, prior = self.target[:, 1:], prior[1:] - prior[:1]
-        self.prior = prior
+        self.y, self.weight, total = y, weight, weight.sum()
+        share = np.bincount(y, weight, minlength=n_classes) + 0.5
+        prior = np.log(share / share.sum())
+        self.prior = prior[1:] - prior[:1] if n_classes == 2 else prior
         self.mean = weight @ features / total
         features -= self.mean
         spread = np.sqrt(weight @ features**2 / total)
@@ -60,11 +57,21 @@ class RidgeLogistic:
         size, axes = np.linalg.eigh((features.T * weight) @ features)
         kept = size * largest / 4 > _NOTHING
         self.size, self.axes = size[kept], axes[:, kept]
-        self.rows = features @ self.axes
-        self.found = np.zeros((len(self.size) + 1, len(prior)))  # deviation from the prior
+        self.columns = np.ascontiguousarray((features @ self.axes).T)
+        self.found = np.zeros((len(self.size) + 1, len(self.prior)))  # deviation from the prior
 
-    def fit(self, C, tolerance=1e-5):
-        """Return the Linear model with the penalty ``coef**2 / (2 C)``."""
+    def fit(self, C, tolerance=1e-6):
+        """Return the Linear model with the penalty ``coef**2 / (2 C)``.
+
+        Parameters
+        ----------
+        C : float
+            Inverse strength of the penalty.
+        tolerance : float
+            Largest slope, in coordinates of curvature 1, for each root of a case: a log-loss varies
+            with the root of the number of cases, and a large sample need not be fitted closer.
+        """
+        tolerance *= np.sqrt(self.weight.sum())
         penalty = np.append(np.full(len(self.size), 1 / C), _INTERCEPT)[:, None]
         for _ in range(_ROUNDS):
             if self._descend(penalty, tolerance):
@@ -101,8 +108,8 @@ class RidgeLogistic:
 
         They are taken from a part of the rows: only the number of steps depends on them.
         """
-        part = slice(None, None, -(-len(self.rows) // _MOST_CURVED))
-        rows = np.column_stack([self.rows[part], np.ones(len(self.rows[part]))])
+        part = slice(None, None, -(-len(self.y) // _MOST_CURVED))
+        rows = np.vstack([self.columns[:, part], np.ones(len(self.y[part]))]).T
         logits = rows[:, :-1] @ self.found[:-1] + (self.prior + self.found[-1])
         p = expit(logits) if len(self.prior) == 1 else softmax(logits, axis=1)
         weight = self.weight[part] * (self.weight.sum() / max(self.weight[part].sum(), 1e-300))
@@ -115,16 +122,21 @@ class RidgeLogistic:
         return np.stack(units)
 
     def _loss(self, theta):
-        logits = self.rows @ theta[:-1] + (self.prior + theta[-1])
+        """Log-loss at theta and its slope; logits have a row per class, so that rows are long."""
+        logits = theta[:-1].T @ self.columns + (self.prior + theta[-1])[:, None]
         if len(self.prior) == 1:
-            value = self.weight @ (np.logaddexp(0, logits) - self.target * logits)[:, 0]
-            residual = expit(logits) - self.target
+            value = self.weight @ (np.logaddexp(0, logits[0]) - self.y * logits[0])
+            residual = expit(logits) - self.y
         else:
-            logs = log_softmax(logits, axis=1)
-            value = -(self.weight[:, None] * self.target * logs).sum()
-            residual = np.exp(logs) - self.target
-        residual *= self.weight[:, None]
-        return value, np.vstack([self.rows.T @ residual, residual.sum(axis=0)])
+            logits -= logits.max(axis=0)
+            own = self.y, np.arange(len(self.y))
+            residual = np.exp(logits)
+            total = residual.sum(axis=0)
+            value = self.weight @ (np.log(total) - logits[own])
+            residual /= total
+            residual[own] -= 1
+        residual *= self.weight
+        return value, np.vstack([self.columns @ residual.T, residual.sum(axis=1)])
 
 
 def _about_mean(theta):
