@@ -172,6 +172,7 @@ def reproduce(
             with note_run(out, command, path):
                 records = run(tasks, partial(paper.work, data_dir=data_dir), path,
                               n_jobs=n_jobs, progress=progress, description=paper.name)  # fmt: skip
+        _check_any_done(records)
         about |= _describe(paper, records, found, missing, protocol, samples)
         about["runs"] = [run for run in read_runs(out) if run["file"] == paper.records]
     return write_report(paper, about, records, tables, figures, out, data_dir)
@@ -295,6 +296,15 @@ def label_classes(coding, y):
         return list(y)
     positive = coding.positive if isinstance(coding.positive, tuple) else (coding.positive,)
     return [label in positive for label in y]
+
+
+def _check_any_done(records):
+    """Raise a ValueError if there is nothing to report."""
+    failures = Results(records).failures
+    if failures and len(failures) == len(records):
+        raise ValueError(f"Every task failed; the first was {failures[0]}")
+    if not records:
+        raise ValueError("No task of these is finished; run the command without --finished.")
 
 
 def _find_data(paper, datasets, data_dir):

@@ -27,16 +27,19 @@ class Layout:
         The classes.
     codes : dict
         Other spellings of the classes.
+    numeric : bool
+        Whether all columns hold numbers.
     """
 
     file: str
     columns: int
     labels: tuple
     codes: dict
+    numeric: bool = True
 
 
 LAYOUTS = {
-    "autos": Layout("autos.csv", 25, ("-2", "-1", "0", "1", "2", "3"), {}),
+    "autos": Layout("autos.csv", 25, ("-2", "-1", "0", "1", "2", "3"), {}, numeric=False),
     "glass": Layout("glass.csv", 9, ("1", "2", "3", "5", "6", "7"), {}),
     "ionosphere": Layout("ionosphere.csv", 34, ("g", "b"), {"0": "g", "1": "b"}),
     "new-thyroid": Layout("new-thyroid.csv", 5, ("1", "2", "3"), {}),
@@ -122,17 +125,32 @@ def read_file(path, layout):
     if not rows or wrong is not None:
         found = f"a line of {len(wrong)} fields" if rows else "no data"
         raise ValueError(f"{path} has {found}; expected lines of {width} fields.")
-    pandas = import_module("pandas")
+    columns, labels = _take_labels(path, rows, layout)
+    if layout.numeric:
+        _check_numbers(path, columns)
+    return import_module("pandas").DataFrame(columns, columns=names), labels
+
+
+def _take_labels(path, rows, layout):
+    """Divide rows into columns and classes."""
     for place in (-1, 0):
         labels = [layout.codes.get(row[place], row[place]) for row in rows]
-        if set(labels) <= set(layout.labels):
-            columns = [row[:-1] if place else row[1:] for row in rows]
-            return pandas.DataFrame(columns, columns=names), labels
-    unknown = sorted({row[-1] for row in rows} - set(layout.labels))[:3]
+        if set(labels) == set(layout.labels):
+            return [row[:-1] if place else row[1:] for row in rows], labels
+    found = ", ".join(sorted({row[-1] for row in rows})[:6])
     raise ValueError(
-        f"{path} has the classes {', '.join(unknown)} in its last column; expected "
+        f"{path} has the classes {found} in its last column; expected "
         f"{', '.join(layout.labels)} in the last column or in the first."
     )
+
+
+def _check_numbers(path, rows):
+    for number, row in enumerate(rows, start=1):
+        wrong = next((field for field in row if not _is_number(field)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"{path} has {wrong!r} in row {number}; expected numbers, or ? where missing."
+            )
 
 
 def _is_number(text):

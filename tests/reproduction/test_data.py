@@ -96,10 +96,11 @@ def test_a_file_of_the_user_comes_first_whatever_spells_its_classes(tmp_path, la
 
 
 def test_the_class_of_a_user_s_file_may_come_first(tmp_path):
-    lines = ["; a remark", "T3,thyroxin", "1,107,10.1,2.2,0.9,2.7", "3,113,9.9,3.1,2.0,5.9"]
+    lines = ["; a remark", "T3,thyroxin", "1,107,10.1,2.2,0.9,2.7", "3,113,9.9,3.1,2.0,5.9",
+             "2,139,16.4,3.8,1.1,-0.2"]  # fmt: skip
     (tmp_path / "new-thyroid.csv").write_text("\n".join(lines))
     data = load("new-thyroid", tmp_path)
-    assert data.y.tolist() == ["1", "3"]
+    assert data.y.tolist() == ["1", "3", "2"]
     assert data.X.iloc[0].tolist() == [107, 10.1, 2.2, 0.9, 2.7]
 
 
@@ -109,6 +110,11 @@ def test_the_class_of_a_user_s_file_may_come_first(tmp_path):
         ("what,ever\n1,2\n", "a line of 2 fields; expected lines of 61 fields"),
         ("", "has no data"),
         (",".join(["0.5"] * 60) + ",rock\n", "the classes rock in its last column; expected M, R"),
+        (",".join(["0.5"] * 60) + ",R\n", "the classes R in its last column; expected M, R"),
+        (
+            ",".join(["0.5"] * 59) + ",A,R\n" + ",".join(["0.5"] * 60) + ",M\n",
+            "has 'A' in row 1; expected numbers, or \\? where missing",
+        ),
     ],
 )
 def test_a_file_of_the_user_that_is_something_else_is_an_error(tmp_path, text, message):

@@ -113,6 +113,16 @@ def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, 
         reproduce("katz-2012", datasets=["MiniBooNE"], **options)
 
 
+def test_a_report_of_nothing_is_refused(tmp_path):
+    options = {"tables": ["1"], "samples": 1, "datasets": ["sonar"], "out": tmp_path, "n_jobs": 1}
+    with pytest.raises(ValueError, match="No task of these is finished; run the command without"):
+        reproduce("alvarez-2007", finished=True, **options)
+    line = ",".join(["0.5"] * 60)
+    (tmp_path / "sonar.csv").write_text(f"{line},R\n{line},M\n")  # too few to divide
+    with pytest.raises(ValueError, match=r"Every task failed; the first was dataset sonar, .*: "):
+        reproduce("alvarez-2007", data_dir=tmp_path, **options)
+
+
 def test_a_figure_alone_needs_no_samples(tmp_path):
     report = reproduce("alvarez-2007", figures=["3"], out=tmp_path)
     assert "samples" not in report
