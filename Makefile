@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz soak wheel test-wheel test-engines dist lint format bench quality reproduction pictures docs docs-check clean
+.PHONY: demo test test-slow fuzz soak wheel test-wheel test-engines dist lint format bench quality reproduction pictures docs docs-check clean
 
 demo: $(VENV)/.demo
 	$(BIN)/keeptree demo
@@ -12,6 +12,10 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m keeptree._compiled
 	$(BIN)/python -m pytest -n 2
+
+# Tests that take minutes: everything compiled again for an old processor.
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow tests
 
 # Random files, tables and command lines for FUZZ_MINUTES; make test has a short run.
 FUZZ_MINUTES ?= 10

@@ -136,9 +136,11 @@ def test_every_fold_fits_a_narrow_screen(page, opened):
     assert tab.run(OVERLAPS) == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-def test_nothing_stands_in_the_way_of_a_screen_reader(width, scheme, page, opened):
+def test_nothing_stands_in_the_way_of_a_screen_reader(page, opened, request):
+    """Pages take turns: light on a desktop, dark on a phone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    turn = ["demo", *PAGES].index(request.node.callspec.params["page"]) % 2
+    width, scheme = [(1440, "light"), (390, "dark")][turn]
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     tab = opened(page, bypass_csp=True, **options)  # for the checker's own script
     found = axe.Axe().run(tab.page).response["violations"]
