@@ -77,7 +77,7 @@ def test_bad_input_is_one_sentence(wrong, says):
 
 @given(st.integers(1, 300), st.data())
 @settings(max_examples=50, deadline=None)
-def test_the_lectures_interval_is_wilsons(n, data):
+def test_the_textbook_interval_is_wilsons(n, data):
     right = data.draw(st.integers(0, n))
     expected = binomtest(right, n).proportion_ci(method="wilson")
     found = accuracy_interval(right / n, n)

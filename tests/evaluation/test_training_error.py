@@ -1,4 +1,4 @@
-"""Error estimates of a tree from its counts: the lecture's, C4.5's, and what cannot be said."""
+"""Error estimates of a tree from its counts: those of a textbook, those of C4.5, and errors."""
 
 import numpy as np
 import pytest
@@ -10,11 +10,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import keeptree as kt
 from keeptree.evaluation import tree_error
 from keeptree.evaluation.training_error import upper_errors
-from tests.learners.test_lecture import four_leaves
+from tests.learners.test_textbook import four_leaves
 from tests.reference.c45 import added
 
 
-def test_the_lecture_s_tree_of_four_leaves():
+def test_the_textbook_tree_of_four_leaves():
     tree = four_leaves()
     assert tree_error(tree, "optimistic") == pytest.approx(9 / 30)
     assert tree_error(tree) == pytest.approx(11 / 30)

@@ -1,4 +1,4 @@
-"""The criteria of the lecture and subsets of categories, against all tests there are."""
+"""Textbook criteria and subsets of categories, compared with all possible tests."""
 
 from itertools import combinations
 

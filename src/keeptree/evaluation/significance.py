@@ -176,7 +176,7 @@ class AccuracyDifference:
 def compare_accuracies(
     accuracy_1: float, n_1: float, accuracy_2: float, n_2: float, confidence: float = 0.95
 ) -> AccuracyDifference:
-    """Compare two models that were tested on different samples (the lecture's significance test).
+    """Compare two models that were tested on different samples, with a z-test.
 
     Parameters
     ----------

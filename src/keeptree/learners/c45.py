@@ -110,9 +110,9 @@ class C45Classifier(ClassTreeLearner):
 
     The order of labels matters in ties, where the first class wins; a categorical ``y`` keeps it.
 
-    The gain of an attribute is that of the rows with a value, times their share of the weight.
-    (Some lecture notes omit the factor and use the entropy of all rows, which gives 0.8813 - 0.551
-    = 0.3303 for an attribute that is missing in one of ten rows.)
+    The gain of an attribute is computed on the rows with a value and multiplied by their share
+    of the weight. (Some textbook solutions omit the factor and use the entropy of all rows, which
+    gives 0.8813 - 0.551 = 0.3303 for an attribute that is missing in one of ten rows.)
 
     With ``snap_thresholds="tolerant"`` values up to 1e-6 above a threshold are sent to the left
     while the tree is grown and pruned, as in Weka 3.6; ``tree_`` itself compares exactly, so an

@@ -1,4 +1,4 @@
-"""The examples of the lecture's second half come out."""
+"""Worked examples on evaluation (Tan, Steinbach and Kumar, chapter 4)."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from keeptree.evaluation.significance import accuracy_interval, compare_accuraci
 SCORE = [0.95, 0.93, 0.87, 0.85, 0.85, 0.85, 0.76, 0.53, 0.43, 0.25]
 TRUTH = np.array(list("++---+-+-+")) == "+"
 
-# The slide's columns: threshold, TPR, FPR. It prints one column for each of the three cases at
-# 0.85, whose order is arbitrary; a threshold has one column, the slide's first of the three.
+# Columns of the example: threshold, TPR, FPR. It has one column for each of the three cases at
+# 0.85, whose order is arbitrary; a threshold has one column, the first of the three.
 TABLE = [(0.25, 1, 1), (0.43, 0.8, 1), (0.53, 0.8, 0.8), (0.76, 0.6, 0.8), (0.85, 0.6, 0.6),
          (0.87, 0.4, 0.2), (0.93, 0.4, 0), (0.95, 0.2, 0), (1.00, 0, 0)]  # fmt: skip
 
@@ -55,7 +55,7 @@ def test_the_cost_matrix_prefers_the_less_accurate_model(table, accuracy, total)
 
 
 @pytest.mark.parametrize("table", [M1, M2])
-def test_precision_recall_f_and_weighted_accuracy_are_the_lectures_formulas(table):
+def test_precision_recall_f_and_weighted_accuracy_follow_the_textbook(table):
     (a, b), (c, d) = table
     truth, decision = cases(table)
     labels = ["-", "+"]  # the positive class is the last

@@ -1,4 +1,4 @@
-"""The worked examples of the decision tree lecture (Tan, Steinbach, Kumar, chapter 4)."""
+"""Worked examples on decision trees (Tan, Steinbach and Kumar, chapter 4)."""
 
 import numpy as np
 import pandas as pd
@@ -42,8 +42,8 @@ def test_entropy_of_the_children_without_the_missing_refund():
     assert 0.3 * entropy(0, 3) + 0.6 * entropy(2, 4) == pytest.approx(0.551, abs=5e-4)
 
 
-def test_gain_follows_c45_and_not_the_slide():
-    """The slide prints 0.3303 = 0.8813 - 0.551 and forgets its factor 0.9.
+def test_gain_follows_c45_and_not_the_example():
+    """The example prints 0.3303 = 0.8813 - 0.551 and omits its factor 0.9.
 
     C4.5 measures the entropy before the split on the nine known rows too.
     """
@@ -65,7 +65,7 @@ def test_the_missing_refund_is_divided_3_to_6(tax):
 
 
 def test_the_unknown_marital_status_goes_to_married_by_3_67_of_6_67():
-    """The slide's table: row 10 (single) is counted there among the married with 6/9."""
+    """The table of the example: row 10 (single) is counted there among the married with 6/9."""
     counts = np.array([[2 + 6 / 9, 4], [6 / 9, 3], [2, 1]])
     tree = Tree(
         kind=[2, 0, 0], feature=[0, -1, -1], threshold=[np.nan] * 3, child_start=[0, 2, 2, 2],
