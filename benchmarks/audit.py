@@ -1,9 +1,8 @@
 """False alarms and expected accuracy of audits under simulated shifts: python -m benchmarks.audit.
 
 Simulated data with a known relation between attributes and outcome, shifted in five ways. Options:
---repeats (audits per shift), --resamples (audits of unshifted data). Where NannyML is installed, it
-watches the same models beside ours; it needs Python packages of its own, best in another
-environment.
+--repeats (audits per shift), --resamples (audits of unshifted data). If NannyML is installed, it
+monitors the same models for comparison; its requirements differ, so use a separate environment.
 """
 
 import argparse
@@ -18,14 +17,14 @@ import keeptree as kt
 from keeptree.terminal import make_table, open_console
 
 N_TRAIN, N_NEW = 2000, 1000
-N_CHUNKS = 10  # of N_NEW held-out cases with outcomes that NannyML is given to compare with
+N_CHUNKS = 10  # N_NEW held-out cases with outcomes, as a reference for NannyML
 
 
 def draw(rng, n, *, centre=0.0, prior=None, concept=False):
     """Rows and outcomes; by default as in training.
 
     ``centre`` moves two attributes (covariate shift), ``prior`` is the share of positive outcomes
-    (label shift), ``concept`` turns the effect of an attribute around (concept shift).
+    (label shift), ``concept`` reverses the effect of an attribute (concept shift).
     """
     most = n if prior is None else 8 * n
     X = pd.DataFrame(rng.normal(size=(most, 6)), columns=list("abcdef"))
@@ -52,7 +51,7 @@ def stick(X):
     return X.assign(a=X["a"].where(np.arange(len(X)) % 2 == 0, 0.0))
 
 
-# Shift -> options of draw, and what is done to the rows afterwards.
+# Shift -> options of draw, and a change applied to the rows afterwards.
 SHIFTS = {
     "none": ({}, None),
     "covariate, mild": ({"centre": 0.5}, None),
@@ -71,7 +70,7 @@ def fit(rng):
 
 
 class NannyML:
-    """Confidence-based estimation and univariate drift of NannyML around one of our models."""
+    """NannyML's confidence-based estimation and univariate drift for one of our models."""
 
     def __init__(self, model, rng):
         os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"  # it reports every call to its maker
@@ -109,7 +108,7 @@ class NannyML:
 
 
 def watch(model, rng):
-    """NannyML around a model, or None where it is not installed."""
+    """NannyML for a model, or None if it is not installed."""
     return NannyML(model, rng) if importlib.util.find_spec("nannyml") else None
 
 

@@ -1,8 +1,8 @@
-"""The cold path: what a user waits for on a fresh installation, from a wheel and in a checkout.
+"""Cold start: time and memory of the first use after installation, from a wheel and in a checkout.
 
-Everything is measured in processes and environments of their own, and before each line the cache is
-empty. Times are processor time, which other work on the machine disturbs least; sizes do without
-NumPy, SciPy and scikit-learn.
+Everything is measured in separate processes and environments, with an empty cache before each line.
+Times are processor times, which other work on the machine disturbs least; sizes exclude NumPy,
+SciPy and scikit-learn.
 """
 
 import os
@@ -33,9 +33,9 @@ subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 """
-# What would reach into the new environments is left out.
+# Variables that would affect the new environments are left out.
 CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "KEEPTREE_NATIVE")}
-# Every installation has these: they are not what KeepTree adds.
+# Every installation has these, so KeepTree does not add them.
 COMMON = ("numpy", "scipy", "sklearn", "scikit_learn", "pip", "setuptools", "pkg_resources")
 COMMON += ("joblib", "threadpoolctl", "narwhals", "cloudpickle")  # scikit-learn brings them
 
@@ -43,7 +43,7 @@ COMMON += ("joblib", "threadpoolctl", "narwhals", "cloudpickle")  # scikit-learn
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        folder.chmod(0o755)  # nobody must be able to read it
+        folder.chmod(0o755)  # the user nobody must be able to read it
         checkout = copy_checkout(folder / "source")
         places = {"wheel": [build_wheel(folder)], "checkout": ["--editable", f"{checkout}[jit]"]}
         found = {kind: measure(folder / kind, what, checkout) for kind, what in places.items()}
@@ -61,7 +61,7 @@ def copy_checkout(target):
 
 
 def build_wheel(folder):
-    """Build the wheel in a copy of its own, since the machine code is left beside the sources."""
+    """Build the wheel in a separate copy, because a build leaves machine code in the sources."""
     source = copy_checkout(folder / "built")
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, source)
     return next(folder.glob("keeptree-*.whl"))
@@ -96,7 +96,7 @@ def measure(home, install, checkout):
 
 
 def installed_size(home):
-    """Megabytes of the packages beside the common ones, with their bytecode."""
+    """Megabytes of the packages other than the common ones, with their bytecode."""
     (packages,) = home.glob("lib/*/site-packages")
     own = [p for p in packages.iterdir() if not p.name.lower().startswith(COMMON)]
     files = (f for p in own for f in (p.rglob("*") if p.is_dir() else [p]))
@@ -106,8 +106,8 @@ def installed_size(home):
 def cost(*command, times=1, user=None, cwd=None):
     """Processor time and peak memory of the slowest of equal processes started at once, as text.
 
-    Their home is an empty folder; that of a given user is nowhere, and only the folder for
-    temporary files can be written.
+    Their home is an empty folder. A given user has no home and can write only to the temporary
+    folder.
     """
     with tempfile.TemporaryDirectory() as empty:
         home = "/nonexistent" if user else empty
@@ -131,7 +131,7 @@ def wait(process):
 
 
 def find_nobody(python):
-    """The user nobody if we may become it, as root may, and it can run this Python; else None."""
+    """The user nobody, if this process may switch to it and it can run this Python; else None."""
     try:
         nobody = pwd.getpwnam("nobody")
         user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}

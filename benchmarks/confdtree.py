@@ -1,4 +1,4 @@
-"""ConfDTree: what a row costs, as a ratio and per node visited."""
+"""ConfDTree: cost of scoring a row, as a ratio and per node visited."""
 
 import warnings
 

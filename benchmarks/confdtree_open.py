@@ -1,4 +1,4 @@
-"""What ConfDTree's paper left open, measured: python -m benchmarks.confdtree_open.
+"""Measure what ConfDTree's paper left open: python -m benchmarks.confdtree_open.
 
 Two tables for docs/guide/confdtree.md, on the numeric sets of the quality benchmark with J48 trees,
 a third of the cases held out. First, a fifth of the test values are removed, and a case is divided
@@ -22,7 +22,7 @@ from benchmarks.quality.summary import markdown
 REMOVED = 0.2
 MEMBERS = 10
 LAPLACE = {"smoothing": "laplace"}
-SETTINGS = {  # interval and options of a correction; the first is what the others are compared with
+SETTINGS = {  # interval and options of a correction; the first is the baseline of the others
     "C4.5's shares, no correction": None,
     "C4.5's shares": ("normal", {**LAPLACE}),
     "other attributes": ("normal", {**LAPLACE, "missing": "others"}),

@@ -1,9 +1,9 @@
-"""The tables of docs/guide/confdtree.md: readings of ConfDTree beside each other on J48 trees.
+"""The tables of docs/guide/confdtree.md, which compare readings of ConfDTree on J48 trees.
 
-The paper's own tables are those of ``python -m reproduction katz-2012``; these are about what the
-paper leaves open. python -m benchmarks.confdtree_table [data set ...] prints them as Markdown. As
-there, the test cases of ten folds are ranked together; with several classes the area is the mean of
-one class against the rest.
+``python -m reproduction katz-2012`` repeats the paper's own tables; these concern what the paper
+leaves open. python -m benchmarks.confdtree_table [data set ...] prints them as Markdown. As there,
+the test cases of ten folds are ranked together; with several classes the area is the mean of one
+class against the rest.
 """
 
 import sys
@@ -69,7 +69,7 @@ def read_fixture(name):
 
 
 def measure(X, y):
-    """Area and log-loss of each model, and the share of the cases it affects, all in %."""
+    """Area and log-loss of each model, and the share of the cases that it affects, in %."""
     with_forest = len(y) <= FOREST_ROWS and all(dtype.kind == "f" for dtype in X.dtypes)
     said, affected = score_folds(X, y, lambda tree: list_models(tree, with_forest))
     codes = np.unique(y, return_inverse=True)[1]
@@ -98,7 +98,7 @@ def list_models(tree, with_forest):
 
 
 def score_folds(X, y, list_models):
-    """What each model says of the test cases of ten folds, and which of them it affects."""
+    """Predictions of each model for the test cases of ten folds, and which of them it affects."""
     labels = np.unique(y)
     said, affected = {}, {}
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(X, y):
@@ -106,7 +106,7 @@ def score_folds(X, y, list_models):
         for name, model in list_models(tree).items():
             model.fit(X.iloc[train], y[train])
             p = ask(model, X.iloc[test], labels)["probability"]
-            # Ties are ties, whatever the order of a sum.
+            # Equal scores must tie, whatever the order of a sum.
             said.setdefault(name, np.zeros((len(y), len(labels))))[test] = p.round(10)
             if isinstance(model, kt.ConfDTreeClassifier):
                 moved = affected.setdefault(name, np.zeros(len(y), dtype=bool))

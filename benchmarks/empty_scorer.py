@@ -1,4 +1,4 @@
-"""A scorer that does nothing: what an engine costs without a model."""
+"""A scorer that does nothing, to measure the cost of an engine without a model."""
 
 import numpy as np
 

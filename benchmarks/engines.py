@@ -1,12 +1,12 @@
-"""``python -m benchmarks.engines``: what each engine costs per row, with a scorer and without.
+"""``python -m benchmarks.engines``: cost of each engine per row, with a scorer and without.
 
-A Parquet file of five numbers and an identifier is read, scored and summed up: nothing is written.
-Each measurement is a process of its own. Cost is processor time of the process and of all processes
-it started, from the moment its cluster runs; "empty" is the same with a scorer that returns zeros.
-"Overhead" is scored minus empty minus the bare scorer (Arrow batches in memory), in percent of the
-bare scorer: what our own part of the engine costs. The bare scorer gets blocks of 131 072 rows; for
-DuckDB, which hands a function 2 048 rows at a time, a second line has it in blocks of that size.
-Memory is the peak of the driver.
+A Parquet file of five numbers and an identifier is read, scored and summed up; nothing is written.
+Each measurement runs in a separate process. The cost is the processor time of the process and its
+children once the cluster runs; "empty" is the same with a scorer that returns zeros. "Overhead" is
+scored minus empty minus the bare scorer (Arrow batches in memory), in percent of the bare scorer:
+the cost of our own part of the engine. The bare scorer gets blocks of 131 072 rows; for DuckDB,
+which passes 2 048 rows at a time to a function, a second line uses blocks of that size. Memory is
+the peak of the driver.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ENGINES = ("arrow", "polars", "duckdb", "dask", "ray", "spark")
 BLOCK = 1 << 17  # rows that the bare scorer gets at a time
-SMALL = 2048  # rows that DuckDB gives a function at a time, and no setting changes it
+SMALL = 2048  # rows that DuckDB passes to a function at a time; no setting changes it
 
 
 def main():
@@ -67,7 +67,7 @@ def line_of(name, rows, bare, scored, empty):
 
 
 def in_process(*arguments):
-    """Measure in a process of its own."""
+    """Measure in a separate process."""
     command = [sys.executable, "-m", "benchmarks.engines", "--one", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -122,7 +122,7 @@ def write_rows(path, rows):
 
 
 def processor_seconds():
-    """Of this process and of all that descend from it and are alive."""
+    """Processor seconds of this process and of all its living descendants."""
     children, times = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

@@ -1,10 +1,10 @@
-"""python -m benchmarks.exports: every export against Python, and what a row costs in the target.
+"""python -m benchmarks.exports: every export compared with Python, and its cost per row.
 
 For each format, model and data set: rows compared (on thresholds and one ulp beside, missing values
 and unseen categories included), rows with another label or leaf, the largest difference of a
-probability, and CPU µs per row, programs started by the format included (of Postgres the time that
-it tells itself). The cost is that of the last nine tenths of the rows, so that starting a program
-and reading the model do not count; nor does loading the rows into a database.
+probability, and CPU µs per row, programs started by the format included (for Postgres, the time
+that it reports). The cost is measured on the last nine tenths of the rows, so that starting a
+program and reading the model do not count; nor does loading the rows into a database.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from keeptree.exporters.subject import subject_of
 from tests.exporters import postgres
 from tests.exporters.models import DATA, MODELS, PAPERS, fitted
 
-_QUICK = 1.0  # seconds; what takes less is measured again, because other programs run too
+_QUICK = 1.0  # seconds; shorter runs are repeated, because other programs run too
 _OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}  # JPMML cannot share a row
 
 

@@ -24,7 +24,7 @@ def compare(seed):
     answered = pipeline_leaves(pipeline, rows)[1]
     if not len(answered):
         return 0, 0
-    # Columns of answered rows, mixed anew: each value is one that the pipeline takes.
+    # Columns of accepted rows, shuffled: the pipeline accepts each value.
     part = rows.iloc[answered].reset_index(drop=True)
     picks = rng.integers(len(part), size=(PER_PIPELINE, part.shape[1]))
     mixed = part.iloc[picks[:, 0]].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""KeptTreeClassifier: what scoring and fitting cost, and what the cap on landmarks loses."""
+"""KeptTreeClassifier: cost of scoring and fitting, and the loss from the limit on landmarks."""
 
 import argparse
 
@@ -101,7 +101,7 @@ def fitting_samples(n):
 
 
 def landmarks():
-    """What the kernel expert, and the pool with it, lose by the cap on landmarks."""
+    """The loss of the kernel expert, and of the pool, from the limit on landmarks."""
     rows = []
     for name, (X, y) in large_samples().items():
         train, test = train_test_split(

@@ -1,4 +1,4 @@
-"""Growing trees: ratios to scikit-learn's tree and, where Java is, to Weka's J48 in a warm JVM.
+"""Growing trees: ratios to scikit-learn's tree and, with Java, to Weka's J48 in a warm JVM.
 
 Weka needs ``KEEPTREE_WEKA`` (a class path with weka.jar and the compiled
 ``tools/weka_reference/WekaReference.java``); the data sets are those of the fixtures.

@@ -1,4 +1,4 @@
-"""NBTreeClassifier beside Weka 3.6.14's NBTree on bootstrap samples: the same trees?
+"""Compare NBTreeClassifier with Weka 3.6.14's NBTree on bootstrap samples: are the trees the same?
 
 Weka's trees and areas are stored (tools/weka_reference/make_nbtrees.py).
 """

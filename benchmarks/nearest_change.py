@@ -1,4 +1,4 @@
-"""Nearest changes beside DiCE: cost and time on the same rows of the same scikit-learn tree.
+"""Compare nearest changes with DiCE: cost and time on the same rows of the same scikit-learn tree.
 
 Both are measured in our metric: differences divided by standard deviations, then Euclidean.
 """
@@ -75,7 +75,7 @@ def with_dice(title, methods, tree, X, y):
 def dice_costs(method, tree, X, y, rows, scale):
     """Cost of DiCE's counterfactual of each row and seconds; infinite if there is none that flips.
 
-    DiCE rounds its numbers, after which some no longer have the other class.
+    DiCE rounds its numbers, and some results then no longer have the other class.
     """
     frame = X.assign(outcome=np.asarray(y))
     data = dice_ml.Data(

@@ -74,7 +74,7 @@ def models():
 
 
 def compare(name, model, X, n):
-    """Print how many rows end in another leaf, how many of them near a plane, and the classes."""
+    """Print how many rows end in another leaf, how many of these lie near a plane, and classes."""
     tree, rng, other = kt.keep(model), np.random.default_rng(1), 0
     met = np.zeros((2, tree.n_nodes, tree.n_nodes), dtype=np.int64)  # rows on planes: second part
     for start in range(0, n, 100_000):
@@ -85,7 +85,7 @@ def compare(name, model, X, n):
         moved = on_planes(tree, rows, rng)
         np.add.at(met, (moved.astype(int), np.asarray(model.apply(rows)), tree.apply(rows)), 1)
         other += int((tree.predict(rows) != model.predict(rows)).sum())
-    same = met.sum(axis=0).argmax(axis=1)  # nodes have other numbers here and there
+    same = met.sum(axis=0).argmax(axis=1)  # nodes are numbered differently
     differ = met.sum(axis=(1, 2)) - met[:, np.arange(len(same)), same].sum(axis=1)
     print(
         f"{name}: {tree.n_leaves} leaves, {int((tree.kind == 3).sum())} oblique tests, {n} rows: "
@@ -148,7 +148,7 @@ def on_planes(tree, rows, rng):
 
 
 def costs(leaves, n):
-    """Seconds per row of an oblique tree and of an axis-parallel one, by what is computed."""
+    """Seconds per row of an oblique and of an axis-parallel tree, by task."""
     X, y = sample(4000)
     rows = sample(n, seed=1)[0]
     plain = kt.keep(DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y))

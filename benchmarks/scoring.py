@@ -1,4 +1,4 @@
-"""Scoring rows: probabilities, distances and nearest points, beside the peers."""
+"""Scoring rows: probabilities, distances and nearest points, compared with peers."""
 
 import time
 

@@ -1,8 +1,8 @@
 """The longest silence of every command on a table like bank marketing.
 
-``python -m benchmarks.silence [COMMAND ...]`` runs each command twice, its standard error once a
-pipe and once a terminal, and prints how long it ran, when it first said something, and the longest
-time without a word.
+``python -m benchmarks.silence [COMMAND ...]`` runs each command twice, with a pipe and with a
+terminal as its standard error, and prints how long it ran, when it first wrote something, and the
+longest time without output.
 """
 
 import os
@@ -91,7 +91,7 @@ def run_and_listen(command, folder, terminal):
         if ready:
             try:
                 text = os.read(reader, 65536)
-            except OSError:  # how a pseudo-terminal says that it was closed
+            except OSError:  # how a pseudo-terminal signals that it was closed
                 text = b""
             if not text:
                 break

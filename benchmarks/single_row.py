@@ -1,8 +1,8 @@
-"""python -m benchmarks.single_row: what one row costs, as a service gets them.
+"""python -m benchmarks.single_row: cost of scoring one row at a time, as in a service.
 
-CPU µs per row beside scikit-learn's predict_proba of a table of one row, in the same run: our
-predict_proba, ``model.scorer()``, and the exports to plain Python, JavaScript and C. The programs
-measure themselves, many calls after a first one, so that starting them does not count.
+CPU µs per row, compared with scikit-learn's predict_proba for a table of one row in the same run:
+our predict_proba, ``model.scorer()``, and the exports to plain Python, JavaScript and C. The
+programs measure themselves, many calls after a first one, so that starting them does not count.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def main(argv=None):
 
 
 def _costs(model, tree, rows):
-    """Cost of one row by each way, and of ``scorer()`` beside scikit-learn."""
+    """Cost of one row for each method, and of ``scorer()`` relative to scikit-learn."""
     scorer = model.scorer()
     score = getattr(model, "predict_proba", None) or model.decision_function
     singles = [rows[i : i + 1] for i in range(len(rows))]

@@ -14,7 +14,7 @@ console = Console(width=100)
 def best_times(calls, repeats=7, clock=time.process_time):
     """Shortest time of each (function, *arguments) over rounds in which each is called once.
 
-    CPU time by default: what other programs do on the machine counts less.
+    CPU time by default, which other programs on the machine affect less.
     """
     times = np.empty((repeats, len(calls)))
     for function, *arguments in calls:
@@ -28,7 +28,7 @@ def best_times(calls, repeats=7, clock=time.process_time):
 
 
 def cpu_time(function, *arguments):
-    """Processor time of one call, for what takes many seconds."""
+    """Processor time of one call that takes many seconds."""
     start = time.process_time()
     function(*arguments)
     return time.process_time() - start

@@ -1,7 +1,7 @@
-"""The build backend: hatchling, and for a wheel the machine code that is built before.
+"""The build backend: hatchling, which builds the machine code before a wheel.
 
-A wheel needs numba and a C compiler to be built, an editable installation needs neither; that is
-why the requirements of a wheel are said here and not in pyproject.toml.
+Building a wheel needs numba and a C compiler, an editable installation needs neither. The
+requirements of a wheel are therefore stated here instead of in pyproject.toml.
 """
 
 import os
@@ -30,8 +30,8 @@ def get_requires_for_build_wheel(config_settings=None):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Build the machine code unless it is up to date, then the wheel.
 
-    Where that is impossible, without a C compiler for instance, the wheel is a pure one that
-    depends on numba; ``KEEPTREE_NATIVE=1`` makes it an error.
+    If that is impossible, for instance without a C compiler, the wheel is pure Python and depends
+    on numba; ``KEEPTREE_NATIVE=1`` makes it an error.
     """
     try:
         build_native.build_all()

@@ -1,11 +1,11 @@
 """Build the compiled functions into machine code ahead of time, from the same Python sources.
 
 ``python tools/build_native.py`` builds for this processor, ``--all`` for every level that a wheel
-carries. The result lies beside the sources: ``native_LEVEL.*.so``, and ``native.json`` with a
+contains. The result is stored beside the sources: ``native_LEVEL.*.so``, and ``native.json`` with a
 digest of the sources, without which nothing is loaded.
 
-This is the only file that uses ``numba.pycc``, which numba has announced to replace one day
-(numba issue 8509). CONTRIBUTING.md says what to do then.
+This is the only file that uses ``numba.pycc``, which numba plans to replace (numba issue 8509).
+CONTRIBUTING.md explains what to do then.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-REQUIRES = ["numba==0.68.*", "setuptools"]  # what a build needs beside the package's own
+REQUIRES = ["numba==0.68.*", "setuptools"]  # requirements of a build besides those of the package
 FOLDER = Path(__file__).parents[1] / "src" / "keeptree" / "_compiled"
 # Level -> LLVM's name of the processor, and features to add; the loops are long enough for vectors
 # of 512 bits, which LLVM avoids unless it is told that they are welcome.
@@ -50,7 +50,7 @@ def build(levels):
 
 
 def build_all():
-    """Build what a wheel carries, unless it is there and up to date."""
+    """Build the levels of a wheel unless they are up to date."""
     native = _import_native()
     try:
         manifest = json.loads((FOLDER / native.MANIFEST).read_text())
@@ -62,26 +62,26 @@ def build_all():
 
 
 def remove():
-    """Remove what a former build left."""
+    """Remove the files of an earlier build."""
     for path in (*FOLDER.glob("native_*.so"), *FOLDER.glob("native_*.pyd"), FOLDER / "native.json"):
         path.unlink(missing_ok=True)
 
 
 def _target(level):
-    """What numba reads in its environment: the processor of a level and its features."""
+    """Environment variables for numba: the processor of a level and its features."""
     processor, features = _TARGETS.get(level, ("generic", ""))
     return {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
 
 
 def all_levels():
-    """Levels that a wheel for this kind of machine carries."""
+    """Levels in a wheel for this kind of machine."""
     machine = platform.machine().lower()
     return list(_TARGETS) if machine in ("x86_64", "amd64") else [machine]
 
 
 def build_level(level):
     """Compile every entry for one level, in a process whose target processor is that level's."""
-    _import_native()  # first in sys.path: pip's build environment drops what PYTHONPATH says
+    _import_native()  # first in sys.path: pip's build environment ignores PYTHONPATH
     import numba.pycc.compiler
     from numba.core.codegen import AOTCPUCodegen
     from numba.core.errors import NumbaPendingDeprecationWarning
@@ -114,8 +114,8 @@ def build_level(level):
 def _compile_as_njit(typing_context, target_context, function, args, return_type, flags, **rest):
     """Compile with the flags of ``njit(nogil=True)``.
 
-    pycc's own hold the GIL, do without SSA form, and are shared by all functions, though inlining
-    changes them.
+    The flags of pycc hold the GIL, do not use SSA form, and are shared by all functions although
+    inlining changes them.
     """
     from numba.core.compiler import Flags, compile_extra
     from numba.core.registry import cpu_target

@@ -1,4 +1,4 @@
-"""Bring the fields of models and parts in docs/format.md up to date: python -m tools.format."""
+"""Update the fields of models and parts in docs/format.md: python -m tools.format."""
 
 from pathlib import Path
 

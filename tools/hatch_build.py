@@ -6,10 +6,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class NativeWheel(BuildHookInterface):
-    """Hatchling asks it before it builds a wheel."""
+    """Hook that hatchling calls before it builds a wheel."""
 
     def initialize(self, version, build_data):
-        """Set the tag if there is machine code, else ask for numba, which compiles it."""
+        """Set the tag if there is machine code; otherwise require numba, which compiles it."""
         manifest = Path(self.root, "src", "keeptree", "_compiled", "native.json")
         if version == "standard" and manifest.exists():
             build_data["pure_python"] = False

@@ -1,6 +1,6 @@
 """The JSON Schema of KeepTree's files, from what the classes declare: python -m tools.schema.
 
-Writes src/keeptree/schema.json, which tests/test_schema.py compares with what the classes say.
+Writes src/keeptree/schema.json, which tests/test_schema.py compares with these declarations.
 """
 
 import json
@@ -24,7 +24,7 @@ NUMBER = {"type": ["number", "null"]}
 
 
 def listed(items, **more):
-    """A list of such items."""
+    """The schema of a list of items."""
     return {"type": "array", "items": items, **more}
 
 
@@ -152,7 +152,7 @@ def model_schema(kind):
         {
             "model": {"const": kind.__name__},
             "parameters": record({}, dict.fromkeys(signature(kind).parameters, VALUE)),
-            "fitted": {"anyOf": [full, record({})]},  # a parameter may be a model without a fit
+            "fitted": {"anyOf": [full, record({})]},  # a parameter may be an unfitted model
         }
     )
 

@@ -23,7 +23,7 @@ from tests.test_saving import MODELS, draw, fitted
 
 THREADS, PROCESSES = 8, 4
 NAMES = [name for name in MODELS if name not in ("forest", "regressor")]
-_GROWTH = 1.05  # of the memory after the first fifth: what an allocator may keep in reserve
+_GROWTH = 1.05  # relative to the memory after the first fifth: reserve of the allocator
 _SPARE = 20e6  # bytes
 
 
@@ -40,7 +40,7 @@ def answer_bits(model, X):
 
 
 class Calls:
-    """Calls that must answer the same for ever."""
+    """Calls that must always return the same result."""
 
     def __init__(self, folder):
         self.folder, self.X = folder, draw(n=60)[0]
@@ -61,7 +61,7 @@ class Calls:
         return answer_bits(self.models[name], self.X)
 
     def reload(self, name):
-        """The same from a file that is written now."""
+        """The same from a file that is written first."""
         path = self.folder / f"{os.getpid()}-{threading.get_ident()}.json"
         kt.save(self.models[name], path)
         return answer_bits(kt.load(path), self.X)
@@ -89,13 +89,13 @@ class Calls:
 
 
 def work(calls, first, end, number, tally):
-    """One thread: calls in an order of its own until the time is over."""
+    """Run one thread: make calls in random order until the time is up."""
     rng = np.random.default_rng(number)
     while time.monotonic() < end:
         call = calls.calls[rng.integers(len(calls.calls))]
         try:
             same = call[0](call[1]) == first[call[0].__name__, call[1]]
-        except Exception as error:  # whatever it is, it did not happen the first time
+        except Exception as error:  # any exception: the first call did not raise it
             tally["errors"].append(f"{call[0].__name__} {call[1]}: {error!r:.200}")
             same = True
         with tally["lock"]:

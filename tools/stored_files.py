@@ -1,7 +1,7 @@
-"""Store a file of every kind in the present format: python -m tools.stored_files.
+"""Store a file of every kind in the current format: python -m tools.stored_files.
 
-Run once for a new version of the format, when it is released; tests/test_compatibility.py reads
-them ever after. A file that exists is left as it is.
+Run this once when a new version of the format is released; tests/test_compatibility.py reads the
+files from then on. A file that exists is left as it is.
 """
 
 import json
@@ -25,7 +25,7 @@ LEFT_OUT = {"separator-kernel", "laplace", "m-estimate", "local-rank"}
 
 
 def main():
-    """Write the folders of the present versions that are not there yet."""
+    """Write the folders of the current versions that do not exist yet."""
     models, trees = (
         test_compatibility.FOLDER / name for name in (f"model-{VERSION}", f"tree-{TREE_VERSION}")
     )

@@ -1,1 +1,1 @@
-"""make quality: how good the probabilities of a kept tree are, and what they lose."""
+"""make quality: how good the probabilities of a kept tree are."""

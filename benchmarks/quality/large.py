@@ -1,4 +1,4 @@
-"""The large samples of the quality benchmark: real sets uncut, and synthetic ones of known truth.
+"""The large samples of the quality benchmark: real sets uncut, and synthetic sets with known truth.
 
 A synthetic set is a function ``rng -> (X, p)``: rows, and the true probability of each class.
 """
@@ -16,7 +16,7 @@ def additive(rng, n=24_000):
 
 
 def credit(rng, n=32_000):
-    """Skewed amounts and counts, a rare class: what a bank sees."""
+    """Skewed amounts and counts, a rare class, as in the data of a bank."""
     income, debt = rng.lognormal(10, 0.7, n), rng.lognormal(9, 1.2, n)
     age, late = rng.uniform(18, 80, n), rng.poisson(rng.gamma(0.6, 1, n))
     used, years = rng.beta(1.2, 2.0, n), rng.exponential(6, n)
@@ -48,7 +48,7 @@ def rings(rng, n=14_000):
 
 
 def rules(rng, n=20_000):
-    """Forty overlapping rules on fifteen attributes, four classes: boosting's home ground."""
+    """Forty overlapping rules on fifteen attributes, four classes, which suits boosting."""
     X = np.round(rng.gamma(2.0, 10.0, (n, 15)))
     logits = np.zeros((n, 4))
     for _ in range(40):
@@ -75,7 +75,7 @@ def waves(rng, n=16_000):
 
 
 def weak(rng, n=14_000):
-    """Twenty correlated attributes, each of little use alone: a logistic model is right."""
+    """Twenty correlated attributes, each of little use alone; a logistic model is correct."""
     X = rng.normal(size=(n, 20)) @ (np.eye(20) + 0.25 * rng.normal(size=(20, 20)))
     return X, _two(0.35 * X @ rng.normal(size=20))
 

@@ -15,7 +15,7 @@ from keeptree.evaluation.ranking import auc
 from keeptree.evaluation.reliability import expected_calibration_error
 from keeptree.tree import LEAF
 
-LEAST = 0.001  # log-loss reads smaller probabilities as this: a forest of 500 gives zeros
+LEAST = 0.001  # smaller probabilities count as this in the log-loss: forests return zeros
 NO_TREE = "none"  # the tree of the peers that see all attributes
 TRUTH = "truth"  # the true probabilities of a synthetic set
 
@@ -62,7 +62,7 @@ def _peer(task, data, train, test):
 
 
 def _reading(task, data, train, test):
-    """A way to read probabilities from the kept tree, or a peer on the attributes it tests."""
+    """A method for the kept tree, or a peer on the attributes that the tree tests."""
     kind, method = task["tree"], task["method"]
     X = data.X if kind == "J48" else pd.DataFrame(data.numbers)
     part, rows = (_as_read(X.iloc[train], kind), data.y[train]), _as_read(X.iloc[test], kind)

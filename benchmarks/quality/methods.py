@@ -1,8 +1,8 @@
-"""The trees that are kept, and every way to read probabilities from one of them.
+"""The kept trees, and all methods for their probabilities.
 
 A method is a function ``(learner, tree, train) -> scores of rows``: ``learner`` is unfitted,
-``tree`` the same learner fitted on ``train = (X, y)``. Whatever a method chooses it chooses there.
-What they are compared with is in ``peers.py``.
+``tree`` the same learner fitted on ``train = (X, y)``. A method makes all its choices on ``train``.
+``peers.py`` contains the models that they are compared with.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def ranked(learner, tree, train):
 
 
 def kept_pool(learner, tree, train):
-    """KeptTreeClassifier, as it is and coherent: one fit answers both."""
+    """KeptTreeClassifier, by default and coherent, from one fit."""
     model = kt.KeptTreeClassifier(tree).fit(*train)
 
     def coherent(X):

@@ -1,9 +1,9 @@
 """How many cases lie near the boundary? python -m benchmarks.quality.nearness, for docs/quality.md.
 
 Tables drawn like Titanic's passengers and a bank's telephone campaign: counts, whole years, money.
-Prints for C4.5's tree which share of the held-out cases has distance 0, measured to the thresholds
-and on the grid, and how many cases a report calls near: the nearest twentieth with everything
-equally near, and as it cuts ties.
+For C4.5's tree, prints the share of held-out cases at distance 0, measured to the thresholds and on
+the grid, and how many cases a report calls near: the nearest twentieth with all ties, and as the
+report breaks ties.
 """
 
 import warnings

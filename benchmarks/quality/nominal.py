@@ -2,7 +2,7 @@
 
 On C4.5 trees of the Weka data sets among the tests' fixtures, a category is divided among the
 children by the class-conditional similarity of all categories, at several widths; width 0 is the
-hard test that the library has. Prints AUC and log-loss of the two experts that soften, alone and
+hard test that the library uses. Prints AUC and log-loss of the two experts that soften, alone and
 pooled with the kernel, and on how many sets a width beats the hard tests.
 """
 
@@ -71,7 +71,7 @@ def compare(learner, X, y, X_test, y_test):
     prior = smoothed_prior(y, sample.weight, len(classes))
 
     def opinions(fit, settings):
-        """Out of fold, and of the kept tree on the test rows."""
+        """Probabilities out of fold, and of the kept tree for the test rows."""
         held = [_ask(fit(f.train, *settings), f.test.X, classes) for f in folds]
         return np.concatenate(held), _ask(fit(sample, *settings), rows, classes)
 

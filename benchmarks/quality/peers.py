@@ -1,8 +1,7 @@
-"""What one kept tree is compared with: models that nobody can read.
+"""Models that a kept tree is compared with, none of them readable.
 
-A peer is a function ``(train, seed) -> fitted model``, or several of them by name, where
-``train = (X, y)`` with all columns numbers. Whatever it chooses it chooses there. Everything runs
-on one thread.
+A peer is a function ``(train, seed) -> fitted model``, or several of them by name, where ``train =
+(X, y)`` with all columns numbers. It makes all its choices there. Everything runs on one thread.
 """
 
 from itertools import product
@@ -13,12 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-FOREST = "forest"  # the yardstick of the share of the gap
+FOREST = "forest"  # the upper end of the gap
 CALIBRATED, TUNED = "forest, calibrated", "forest, tuned and calibrated"
 ON_TREE = "{}, tree's attributes"
 _TREES, _TUNING_TREES = 300, 50
 _FEATURES, _LEAVES = ("sqrt", 0.5), (1, 5)  # tried by the tuned forest
-_LEAST = 1e-3  # out-of-bag probability of which the logarithm is taken
+_LEAST = 1e-3  # smallest out-of-bag probability whose logarithm is taken
 
 
 class CalibratedForest:

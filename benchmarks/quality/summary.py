@@ -23,9 +23,10 @@ RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEE
 def per_set(records):
     """Mean over the splits: one row for each tree, set and method.
 
-    Of each group and tree only splits that are finished for all sets and methods count, so that an
-    interrupted run compares like with like. The peers that see all attributes, fitted once, stand
-    beside the methods of each tree. Returns the rows and the number of splits by group and tree.
+    For each group and tree, only splits that are finished for all sets and methods count, so that
+    an interrupted run compares like with like. The peers that use all attributes are fitted once
+    and listed with the methods of each tree. Returns the rows and the number of splits by group and
+    tree.
     """
     entries = catalogue()
     done = [record for record in records if "rows" in record]
@@ -65,7 +66,8 @@ def wide(rows, measure):
 def gap_closed(rows):
     """Share of the gap in AUC from Laplace to the forest, in percent, for each method.
 
-    A set where the forest is no better than Laplace has no gap: it would flatter every method.
+    A set on which the forest is no better than Laplace has no gap and is left out: it would flatter
+    every method.
 
     Returns
     -------
@@ -125,7 +127,7 @@ def differences_table(rows, method):
 
 
 def rare_table(rows, methods):
-    """Cases of the rarest class that each method expects, for one observed: all sets together."""
+    """Expected cases of the rarest class per observed case, by method, over all sets."""
     table = {}
     for tree, own in rows.groupby("tree", sort=False):
         total = own.groupby("method", sort=False)[["expected", "observed"]].sum()
@@ -136,7 +138,7 @@ def rare_table(rows, methods):
 
 
 def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
-    """Every set on which the method is worse than one of the rivals by what four digits show."""
+    """Every set on which the method is worse than a rival in the first four digits."""
     found = []
     for tree, own in rows.groupby("tree", sort=False):
         for measure, sign in (("auc", 1), ("log_loss", -1)):
@@ -158,7 +160,7 @@ def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
 
 
 def markdown(table, index=True):
-    """A frame as Markdown, numbers right."""
+    """A frame as Markdown, with numbers aligned to the right."""
     if index:
         names = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in table.columns]
         table = table.set_axis(names, axis=1).rename_axis("").reset_index()

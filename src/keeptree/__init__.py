@@ -1,4 +1,4 @@
-"""Keep the decision tree your experts signed off; get what the tree alone cannot say."""
+"""Keep the decision tree your experts signed off; get what the tree alone cannot tell you."""
 
 from importlib import import_module
 

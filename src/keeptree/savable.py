@@ -40,7 +40,7 @@ class Savable:
             self._validate_params()
 
     def validate_parameters(self) -> None:
-        """Raise if a parameter given to ``fit`` is not allowed, unless scikit-learn skips that."""
+        """Raise if a parameter is not allowed, unless scikit-learn is set to skip validation."""
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
 

@@ -60,7 +60,7 @@ class Verification:
 
     @property
     def signed(self) -> bool:
-        """Whether somebody signed this very tree."""
+        """Whether exactly this tree is signed."""
         return any(signature.digest == self.digest for signature in self.signatures)
 
     def to_dict(self) -> dict[str, Any]:

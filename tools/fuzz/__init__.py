@@ -1,1 +1,1 @@
-"""Random damage, data and command lines; what may come out is an answer or one clear error."""
+"""Random damage, data and command lines, which must give a valid result or one clear error."""

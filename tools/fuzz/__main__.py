@@ -16,23 +16,23 @@ from importlib import import_module
 from pathlib import Path
 
 PARTS = {"files": 0.3, "estimators": 0.5, "commands": 0.2}  # shares of the time
-_WRITE = 10  # seconds between two writings of the figures
+_WRITE = 10  # seconds between two updates of the figures
 
 
 def run_case(part, seed, number, folder):
-    """Run one case; say what became of it, or raise whatever KeepTree should not."""
+    """Run one case; return its outcome, or raise what KeepTree should not raise."""
     rng = random.Random(f"{part} {seed} {number}")
     return import_module(f"tools.fuzz.{part}").run(rng, folder)
 
 
 def run_part(part, seed, seconds, count, report):
-    """Run the cases of a part until the time is over; count what became of them."""
+    """Run the cases of a part until the time is up; count the outcomes."""
     outcomes, end, number = Counter(), time.monotonic() + seconds, 0
     with tempfile.TemporaryDirectory(prefix="keeptree-fuzz-") as folder:
         while time.monotonic() < end and (count is None or number < count):
             try:
                 outcomes[run_case(part, seed, number, Path(folder))] += 1
-            except Exception as error:  # a finding: whatever it is, it is not documented
+            except Exception as error:  # a finding: any exception that is not documented
                 outcomes["FOUND"] += 1
                 text = traceback.format_exc(limit=-3)
                 print(f"\nFOUND in {part}: {type(error).__name__}: {error}\n{text}")

@@ -1,4 +1,4 @@
-"""What every answer must be, whatever went in."""
+"""Conditions that every result must satisfy, whatever the input."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ ASKED = ("predict", "predict_proba", "decision_function", "apply")
 
 
 class FindingError(AssertionError):
-    """An answer or an error that KeepTree promises not to give."""
+    """A result or an error that KeepTree must never give."""
 
 
 def ask(model, rows):
-    """Answers of a model or a tree, each checked; a ValueError is a documented one."""
+    """Compute and check the results of a model or a tree; a ValueError is documented."""
     names = ("predict", "apply") if isinstance(model, kt.Tree) else ASKED
     answers = {name: getattr(model, name)(rows) for name in names if hasattr(model, name)}
     for name, values in answers.items():

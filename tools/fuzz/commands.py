@@ -1,4 +1,4 @@
-"""Random data files and options through every command: done, or one sentence and no new file."""
+"""Run every command on random data files and options: success, or one sentence and no new file."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ METHODS = ["laplace", "shrinkage", "raw", "rank", "kernel", "confdtree", "m-esti
 
 
 def run(rng, folder):
-    """Write a data file, run one or two commands on it; say what became of them."""
+    """Write a data file, run one or two commands on it, and return the outcome."""
     random = np.random.default_rng(rng.getrandbits(64))
     place = os.getcwd()
     os.chdir(folder)
@@ -38,14 +38,14 @@ def run(rng, folder):
             slow = ["report", data, "--target", "y", "--out", "p.html"]
             few = ["--models", "raw,laplace", "--protocol", "holdout", "--jobs", "1"]
             lines = [rng.choice([slow, ["compare", data, "--target", "y", "--out", "c", *few]])]
-        refused = any(command(rng, line) for line in lines)  # the rest needs what the first wrote
+        refused = any(command(rng, line) for line in lines)  # later ones need the first
     finally:
         os.chdir(place)
     return "refused" if refused else "done"
 
 
 def command(rng, line):
-    """Run a command line, with something odd in it now and then."""
+    """Run a command line, sometimes with something unusual in it."""
     line = [*line, *rng.choice([[], [], [], ["--json"], ["--drop", "x0"], ["--nominal", "x1"]])]
     if rng.random() < 0.1:
         line[rng.randrange(1, len(line))] = rng.choice(["", "-", "nothing", "--nope", "\x00", "é"])
@@ -67,7 +67,7 @@ def command(rng, line):
 
 
 def write_data(rng, random):
-    """A CSV file as somebody might have it; half of them are as plain as can be."""
+    """A CSV file as users may have it; half of them are as plain as possible."""
     plain = rng.random() < 0.5
     n = 60 if plain else rng.choice([0, 1, 3, 30, 60])
     frame = pd.DataFrame(
@@ -83,7 +83,7 @@ def write_data(rng, random):
 
 
 def write_dialect(rng, random, frame):
-    """A table as some program writes it, now and then damaged."""
+    """A table as written by some program, sometimes damaged."""
     sep, decimal = rng.choice([(",", "."), (";", ","), ("\t", "."), ("|", ".")])
     text = frame.to_csv(
         index=False,

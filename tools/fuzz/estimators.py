@@ -1,4 +1,4 @@
-"""Random tables and trees through every estimator: documented errors, or probabilities."""
+"""Fit every estimator to random tables and trees: documented errors, or probabilities."""
 
 import warnings
 
@@ -10,12 +10,12 @@ import keeptree as kt
 from keeptree.probability.methods import METHODS, make_method
 from tools.fuzz.check import ask, require
 
-# Methods that choose on folds grow many trees: asked less often.
+# Methods that choose on folds grow many trees, so they are drawn less often.
 SLOW = {"kept", "soft", "margin", "shrinkage-cv", "kernel", "separator-kernel"}
 
 
 def run(rng, folder):
-    """Fit one estimator to one table; say what became of it."""
+    """Fit one estimator to one table; return the outcome."""
     random = np.random.default_rng(rng.getrandbits(64))
     frame, y, weight = draw_frame(rng, random), None, None
     y = draw_classes(rng, random, len(frame))
@@ -102,7 +102,7 @@ def draw_weights(rng, random, n):
 
 
 def draw_estimator(rng, frame, y):
-    """A public estimator, and a function that makes the tree it is to keep (None: its own)."""
+    """A public estimator, and a function that creates the tree to keep (None: its own)."""
     kind = rng.choice(["method"] * 6 + ["c45", "nbtree", "confdtree"])
     if kind == "c45":
         pruning = rng.choice(["error-based", "reduced-error", "pessimistic", "none"])

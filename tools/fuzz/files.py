@@ -1,4 +1,4 @@
-"""Damaged files of trees and models of every kind: refused in one sentence, or sound."""
+"""Read damaged files of trees and models of every kind: refused in one sentence, or valid."""
 
 import copy
 import json
@@ -32,12 +32,12 @@ def corpus():
 
 @cache
 def rows_for(name):
-    """Cases to ask a model about."""
+    """Cases for a model to predict."""
     return pd.read_csv(STORED / ("numbers.csv" if name == "forest" else "cases.csv"))
 
 
 def run(rng, folder):
-    """Damage one file and read it; say what became of it."""
+    """Damage one file and read it; return the outcome."""
     name, content = rng.choice(corpus())
     damage = rng.choice([flip, cut, splice, hostile, hostile, nudge, nudge, swap, drop])
     path = folder / "damaged.json"
@@ -61,7 +61,7 @@ def run(rng, folder):
 
 
 def flip(rng, content):
-    """Some bits are another."""
+    """Flip some bits."""
     content = bytearray(content)
     for _ in range(rng.choice([1, 1, 1, 2, 10])):
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
@@ -69,12 +69,12 @@ def flip(rng, content):
 
 
 def cut(rng, content):
-    """The end is missing."""
+    """Cut off the end."""
     return content[: rng.randrange(len(content))]
 
 
 def splice(rng, content):
-    """A piece is missing, twice there, or of another file."""
+    """Remove a piece, repeat it, or replace it by one of another file."""
     start = rng.randrange(len(content))
     stop = min(len(content), start + rng.choice([1, 3, 30, 300]))
     other = rng.choice(corpus())[1]
@@ -84,12 +84,12 @@ def splice(rng, content):
 
 
 def hostile(rng, content):
-    """Some value is another, and the digest fits again."""
+    """Replace a value by a hostile one and update the digest."""
     return edited(rng, content, lambda _: copy.deepcopy(rng.choice(HOSTILE)))
 
 
 def nudge(rng, content):
-    """Some number is another number of its kind, and the digest fits again."""
+    """Replace a number by another of its kind and update the digest."""
 
     def change(value):
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -102,7 +102,7 @@ def nudge(rng, content):
 
 
 def swap(rng, content):
-    """Two values changed places, and the digest fits again."""
+    """Swap two values and update the digest."""
     document = json.loads(content)
     (one, a), (other, b) = (rng.choice(places(document)) for _ in range(2))
     one[a], other[b] = copy.deepcopy(other[b]), copy.deepcopy(one[a])
@@ -110,7 +110,7 @@ def swap(rng, content):
 
 
 def drop(rng, content):
-    """A value is missing, and the digest fits again."""
+    """Drop a value and update the digest."""
     document = json.loads(content)
     inside, key = rng.choice(places(document))
     del inside[key]
@@ -127,7 +127,7 @@ def edited(rng, content, change):
 
 
 def places(document):
-    """All values inside a document; those of long lists do not drown the others."""
+    """All values inside a document, with only a few of each long list."""
     found, structure, stack = [], [], [document]
     while stack:
         inside = stack.pop()
@@ -140,7 +140,7 @@ def places(document):
 
 
 def resealed(document):
-    """A document as bytes, with a digest that fits."""
+    """A document as bytes, with a matching digest."""
     document.pop("digest", None)
     try:
         return json.dumps(sealed(document)).encode()

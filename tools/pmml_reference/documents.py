@@ -22,7 +22,7 @@ STRATEGIES = [None, "none", "lastPrediction", "nullPrediction", "defaultChild"]
 
 
 class RandomDocument:
-    """A random tree; ``cuts`` has the numbers that its tests name."""
+    """A random tree; ``cuts`` holds the thresholds of its tests."""
 
     def __init__(self, seed, depth=3, version="4.4"):
         self.rng = np.random.default_rng(seed)

@@ -16,7 +16,7 @@ _OUTPUT = (
 
 @contextmanager
 def java():
-    """A Java machine, which is shut down in the end."""
+    """A Java virtual machine, which is shut down at the end."""
     backend = JPypeBackend()
     try:
         yield backend

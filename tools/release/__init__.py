@@ -1,1 +1,1 @@
-"""Build what is published, and check it as its users get it: ``make dist``."""
+"""Build the distributions and check them as users receive them: ``make dist``."""

@@ -34,7 +34,7 @@ def main():
     run(sys.executable, "-m", "check_wheel_contents", wheel)
     check_size(wheel)
     with tempfile.TemporaryDirectory(prefix="keeptree-dist-") as folder:
-        os.chmod(folder, 0o755)  # another user runs what is in it
+        os.chmod(folder, 0o755)  # another user runs its content
         try_out(wheel, Path(folder))
     print(f"Ready to publish: {sdist.name} ({megabytes(sdist.stat().st_size)}), {wheel.name}.")
 
@@ -95,7 +95,7 @@ def run(*command, **options):
 
 
 def megabytes(size):
-    """Size in words."""
+    """Return a size as text."""
     return f"{size / 1e6:.2f} MB"
 
 

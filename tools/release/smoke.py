@@ -1,6 +1,6 @@
 """Try an installed KeepTree outside the checkout: ``python -I smoke.py core|extras``.
 
-It needs nothing but the package, and writes to the current folder only.
+It needs only the package and writes only to the current folder.
 """
 
 import subprocess
@@ -35,7 +35,7 @@ def main(stage):
 
 
 def check_nothing_else_is_installed():
-    """Only declared dependencies, and theirs."""
+    """Check that only declared dependencies and their dependencies are installed."""
     found = {package.metadata["Name"].lower(): package for package in distributions()}
     needed, wanted = set(), ["keeptree"]
     while wanted:

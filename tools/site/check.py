@@ -1,7 +1,6 @@
 """Check a built site: python -m tools.site.check build/site.
 
-Every internal link, anchor and picture must lead somewhere, and nothing may be loaded from the
-network.
+Every internal link, anchor and picture must exist, and nothing may be loaded from the network.
 """
 
 import argparse
@@ -21,7 +20,7 @@ _LOADED = {
 
 
 class _Page(HTMLParser):
-    """The anchors of a page and what it points to."""
+    """The anchors of a page and the targets of its links."""
 
     def __init__(self, text):
         super().__init__()
@@ -65,7 +64,7 @@ def _fault(path, tag, name, link, pages):
 
 
 def main():
-    """Print what is wrong; exit code 1 if anything is."""
+    """Print all problems; exit with code 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path)
     site = parser.parse_args().site

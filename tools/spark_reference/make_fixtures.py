@@ -4,8 +4,8 @@
 
 needs pyspark and Java. Writes tests/fixtures/spark/<version>/<name>/model, the folder as Spark
 wrote it without check sums, and rows.parquet: rows on every threshold and beside it, with missing
-values and unseen categories, and what Spark answers to each. ``--only NAME`` makes one of them
-again. The folders of version 3 are made with pyspark 3.5.
+values and unseen categories, and Spark's prediction for each. ``--only NAME`` writes one of them
+again. The folders of version 3 were written with pyspark 3.5.
 """
 
 import argparse
@@ -103,12 +103,12 @@ def assembler(*columns, rule="keep", output="features"):
 
 
 def grown(depth=4, kind=DecisionTreeClassifier, **options):
-    """A learner that tells the leaf of each row."""
+    """A learner that also returns the leaf of each row."""
     return kind(maxDepth=depth, leafCol="leaf", seed=1, **options)
 
 
 def scaled(scaler, column, **options):
-    """A scaled column, as a vector of its own."""
+    """A scaled column as a separate vector."""
     vector = assembler(column, output=f"{column} vector")
     return [vector, scaler(inputCol=f"{column} vector", outputCol=f"{column} scaled", **options)]
 
@@ -235,7 +235,7 @@ def answers(fitted, spark, rows):
 
 
 def make(name, spark):
-    """Fit, save and ask one model."""
+    """Fit one model, save it and store its predictions."""
     build, classes, missing = MODELS[name]
     rows = sample(classes=classes)
     fitted = build().fit(frame(spark, rows))

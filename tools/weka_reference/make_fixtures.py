@@ -121,7 +121,7 @@ def make_fixture(name, versions, sources, folder):
 
 
 def check_fixture(name, X, trees):
-    """What is read back must be what was written, and must explain Weka's answers."""
+    """Check that the file reads back as written and reproduces Weka's predictions."""
     weka.load.cache_clear()
     data = weka.load(name)
     np.testing.assert_array_equal(data.X, X)
@@ -217,7 +217,7 @@ def find_wekas(sources, folder, wanted=("3.9.7", "3.6.14")):
 
 
 def run_weka(class_path, jobs):
-    """Hand the jobs to one JVM and return what it printed."""
+    """Run the jobs in one JVM and return its output."""
     lines = ["\t".join(str(field) for field in job) + "\n" for job in jobs]
     # Weka 3.9 defines classes at run time, which Java 17 allows only when told.
     options = ["-Xss256m", "-Xmx4g", "--add-opens", "java.base/java.lang=ALL-UNNAMED"]
@@ -347,7 +347,7 @@ def write_arff(path, table, X, y):
 
 
 def quote(text):
-    """A name or label as ARFF wants it."""
+    """A name or label in ARFF notation."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

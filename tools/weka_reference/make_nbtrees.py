@@ -54,7 +54,7 @@ def grow_trees(name, jar, folder):
 
 
 def describe_tree(sample, text):
-    """What is stored of one tree."""
+    """The stored description of one tree."""
     lines = [line.split() for line in text.splitlines()]
     answers = [[float.fromhex(v) for v in line if "x" in v] for line in lines if line[0] == "P"]
     return {

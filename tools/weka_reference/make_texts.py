@@ -1,4 +1,4 @@
-"""Store what Weka's J48 prints, and its answers beside every threshold, for the import of J48 text.
+"""Store the output of Weka's J48 and its predictions near every threshold, to test the importer.
 
 ``make_texts.py --sources SRC`` writes tests/fixtures/weka/texts.json.xz, as
 README.md describes; only Weka 3.9.7 is used.
@@ -37,7 +37,7 @@ def main():
 
 
 def ask(name, version, folder):
-    """What Weka prints for a data set with each of the options, and its answers."""
+    """Weka's output for a data set with each of the options, and its predictions."""
     data, train, unseen = weka.load(name), folder / "train.arff", folder / "unseen.arff"
     write_arff(train, data, data.X[data.train], data.y[data.train])
     for options in OPTIONS:

@@ -65,7 +65,7 @@ KEEL = {
     "vehicle": ("vehicle", []),
     "vowel": ("vowel", []),
 }
-# R package, object, class column. Factors are nominal with their levels, text and truth values too.
+# R package, object, class column. Factors are nominal with their levels, text and booleans too.
 R_DATA = {
     "boston-towns": ("mlbench", "BostonHousing2", "chas"),
     "breast-w-id": ("mlbench", "BreastCancer", "Class"),

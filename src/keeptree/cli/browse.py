@@ -11,7 +11,7 @@ def add_open(parser):
 
 
 def open_page(path):
-    """Open a page in the user's browser; say so on the standard error if there is none."""
+    """Open a page in the user's browser; report on the standard error if there is none."""
     page = Path(path).absolute()
     try:
         opened = webbrowser.open(page.as_uri())

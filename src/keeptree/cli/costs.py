@@ -5,7 +5,7 @@ from argparse import ArgumentTypeError
 
 
 def add_costs(parser, what):
-    """Add the option that says what decisions cost, and what they are used for."""
+    """Add the option for the costs of decisions; ``what`` states what they are used for."""
     parser.add_argument(
         "--costs",
         metavar="JSON",

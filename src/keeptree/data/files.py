@@ -44,7 +44,7 @@ _OPTIONS = {
 
 
 class ReadingNotice(UserWarning):
-    """Tells how a file was read where no option was given."""
+    """Reports how a file was read where no option was given."""
 
 
 def notify(text):

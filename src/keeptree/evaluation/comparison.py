@@ -234,10 +234,10 @@ class Comparison:
             ``model``, ``metric``, ``baseline``, and the fields of
             :class:`~keeptree.evaluation.PairedDifference` over the splits where both have a value
             and not both an infinite one. ``n_infinite`` of the differences are infinite: so is the
-            mean, if they have one sign, and no test is possible.
-            The tests are one-sided: a small p says that the model is *better* than the baseline
-            (a larger AUC, a smaller Brier score), one near 1 that it is worse. ``better`` says
-            what the interval shows: True, False, or None if it contains 0.
+            mean, if they have one sign, and no test is possible. The tests are one-sided: a small
+            p-value means that the model is *better* than the baseline (a larger AUC, a smaller
+            Brier score), a p-value near 1 that it is worse. ``better`` states what the interval
+            shows: True, False, or None if it contains 0.
         """
         baseline = one_of(self.models, baseline or self.baseline, "model")
         options = {

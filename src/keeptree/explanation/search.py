@@ -115,7 +115,7 @@ def missing_of(row):
 
 
 def goes_past(row, point, other, tree):
-    """Whether the way from a row to a point passes another point."""
+    """Whether the move from a row to a point passes another point."""
     for f in np.flatnonzero((other != row) & ~np.isnan(row)).tolist():
         if tree.categories[f] is not None:
             if point[f] != other[f]:

@@ -180,7 +180,7 @@ class Fields:
         if invalid == "asMissing":
             raise ValueError(f"Values of {name!r:.80} outside an interval count as missing.")
         self.lost.append(
-            f"The file refuses values of {name!r:.80} outside its interval; the Tree answers them."
+            f"The file refuses values of {name!r:.80} outside its interval; the Tree accepts them."
         )
 
     def classes(self):

@@ -69,7 +69,7 @@ class NodeWriter:
         self._stack, self._lost = [], {}
 
     def write(self, root):
-        """Fill the sketch; afterwards ``leaves`` has the PMML node of each leaf."""
+        """Fill the sketch; afterwards ``leaves`` holds the PMML node of each leaf."""
         self._stack.append((0, root, root, {}))
         while self._stack:
             place, node, last, reach = self._stack.pop()

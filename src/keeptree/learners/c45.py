@@ -92,8 +92,8 @@ class C45Classifier(ClassTreeLearner):
     tree_ : Tree
         The fitted tree.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``. ``tree_.declared`` has the order in which
-        a categorical ``y`` declares them, as Weka takes them.
+        Labels, sorted: the columns of ``predict_proba``. ``tree_.declared`` holds the order in
+        which a categorical ``y`` declares them, as Weka takes them.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)

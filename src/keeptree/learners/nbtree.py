@@ -28,8 +28,8 @@ class NBTreeClassifier(ClassTreeLearner):
     Each column's test is found as in C4.5 (one branch per declared category; the threshold of the
     largest gain). The node takes the test after which naive Bayes, fitted in every branch, makes
     the fewest cross-validated errors, if it saves 5 % of those the node makes by itself. Numeric
-    columns are cut into bins in every node anew, by description length (Fayyad and Irani
-    1993). The tree is that of ``NBTree`` in Weka 3.6: the same folds, the same tests.
+    columns are discretised again in every node, by description length (Fayyad and Irani 1993). The
+    tree is that of ``NBTree`` in Weka 3.6: the same folds, the same tests.
 
     Parameters
     ----------

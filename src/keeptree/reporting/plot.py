@@ -1,4 +1,4 @@
-"""One plot as SVG: scales, axes with ticks, and the marks that charts are made of."""
+"""One plot as SVG: scales, axes with ticks, and the marks of charts."""
 
 from itertools import pairwise
 from math import ceil, floor, log10
@@ -67,7 +67,7 @@ class Plot:
         self.y = Scale(*y, self.foot - pad, self.top + pad)
 
     def axis_x(self, tell, about=6, name=None):
-        """Write the ticks as ``tell`` says them below the frame, and the name of the axis."""
+        """Write the ticks below the frame, formatted by ``tell``, and the name of the axis."""
         for tick in self.x.ticks(about):
             self.text(tell(tick), self.x(tick), self.foot + 20, anchor="middle")
         if name:
@@ -212,5 +212,5 @@ _MARKS = {
 
 
 def percent(share):
-    """Return a share as a tick or in a sentence: ``40 %``, whichever way it points."""
+    """Return a share for a tick or a sentence: ``40 %``, without its sign."""
     return f"{abs(100 * share):.0f} %"

@@ -21,8 +21,8 @@ class Svg(str):
 def el(name, *children, **attributes):
     """Return an element with escaped text and attributes.
 
-    ``class_`` stands for ``class``, ``_`` in a name for ``-``; attributes that are None are left
-    out and numbers are written with two decimals at most.
+    ``class_`` denotes ``class``, ``_`` in a name ``-``; attributes that are None are left out and
+    numbers are written with two decimals at most.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def drawing(width, height, title, desc, *children, class_="chart"):
 
 
 def icon(width, height, /, *children, **attributes):
-    """Return a small ``svg`` that screen readers skip: the text beside it says the same."""
+    """Return a small ``svg`` that screen readers skip; the text beside it has the same content."""
     size = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
     return el("svg", *children, **{**size, **attributes}, aria_hidden="true")
 

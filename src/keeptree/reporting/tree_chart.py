@@ -31,7 +31,7 @@ def tree_drawing(tree, classes, path=(), tests=None):
     path : collection of int
         Nodes that are highlighted.
     tests : dict, optional
-        What the edge to a node says about the case in view, and whether it is the nearest test.
+        Text of the edge to a node for the selected case, and whether it is the nearest test.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def _edge(node, parent, total, layout, told):
 
 
 def _question(node, layout):
-    """The attribute asked for, in one or two lines, and how many cases pass."""
+    """The tested attribute, in one or two lines, and the number of cases that pass."""
     x, (*names, cases) = layout.x[node["depth"]], _lines(node)
     y = layout.y[node["id"]] + 4.5
     said = [

@@ -64,7 +64,7 @@ def collect_tree(tree):
 
 
 def fingerprint(tree):
-    """Return the first 12 digits of the tree's digest, which say enough to a reader."""
+    """Return the first 12 digits of the tree's digest, which suffice for a reader."""
     return tree.digest[:12]
 
 
@@ -77,7 +77,7 @@ def _leaves_below(tree):
 
 
 def _relation(tree, up, node):
-    """How a node follows from its parent: as the story of a case tells it, and exactly."""
+    """How a node follows from its parent, in the words of a story and exactly."""
     if up < 0:
         return {"relation": "", "relation_exact": ""}
     branch = tree.branch(node)

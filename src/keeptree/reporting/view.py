@@ -1,6 +1,6 @@
 """The case in view when a page opens: what the tree decides about it, our estimate, and why.
 
-``js/view.js`` says the same in the same words about every other case.
+``js/view.js`` writes the same texts for every other case.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ _EXPERTS = {
 
 
 def collect_view(subject, row, positive, fixed=()):
-    """Return what the page says about one case.
+    """Return the texts and figures that the page shows for one case.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def collect_view(subject, row, positive, fixed=()):
 
 
 def tell_steps(branches, path, change):
-    """Return the tests of a path as rows of text; the nearest one says what lies across it."""
+    """Return the tests of a path as rows of text; the nearest one states the other decision."""
     known = [step["distance"] for step in path if step["distance"] is not None]
     nearest = min(known, default=None)
     rows = []
@@ -89,7 +89,7 @@ def tell_steps(branches, path, change):
 def tell_test(branch):
     """Return the side of a test: ``above 16.8``, ``up to 25.67``, ``among red and blue``.
 
-    A category that has a branch of its own needs no more words.
+    A category with its own branch needs no further text.
     """
     if branch.is_numeric:
         word = "up to" if branch.symbol == "≤" else "above"
@@ -147,7 +147,7 @@ def _leaves(tree, encoded):
 
 
 def _tell_short(step, branch):
-    """A test with the value of the case, as it stands on the drawing: ``711.4 ≤ 718.65``."""
+    """A test with the value of the case, as shown in the drawing: ``711.4 ≤ 718.65``."""
     if step["value"] is None:
         return f"not known: {_relation(branch)}"
     if branch.is_numeric:
@@ -173,7 +173,7 @@ def _tell_unknown(step, branch):
 
 
 def _tell_margin(step, branch, first, change):
-    """``by 7.25``; the nearest test says how close it is, and what the tree says across it."""
+    """``by 7.25``; the nearest test adds how close it is and the decision on its other side."""
     if step["margin"] is None:
         return "closest" if first and step["value"] is not None else ""
     margin = plain_number(float(f"{abs(step['margin']):.3g}"), 3)

@@ -1,4 +1,4 @@
-"""Short phrases of a report, as ``js/words.js`` says them too."""
+"""Short phrases of a report; ``js/words.js`` has the same ones."""
 
 from keeptree.text import in_hundred, plural
 
@@ -11,7 +11,7 @@ def shown_class(p, positive):
 
 
 def class_text(label):
-    """Return a label as it stands before a number: ``malignant``, ``class 1``.
+    """Return a label for use before a number: ``malignant``, ``class 1``.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def class_text(label):
 
 
 def of_class_text(label):
-    """Return a label as it stands after a number: ``8 malignant``, ``8 of class 1``.
+    """Return a label for use after a number: ``8 malignant``, ``8 of class 1``.
 
     Examples
     --------
