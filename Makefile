@@ -65,7 +65,8 @@ bench: $(VENV)/.bench
 quality: ARGS ?= --docs
 quality: $(VENV)/.quality
 	$(BIN)/python -m benchmarks.quality $(ARGS)
-	$(BIN)/python -m benchmarks.quality.grid --splits 2
+	$(BIN)/python -m benchmarks.quality.distances grid --splits 2
+	$(BIN)/python -m benchmarks.quality.distances position --splits 1
 
 # Hours; what is finished is kept in build. ARGS="--samples 20" takes less.
 REPRODUCE = $(BIN)/python -m reproduction

@@ -16,7 +16,7 @@ from sklearn.ensemble import BaggingClassifier
 
 import keeptree as kt
 from benchmarks.quality.data import catalogue, divide, load
-from benchmarks.quality.grid import score
+from benchmarks.quality.distances import score
 from benchmarks.quality.summary import markdown
 
 REMOVED = 0.2

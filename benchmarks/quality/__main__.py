@@ -8,9 +8,9 @@ from pathlib import Path
 
 from benchmarks.quality import plots, summary
 from benchmarks.quality.data import catalogue
-from benchmarks.quality.measure import measure, tasks_of
+from benchmarks.quality.measure import TRUTH, measure, tasks_of
 from benchmarks.quality.methods import LEARNERS
-from benchmarks.quality.peers import FOREST, PEER_NAMES
+from benchmarks.quality.peers import CALIBRATED, FOREST, PEER_NAMES
 from keeptree.evaluation.runner import read_records, run
 from keeptree.output import write_text
 
@@ -20,6 +20,7 @@ SETS_FILE = ROOT / "docs" / "quality_sets.csv"
 SPLITS = 3
 QUICK = ("heart", "iris", "bands", "wine", "glass1", "haberman", "crx", "breast")
 SHOWN = ("shrinkage", "soft", "margin", "kept", "kept, coherent", "kept, no learner", FOREST)
+ON_EACH = ("kept", "CatBoost", "LightGBM", CALIBRATED, TRUTH)
 RARE = ("Laplace", *SHOWN[1:], *PEER_NAMES[1:])
 
 
@@ -104,6 +105,8 @@ def make_tables(rows, n_splits):
     for (group, half, tree), own in _parts(rows):
         table = summary.differences_table(own, "kept")
         tables[f"differences, {group}{half}, {tree}"] = summary.markdown(table)
+    for tree, own in rows[rows["group"] == "large"].groupby("tree", sort=False):
+        tables[f"sets, large, {tree}"] = summary.markdown(summary.sets_table(own, ON_EACH))
     for group, own in rows.groupby("group", sort=False):
         tables[f"rare, {group}"] = summary.markdown(summary.rare_table(own, RARE))
         losses = summary.losses_table(own, "kept")

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from benchmarks.quality.data import catalogue, divide
-from benchmarks.quality.grid import score
+from benchmarks.quality.distances import score
 from benchmarks.quality.summary import markdown
 from keeptree.probability import finer, kept, kernel_expert, margin, pool, refits
 

@@ -58,6 +58,17 @@ def tuned_forest(train, seed):
     return CalibratedForest(forest(train, seed, oob_score=True, **best), train[1])
 
 
+class SortedClasses:
+    """CatBoost with its classes sorted as text: it sorts "2" before "10"."""
+
+    def __init__(self, model):
+        self.model, self.order = model, np.argsort(model.classes_)
+        self.classes_ = model.classes_[self.order]
+
+    def predict_proba(self, X):
+        return self.model.predict_proba(X)[:, self.order]
+
+
 def catboost(train, seed):
     """CatBoost with its defaults."""
     from catboost import CatBoostClassifier
@@ -65,7 +76,7 @@ def catboost(train, seed):
     model = CatBoostClassifier(
         random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False
     )
-    return model.fit(*train)
+    return SortedClasses(model.fit(*train))
 
 
 def lightgbm(train, seed):

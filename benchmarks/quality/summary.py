@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 
 from benchmarks.quality.data import catalogue
-from benchmarks.quality.measure import NO_TREE
+from benchmarks.quality.measure import NO_TREE, TRUTH
 from benchmarks.quality.methods import LEARNERS
 from benchmarks.quality.peers import FOREST, PEER_NAMES, PEERS_ON_TREE
 
@@ -23,10 +23,10 @@ RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEE
 def per_set(records):
     """Mean over the splits: one row for each tree, set and method.
 
-    For each group and tree, only splits that are finished for all sets and methods count, so that
-    an interrupted run compares like with like. The peers that use all attributes are fitted once
-    and listed with the methods of each tree. Returns the rows and the number of splits by group and
-    tree.
+    For each group and tree, only methods that are finished for all sets count, and of these only
+    splits that are finished for all, so that an interrupted run compares like with like. The peers
+    that use all attributes are fitted once and listed with the methods of each tree. Returns the
+    rows and the number of splits by group and tree.
     """
     entries = catalogue()
     done = [record for record in records if "rows" in record]
@@ -35,6 +35,8 @@ def per_set(records):
         of_group = [record for record in done if entries[record["task"]["set"]].group == group]
         for tree in LEARNERS:
             own = [record for record in of_group if record["task"]["tree"] in (tree, NO_TREE)]
+            methods = _finished_methods([record["task"] for record in own])
+            own = [record for record in own if record["task"]["method"] in methods]
             splits = _finished_splits([record["task"] for record in own])
             if not splits or all(record["task"]["tree"] == NO_TREE for record in own):
                 continue
@@ -48,6 +50,15 @@ def per_set(records):
         raise SystemExit("No split is finished for all sets and trees yet; run make quality again.")
     keys = ["group", "half", "tree", "set", "method"]
     return pd.DataFrame(rows).groupby(keys, sort=False).mean().reset_index(), n_splits
+
+
+def _finished_methods(tasks):
+    """Methods that were measured on every set; the truth is known of some sets only."""
+    sets = {}
+    for task in tasks:
+        sets.setdefault(task["method"], set()).add(task["set"])
+    everywhere = set().union(*sets.values())
+    return {method for method, own in sets.items() if own == everywhere or method == TRUTH}
 
 
 def _finished_splits(tasks):
@@ -124,6 +135,16 @@ def differences_table(rows, method):
             row[f"{name}, median"] = f"{gap.median():+.4f}"
             row[f"{name}, won : lost"] = f"{_won_lost(sign * gap)} (p {_p_value(gap)})"
     return pd.DataFrame(table).T
+
+
+def sets_table(rows, methods):
+    """AUC / log-loss of some methods on each set."""
+    auc, loss = wide(rows, "auc"), wide(rows, "log_loss")
+    table = pd.DataFrame(index=auc.index)
+    for method in (method for method in methods if method in auc):
+        shown = auc[method].map("{:.4f}".format) + " / " + loss[method].map("{:.4f}".format)
+        table[method] = shown.where(auc[method].notna(), "")
+    return table
 
 
 def rare_table(rows, methods):

@@ -1,7 +1,7 @@
 """Further splits of a kept tree's leaves: more tests for the margin expert of a large sample.
 
-A readable tree has few tests, and a large sample could tell more of them apart. The kept tree stays
-as it is: the splits divide its leaves for the margin expert only, on attributes the tree tests.
+A readable tree has few tests, and a large sample supports more. The splits divide the leaves for
+the margin expert only, on attributes that the tree tests. The kept tree does not change.
 """
 
 from dataclasses import dataclass, fields
@@ -13,21 +13,21 @@ from keeptree.data.sample import Sample
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NUMERIC
 
-_FEWEST_ROWS = 2000  # smaller samples gain nothing
+_FEWEST_ROWS = 2000  # smaller samples gained nothing
 _ROWS_PER_LEAF = 50
 _MOST_LEAVES = 100
-_FEWEST_CASES = 10  # of a new leaf
+_FEWEST_CASES = 10  # smallest new leaf
 _LARGEST = float(np.finfo(np.float32).max)  # scikit-learn's trees read float32
 
 
 @saved_part
 @dataclass(frozen=True, eq=False)
 class LeafSplits:
-    """Numeric tests in the order in which they divide a tree.
+    """Numeric tests that divide the leaves of a tree, in order.
 
-    Split k divides ``node[k]``, a leaf of the tree or of the splits before, into the nodes
-    n + 2 k (``x <= threshold``) and n + 2 k + 1, where n is the number of the tree's nodes. A
-    missing value goes to child ``missing[k]``, 0 or 1.
+    Split k divides ``node[k]``, a leaf of the tree or of an earlier split, into the nodes n + 2 k
+    (``x <= threshold``) and n + 2 k + 1, where n is the tree's number of nodes. A missing value
+    goes to child ``missing[k]``, 0 or 1.
     """
 
     node: np.ndarray
@@ -50,7 +50,7 @@ class LeafSplits:
         expect(np.isin(self.missing, (0, 1)).all(), "a split has no side for missing values")
 
     def divide(self, tree):
-        """The tree with its leaves divided; its own nodes keep their numbers."""
+        """Return the tree with its leaves divided; its own nodes keep their numbers."""
         n, new = tree.n_nodes, 2 * len(self.node)
         first = n + 2 * np.arange(len(self.node), dtype=np.int32)
 
@@ -66,7 +66,7 @@ class LeafSplits:
         for node, child in zip(self.node, first, strict=True):
             children[node] = np.array([child, child + 1], dtype=np.int32)
             label[child : child + 2] = label[node]
-            counts[child] = counts[node]  # nobody reads them, but they must add up
+            counts[child] = counts[node]  # not used, but they must add up
         values = {field.name: getattr(tree, field.name) for field in fields(tree)}
         values |= {
             "kind": longer(tree.kind, LEAF, NUMERIC),
@@ -87,10 +87,10 @@ class LeafSplits:
 
 
 def split_leaves(sample):
-    """Splits of the leaves of a sample's tree; None where the sample is too small for more.
+    """Return splits of the leaves of a sample's tree, or None if the sample is too small.
 
-    scikit-learn's trees continue each leaf; one with many cases of several classes gets more
-    leaves. Only columns that the tree compares with a threshold are tested.
+    scikit-learn grows a tree in each leaf; impure leaves with many cases are divided most. Only
+    columns that the tree compares with a threshold are used.
     """
     tree = sample.tree
     leaves = min(len(sample) // _ROWS_PER_LEAF, _MOST_LEAVES) - tree.n_leaves
@@ -119,7 +119,7 @@ def split_leaves(sample):
 
 
 def with_finer_leaves(sample, splits):
-    """The same sample of the tree with its leaves divided."""
+    """Return the same sample for the tree with its leaves divided."""
     return Sample(splits.divide(sample.tree), sample.X, sample.y, sample.weight)
 
 
@@ -128,7 +128,7 @@ def _split_features(tree):
 
 
 def _impurity(y, weight):
-    """Weight of the cases times Gini's impurity."""
+    """Return the weight of the cases times their Gini impurity."""
     counts = np.bincount(y, weight)
     return counts.sum() - (counts**2).sum() / max(counts.sum(), 1e-300)
 

@@ -1,4 +1,4 @@
-"""The recommended classifier: the kept tree, and three experts on what its leaves cannot say."""
+"""The recommended classifier: the kept tree decides, three experts estimate the probabilities."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,11 +31,11 @@ _UNFITTED = (0.1, 0.4, 0.6)  # weights without refits; docs/guide/kept.md has wh
 class KeptTreeClassifier(RefittedModel):
     """Case-by-case probabilities for a kept tree; the recommended method.
 
-    Three experts score a case through the tree's own tests. ``soft`` lets a case that barely passes
-    a test count for both sides. ``margin`` is a logistic model of how clearly a case passes each
-    test. ``kernel`` compares it with training cases that are similar in the tested attributes. The
-    pooled probability is proportional to the product of theirs, each raised to the power of its
-    weight; the weights are fitted out of fold.
+    Three experts score a case through the tree's own tests. ``soft`` lets a case near a threshold
+    count for both sides. ``margin`` is a logistic model of how clearly a case passes each test.
+    ``kernel`` compares the case with training cases that are similar in the tested attributes. The
+    pooled probability is proportional to the product of the experts' probabilities, each raised to
+    the power of its weight. The weights are fitted out of fold.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class KeptTreeClassifier(RefittedModel):
         A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
         and fitted; None means :class:`~keeptree.C45Classifier`.
     coherent : bool, default=False
-        Whether the tree's class must be the most probable one in every row. Costs some of the
-        ranking: where the experts disagree with the tree they are usually right.
+        Whether the tree's class must be the most probable one in every row. The ranking gets worse,
+        because the experts are usually right where they disagree with the tree.
     cv : int, splitter, iterable or None, default=None
-        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
-        stratified ones, copies of a row in the same. Other rows that belong together should share
-        a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
+        Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
+        five stratified folds, with copies of a row in the same fold. Other rows that belong
+        together should share a fold as well: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -69,9 +69,9 @@ class KeptTreeClassifier(RefittedModel):
         Weight of each expert: ``"soft"``, ``"margin"``, ``"kernel"``.
     soft_, margin_, kernel_ : SoftExpert, MarginExpert, KernelExpert
         The experts; ``soft_.strength``, ``soft_.shrinkage``, ``margin_.C`` and
-        ``kernel_.bandwidth`` are what was chosen.
+        ``kernel_.bandwidth`` are the chosen settings.
     pool_ : Pool
-        Weights and prior.
+        The weights and the prior.
     spread_ : CaseSpread or None
         How much the estimates vary over the refits, for :meth:`predict_interval`; None without
         refits.
@@ -83,8 +83,8 @@ class KeptTreeClassifier(RefittedModel):
     Notes
     -----
     Strengths and weights are chosen with trees that the same learner grows on five folds of the
-    training sample; the kept tree is not touched. A :class:`~keeptree.Tree` came without its
-    learner: then strengths and weights are defaults. Nothing is random but the learner itself.
+    training sample; the kept tree does not change. A :class:`~keeptree.Tree` has no learner, so
+    its strengths and weights are defaults. Only the learner itself can be random.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class KeptTreeClassifier(RefittedModel):
         return dict(zip(self.pool_.names, self.pool_.weights.tolist(), strict=True))
 
     def contributions(self, X: ArrayLike) -> "KeptContributions":
-        """Return how far each expert, and each test of the tree, pushed the probability.
+        """Return what each expert and each test of the tree adds to the log-odds.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class KeptTreeClassifier(RefittedModel):
         return self._pool_unseen(sample, folds, opinions, refitted)
 
     def _pool_unseen(self, sample, folds, opinions, refitted):
-        """The cases of all folds with their pooled out-of-fold probabilities."""
+        """Return the cases of all folds with their pooled out-of-fold probabilities."""
         rows = np.concatenate([fold.rows for fold in folds])
         p = self._pool(opinions)
         if self.coherent:
@@ -240,20 +240,20 @@ class KeptTreeClassifier(RefittedModel):
 
 @dataclass(frozen=True, eq=False)
 class KeptContributions:
-    """What pushed the probabilities of rows, in log-odds.
+    """Contributions to the probabilities of rows, in log-odds.
 
     Attributes
     ----------
     expert : tuple of str
-        The experts; ``"coherent"`` is what lifts the tree's class above the others.
+        The experts; ``"coherent"`` is the step that lifts the tree's class above the others.
     value : ndarray of shape (n, n_experts) or (n, n_experts, n_classes)
-        With two classes what each adds to the log-odds of ``classes_[1]``: their sum is
-        log p / (1 - p). With more classes what each adds to the log-probability of each class,
-        about the mean over the classes.
+        With two classes, what each expert adds to the log-odds of ``classes_[1]``; the sum is
+        log p / (1 - p). With more classes, what each adds to the log-probability of each class,
+        minus the mean over the classes.
     node : ndarray of shape (n_tests,)
-        The tests that the margin expert weighs, by number of the tree's node.
+        Nodes of the tree whose tests the margin expert uses.
     test : ndarray of shape (n, n_tests) or (n, n_tests, n_classes)
-        What each of them adds within the margin expert, compared with the mean training case.
+        What each test adds within the margin expert, relative to the mean training case.
     """
 
     expert: tuple
@@ -263,7 +263,7 @@ class KeptContributions:
 
 
 def _log_odds(value):
-    """Log-odds of the second of two classes; else log-probabilities about their mean."""
+    """Log-odds of the second of two classes; with more classes, centred log-probabilities."""
     if value.shape[-1] == 1:
         return value[..., 0]
     if value.shape[-1] == 2:
@@ -283,7 +283,7 @@ def _ask(experts, X, n_classes):
 
 
 def _halves(sample):
-    """Two folds of the kept tree itself, for experts whose learner is unknown; None if too few."""
+    """Two folds that use the kept tree itself, for unknown learners; None with too few cases."""
     present = np.flatnonzero(sample.weight > 0)
     labels = sample.y[present]
     members = np.bincount(labels)
@@ -298,10 +298,10 @@ def _halves(sample):
 
 @step("Weighing the experts on folds")
 def _unseen(folds, chosen, probes):
-    """Opinions on the cases of all folds, with their classes and weights.
+    """Return the experts' out-of-fold probabilities with the classes and weights of the cases.
 
-    Beside them the opinions of each fold's experts on the probes, or None if there are no probes
-    or the tree of a fold reads other columns.
+    The last value holds the probabilities that the experts of each fold give the probes, or None
+    if there are no probes or the tree of a fold reads other columns.
     """
     parts, probed = [], []
     for fold in folds:

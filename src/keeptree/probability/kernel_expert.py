@@ -1,7 +1,7 @@
-"""The kernel expert: what became of training cases like this one, by the attributes the tree tests.
+"""The kernel expert: the classes of similar training cases, by the attributes the tree tests.
 
-A Nadaraya-Watson estimate. Its cost per row does not grow with the sample: beyond a cap, cases of a
-class that lie close together are merged into landmarks.
+This is a Nadaraya-Watson estimate. Its cost per row does not grow with the sample: beyond a limit,
+nearby cases of a class are merged into landmarks.
 """
 
 from dataclasses import dataclass, replace
@@ -29,23 +29,23 @@ from keeptree.tree import NUMERIC
 
 MOST_LANDMARKS = 3072
 _FLATNESS = 64.0  # the bell (1 - u / 64)^64 is nearly exp(-u), u = d² / (2 bandwidth²)
-_WIDTHS = tuple(0.04 * 1.6**j for j in range(8))  # of the spread of the sample
-_FINER = (0.8, 1.0, 1.25)  # tried around the best of them
+_WIDTHS = tuple(0.04 * 1.6**j for j in range(8))  # shares of the spread of the sample
+_FINER = (0.8, 1.0, 1.25)  # factors tried around the best width
 _POWERS = (0.0, 0.25, 0.5, 1.0)
-_MIDDLE = 0.25  # power by which landmarks are formed before one is chosen
-_NEIGHBOUR = 10  # whose distance says how crowded it is around a landmark
-_MOST_SHARP = 16.0  # a bandwidth is between a quarter and four times the chosen one
-_CHUNK = 512  # landmarks whose distances are in memory at once
+_MIDDLE = 0.25  # power used to form landmarks, before a power is chosen
+_NEIGHBOUR = 10  # the distance to this neighbour measures the density around a landmark
+_MOST_SHARP = 16.0  # local bandwidths are between a quarter and four times the chosen one
+_CHUNK = 512  # landmarks whose distances are held in memory at once
 _PSEUDO_CASES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-_MOST_LEFT_OUT = 2048  # cases that judge a bandwidth
+_MOST_LEFT_OUT = 2048  # cases used to compare settings
 
 
 class KernelSettings(NamedTuple):
-    """What leave-one-out log-loss chooses.
+    """Settings chosen by leave-one-out log-loss.
 
-    The bandwidth as a share of the spread of the sample, the power of an attribute's importance
-    that stretches its axis, the pseudo-cases at the prior that every case has near it, and the
-    scale of numeric attributes.
+    They are the bandwidth as a share of the spread of the sample, the power of an attribute's
+    importance that scales its axis, the number of pseudo-cases with the prior's class shares, and
+    the scale of numeric attributes.
     """
 
     width: float
@@ -57,12 +57,12 @@ class KernelSettings(NamedTuple):
 @saved_part
 @dataclass(frozen=True, eq=False)
 class KernelExpert:
-    """Landmarks of each class, and a bell of the distance to them.
+    """Landmarks of each class, weighted by a bell-shaped function of the distance.
 
-    Landmarks are in the coordinates of ``space``, and some that are 0, a multiple of four in all;
+    Landmarks are given in the coordinates of ``space``, padded with zeros to a multiple of four;
     those of class c are at ``class_start[c]:class_start[c + 1]``. ``sharpness`` multiplies the
-    squared distance from each, ``mass`` is the weight of the training cases that it stands for, in
-    mean cases.
+    squared distance from each landmark. ``mass`` is the weight of the training cases it represents,
+    divided by the mean weight.
     """
 
     space: KernelSpace
@@ -78,7 +78,7 @@ class KernelExpert:
 
     @property
     def settings(self):
-        """Width, power, pseudo-cases and scale, for the same expert on another sample."""
+        """Settings for fitting the same expert on another sample."""
         return KernelSettings(self.width, self.power, self.pseudo_cases, self.space.scale)
 
     def probability(self, X, out):
@@ -90,9 +90,9 @@ class KernelExpert:
     def similar_cases(self, X, out):
         """Fill ``out`` with the effective number of training cases that each row is compared with.
 
-        It is (Σ w)² / Σ w² over the weights w of the cases (Kish): the number of equally weighted
-        cases whose mean would vary as much. Where these weigh little beside the pseudo-cases, they
-        count in proportion, so that a row far from all cases has none.
+        This is Kish's (Σ w)² / Σ w² over the weights w of the cases: the number of equally weighted
+        cases whose mean would have the same variance. It is multiplied by the cases' share of the
+        total weight including the pseudo-cases, so that it is 0 far from all cases.
         """
         sums, squares = np.empty((2, len(X), len(self.prior)))
         self._sum(X, sums)
@@ -128,12 +128,12 @@ class KernelExpert:
 
     @cached_property
     def _squared(self):
-        """The expert with squared bells, which are nearly bells of twice the sharpness."""
+        """The expert with squared kernel weights, nearly those of twice the sharpness."""
         return replace(self, sharpness=2 * self.sharpness)
 
     @cached_property
     def _columns(self):
-        """The landmarks coordinate by coordinate, for a few rows at a time."""
+        """The transposed landmarks, used to score a few rows."""
         return np.ascontiguousarray(self.landmarks.T)
 
 
@@ -144,11 +144,11 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
     Parameters
     ----------
     sample : Sample
-        The attributes its tree tests are compared, each by its importance to a power.
+        The training sample. The attributes that its tree tests are compared.
     settings : KernelSettings, optional
-        Default: those of the least leave-one-out log-loss.
+        Default: those with the lowest leave-one-out log-loss.
     most : int
-        Number of landmarks that is not exceeded.
+        Maximum number of landmarks.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def fit_kernel(sample, settings=None, most=MOST_LANDMARKS):
 
 
 def _choose_scale(part, scales, most):
-    """The scale on which a part of a large sample has the least leave-one-out log-loss."""
+    """Return the scale with the lowest leave-one-out log-loss on part of a large sample."""
     losses = {}
     for scale in scales:
         cloud, judges = _cloud(part, scale, _MIDDLE, most)
@@ -177,7 +177,7 @@ def _choose_scale(part, scales, most):
 
 
 def _cloud(sample, scale, power, most):
-    """The landmarks of a sample on a scale, and the cases that judge settings."""
+    """Return the landmarks of a sample on a scale, and the cases that compare settings."""
     columns, present = sample.observed.columns, sample.present
     cases = replace(present, weight=present.weight / present.weight.mean())
     space, importance, prior = embed(cases, columns, scale)
@@ -192,7 +192,7 @@ def _cloud(sample, scale, power, most):
 
 @dataclass(frozen=True, eq=False)
 class _Cloud:
-    """Landmarks in coordinates of spread 1: an expert but for its settings."""
+    """Landmarks in coordinates of spread 1, before settings are chosen."""
 
     space: KernelSpace
     importance: np.ndarray
@@ -220,10 +220,10 @@ class _Cloud:
 
 
 def _sharpness(places, mass):
-    """What multiplies squared distances from each landmark: wide bells where landmarks are few.
+    """Return the factors of squared distances: wide kernels where landmarks are sparse.
 
-    The bandwidth grows with the root of the distance to the tenth nearest landmark (Abramson's
-    square root law), about the bandwidth that is chosen.
+    The local bandwidth is proportional to the square root of the distance to the tenth nearest
+    landmark (Abramson's square root law) and varies around the chosen bandwidth.
     """
     distance = _distance_to_neighbour(np.nan_to_num(places), _NEIGHBOUR)
     if not (distance > 0).any():
@@ -234,7 +234,7 @@ def _sharpness(places, mass):
 
 
 def _distance_to_neighbour(places, k):
-    """Distance of each place to the k-th nearest other one, or to the farthest of fewer."""
+    """Return the distance to the k-th nearest other point, or to the farthest if fewer exist."""
     k = min(k, len(places) - 1)
     squares = (places**2).sum(axis=1)
     squared = np.empty(len(places))
@@ -246,7 +246,7 @@ def _distance_to_neighbour(places, k):
 
 
 class _Judges(NamedTuple):
-    """Cases that judge settings: their weights, the weights left out with them, their cells."""
+    """Cases that compare settings: their weights, the weights left out with them, their cells."""
 
     X: np.ndarray
     y: np.ndarray
@@ -256,7 +256,7 @@ class _Judges(NamedTuple):
 
 
 def _judges(cases, copies, member):
-    """A stratified part of the cases; a case is left out together with its copies."""
+    """Return a stratified part of the cases; a case is left out together with its copies."""
     order = np.argsort(cases.y, kind="stable")
     rows = np.sort(order[:: -(-len(cases) // _MOST_LEFT_OUT)])
     left_out = np.bincount(copies, cases.weight)[copies]
@@ -265,7 +265,7 @@ def _judges(cases, copies, member):
 
 
 def _choose(cloud, judges):
-    """Settings of the least leave-one-out log-loss, and that loss."""
+    """Return the settings with the lowest leave-one-out log-loss, and that loss."""
     best, _ = _best(cloud, product(_WIDTHS, _POWERS), judges)
     return _best(cloud, ((best.width * finer, best.power) for finer in _FINER), judges)
 
@@ -288,10 +288,10 @@ def _loss(sums, pseudo, judges):
 
 
 def leave_one_out(expert, X, y, weight, member):
-    """Class sums at training cases from all the others.
+    """Return the class sums at training cases, computed from all other cases.
 
-    A case alone in its cell takes its landmark away with it; else the landmark moves to the mean
-    of those that stay, away from the case by the factor mass / (mass - weight).
+    The landmark of a case that is alone in its cell is removed. Otherwise the landmark moves to the
+    mean of the remaining cases, away from the case by the factor mass / (mass - weight).
     """
     out = np.empty((len(X), len(expert.prior)))
     expert._sum(X, out)
@@ -308,5 +308,5 @@ def leave_one_out(expert, X, y, weight, member):
 
 
 def bell(squared):
-    """(1 - d²)^64, nearly exp(-64 d²); 0 where that is less than 2^-64."""
+    """Return (1 - d²)^64, nearly exp(-64 d²), or 0 where it is below 2^-64."""
     return np.where(squared < 0.5, 1.0 - squared, 0.0) ** _FLATNESS

@@ -1,4 +1,4 @@
-"""A ridge-logistic model on the kept tree's own tests: how clearly a case passes each of them."""
+"""A ridge-logistic model of how clearly a case passes each test of the kept tree."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -22,26 +22,27 @@ from keeptree.tree import LEAF, NUMERIC
 
 PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
 _DEFAULT_C = 0.03
-_FEWEST = 10  # cases of a node whose test is a feature
-_MOST_TESTS = 200  # the heaviest ones of a larger tree
-_JUDGES = 3  # folds that judge whether the leaves are divided
-_MOST_NUMBERS = 30_000_000  # of a feature matrix; more rows are a stratified part
+_FEWEST = 10  # smallest number of cases in a node whose test is a feature
+_MOST_TESTS = 200  # a larger tree uses the tests of its heaviest nodes
+_JUDGES = 3  # folds that decide whether the leaves are divided
+_MOST_NUMBERS = 30_000_000  # size limit of the feature matrix; more rows are reduced to a part
 # Slopes of the soft tests, and whether shares are multiplied down the path: tanh(z / 0.5) and
-# tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. They are
-# written in the compiled function, too.
+# tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. The compiled function
+# contains the same slopes.
 PARTS = ((4.0, False), (0.5, False), (3.5, True))
 
 
 @saved_part
 @dataclass(frozen=True, eq=False)
 class MarginExpert:
-    """Scores of the nodes of ``tests``; the logit of a row is their sum by the shares of the row.
+    """Scores of the nodes of ``tests``; a row's logit is their sum, weighted by the row's shares.
 
-    ``side`` counts by the share that each test alone gives the node, at two slopes, ``reach`` by
-    the share that reaches it; ``path`` has the sums of ``reach`` down to each node. ``centre`` is
-    the mean over the training sample of what each test adds. The last axis is one logit for two
-    classes, else one per class. ``splits`` divide the leaves of the tree further; None if they
-    stay. Their tests count with the tree's test of the same column whose threshold is nearest.
+    ``side`` is weighted by the share that each test alone gives the node, at two slopes; ``reach``
+    by the share that reaches the node; ``path`` holds the sums of ``reach`` down to each node.
+    ``centre`` is the mean over the training sample of what each test adds. The last axis has one
+    logit for two classes, otherwise one per class. ``splits`` are further splits of the tree's
+    leaves, or None. Contributions count them with the tree's test of the same column whose
+    threshold is nearest.
     """
 
     tests: SoftTests
@@ -80,14 +81,14 @@ class MarginExpert:
         logits_to_shares(self.logit(X), out)
 
     def asked(self, tree):
-        """The tree's tests that the expert weighs, and with which of them each own test counts.
+        """Return the tree's tests that the expert uses, and the one each own test belongs to.
 
         Returns
         -------
         node : ndarray of shape (n_tests,)
-            Rising numbers of the tree's nodes.
+            Sorted node numbers of the tree.
         place : ndarray
-            For each own test, in order, the position in ``node``.
+            For each own test, its position in ``node``.
         """
         at = np.flatnonzero(self.tests.kind != LEAF)
         node = self.tests.node[at].copy()
@@ -100,7 +101,7 @@ class MarginExpert:
         return np.unique(node, return_inverse=True)
 
     def contributions(self, X, tree):
-        """What each of the ``asked`` tests adds beside ``centre``: shape (n, n_tests, n_logits)."""
+        """Return what each ``asked`` test adds relative to ``centre``: (n, n_tests, n_logits)."""
         tests = self.tests
         added = np.zeros((len(tests.kind), len(X), len(self.intercept)))
         for part, scores in zip(PARTS, (*self.side, self.reach), strict=True):
@@ -114,16 +115,16 @@ class MarginExpert:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What each test adds to the logit of each row, compared with the mean training case.
+    """What each test adds to the logit of each row, relative to the mean training case.
 
     Attributes
     ----------
     node : ndarray of shape (n_tests,)
-        The tests, by number of the tree's node.
+        Nodes of the tree whose tests are used.
     value : ndarray of shape (n, n_tests) or (n, n_tests, n_classes)
-        With two classes what is added to the logit of ``classes_[1]``, else to each class's.
+        Added to the logit of ``classes_[1]`` with two classes, otherwise to that of each class.
     intercept : float or ndarray of shape (n_classes,)
-        Logit of the mean case: ``intercept + value.sum(axis=1)`` is ``decision_function``.
+        Logit of the mean training case: ``intercept + value.sum(axis=1)`` is ``decision_function``.
     """
 
     node: np.ndarray
@@ -132,7 +133,7 @@ class Contributions:
 
 
 def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], finer=False):
-    """Fit the logistic model on the tests of a sample's tree, as its rows pass them.
+    """Fit the logistic model on the tests of a sample's tree.
 
     ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`. If ``finer``, the
     leaves of the tree are divided by :func:`~keeptree.probability.finer.split_leaves`.
@@ -162,9 +163,9 @@ def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], finer=False):
 
 @step("Choosing the strength of the margins")
 def choose_margin(folds, penalties=PENALTIES):
-    """The settings (C, scale, finer) with the least out-of-fold log-loss.
+    """Return the settings (C, scale, finer) with the lowest out-of-fold log-loss.
 
-    A list of one C stays what it is. Without folds the other settings are the defaults.
+    A single C is not changed. Without folds the other settings are the defaults.
     """
     if folds is None:
         return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0], False
@@ -173,13 +174,13 @@ def choose_margin(folds, penalties=PENALTIES):
         found = np.array([_fold_losses(fold.train, fold, tried, scale) for fold in folds])
         losses |= {(C, scale): loss for C, loss in zip(tried, found.T, strict=True)}
         best = penalties.index(tried[int(np.argmin(found.sum(axis=0)))])
-        tried = penalties[max(best - 1, 0) : best + 2]  # the other scale needs much the same C
+        tried = penalties[max(best - 1, 0) : best + 2]  # the other scale needs a similar C
     C, scale = min(losses, key=lambda setting: losses[setting].sum())
     some, splits = folds[:_JUDGES], [split_leaves(fold.train) for fold in folds[:_JUDGES]]
     if any(split is None for split in splits):
         return C, scale, False
     place = penalties.index(C)
-    tried = penalties[max(place - 3, 0) : place + 1]  # more tests need no weaker penalty
+    tried = penalties[max(place - 3, 0) : place + 1]  # more tests need at least this penalty
     found = sum(
         _fold_losses(with_finer_leaves(fold.train, split), fold, tried, scale)
         for fold, split in zip(some, splits, strict=True)
@@ -190,7 +191,7 @@ def choose_margin(folds, penalties=PENALTIES):
 
 
 def _fold_losses(train, fold, penalties, scale):
-    """Log-loss on the rows held out, for each C; ``train`` may have a finer tree than the fold."""
+    """Held-out log-loss for each C; the tree of ``train`` may be finer than the fold's."""
     tests = _asked_tests(train, scale)
     problem = _logistic(tests, train, max(penalties))
     held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
@@ -205,9 +206,9 @@ def _fold_losses(train, fold, penalties, scale):
 class MarginTreeClassifier(RefittedModel):
     """A ridge-logistic model on the kept tree's own tests.
 
-    Each test of the tree says how clearly a case passes it, whether the case would come to that
-    test or not, and how much of the case reaches each side if the tests are soft. A logistic
-    model weighs these: it can say which tests pushed a case up or down.
+    The features are how clearly a case passes each test of the tree, whether or not the case
+    reaches that test, and how much of the case reaches each side when the tests are soft. The
+    logistic model shows which tests raised or lowered the probability of a case.
 
     Parameters
     ----------
@@ -217,11 +218,11 @@ class MarginTreeClassifier(RefittedModel):
     C : float or "cv", default="cv"
         Inverse strength of the ridge penalty on the standardised features. ``"cv"`` chooses it by
         the out-of-fold log-loss of trees that the same learner grows on five folds of the training
-        sample; a ``Tree``, which came without its learner, has 0.03.
+        sample. A ``Tree`` has no learner; its C is 0.03.
     cv : int, splitter, iterable or None, default=None
-        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
-        stratified ones, copies of a row in the same. Other rows that belong together should share
-        a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
+        Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
+        five stratified folds, with copies of a row in the same fold. Other rows that belong
+        together should share a fold as well: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -239,7 +240,7 @@ class MarginTreeClassifier(RefittedModel):
     classes_ : ndarray
         Class labels.
     C_ : float
-        Used.
+        Inverse strength of the penalty that was used.
     expert_ : MarginExpert
         The scores of the tests.
     n_features_in_ : int
@@ -249,12 +250,12 @@ class MarginTreeClassifier(RefittedModel):
 
     Notes
     -----
-    Tests of nodes with fewer than ten training cases are not asked, and of a tree with more than
-    200 tests only those of the heaviest nodes. With ``C="cv"`` the refitted trees also choose
-    whether a test is measured in standard deviations of its attribute or in normal scores, which
-    depend on the order of the values only, and, from 2000 rows on, whether further tests that
-    divide the leaves of the tree are weighed, too. Such tests are on attributes the tree tests;
-    :meth:`contributions` counts them with the tree's nearest test of the same attribute.
+    Tests of nodes with fewer than ten training cases are not used, and a tree with more than 200
+    tests uses those of its heaviest nodes. With ``C="cv"`` the refitted trees also choose whether a
+    test is measured in standard deviations of its attribute or in normal scores, which depend only
+    on the order of the values. From 2000 rows on, they also choose whether to use further tests
+    that divide the leaves of the tree, on attributes that the tree tests; :meth:`contributions`
+    counts these with the tree's nearest test of the same attribute.
 
     Examples
     --------
@@ -364,32 +365,32 @@ class MarginTreeClassifier(RefittedModel):
 
 
 def _shown(logits):
-    """Logits of all classes; of two classes that of the second."""
+    """Return the logits of all classes, or of the second of two classes."""
     return logits[..., 0] if logits.shape[-1] == 1 else logits
 
 
 def _asked_tests(sample, scale):
-    """Tests of the nodes with enough training cases, of many those of the heaviest."""
+    """Return the tests of the heaviest nodes that have enough training cases."""
     tree = sample.tree
     cases = np.bincount(tree.route(sample.X), sample.weight, minlength=tree.n_nodes)
     for nodes in tree.levels[:0:-1]:
         np.add.at(cases, tree.parent[nodes], cases[nodes])
     asked = (tree.kind != LEAF) & (cases >= _FEWEST)
-    # A node is no lighter than those below and stands before them, so none is asked without those
-    # above it.
+    # A node is at least as heavy as those below and comes before them in the order, so a test is
+    # used only together with those above it.
     order = tree.preorder[np.argsort(-cases[tree.preorder], kind="stable")]
     asked[order[asked[order]][_MOST_TESTS:]] = False
     return soft_tests(sample, asked, scale)
 
 
 def _logistic(tests, sample, largest):
-    """The problem of weighing the tests, for penalties up to the largest C."""
+    """Return the logistic problem on the tests, for values of C up to the largest."""
     features, n_classes = _features(tests, sample.X), len(sample.tree.classes)
     return RidgeLogistic(features, sample.y, sample.weight, n_classes, largest)
 
 
 def _feature_nodes(tests):
-    """Nodes whose shares are features: all children but the last, which has what is left."""
+    """Return the nodes whose shares are features: all children but the last, which is redundant."""
     last = np.zeros(len(tests.kind), dtype=bool)
     last[-1] = True  # the root
     last[tests.child[tests.child_start[1:][tests.kind != LEAF] - 1]] = True
@@ -397,6 +398,6 @@ def _feature_nodes(tests):
 
 
 def _features(tests, X):
-    """Shares of the rows in the nodes, part by part: shape (n, p)."""
+    """Return the shares of the rows in the nodes, part by part: shape (n, p)."""
     node = _feature_nodes(tests)
     return np.concatenate([tests.shares(X, *part)[node] for part in PARTS]).T

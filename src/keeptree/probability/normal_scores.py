@@ -1,8 +1,8 @@
-"""Normal scores of a column: a scale that does not mind whether the column was logged.
+"""Normal scores of a column: a scale that is the same whether or not the column was logged.
 
-A tree asks only for the order of a column's values. The normal score of a value is the quantile of
-the normal distribution that has the same share of the sample below; between two values of the
-sample scores are interpolated.
+A tree uses only the order of a column's values. The normal score of a value is the quantile of the
+normal distribution at the share of the sample below it. Between two values of the sample, scores
+are interpolated.
 """
 
 from typing import NamedTuple
@@ -16,17 +16,17 @@ _SMALLEST, _LARGEST = 1 / 20, 5.0  # local spread, in standard deviations of the
 
 
 class NormalScores(NamedTuple):
-    """Distinct values of a column, rising, and their scores."""
+    """Sorted distinct values of a column and their scores."""
 
     value: np.ndarray
     score: np.ndarray
 
     def of(self, values):
-        """Scores of values; those beyond the sample have the score of its end."""
+        """Return the scores of values; those outside the sample get the score of its end."""
         return np.interp(values, self.value, self.score)
 
     def local_spread(self, thresholds, deviation):
-        """Units of the column per score, at thresholds: its standard deviation if it is normal."""
+        """Return units of the column per score at thresholds: a normal column's deviation."""
         if len(self.value) < 2:
             return np.full(len(thresholds), deviation)
         score = self.of(thresholds)
@@ -40,7 +40,7 @@ class NormalScores(NamedTuple):
 
 
 def normal_scores(sample, feature):
-    """Scores of a numeric column of a sample; equal values count as one of their total weight.
+    """Return the scores of a numeric column; equal values count once, with their total weight.
 
     Examples
     --------

