@@ -52,10 +52,18 @@ def mixed():
 
 DATA = {"numbers": numbers, "classes": classes, "missing": missing, "mixed": mixed}
 
+
+def costs_of(tree):
+    """Costs under which the cheapest class is often not the most probable one."""
+    n = len(tree.classes)
+    return (1.0 + 7.0 * np.arange(n)[:, None]) * (1 - np.eye(n))
+
+
 MODELS = {
     "tree": lambda tree: None,
     "laplace": kt.SmoothedTreeClassifier,
     "probable": lambda tree: kt.SmoothedTreeClassifier(tree, "shrinkage", decide="probability"),
+    "cheap": lambda tree: kt.SmoothedTreeClassifier(tree, decide="cost", costs=costs_of(tree)),
     "soft": kt.SoftTreeClassifier,
     "margin": kt.MarginTreeClassifier,
     "kept": kt.KeptTreeClassifier,

@@ -41,6 +41,7 @@ MODELS = {
     "kept": (kt.KeptTreeClassifier, {"cv": 2}),
     "coherent": (kt.KeptTreeClassifier, {"cv": 2, "coherent": True}),
     "probable": (kt.SoftTreeClassifier, {"strength": 0.4, "decide": "probability"}),
+    "cheap": (kt.SoftTreeClassifier, {"decide": "cost", "costs": {"0": {"1": 9}}}),
     "confdtree": (kt.ConfDTreeClassifier, {}),
     "confdtree, nominal": (kt.ConfDTreeClassifier, {"m": 2, "options": NOMINAL}),
     "distance": (kt.DistanceKernelClassifier, {}),
@@ -207,7 +208,7 @@ def test_classes_and_categories_may_be_numbers_and_booleans(name):
     [
         (kt.DistanceKernelClassifier, {"scope": "separator"}, 'export one with scope="global" or'),
         (kt.DistanceKernelClassifier, {"kernel": "uniform"}, 'or "leaf" and kernel="gaussian"'),
-        (kt.GeometricRankClassifier, {}, "has no probabilities to export; export the tree alone"),
+        (kt.GeometricRankClassifier, {}, "has no probabilities; export it to ONNX, or"),
     ],
 )
 def test_a_model_that_code_cannot_hold_is_refused_with_a_way_out(kind, options, message):

@@ -14,6 +14,7 @@ from keeptree.explanation.subject import boundary_of
 from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import sample_rows
 from keeptree.exporters.subject import subject_of
+from tests.exporters.models import costs_of
 from tests.exporters.small_trees import small_trees
 from tests.exporters.tables import hostile_table
 
@@ -40,6 +41,9 @@ MODELS = {
     "pool": kt.KeptTreeClassifier,
     "coherent": lambda tree: kt.KeptTreeClassifier(tree, coherent=True),
     "most probable": lambda tree: kt.KeptTreeClassifier(tree, decide="probability"),
+    "cheapest": lambda tree: kt.SmoothedTreeClassifier(tree, decide="cost", costs=costs_of(tree)),
+    "ranking": kt.GeometricRankClassifier,
+    "ranking in leaves": lambda tree: kt.GeometricRankClassifier(tree, "local", boundary="whole"),
     "confdtree": kt.ConfDTreeClassifier,
     "confdtree otherwise": lambda tree: kt.ConfDTreeClassifier(tree, "t", m=2, options=OTHERWISE),
     "distance": kt.DistanceKernelClassifier,
@@ -100,6 +104,21 @@ def test_every_model_scores_as_in_python(fitted, data, model):
     found = differences(fitted(data, model))
     assert (found.labels, found.leaves) == (0, 0)
     assert found.probability <= 1e-12
+
+
+def test_a_ranking_has_scores_in_place_of_probabilities(fitted):
+    subject = fitted("mixed", "ranking")
+    rows = sample_rows(subject, 50)
+    found = scored(subject, rows)
+    assert list(found) == ["label_", "scores"]  # a column is called label
+    np.testing.assert_allclose(found["scores"], subject.model.scores_encoded(rows.X), rtol=1e-12)
+
+
+def test_a_distance_kernel_without_a_boundary_is_exported():
+    X, y = load_wine(return_X_y=True)
+    tree = kt.C45Classifier().fit(X, y).tree_
+    tree = replace(tree, label=np.zeros_like(tree.label))
+    assert differences(subject_of(kt.DistanceKernelClassifier(tree).fit(X, y)), 100).wrong == 0
 
 
 @pytest.mark.parametrize("model", ["laplace", "distance to thresholds"])
@@ -202,10 +221,6 @@ def test_the_check_on_export_runs_onnxruntime(fitted, tmp_path):
     assert done.checked == "equal on 200 of 200 rows"
 
 
-def ranking():
-    return kt.GeometricRankClassifier(kt.C45Classifier()).fit(*load_wine(return_X_y=True))
-
-
 def separators():
     model = kt.DistanceKernelClassifier(kt.C45Classifier(), "separator")
     return model.fit(*load_wine(return_X_y=True))
@@ -225,7 +240,6 @@ def named(*names):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (ranking, {}, "GeometricRankClassifier ranks cases and has no probabilities to export"),
         (separators, {}, 'scope="separator"; export one with scope="global"'),
         (window, {}, "kernel='uniform'; export one with kernel=\"gaussian\""),
         (lambda: named("a", "a"), {}, "Two columns are called 'a'"),

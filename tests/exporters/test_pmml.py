@@ -62,6 +62,9 @@ MODELS = {
     "shared": lambda: kt.C45Classifier().fit(*hostile_table()),
     "smoothed": lambda: kt.SmoothedTreeClassifier().fit(*hostile_table()),
     "most probable": lambda: kt.SmoothedTreeClassifier(decide="probability").fit(*hostile_table()),
+    "cheapest": lambda: kt.SmoothedTreeClassifier(
+        decide="cost", costs=[[0, 1, 1], [5, 0, 5], [3, 3, 0]]
+    ).fit(*hostile_table()),
     "true or false": lambda: kt.C45Classifier().fit([[1.0], [2.0], [3.0]], [True, False, False]),
 }
 

@@ -479,7 +479,7 @@ def test_without_sqlglot_the_extra_is_named(monkeypatch):
 def test_a_model_without_a_formula_is_refused_with_advice():
     X, y, _ = DATA["classes"]()
     model = kt.GeometricRankClassifier(fitted("tree", "classes")).fit(X, y)
-    with pytest.raises(ValueError, match="export the tree alone"):
+    with pytest.raises(ValueError, match="export it to ONNX, or export the tree alone"):
         kt.export(model, format="sql")
 
 

@@ -167,12 +167,12 @@ def output_path(out, *inputs, default=None):
     return path
 
 
-def check_distinct(out, *inputs):
-    """Raise a ValueError if the output is one of the files that are read."""
+def check_distinct(out, *inputs, option="--out"):
+    """Raise a ValueError if the output of an option is one of the files that are read."""
     out = user_path(out)
     for path in (user_path(name) for name in inputs if name):
         if out.exists() and path.exists() and out.samefile(path):
-            raise ValueError(f"{out} is read by this command; choose another file for --out.")
+            raise ValueError(f"{out} is read by this command; choose another file for {option}.")
 
 
 @watch("Starting")  # libraries may take long to load

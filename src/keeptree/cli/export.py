@@ -23,6 +23,11 @@ def _arguments(parser):
         help=f"file to write, in the format of its extension: {endings} (default: print the text)",
     )
     parser.add_argument(
+        "--tree",
+        action="store_true",
+        help="export the tree of a model, with the class proportions of its leaves",
+    )
+    parser.add_argument(
         "--format", choices=list(FORMATS), help="format, if the extension does not determine it"
     )
     parser.add_argument(
@@ -106,13 +111,13 @@ def _run(options):
     if options.check < 0:
         raise ValueError(f"--check must be at least 0 rows; got {options.check}.")
     if options.to is not None:
-        check_distinct(options.to, options.model)
+        check_distinct(options.to, options.model, option="--to")
     from keeptree.exporters import export
 
     given = {name: getattr(options, name, None) for name in _OPTIONS}
     with watch("Exporting"):
         done = export(
-            options.model,
+            _tree_of(options.model) if options.tree else options.model,
             options.to,
             format=options.format,
             check=options.check,
@@ -126,6 +131,13 @@ def _run(options):
     else:
         print(f"{done.checked[0].upper()}{done.checked[1:]}.")
         print(f"Saved as {' and '.join(str(path) for path in done.paths)}.")
+
+
+def _tree_of(path):
+    """The tree of a file that holds a tree or a model."""
+    from keeptree.exporters.subject import subject_of
+
+    return subject_of(path).tree
 
 
 def _print_text(text):

@@ -106,6 +106,14 @@ def soft_average(tree, tests, steep, values, x):
     return list(result[-1])
 
 
+def cheapest(p, costs):
+    """The class with the lowest expected cost; costs are by true class, then by decided class."""
+    expected = [0.0] * len(p)
+    for share, row in zip(p, costs):
+        expected = [total + share * cost for total, cost in zip(expected, row)]
+    return expected.index(min(expected))
+
+
 def softmax(logits):
     """Probabilities of logits."""
     most = max(logits)

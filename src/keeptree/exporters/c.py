@@ -98,6 +98,18 @@ _PREDICT = {
     for (int c = 1; c < N_CLASSES; c++)
         if (p[c] > p[best]) best = c;
     return best;""",
+    "cost": """double p[N_CLASSES], expected, least = INFINITY;
+    int best = 0;
+    if (prefix_probability(row, p) < 0) return -1;
+    for (int d = 0; d < N_CLASSES; d++) {
+        expected = 0.0;
+        for (int c = 0; c < N_CLASSES; c++) expected += p[c] * costs[c * N_CLASSES + d];
+        if (expected < least) {
+            least = expected;
+            best = d;
+        }
+    }
+    return best;""",
 }
 _RUNNER = r"""
 #include <stdint.h>
@@ -291,8 +303,17 @@ def _declarations(data, prefix):
             f"static const char *const *const categories[] = {{{', '.join(pointers or ['0'])}}};",
             array_text("int", "n_categories", [len(c["categories"] or ()) for c in columns]),
             array_text("int", "unknown_category", [c["unknown"] for c in columns]),
+            *_costs(data["costs"]),
         ]
     )
+
+
+def _costs(costs):
+    """The cost matrix, if decisions are made by cost."""
+    if costs is None:
+        return []
+    flat = [float(cost) for row in costs for cost in row]
+    return ["/* By true class (row) and decided class. */", array_text("double", "costs", flat)]
 
 
 def _texts(name, values):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keeptree.data.labels import label_codes
+from keeptree.probability.answers import answers_encoded
 
 TOLERANCE = 1e-12  # of a probability, where the target has doubles
 
@@ -20,7 +21,7 @@ class Answers:
     leaf : ndarray of shape (n,) or None
         Number of the leaf; None if the target does not tell it.
     probability : ndarray of shape (n, n_classes) or None
-        None if the target does not tell them.
+        Of a ranking the scores, with one column for two classes. None if the target returns none.
     note : str
         What to know about where they come from; follows "equal on 1000 of 1000 rows".
     seconds : float or None
@@ -69,11 +70,9 @@ def answers_of_python(subject, rows):
     leaf = tree.route(rows)
     if model is None:
         return Answers(tree.decide(rows), leaf, tree.mix_proportions(rows))
-    has_probability = hasattr(model, "predict_proba_encoded")
+    answers = answers_encoded(model, rows)
     return Answers(
-        label_codes(model.predict_encoded(rows), tree.classes),
-        leaf,
-        model.predict_proba_encoded(rows) if has_probability else None,
+        label_codes(answers.prediction, tree.classes), leaf, answers.scores.reshape(len(rows), -1)
     )
 
 

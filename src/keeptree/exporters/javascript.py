@@ -69,6 +69,7 @@ _PREDICT = {
     "shares": "const x = encode(row);\n  const leaf = findLeaf(x);\n"
     "  return CLASSES[isMixed(TREE, x) ? decide(TREE, x) : TREE.label[leaf]];",
     "probability": "const p = probabilityOfRow(row);\n  return CLASSES[p.indexOf(Math.max(...p))];",
+    "cost": "return CLASSES[cheapest(probabilityOfRow(row), COSTS)];",
 }
 _READING = """
 /** Values of the tested columns: numbers, codes of categories, null where missing. */
@@ -165,13 +166,15 @@ def write(subject):
     """
     data = code_data(subject)
     _check_whole(data)
+    costs = f"\nconst COSTS = {script_literal(data['costs'])}; // by true, then by decided class"
     way = data["decide"]
     way = "shares" if way == "tree" and data["shares"] else way
     parts = [
         "\n".join(f"// {line}".rstrip() for line in header(subject, data, _CALL)),
         f"export const CLASSES = {script_literal(data['classes'])};\n"
         f"const COLUMNS = {script_literal([_column(column) for column in data['columns']])};\n"
-        f"const FINITE = {script_literal(data['finite'])}; // whether infinite numbers are refused",
+        f"const FINITE = {script_literal(data['finite'])}; // whether infinite numbers are refused"
+        f"{'' if data['costs'] is None else costs}",
         _INTERFACE.replace("PREDICT", _PREDICT[way]).strip(),
         write_ifs(subject, data, SYNTAX, "findLeaf"),
         _READING.strip(),

@@ -15,6 +15,8 @@ from keeptree.probability.smoothing import SmoothedTreeClassifier, smoothed_node
 from keeptree.probability.soft import SoftExpert, SoftTreeClassifier, slope_of
 from keeptree.tree import ERROR, LEAF, NOMINAL, refuse_oblique
 
+TREE_ALONE = "the tree alone (model.tree_, or --tree on the command line)"
+
 
 def plain_dict(tree, model=None):
     """Return a tree and its probability model as plain lists, arrays and numbers.
@@ -40,8 +42,10 @@ def plain_dict(tree, model=None):
         ``classes``
             Labels as plain values.
         ``decide``
-            ``"tree"``, or ``"probability"`` if the label is the most probable class, the first of
-            ties.
+            ``"tree"``; ``"probability"`` if the label is the most probable class, the first of
+            ties; ``"cost"`` if it is the class with the lowest expected cost, the first of ties.
+        ``costs``
+            Rows by true class, columns by decided class; None unless ``decide`` is ``"cost"``.
         ``tree``
             Lists with an entry for each node. ``attribute`` is the column tested (None in a leaf);
             ``threshold`` of ``x <= threshold``, None elsewhere; ``children``; ``missing`` is where
@@ -140,28 +144,33 @@ def plain_dict(tree, model=None):
     return {
         "columns": [_column(tree, f) for f in columns],
         "classes": [plain(label) for label in tree.classes],
-        "decide": getattr(model, "decide", "tree"),
+        **plain_decision(model),
         "tree": plain_tree(tree, place),
         "model": written,
     }
 
 
+def plain_decision(model):
+    """Return the parts ``decide`` and ``costs`` of :func:`plain_dict`."""
+    costs = getattr(model, "cost_matrix", None)
+    return {
+        "decide": getattr(model, "decide", "tree"),
+        "costs": None if costs is None else costs.tolist(),
+    }
+
+
 def check_exportable(model):
-    """Raise a ValueError if a model decides or estimates as no exported file does."""
+    """Raise a ValueError if a model estimates probabilities as no exported file does."""
     if _has_position(model):
         raise ValueError(
-            f"A {type(model).__name__} with features={model.features!r} cannot be exported; export "
-            'one with features="distance", or the tree alone (its model.tree_).'
+            f"A {type(model).__name__} with features={model.features!r} cannot be exported, as no "
+            "format says where a case projects on the boundary; export one with "
+            f'features="distance", or {TREE_ALONE}.'
         )
     if _estimates_missing(model):
         raise ValueError(
             f"A {type(model).__name__} that estimates missing values cannot be exported; export "
             "one with options={'missing': 'shares'}."
-        )
-    if getattr(model, "decide", "tree") == "cost":
-        raise ValueError(
-            'decide="cost" cannot be exported; export model.set_params(decide="tree", costs=None) '
-            "and apply the costs to its probabilities."
         )
 
 
@@ -196,7 +205,7 @@ def plain_tree(tree, place):
         "following": np.where(inner, tree.missing_child, ERROR).tolist(),
         "share": tree.shares.tolist(),
         "label": tree.label.tolist(),
-        "proportions": _leaf_values(tree, tree.proportions),
+        "proportions": leaf_values(tree, tree.proportions),
         "declared": tree.declared.tolist(),
         "float32": tree.compare_dtype == "float32",
     }
@@ -221,12 +230,9 @@ def plain_model(model, place):
 def _refusal(model):
     """One sentence on what to export in place of a model."""
     name = type(model).__name__
-    instead = (
-        "export the tree alone (its model.tree_), or fit kt.KeptTreeClassifier to the same tree "
-        "and export that."
-    )
+    instead = f"export {TREE_ALONE}, or fit a KeptTreeClassifier to the same tree and export that."
     if not hasattr(model, "predict_proba"):
-        return f"{name} ranks cases and has no probabilities to export; {instead}"
+        return f"{name} ranks cases and has no probabilities; export it to ONNX, or {instead}"
     if type(model) is DistanceKernelClassifier:
         instead = 'export one with scope="global" or "leaf" and kernel="gaussian", or ' + instead
     return f"The probabilities of this {name} cannot be written in this format; {instead}"
@@ -243,15 +249,15 @@ def _column(tree, f):
 
 
 def _tree_leaves(tree):
-    return {"kind": "leaves", "values": _leaf_values(tree, tree.proportions)}
+    return {"kind": "leaves", "values": leaf_values(tree, tree.proportions)}
 
 
 def _leaves(model, place):
-    return {"kind": "leaves", "values": _leaf_values(model.tree_, model.node_probabilities_)}
+    return {"kind": "leaves", "values": leaf_values(model.tree_, model.node_probabilities_)}
 
 
-def _leaf_values(tree, values):
-    """Values of the leaves only, by node."""
+def leaf_values(tree, values):
+    """Return the values of the leaves by node, None for tests."""
     leaves = (tree.kind == LEAF).tolist()
     return [row if leaf else None for row, leaf in zip(values.tolist(), leaves, strict=True)]
 
@@ -277,7 +283,7 @@ def _pool(model, place):
 def _distance(model, place):
     if model.curves_ is None:  # the tree predicts one class only
         values = smoothed_nodes(model.tree_, "laplace")
-        return {"kind": "leaves", "values": _leaf_values(model.tree_, values)}
+        return {"kind": "leaves", "values": leaf_values(model.tree_, values)}
     return plain_distance(model, place)
 
 

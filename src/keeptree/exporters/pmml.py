@@ -15,8 +15,9 @@ import numpy as np
 from keeptree.choice import one_of
 from keeptree.data.columns import AS_MISSING, REFUSED
 from keeptree.exporters.check import Answers
-from keeptree.exporters.plain import check_exportable
+from keeptree.exporters.plain import TREE_ALONE, check_exportable
 from keeptree.importers.counting import set_missing
+from keeptree.probability.costs import cheapest
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.text import xml_safe
 from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE
@@ -134,6 +135,8 @@ class _Document:
         check_exportable(subject.model)
         if subject.decides_by_tree:
             self.score = self.tree.label
+        elif (costs := subject.model.cost_matrix) is not None:
+            self.score = cheapest(self.values, costs)
         else:
             self.score = self.values.argmax(axis=1)
 
@@ -283,9 +286,8 @@ def _node_values(subject):
     if type(subject.model) is SmoothedTreeClassifier:
         return subject.model.node_probabilities_
     raise ValueError(
-        f"PMML has the probabilities of leaves only, not those of {subject.kind}; export the tree "
-        "alone (its model.tree_) or a SmoothedTreeClassifier, or choose another format, such as "
-        "ONNX."
+        f"PMML has the probabilities of leaves only, not those of {subject.kind}; export "
+        f"{TREE_ALONE} or a SmoothedTreeClassifier, or export this model to ONNX."
     )
 
 

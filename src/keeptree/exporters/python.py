@@ -145,6 +145,8 @@ def write(subject):
         f"COLUMNS = {python_literal([_column(column) for column in data['columns']])}",
         f"FINITE = {data['finite']}  # whether infinite numbers are refused",
     ]
+    if data["costs"] is not None:
+        values.append(f"COSTS = {python_literal(data['costs'])}  # by true, then by decided class")
     decision = write_ifs(subject, data, SYNTAX, "find_leaf")
     parts = [
         comments,
@@ -186,6 +188,8 @@ def _interface(data):
     lines = ["def predict(row):", '    """Return the class of a row."""']
     if by_tree:
         lines += ["    return CLASSES[decide(encode(row))]"]
+    elif data["decide"] == "cost":
+        lines += ["    return CLASSES[cheapest(probability(row), COSTS)]"]
     else:
         lines += ["    p = probability(row)", "    return CLASSES[p.index(max(p))]"]
     lines += ["", "", "def probability(row):"]
@@ -215,6 +219,7 @@ def _arithmetic(data):
     kinds = kinds_of(data["model"])
     needed = {*kinds, *(("is_mixed", "decide_mixed") if data["shares"] else ())}
     needed |= {"make_coherent"} if data["model"].get("softness") is not None else set()
+    needed |= {"cheapest"} if data["decide"] == "cost" else set()
     needed |= {"single"} if data["tree"]["float32"] else set()
     todo = list(needed)
     while todo:

@@ -15,7 +15,8 @@ from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
-_LEAST, _MOST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
+LEAST = np.finfo(np.float64).tiny  # of a score beside the boundary
+MOST = 1e150  # of a score: as far as distances are measured
 
 
 class GeometricRankClassifier(KeptTreeModel):
@@ -127,6 +128,11 @@ class GeometricRankClassifier(KeptTreeModel):
         self._leaf_probability = smoothed_nodes(self.tree_, self.smoothing, **options)
         self._half_gap = _half_gaps(self._leaf_probability)
 
+    @property
+    def local_order(self) -> tuple[Floats, Floats]:
+        """Probability of each node, and how far the score may move a case from it."""
+        return self._leaf_probability, self._half_gap
+
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return the score of each case: the larger, the more it belongs to the class.
 
@@ -175,13 +181,13 @@ class GeometricRankClassifier(KeptTreeModel):
 
     def _geometric_scores(self, X):
         # A class without a region is infinitely far; scores stay finite for whoever averages them.
-        score = np.clip(-self.boundary_.class_distances(X), -_MOST, _MOST)
+        score = np.clip(-self.boundary_.class_distances(X), -MOST, MOST)
         unsigned = np.flatnonzero((score == 0).any(axis=1) | np.isnan(X).any(axis=1))
         if len(unsigned):
             # On the boundary, or with a missing value, the tree's decision gives the sign.
             own = (np.arange(len(unsigned)), self.tree_.decide(X[unsigned]))
-            near = np.minimum(score[unsigned], -_LEAST)
-            near[own] = np.maximum(score[unsigned][own], _LEAST)
+            near = np.minimum(score[unsigned], -LEAST)
+            near[own] = np.maximum(score[unsigned][own], LEAST)
             score[unsigned] = near
         if self.boundary == "whole" and len(self.classes_) > 2:
             score = np.sign(score) * np.abs(score).min(axis=1, keepdims=True)

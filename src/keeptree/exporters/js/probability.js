@@ -138,6 +138,12 @@ function kernel(model, x) {
   return sums.map((sum) => sum / all);
 }
 
+/** The class with the lowest expected cost, the first of ties; costs are by true class, then by decided class. */
+export function cheapest(p, costs) {
+  const expected = p.map((_, decided) => p.reduce((sum, share, c) => sum + share * costs[c][decided], 0));
+  return expected.indexOf(Math.min(...expected));
+}
+
 /** The weighted logarithm of each expert's probabilities, which a pool adds up. */
 export function logOpinions(tree, model, x) {
   return model.experts.map((expert, k) => {

@@ -4,6 +4,7 @@ import numpy as np
 
 from keeptree._compiled.program import LEFT_REGION, NOMINAL, RIGHT_REGION
 from keeptree.exporters.onnx import boxes
+from keeptree.exporters.plain import TREE_ALONE
 from keeptree.probability.density_gaussian import KernelTables
 
 
@@ -42,21 +43,15 @@ def add_distance_kernel(cases, place, routes, model):
 
 def check_distance_kernel(model):
     """Raise a ValueError if the graph cannot have the probabilities of a distance kernel."""
-    advice = "export another model, or the tree alone (its model.tree_)"
-    if model.curves_ is None:
-        raise ValueError(
-            "This DistanceKernelClassifier has no curve, as its tree predicts one class only; fit "
-            f"a SmoothedTreeClassifier to the tree and export that, or {advice[7:]}."
-        )
     if model.scope == "separator":
         raise ValueError(
             'ONNX cannot express a DistanceKernelClassifier with scope="separator"; export one '
-            f'with scope="global", or {advice}.'
+            f'with scope="global" or "leaf", or {TREE_ALONE}.'
         )
     if not isinstance(model.curves_.tables, KernelTables):
         raise ValueError(
             f"ONNX cannot express a DistanceKernelClassifier with kernel={model.kernel!r}; export "
-            f'one with kernel="gaussian", or {advice}.'
+            f'one with kernel="gaussian", or {TREE_ALONE}.'
         )
 
 

@@ -14,13 +14,15 @@ from keeptree.exporters.onnx.distance_kernel import add_distance_kernel, check_d
 from keeptree.exporters.onnx.experts import add_probability
 from keeptree.exporters.onnx.graph import Graph
 from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_marker, read_cases
+from keeptree.exporters.onnx.rank import add_scores
 from keeptree.exporters.onnx.routing import Routes, largest
-from keeptree.exporters.plain import check_exportable, plain_dict
+from keeptree.exporters.plain import check_exportable, plain_decision, plain_dict
 from keeptree.importers.onnx import TREE_KEY
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from keeptree.probability.geometric_rank import GeometricRankClassifier
 
-OUTPUTS = ("label", "probabilities", "leaf", "distance")
+OUTPUTS = ("label", "probabilities", "scores", "leaf", "distance")
 
 
 def build_model(subject, inputs, leaf, distance):
@@ -40,16 +42,22 @@ def build_model(subject, inputs, leaf, distance):
     routes = Routes(cases, data["tree"], subject.tree.max_depth)
     decision = _Decision(routes, data["tree"])
     place = {column["column"]: at for at, column in enumerate(data["columns"])}
-    if type(subject.model) is DistanceKernelClassifier:
+    if type(subject.model) is GeometricRankClassifier:
+        p = add_scores(cases, place, routes, subject.model, decision.code())
+    elif _has_curves(subject.model):
         p = add_distance_kernel(cases, place, routes, subject.model)
     elif type(subject.model) is ConfDTreeClassifier:
         p = add_confdtree(cases, place, subject.model)
     else:
         p = add_probability(cases, routes, data["model"], decision.code)
     p = graph.where(routes.lost.upright(), graph.constant(np.nan), p)
-    code = decision.code() if data["decide"] == "tree" else largest(p, range(routes.n_classes), 0.0)
+    code = (
+        decision.code() if data["decide"] == "tree" else _decide(p, routes.n_classes, data["costs"])
+    )
     graph.output(outputs["label"], _labels(graph, subject.classes, code, routes.lost))
-    graph.output(outputs["probabilities"], p, routes.n_classes)
+    ranks = type(subject.model) is GeometricRankClassifier
+    width = 1 if ranks and routes.n_classes == 2 else routes.n_classes
+    graph.output(outputs["scores" if ranks else "probabilities"], p, width)
     if leaf:
         graph.output(outputs["leaf"], routes.leaf)
     if distance:
@@ -70,11 +78,26 @@ def build_model(subject, inputs, leaf, distance):
 def _read(subject):
     """The plain model; of those that are read here themselves, the plain tree."""
     check_exportable(subject.model)
-    if type(subject.model) is DistanceKernelClassifier:  # a subclass may answer otherwise
+    if _has_curves(subject.model):
         check_distance_kernel(subject.model)
-    elif type(subject.model) is not ConfDTreeClassifier:
+    elif type(subject.model) not in (ConfDTreeClassifier, GeometricRankClassifier):
         return plain_dict(subject.tree, subject.model)
-    return {**plain_dict(subject.tree), "decide": subject.model.decide}
+    return {**plain_dict(subject.tree), **plain_decision(subject.model)}
+
+
+def _has_curves(model):
+    """Whether a model is a distance kernel, and no subclass, whose tree has a boundary."""
+    return type(model) is DistanceKernelClassifier and model.curves_ is not None
+
+
+def _decide(p, n_classes, costs):
+    """Position of the most probable class, or of the one with the lowest expected cost."""
+    if costs is None:
+        return largest(p, range(n_classes), 0.0)
+    expected = p.take([0]) * np.array(costs[0])
+    for c, row in enumerate(costs[1:], 1):
+        expected = expected + p.take([c]) * np.array(row)
+    return largest(-expected, range(len(costs)), 0.0, least=-np.inf)
 
 
 def output_names(taken):

@@ -44,10 +44,11 @@ class Routes:
         """Whether some test shares a missing value among its children."""
         return self._shared is not None
 
-    def average(self, values):
+    def average(self, values, normalise=True):
         """Values of the leaves, averaged by share where a missing value is shared: (rows, K).
 
-        ``values`` has a row for each node, None for a test. Rows without a leaf get NaN.
+        ``values`` has a row for each node, None for a test. Averages are divided by their sum
+        unless ``normalise`` is false. Rows without a leaf get NaN.
         """
         graph, width = self._cases.graph, len(next(row for row in values if row is not None))
         table = np.full((self._n_nodes + 1, width), np.nan)
@@ -61,7 +62,7 @@ class Routes:
         def mix():
             tests = Tests(self._cases, hard_tests(self._tree))
             mixed = tests.reach(tests.shares()) @ table[tests.leaves]
-            mixed = mixed / mixed.sum()
+            mixed = mixed / mixed.sum() if normalise else mixed
             return [graph.where((shared & ~self.lost).upright(), mixed, whole)]
 
         some = shared.cast(np.int64)
@@ -116,14 +117,14 @@ class Routes:
         return unknown.cast(np.int64).sum().flat() > 0
 
 
-def largest(shares, order, margin):
+def largest(shares, order, margin, least=0.0):
     """Position of the largest share of each row, the first in an order unless another is larger.
 
-    A later one must be larger by more than the margin.
+    A later one must be larger by more than the margin; no share is below ``least``.
     """
     graph = shares.graph
     chosen = graph.fill(shares.rows(), int(order[0]), np.int64)
-    best = graph.fill(shares.rows(), 0.0, np.float64)
+    best = graph.fill(shares.rows(), least, np.float64)
     for c in order:
         share = shares.column(int(c))
         larger = share - best > margin

@@ -39,7 +39,9 @@ class Formulas:
 
     def label(self, p):
         """Position of the class decided for; ``p`` are the probabilities."""
-        return self._first_largest(p) if self.data["decide"] == "probability" else self.tree_label()
+        if self.data["decide"] == "tree":
+            return self.tree_label()
+        return self._first(p if self.data["costs"] is None else self._expected_gains(p))
 
     def tree_label(self):
         """Position of the class that the tree decides for."""
@@ -179,8 +181,17 @@ class Formulas:
         cases = " ".join(f"WHEN {c} THEN {text}" for c, text in enumerate(texts))
         return f"CASE {label} {cases} END"
 
-    def _first_largest(self, p):
-        """Position of the largest probability, the first of ties."""
+    def _expected_gains(self, p):
+        """What each decision costs on average, with a minus sign."""
+        p = [self.steps.add(f"pc{c}", text) for c, text in enumerate(p)]
+        sums = [
+            " + ".join(f"{x} * {self.spell.number(c)}" for x, c in zip(p, costs, strict=True))
+            for costs in zip(*self.data["costs"], strict=True)
+        ]
+        return [f"-({text})" for text in sums]
+
+    def _first(self, p):
+        """Position of the largest value, the first of ties."""
         p = [self.steps.add(f"a{c}", text) for c, text in enumerate(p)]
         most = self.steps.add("most", self.spell.greatest(p))
         return "CASE " + " ".join(f"WHEN {x} = {most} THEN {c}" for c, x in enumerate(p)) + " END"

@@ -1,7 +1,7 @@
 // A table scored in the page, with the answers of keeptree predict.
 
 import { decide } from "../../exporters/js/tree.js";
-import { probability } from "../../exporters/js/probability.js";
+import { cheapest, probability } from "../../exporters/js/probability.js";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
@@ -98,12 +98,6 @@ export function answersOf({ data }, cases) {
     return [classes[predicted].written, ...p, disagrees];
   });
   return [names, rows];
-}
-
-/** The class of the least expected cost, the first of ties; costs are by true class, then by decided class. */
-function cheapest(p, costs) {
-  const expected = p.map((_, decided) => p.reduce((sum, share, c) => sum + share * costs[c][decided], 0));
-  return expected.indexOf(Math.min(...expected));
 }
 
 function pythonText(label) {
