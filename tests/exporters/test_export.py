@@ -155,6 +155,14 @@ def test_the_command_prints_the_text_without_a_file(saved, capsys):
     assert "flowchart TD" in capsys.readouterr().out
 
 
+def test_the_command_exports_the_tree_of_a_model(saved, model, tmp_path, capsys):
+    assert (
+        main(["export", str(saved), "--tree", "--to", str(tmp_path / "a.py"), "--check", "9"]) == 0
+    )
+    assert "Equal on 9 of 9 rows" in capsys.readouterr().out
+    assert (tmp_path / "a.py").read_text() == kt.export(model.tree_, format="python")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -1,11 +1,9 @@
 """What the page needs to decide and score a moved case by itself, as JSON."""
 
-import base64
-
-import numpy as np
 from scipy.stats import norm
 
 from keeptree.explanation.story import CONFIDENCE
+from keeptree.exporters.code import text_arrays
 from keeptree.exporters.plain import plain_model, plain_tree
 from keeptree.probability.kept import EXPERTS, KeptTreeClassifier
 from keeptree.progress import step
@@ -97,15 +95,4 @@ def _model(model, place, rows):
         not rows or model.kernel_.landmarks.size > MOST_NUMBERS
     ):
         return None
-    return _as_json(plain_model(model, place))
-
-
-def _as_json(value):
-    """Dicts and lists with their arrays as base64 of little-endian float32."""
-    if isinstance(value, dict):
-        return {key: _as_json(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_as_json(part) for part in value]
-    if isinstance(value, np.ndarray):
-        return base64.b64encode(np.ascontiguousarray(value, dtype="<f4").tobytes()).decode()
-    return value
+    return text_arrays(plain_model(model, place))
