@@ -48,10 +48,35 @@ def test_fit_says_what_it_did_and_saves_a_model(capsys, folder):
     assert main([*FIT, "--max-depth", "2", "--out", "small.json"]) == 0
     printed = capsys.readouterr().out
     assert "SmoothedTreeClassifier grew a tree of" in printed
-    assert f"Saved as {folder / 'small.json'}." in printed
+    assert "Saved as small.json." in printed  # relative to the current folder
     assert kt.load("small.json").tree_.max_depth == 2
     assert main([*FIT, "--out", "small.json", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["classes"] == ["high", "low"]
+
+
+def test_fit_calibrates_on_held_out_cases(capsys, saved):
+    draw(120, seed=7).to_csv("held_out.csv", index=False)
+    kt.load(saved).tree_.save("kept.json")
+    call = [*FIT, "--tree", "kept.json", "--calibrate", "held_out.csv", "--out", "sets.json"]
+    assert main(call) == 0
+    assert (
+        "Class sets and intervals are calibrated on 120 held-out cases." in capsys.readouterr().out
+    )
+    model = kt.load("sets.json")
+    assert model.calibration_.source == "held out"
+    assert main(["predict", "sets.json", "loans.csv", "--set", "--out", "sets.csv"]) == 0
+    sets = pd.read_csv("sets.csv")["set"].fillna("")
+    loans = pd.read_csv("loans.csv", dtype={"area": str})
+    expected = model.predict_set(loans[list(model.feature_names_in_)])
+    for at, label in enumerate(model.classes_):
+        np.testing.assert_array_equal(sets.str.contains(label), expected[:, at])
+
+
+def test_grow_limits_the_leaves(capsys):
+    call = ["grow", "train.csv", "--target", "risk", "--nominal", "area", "--pruning", "none"]
+    assert main([*call, "--max-leaves", "3", "--out", "three.json"]) == 0
+    assert "Saved as three.json." in capsys.readouterr().out
+    assert 1 < kt.load("three.json").n_leaves <= 3
 
 
 def test_fit_keeps_a_tree(capsys, saved):
@@ -160,6 +185,22 @@ def odd_cells(name, cell):
 
 
 BAD = {
+    "a table in place of a tree": (
+        lambda m: ["keep", "train.csv", "--out", "o.json"],
+        "train.csv is a table of cases, not a tree; grow a tree from it with keeptree grow",
+    ),
+    "calibration on the training cases": (
+        lambda m: [*FIT, "--calibrate", "train.csv", "--out", "o.json"],
+        "--calibrate train.csv holds the cases that the model is fitted to",
+    ),
+    "calibration of a ranking": (
+        lambda m: [*FIT[:-1], "rank", "--calibrate", "loans.csv", "--out", "o.json"],
+        "the method 'rank' only ranks",
+    ),
+    "sets without calibration": (
+        lambda m: ["predict", str(m), "loans.csv", "--set", "--out", "o.csv"],
+        "keeptree fit --calibrate FILE",
+    ),
     "a column of lists": (
         lambda m: ["fit", odd_cells("lists.parquet", [1, 2]), "--target", "y"],
         "The column 'odd' holds lists, not one value in a cell",
@@ -261,8 +302,8 @@ BAD = {
         "nominal",
     ),
     "an option of another learner": (
-        lambda m: [*FIT, "--max-leaves", "3"],
-        "The learner c45 does not know --max-leaves; leave it out",
+        lambda m: [*FIT, "--learner", "cart", "--confidence-factor", "0.1"],
+        "The learner cart does not know --confidence-factor; leave it out",
     ),
     "options that grow a tree for one that is kept": (
         lambda m: [*FIT, "--tree", "tree.json", "--max-depth", "3"],

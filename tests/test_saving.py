@@ -30,6 +30,8 @@ MODELS = {
     "forest": kt.ConfDTreeForestClassifier(
         RandomForestClassifier(3, max_depth=4, random_state=0),
         kt.ConfDTreeClassifier(options={"minimum": "class"}),
+        decide="cost",
+        costs=[[0, 5, 1], [1, 0, 1], [1, 1, 0]],
     ),
     "c45": kt.C45Classifier(laplace=True),
     "nbtree": kt.NBTreeClassifier(random_state=0),

@@ -47,6 +47,19 @@ def user_path(path):
         raise FileNotFoundError(message) from None
 
 
+def shown_path(path):
+    """Return a path for messages: relative if it lies in the current folder, else absolute.
+
+    Examples
+    --------
+    >>> shown_path(Path.cwd() / "model.json"), shown_path("model.json")
+    ('model.json', 'model.json')
+    """
+    path = user_path(path).absolute()
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def check_writable(path):
     """Return the absolute path, or raise an OSError with advice if it cannot be written.
 

@@ -171,6 +171,16 @@ def test_a_frozen_tree_that_may_have_seen_the_test_cases_is_warned_of(freeze):
     assert found.values("old", "accuracy").tolist() == [1.0, 1.0]  # what the warning is about
 
 
+def test_frozen_trees_are_warned_of_once():
+    tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(*IRIS))
+    models = {"a": tree, "b": kt.SmoothedTreeClassifier(tree), "c": DecisionTreeClassifier()}
+    with pytest.warns(UserWarning, match="frozen") as caught:
+        compare_here(models, *IRIS, n_splits=2, metrics=["accuracy"])
+    told = [str(warning.message) for warning in caught if "frozen" in str(warning.message)]
+    assert len(told) == 1
+    assert told[0].startswith("The models 'a', 'b' keep a frozen tree")
+
+
 def test_a_cost_matrix_is_in_the_order_of_the_labels():
     metrics = {"cost": cost_metric([[0, 1], [10, 0]]), "confusion": CURVES["confusion"]}
     found = compare_here([TREE], X, NAMES, positive="malignant", metrics=metrics, n_splits=3)

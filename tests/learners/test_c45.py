@@ -181,6 +181,28 @@ def test_max_depth_and_summaries():
     assert C45Classifier(max_depth=0).fit(X, y).get_n_leaves() == 1
 
 
+@pytest.mark.parametrize("penalty", [1.1, 2.1, 3.1, 8.1, 1000])
+def test_leaves_are_limited_by_the_weakest_links(penalty):
+    """The trees are those that a penalty per leaf leaves (Breiman et al. 1984)."""
+    X, y = make_classification(500, flip_y=0.3, random_state=0)
+    whole = C45Classifier(pruning="none", min_samples_leaf=1).fit(X, y)
+    expected = prune(whole, "pessimistic", penalty=penalty)
+    assert expected.n_leaves < whole.get_n_leaves()
+    limited = whole.set_params(max_leaf_nodes=expected.n_leaves).fit(X, y)
+    assert limited.tree_.to_text() == expected.to_text()
+
+
+@pytest.mark.parametrize("pruning", ["error-based", "reduced-error", "pessimistic", "none"])
+def test_the_limit_of_leaves_holds_for_every_pruning(pruning):
+    X, y = make_classification(500, flip_y=0.2, random_state=0)
+    for most in (1, 2, 5):
+        limited = C45Classifier(pruning=pruning, max_leaf_nodes=most).fit(X, y)
+        assert 1 <= limited.get_n_leaves() <= most
+    free = C45Classifier(pruning=pruning).fit(X, y)
+    roomy = C45Classifier(pruning=pruning, max_leaf_nodes=free.get_n_leaves()).fit(X, y)
+    assert roomy.tree_.digest == free.tree_.digest
+
+
 def test_criteria_differ_and_all_learn():
     X, y = load_iris(return_X_y=True)
     for criterion in ("gain-ratio", "information-gain", "gini", "misclassification"):

@@ -367,6 +367,13 @@ def test_a_forest_is_the_mean_of_its_corrected_trees(iris):
     np.testing.assert_array_equal(
         most.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)]
     )
+    costs = {"versicolor": {"virginica": 50}}
+    dear = kt.ConfDTreeForestClassifier(forest, correction, decide="cost", costs=costs)
+    expected = model.predict_proba(X) @ dear.fit(X, labels).cost_matrix
+    np.testing.assert_array_equal(dear.predict(X), model.classes_[expected.argmin(axis=1)])
+    assert (dear.predict(X) == "virginica").sum() < (labels == "virginica").sum()
+    with pytest.raises(ValueError, match="costs is given, but decide='forest'"):
+        dear.set_params(decide="forest").fit(X, labels)
     grown = kt.ConfDTreeForestClassifier(RandomForestClassifier(3, random_state=0)).fit(X, labels)
     assert len(grown.trees_) == 3
     with pytest.raises(ValueError, match="X has 3 columns, but the tree expects 4"):

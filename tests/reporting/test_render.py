@@ -157,6 +157,19 @@ def test_the_way_of_the_case_shown_is_lit_without_javascript(html, demo_data):
     assert '<li data-node="0" class="on">' in html
 
 
+def test_a_model_that_decides_by_cost_does_not_claim_that_the_tree_decides():
+    X, y = load_iris(return_X_y=True)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    costs = {1: {2: 50}}
+    for model, stands in (
+        (SmoothedTreeClassifier(tree), True),
+        (SmoothedTreeClassifier(tree, decide="cost", costs=costs), False),
+    ):
+        text = Page(body_of(render(collect(model.fit(X, y), X, y, title="", about={})))).text
+        assert ("(this stands)" in text) is stands
+        assert ("The nearest change alters the tree's decision." in text) is not stands
+
+
 def test_every_picture_has_a_name_or_is_hidden(page):
     for attrs in page.all("svg"):
         assert attrs.get("aria-hidden") == "true" or attrs.get("aria-label")

@@ -46,7 +46,7 @@ def _run(options):
     options.data = data_file(options)
     check_order(options.model, options.data)
     if options.out is not None:
-        _check_out(options)
+        options.out = _check_out(options)
     from keeptree.auditing.audit import audit_file
 
     with watch("Auditing a model"):
@@ -66,11 +66,11 @@ def _run(options):
 
 
 def _check_out(options):
-    """Raise an error if the page cannot be written."""
+    """Return the absolute path of the page, or raise an error if it cannot be written."""
     if Path(options.out).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{options.out} is not an HTML file; use the extension .html.")
-    check_writable(options.out)
     check_distinct(options.out, options.model, options.data)
+    return check_writable(options.out)
 
 
 COMMAND = Command(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from keeptree.output import check_writable, require_extra, user_path
+from keeptree.output import check_writable, require_extra, shown_path, user_path
 from keeptree.progress import watch
 
 JSON_SCHEMA = 1
@@ -148,6 +148,11 @@ def print_json(value, indent=2):
     print(json.dumps({"schema": JSON_SCHEMA, **value}, indent=indent, allow_nan=False))
 
 
+def print_saved(*paths):
+    """Print where a command saved its files."""
+    print(f"Saved as {' and '.join(shown_path(path) for path in paths)}.")
+
+
 def output_path(out, *inputs, default=None):
     """Return the file to write; raise an error if it cannot be, or is read by the same command.
 
@@ -176,7 +181,7 @@ def check_distinct(out, *inputs, option="--out"):
 
 
 @watch("Starting")  # libraries may take long to load
-def data_file(options, several=False):
+def data_file(options, several=False, option="data"):
     """The data file of a command as a :class:`~keeptree.DataFile`; checks that it can be read.
 
     With ``several`` it may be a folder or a glob, or what only an engine can open.
@@ -185,7 +190,8 @@ def data_file(options, several=False):
     from keeptree.data.parts import is_table_of_files
     from keeptree.data.source import DataFile
 
-    file = DataFile(options.data, **{name: getattr(options, name) for name in FILE_OPTIONS})
+    given = getattr(options, option)
+    file = DataFile(given, **{name: getattr(options, name) for name in FILE_OPTIONS})
     if several and is_table_of_files(file):
         return file
     if file.ending == ".arff":

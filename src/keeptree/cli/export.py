@@ -1,6 +1,6 @@
 """``keeptree export``: a tree or model in a format that other programs run."""
 
-from keeptree.cli.command import Command, add_json, check_distinct, print_json
+from keeptree.cli.command import Command, add_json, check_distinct, print_json, print_saved
 from keeptree.exporters import FORMATS
 from keeptree.progress import watch
 
@@ -130,7 +130,7 @@ def _run(options):
         print_json(done.to_dict())
     else:
         print(f"{done.checked[0].upper()}{done.checked[1:]}.")
-        print(f"Saved as {' and '.join(str(path) for path in done.paths)}.")
+        print_saved(*done.paths)
 
 
 def _tree_of(path):

@@ -1,5 +1,7 @@
 """``keeptree fit``: a model from a data file, saved as JSON."""
 
+from pathlib import Path
+
 from keeptree.cli.command import (
     Command,
     add_data,
@@ -8,6 +10,7 @@ from keeptree.cli.command import (
     data_file,
     output_path,
     print_json,
+    print_saved,
     read_options,
 )
 from keeptree.cli.costs import add_costs
@@ -16,6 +19,7 @@ from keeptree.cli.naming import add_labels, read_labels
 from keeptree.cli.summary import tree_size, tree_summary
 from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.progress import step, watch
+from keeptree.text import plural
 
 
 def _arguments(parser):
@@ -31,6 +35,12 @@ def _arguments(parser):
         choices=METHODS,
         default="kept",
         help=f"probability method: {', '.join(METHODS)} (default: %(default)s, recommended)",
+    )
+    parser.add_argument(
+        "--calibrate",
+        metavar="FILE",
+        help="held-out cases, a file like DATA: predict --set then covers each class as promised, "
+        "and every method has intervals",
     )
     add_labels(parser)
     add_costs(parser, "decide for the class of the least expected cost, not as the tree does")
@@ -51,12 +61,16 @@ def _arguments(parser):
 
 def _run(options):
     options.data = data_file(options, several=True)
+    if options.calibrate:
+        _check_calibration(options)
     out = output_path(options.out, options.data, options.tree, default="model.json")
     with watch("Fitting a model"):
         tree = choose_tree(options)
         from keeptree.saving import save
 
         model = _fit(options, tree)
+        if options.calibrate:
+            _calibrate(model, options)
         with step("Saving the model"):
             save(model, out)
     summary = _summary(model, options, out)
@@ -68,9 +82,12 @@ def _run(options):
     print(f"{summary['kind']} {kept} {tree_size(summary)}, for the classes {names}.")
     if summary["sample"]:
         print(f"Counted {summary['counts']}, learned from {summary['sample']}.")
+    if options.calibrate:
+        cases = plural(sum(model.calibration_.cases.tolist()), "held-out case")
+        print(f"Class sets and intervals are calibrated on {cases}.")
     if summary["costs"]:
         print("It decides by the costs given, not as the tree does.")
-    print(f"Saved as {out}.")
+    print_saved(out)
 
 
 def _fit(options, tree):
@@ -100,6 +117,31 @@ def _fit(options, tree):
     )
 
 
+def _check_calibration(options):
+    """Raise an error for a file or method that cannot be calibrated, before anything is fitted."""
+    from keeptree.data.files import check_data_file
+    from keeptree.probability.methods import make_method
+
+    options.calibrate = data_file(options, option="calibrate")
+    held_out = check_data_file(options.calibrate).path
+    if Path(options.data).exists() and held_out.samefile(options.data):
+        raise ValueError(
+            f"--calibrate {held_out} holds the cases that the model is fitted to; give other cases."
+        )
+    if not hasattr(make_method(options.method), "calibrate"):
+        raise ValueError(
+            f"--calibrate needs probabilities, and the method {options.method!r} only ranks; "
+            "choose another, such as kept."
+        )
+
+
+def _calibrate(model, options):
+    from keeptree.data.cases import read_cases
+
+    with step(f"Calibrating on {options.calibrate.name}"):
+        model.calibrate(*read_cases(model, options.calibrate, options.target))
+
+
 def _summary(model, options, out):
     from keeptree.data.labels import class_names
 
@@ -109,10 +151,16 @@ def _summary(model, options, out):
         **tree_summary(model.tree_),
         "class_names": list(class_names(model, model.classes_)),
         "costs": None if options.costs is None else model.cost_matrix.tolist(),
+        "calibration": _calibration_source(model),
         "counts": model.tree_.source.get("counts"),
         "sample": model.tree_.source.get("sample"),
         "out": str(out),
     }
+
+
+def _calibration_source(model):
+    calibration = getattr(model, "calibration_", None)
+    return None if calibration is None else calibration.source
 
 
 COMMAND = Command("fit", "fit a model to a data file and save it as JSON", _arguments, _run)

@@ -7,6 +7,7 @@ from keeptree.cli.command import (
     data_file,
     output_path,
     print_json,
+    print_saved,
 )
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.cli.summary import add_tree_out, tree_summary
@@ -48,6 +49,12 @@ def _arguments(parser):
     )
     parser.add_argument("--max-depth", type=int, help="maximum depth of the tree")
     parser.add_argument(
+        "--max-leaves",
+        metavar="N",
+        type=int,
+        help="maximum number of leaves; more are pruned, those that save the fewest errors first",
+    )
+    parser.add_argument(
         "--binary-splits", action="store_true", help="split nominal columns in two; Weka's -B"
     )
     parser.add_argument(
@@ -83,6 +90,7 @@ def _run(options):
         min_samples_leaf=options.min_samples_leaf,
         n_folds=options.n_folds,
         max_depth=options.max_depth,
+        max_leaf_nodes=options.max_leaves,
         binary_splits=options.binary_splits,
         subset_splits=options.subset_splits,
         subtree_raising=not options.no_raising,
@@ -108,7 +116,7 @@ def _run(options):
         )
     )
     print(_tell_errors(tree_errors(tree)))
-    print(f"Saved as {out}.")
+    print_saved(out)
 
 
 def _tell_errors(errors):

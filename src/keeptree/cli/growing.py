@@ -23,7 +23,7 @@ def add_growing(parser):
         metavar="N",
         dest="max_leaf_nodes",
         type=int,
-        help="maximum number of leaves (cart)",
+        help="maximum number of leaves",
     )
     group.add_argument(
         "--min-samples-leaf", metavar="N", type=int, help="minimum number of cases in a leaf"

@@ -12,6 +12,7 @@ from keeptree.cli.command import (
     name_options,
     output_path,
     print_json,
+    print_saved,
 )
 from keeptree.cli.summary import add_tree_out, tree_size, tree_summary
 from keeptree.progress import watch
@@ -124,7 +125,7 @@ def _print(summary):
         print("Missing values: some tests have no rule for them; --missing would give one.")
     if summary["lost"]:
         print(f"Lost: {name_options(summary['lost'])}")
-    print(f"Saved as {summary['out']}.")
+    print_saved(summary["out"])
 
 
 COMMAND = Command(

@@ -12,6 +12,7 @@ from keeptree.cli.command import (
     data_file,
     load_model,
     print_json,
+    print_saved,
     read_options,
 )
 from keeptree.cli.naming import add_labels, read_labels
@@ -119,7 +120,7 @@ def _tell(summary, stream, engine):
         print(f"{summary['rows']:,} rows scored.")
         if summary["second_opinions"] is not None:
             print(_tell_disagreement(summary["second_opinions"]))
-        print(f"Saved as {summary['out']}.")
+        print_saved(summary["out"])
     if engine != "local":
         print(
             "Values not seen in training were not counted: only --engine local counts them.",

@@ -1,6 +1,6 @@
 """``keeptree sign``: record who approved a tree."""
 
-from keeptree.cli.command import Command, add_json, output_path, print_json
+from keeptree.cli.command import Command, add_json, output_path, print_json, print_saved
 
 
 def _arguments(parser):
@@ -21,7 +21,7 @@ def _run(options):
         return
     last = found.signatures[-1]
     print(f"{last.by} signed the tree {found.digest[:12]} on {last.day}.")
-    print(f"Saved as {out}.")
+    print_saved(out)
 
 
 COMMAND = Command("sign", "sign a tree: record in its file who approved it", _arguments, _run)

@@ -68,15 +68,22 @@ def _wrap_tree(model):
 
 def _warn_of_frozen(models):
     """Warn about frozen models, which are not refitted on the training sets."""
-    for name, model in models.items():
-        parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else [model]
-        if any(isinstance(part, Tree | FrozenEstimator) for part in parts):
-            warnings.warn(
-                f"The model {name!r} keeps a frozen tree, which is not grown anew for each split: "
-                "where the cases include those it was grown on, it is tested on what it has seen "
-                "and its figures are too good; compare the unfitted learner, or give unseen cases.",
-                stacklevel=4,
-            )
+    frozen = [repr(name) for name, model in models.items() if _is_frozen(model)]
+    if frozen:
+        words = ("model", "keeps") if len(frozen) == 1 else ("models", "keep")
+        warnings.warn(
+            f"The {words[0]} {', '.join(frozen)} {words[1]} a frozen tree, which is not grown anew "
+            "for each split: if the cases include those it was grown on, it is tested on cases it "
+            "has seen and its figures are too good; compare the unfitted learner, or give unseen "
+            "cases.",
+            stacklevel=4,
+        )
+
+
+def _is_frozen(model):
+    """Whether a model, or one of its parameters, is a tree that is never refitted."""
+    parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else [model]
+    return any(isinstance(part, Tree | FrozenEstimator) for part in parts)
 
 
 def _split_parts(protocol, n_splits, random_state, X, y):

@@ -12,7 +12,7 @@ from keeptree.explanation.contributions import collect_contributions
 from keeptree.explanation.nearest_change import find_changes
 from keeptree.explanation.path import collect_path, distance_unit
 from keeptree.explanation.story_html import story_html
-from keeptree.explanation.story_text import story_markdown, story_text
+from keeptree.explanation.story_text import rule_note, story_markdown, story_text
 from keeptree.explanation.subject import read_given, resolve
 from keeptree.geometry.metric import Metric
 from keeptree.notebook import class_slots
@@ -171,8 +171,7 @@ def _collect(subject, encoded, near, constraints):
         notes.append("Give X, a sample, to measure distances and to find the nearest change.")
     else:
         change = find_changes(subject, encoded, **constraints)[0].to_dict()
-    if (rule := getattr(subject.inner, "decide", "tree")) != "tree":
-        notes.append(f"The model decides by {rule}, and may decide otherwise than the tree.")
+    notes += rule_note(getattr(subject.inner, "decide", "tree"))
     return {
         "schema": SCHEMA,
         "version": __version__,

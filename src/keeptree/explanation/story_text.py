@@ -8,6 +8,10 @@ from keeptree.text import between_text, clean, count_text, in_hundred, plain_num
 _MOST = 5  # classes, contributions and leaves listed; the others are counted
 _LEAST_PUSH = 0.005  # smaller values are shown as 0.00
 _DISAGREES = "Our estimate disagrees"
+_OTHER_RULE = (
+    "The model decides by {}, so its decision may differ from the tree's. The nearest change "
+    "alters the tree's decision."
+)
 CAVEAT = "This describes the tree: nothing says that the change can be made, or that it would help."
 
 
@@ -68,7 +72,7 @@ def probabilities(data):
 def steps(data):
     """Return (text, distance, whether it is near) of each test on the path."""
     return [
-        (step["text"], _far(step["distance"], _unit(step, data["unit"])), step["near"])
+        (step["text"], _far(_distance_told(step), data["unit"]), step["near"])
         for step in data["path"]
     ]
 
@@ -92,6 +96,17 @@ def leaves(data):
     if len(data["leaves"]) > _MOST:
         lines.append(f"And {plural(len(data['leaves']) - _MOST, 'other leaf', 'other leaves')}.")
     return lines
+
+
+def rule_note(rule):
+    """Return a note on a model that does not decide as its tree: a list, empty for others.
+
+    Examples
+    --------
+    >>> rule_note("tree")
+    []
+    """
+    return [] if rule == "tree" else [_OTHER_RULE.format(rule)]
 
 
 def distance(data):
@@ -234,11 +249,9 @@ def _contribution_lines(data):
     return lines + ([f"  {plural(more, 'other test')} pushed less"] if more else [])
 
 
-def _unit(step, unit):
-    """Unit of a distance; changes of categories are not in standard deviations."""
-    if step["threshold"] is not None or step["distance"] is None:
-        return unit
-    return "unit of the metric" if step["distance"] == 1 else "units of the metric"
+def _distance_told(step):
+    """Distance from the other side of a numeric test; between categories there is none to tell."""
+    return None if step["threshold"] is None else step["distance"]
 
 
 def _far(value, unit):

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from keeptree.data.files import is_known_ending
 from keeptree.importers.spark_folder import is_spark_folder
 from keeptree.importers.written import looks_written
 
@@ -80,7 +81,21 @@ def is_keeptree_file(path):
 
 
 def _file_source(path):
-    return _content_source(path.read_bytes(), str(path), _ENDINGS.get(path.suffix.lower()))
+    content, ending = path.read_bytes(), path.suffix.lower()
+    if is_known_ending(ending) and not _may_be_tree(content, ending):
+        raise ValueError(
+            f"{path} is a table of cases, not a tree; grow a tree from it with keeptree grow "
+            f"{path} --target COLUMN, or keep a tree's own file and give this one as --data."
+        )
+    return _content_source(content, str(path), _ENDINGS.get(ending))
+
+
+def _may_be_tree(content, ending):
+    """Whether a file named like a table may hold a tree: text whose first line is a branch."""
+    if ending == ".txt":
+        return True
+    first = content.split(b"\n", 1)[0].decode("utf-8", "replace")
+    return ending in (".csv", ".tsv") and looks_written(first)
 
 
 def _content_source(content, path, importer=None):

@@ -20,6 +20,7 @@ from keeptree.learners.prune import (
     prune_reduced,
 )
 from keeptree.learners.shape import label_shape
+from keeptree.learners.weakest_link import limit_leaves
 
 WEKA_36_TOLERANCE = 1e-6
 
@@ -69,6 +70,9 @@ class C45Classifier(ClassTreeLearner):
         node joins the heavier branch. Not in Weka.
     max_depth : int, optional
         Maximum depth of the tree. Not in Weka.
+    max_leaf_nodes : int, optional
+        Maximum number of leaves. After the pruning, subtrees that save the fewest training errors
+        per leaf become leaves until it is reached (weakest-link pruning). Not in Weka.
     laplace : bool, default=False
         Whether ``predict_proba`` adds one case of every class to a leaf; ``predict`` is unchanged.
         Weka's ``-A``.
@@ -150,6 +154,7 @@ class C45Classifier(ClassTreeLearner):
         "binary_splits": ["boolean"],
         "subset_splits": ["boolean"],
         "max_depth": [None, Interval(Integral, 0, None, closed="left")],
+        "max_leaf_nodes": [None, Interval(Integral, 1, None, closed="left")],
         "laplace": ["boolean"],
         "categorical_features": CATEGORICAL_FEATURES,
         "mdl_correction": ["boolean"],
@@ -171,6 +176,7 @@ class C45Classifier(ClassTreeLearner):
         binary_splits: bool = False,
         subset_splits: bool = False,
         max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
         laplace: bool = False,
         categorical_features: ArrayLike | None = None,
         mdl_correction: bool = True,
@@ -186,6 +192,7 @@ class C45Classifier(ClassTreeLearner):
         self.binary_splits = binary_splits
         self.subset_splits = subset_splits
         self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
         self.laplace = laplace
         self.categorical_features = categorical_features
         self.mdl_correction = mdl_correction
@@ -203,7 +210,10 @@ class C45Classifier(ClassTreeLearner):
 
     def _grow(self, X, label, weight, categories):
         self._check_splits()
-        return {"shape": _PRUNED_GROWTH[self.pruning](self, X, label, weight, categories)}
+        shape = _PRUNED_GROWTH[self.pruning](self, X, label, weight, categories)
+        if self.max_leaf_nodes is not None:
+            limit_leaves(shape, self.max_leaf_nodes)
+        return {"shape": shape}
 
     def _check_splits(self):
         if self.binary_splits and self.subset_splits:

@@ -20,11 +20,12 @@ from keeptree.data.sample import Sample
 from keeptree.importers import keep
 from keeptree.probability.base import read_weight
 from keeptree.probability.confdtree import ConfDTreeClassifier
+from keeptree.probability.costs import DecidesByCost, cheapest
 from keeptree.probability.estimator import is_kept
-from keeptree.savable import Savable, expect, expect_array, expect_names
+from keeptree.savable import expect, expect_array, expect_names
 
 
-class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
+class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
     """A random forest whose trees are each corrected by confidence intervals, then averaged.
 
     Parameters
@@ -36,8 +37,13 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         ``BaggingClassifier(ConfDTreeClassifier(learner))``.
     correction : ConfDTreeClassifier or None
         Settings for each tree; its ``estimator`` is ignored. None means the paper's settings.
-    decide : {"forest", "probability"}, default="forest"
-        Whether ``predict`` is the forest's decision or the most probable class.
+    decide : {"forest", "probability", "cost"}, default="forest"
+        Whether ``predict`` is the forest's decision, the most probable class, or the class with the
+        lowest expected cost.
+    costs : array-like of shape (n_classes, n_classes), dict or None, default=None
+        For ``decide="cost"``: cost of a decision, by true class (row) and decided class
+        (column), in the order of ``classes_``; or ``{true class: {decided class: cost}}``, where
+        other errors cost 1 and correct decisions 0.
 
     Attributes
     ----------
@@ -69,7 +75,8 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "correction": [ConfDTreeClassifier, None],
-        "decide": [StrOptions({"forest", "probability"})],
+        "decide": [StrOptions({"forest", "probability", "cost"})],
+        "costs": ["array-like", dict, None],
     }
 
     def __init__(
@@ -77,11 +84,13 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         estimator: Any = None,
         correction: ConfDTreeClassifier | None = None,
         *,
-        decide: Literal["forest", "probability"] = "forest",
+        decide: Literal["forest", "probability", "cost"] = "forest",
+        costs: ArrayLike | dict[Any, Any] | None = None,
     ) -> None:
         self.estimator = estimator
         self.correction = correction
         self.decide = decide
+        self.costs = costs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keep the forest, or grow one, and learn the intervals of all its trees.
@@ -101,6 +110,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self.validate_parameters()
+        self._check_costs()
         X, y = validate_data(
             self, from_arrow(X), from_arrow(y), dtype=np.float64, ensure_all_finite=self._finite()
         )
@@ -112,6 +122,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             self.forest_ = clone(forest).fit(X, y, sample_weight)
         _check_members(self.forest_, X)
         self.classes_ = self.forest_.classes_
+        _ = self.cost_matrix  # raises an error before anything is learned
         # What each node of each tree says, to the bit: a forest decides by their mean.
         self.votes_ = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
         trees = [keep(tree) for tree in self.forest_.estimators_]
@@ -149,7 +160,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
         return sum(tree.predict_proba_encoded(X) for tree in self.trees_) / len(self.trees_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the forest's decision, or with ``decide="probability"`` the most probable class.
+        """Return the class of each row: the forest's decision, unless ``decide`` says otherwise.
 
         Parameters
         ----------
@@ -166,7 +177,8 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             leaves = [tree.tree_.route(X) for tree in self.trees_]
             votes = sum(vote[leaf] for vote, leaf in zip(self.votes_, leaves, strict=True))
             return self.classes_[(votes / len(leaves)).argmax(axis=1)]
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        p, matrix = self.predict_proba(X), self.cost_matrix
+        return self.classes_[p.argmax(axis=1) if matrix is None else cheapest(p, matrix)]
 
     def _check(self, X):
         check_is_fitted(self)
@@ -177,7 +189,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
     @property
     def saved_parameters(self) -> dict[str, Any]:
         """Parameters in a saved model: the forest itself is scikit-learn's."""
-        return {**self.get_params(deep=False), "estimator": None}
+        return {**super().saved_parameters, "estimator": None}
 
     def check_loaded(self) -> None:
         """Check the content of a file."""
@@ -190,6 +202,7 @@ class ConfDTreeForestClassifier(Savable, ClassifierMixin, BaseEstimator):
             expect(fits and not tree.tree_.has_nominal, "a tree has other columns")
             expect(tree.classes_.tolist() == list(range(n_classes)), "a tree has other classes")
             expect_array(vote, "votes_", np.float64, tree.tree_.counts.shape)
+        super().check_loaded()
 
     def _finite(self):
         return "allow-nan" if get_tags(self).input_tags.allow_nan else True

@@ -1,10 +1,51 @@
-"""Decisions by cost: the class whose expected cost is least."""
+"""Decisions by cost: the class with the lowest expected cost."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from keeptree.annotations import Floats
 from keeptree.data.labels import find_class, plain
+from keeptree.savable import Savable
+
+
+class DecidesByCost(Savable):
+    """Mixin of classifiers with probabilities and the parameters ``decide`` and ``costs``."""
+
+    classes_: np.ndarray
+    decide: str
+    costs: Any
+
+    @property
+    def cost_matrix(self) -> Floats | None:
+        """Costs by true (row) and decided class (column); None unless ``decide="cost"``."""
+        self._check_costs()
+        return None if self.costs is None else read_costs(self.costs, self.classes_)
+
+    @property
+    def saved_parameters(self) -> dict[str, Any]:
+        """Parameters in a saved model: costs as a matrix, whatever they were given as."""
+        given = super().saved_parameters
+        if self.costs is not None:
+            given["costs"] = read_costs(self.costs, self.classes_).tolist()
+        return given
+
+    def check_loaded(self) -> None:  # noqa: D102 - inherited
+        super().check_loaded()
+        _ = self.cost_matrix
+
+    def _check_costs(self):
+        """Raise a ValueError unless costs are given exactly if they decide."""
+        if self.costs is not None and self.decide != "cost":
+            raise ValueError(
+                f'costs is given, but decide={self.decide!r} does not use it; set decide="cost".'
+            )
+        if self.costs is None and self.decide == "cost":
+            raise ValueError(
+                'decide="cost" needs costs: a matrix by true (row) and decided class (column), or '
+                "a dict such as {'sick': {'well': 20}}."
+            )
 
 
 def read_costs(costs, classes):
@@ -14,7 +55,7 @@ def read_costs(costs, classes):
     ----------
     costs : array-like of shape (n_classes, n_classes) or dict
         The matrix in the order of the classes, or ``{true class: {decided class: cost}}``; in a
-        dict, what is not named costs 0 where the decision is right and 1 where it is wrong.
+        dict, errors that are not named cost 1, and correct decisions 0.
     classes : sequence
         Labels.
 
@@ -50,9 +91,9 @@ def read_costs(costs, classes):
 
 
 def cheapest(p, matrix):
-    """Return the class of the least expected cost for each row of probabilities, the first of ties.
+    """Return the class with the lowest expected cost for each row of probabilities.
 
-    Summed class by class, so that every processor finds the same sums.
+    Of ties the first. Costs are summed class by class, so that every processor finds the same sums.
 
     Examples
     --------

@@ -204,9 +204,9 @@ class Guarantees(Savable):
         calibration = getattr(self, "calibration_", None)
         if calibration is None:
             raise ValueError(
-                f"This {type(self).__name__} has not been calibrated; call calibrate(X, y) with "
-                "cases that the tree has not seen, or fit a KeptTreeClassifier to the learner that "
-                "grows the tree."
+                f"This {type(self).__name__} has not been calibrated. Give it cases that the tree "
+                "has not seen: call calibrate(X, y), or fit it with keeptree fit --calibrate FILE. "
+                "A KeptTreeClassifier that grows its own tree calibrates itself."
             )
         return calibration
 

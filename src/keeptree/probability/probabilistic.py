@@ -9,13 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from keeptree.annotations import Floats
 from keeptree.probability.base import KeptTreeModel
-from keeptree.probability.costs import cheapest, read_costs
+from keeptree.probability.costs import DecidesByCost, cheapest
 from keeptree.probability.expectation import Expectation, expect_accuracy, score_sample
 from keeptree.probability.guarantees import Guarantees
 from keeptree.savable import expect
 
 
-class ProbabilityModel(Guarantees, KeptTreeModel):
+class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
     """Base of the classifiers that give probabilities: a subclass has ``_probability(X, out)``."""
 
     _parameter_constraints = {
@@ -25,31 +25,8 @@ class ProbabilityModel(Guarantees, KeptTreeModel):
     }
     saved_fields = ("expected_",)
 
-    @property
-    def cost_matrix(self) -> Floats:
-        """Costs by true (row) and decided class (column); None unless ``decide="cost"``."""
-        if self.decide != "cost":
-            return None
-        if self.costs is None:
-            raise ValueError(
-                'decide="cost" needs costs: a matrix by true (row) and decided class (column), or '
-                "a dict such as {'sick': {'well': 20}}."
-            )
-        return read_costs(self.costs, self.classes_)
-
-    @property
-    def saved_parameters(self) -> dict[str, Any]:
-        """Parameters in a saved model: costs as a matrix, whatever they were given as."""
-        given = super().saved_parameters
-        if self.costs is not None:
-            given["costs"] = read_costs(self.costs, self.classes_).tolist()
-        return given
-
     def _resolve(self, X, y, sample_weight):
-        if self.costs is not None and self.decide != "cost":
-            raise ValueError(
-                f'costs is given, but decide={self.decide!r} does not use it; set decide="cost".'
-            )
+        self._check_costs()
         super()._resolve(X, y, sample_weight)
         _ = self.cost_matrix  # raises an error before anything is learned
 
@@ -110,7 +87,6 @@ class ProbabilityModel(Guarantees, KeptTreeModel):
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
-        _ = self.cost_matrix
         expected = getattr(self, "expected_", None)
         if expected is not None:
             expect(isinstance(expected, Expectation), "its expected accuracy is damaged")

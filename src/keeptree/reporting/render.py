@@ -4,7 +4,7 @@ import json
 import re
 from functools import cache
 
-from keeptree.explanation.story_text import CAVEAT
+from keeptree.explanation.story_text import CAVEAT, rule_note
 from keeptree.exporters.javascript import read_script
 from keeptree.progress import step
 from keeptree.reporting import charts, plot
@@ -146,8 +146,13 @@ def page_data(data):
         "nodes": [{key: node[key] for key in _NODE} for node in data["tree"]["nodes"]],
         "open": open_nodes(data["tree"]["nodes"]),
         "bins": {str(item["class"]): item["ours"]["bins"] for item in bins},
-        "caveat": CAVEAT,
+        "caveat": _caveat(data),
     }
+
+
+def _caveat(data):
+    """What to bear in mind about a nearest change."""
+    return " ".join([*rule_note(data["decides"]), CAVEAT])
 
 
 def _brief_case(case):
@@ -206,7 +211,7 @@ def _environment():
         rows_text=rows_text,
         interval_text=interval_text,
         verdict=verdict,
-        caveat=CAVEAT,
+        caveat=_caveat,
         disagreeing=disagreeing,
         list_note=list_note,
         push_bar=push_bar,

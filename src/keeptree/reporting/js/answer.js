@@ -16,7 +16,7 @@ export function drawTitle(data, state, seen) {
 
 /** What the tree decides beside our estimate. */
 export function drawVerdicts(data, { p, label, told, between }) {
-  const decided = element("div", "decided", line("label", "The tree decides", aside(" (this stands)")), line("big", className(data.classes[label])));
+  const decided = element("div", "decided", line("label", "The tree decides", data.decides === "tree" ? aside(" (this stands)") : ""), line("big", className(data.classes[label])));
   if (p === null) {
     get("verdicts").replaceChildren(decided, element("div", "estimated", line("label", "Our estimate"), line("note", data.no_model)));
     return;
