@@ -63,7 +63,7 @@ def fitting():
 
 
 def forest(n=36_000, trees=40):
-    """Fitting beside a forest of 200 trees on one thread, its time taken from 40 of them."""
+    """Compare fitting with a forest of 200 trees on one thread, extrapolated from 40 trees."""
     rows = []
     for name, (X, y) in fitting_samples(n).items():
         tree = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(X, y)

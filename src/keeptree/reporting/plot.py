@@ -80,7 +80,7 @@ class Plot:
             self.text(tell(end * k / count), x, self.foot + 20, anchor="middle")
 
     def axis_y(self, tell, about=6, name=None):
-        """Draw lines across the frame with the ticks before them, and the name of the axis."""
+        """Draw lines across the frame with the ticks to their left, and the name of the axis."""
         ticks = self.y.ticks(about)
         across = "".join(f"M{self.left} {number(self.y(tick))}H{self.right}" for tick in ticks)
         self.path(across, "grid")
