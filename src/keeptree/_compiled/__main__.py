@@ -9,7 +9,7 @@ from keeptree._compiled.native import load_native
 
 
 def main():
-    """Compile what is not in the cache yet, and print what was done."""
+    """Compile the functions that are not in the cache yet, and print what was done."""
     if load_native() is not None:
         print("The machine code is up to date.")
         return

@@ -1,4 +1,4 @@
-"""What naive Bayes in the leaves of a tree answers."""
+"""Class probabilities of naive Bayes models in the leaves of a tree."""
 
 from typing import NamedTuple
 
@@ -10,10 +10,10 @@ from keeptree._compiled.elementary import exp
 
 
 class Models(NamedTuple):
-    """Naive Bayes of the leaves as flat arrays.
+    """Naive Bayes models of the leaves as flat arrays.
 
-    ``model_of`` is the model of each node; column f of model k has its cuts and its log cells from
-    ``cut_start`` and ``cell_start`` of ``k * columns + f`` on.
+    ``model_of`` is the model of each node. The cuts and the log cells of column f in model k start
+    at ``cut_start[k * columns + f]`` and ``cell_start[k * columns + f]``.
     """
 
     model_of: In(int64, 1)
@@ -25,7 +25,7 @@ class Models(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Leaves that rows reach, with a share of each: of row i from ``first[i]`` on."""
+    """Leaves that rows reach, with their shares; those of row i start at ``first[i]``."""
 
     first: In(int64, 1)
     leaf: In(int64, 1)
@@ -34,7 +34,7 @@ class Reached(NamedTuple):
 
 @inner
 def add_answer(score, share, probability):
-    """Add the probabilities of log scores, times a share."""
+    """Turn log scores into probabilities and add them, multiplied by a share."""
     highest = score[0]
     for c in range(1, len(score)):
         highest = max(highest, score[c])
@@ -48,7 +48,7 @@ def add_answer(score, share, probability):
 
 @inner
 def find_bin(cuts, first, end, x):
-    """Number of cuts below x among the ascending ``cuts[first:end]``."""
+    """Return the number of cuts below x among the ascending ``cuts[first:end]``."""
     low, high = first, end
     while low < high:
         middle = (low + high) // 2

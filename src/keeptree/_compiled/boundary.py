@@ -1,9 +1,9 @@
-"""Run a tree program: squared distances of row blocks to the regions of every class.
+"""Run a tree program: squared distances of blocks of rows to the regions of every class.
 
-The program is a list of steps (``keeptree.geometry.program``). A step adds to the squared distance
-of a node's box what the tighter bound of a child costs, for both children of a numeric test at
-once, and either keeps the sum in a slot (the child is tested further) or takes the minimum of the
-child's class. Nothing branches on a row's values, so the compiler vectorises over the rows.
+The program is a list of steps (``keeptree.geometry.program``). A step adds the cost of a child's
+tighter bound to the squared distance of its node's box, for both children of a numeric test at
+once. It stores the sum in a slot if the child is tested further; otherwise it updates the minimum
+of the child's class. Nothing branches on a row's values, so the compiler vectorises over the rows.
 """
 
 import numpy as np
@@ -23,21 +23,21 @@ from keeptree._compiled.program import (
     SingleProgram,
 )
 
-BLOCK = 512  # rows; enough that what a step costs once per block hardly counts
+BLOCK = 512  # rows; enough to make the fixed cost of a step per block negligible
 
-TILE = 1024  # numbers that are read at once
+TILE = 1024  # numbers read at once
 
 LINE = 8  # numbers of X in a cache line
-AHEAD = 8 * LINE  # numbers of the next block that each step asks for
+AHEAD = 8 * LINE  # numbers of the next block that each step prefetches
 
 
 @inlined
 def _add_above(squared, gap, width, scale, bounded, zero, two):
-    """The squared distance with what an upper bound ``gap`` below the value adds to it.
+    """Add the cost of an upper bound that lies ``gap`` below the value to a squared distance.
 
-    If it has moved in by ``width`` (scaled) the square of the old gap is taken off: a difference of
-    squares as a product of sums of one sign, so nothing cancels and inside it is exactly 0. A
-    missing value, NaN, adds 0.
+    If the bound has moved inward by ``width`` (scaled), the square of the old gap is subtracted: a
+    difference of squares written as a product of sums of one sign, so nothing cancels and the
+    result inside is exactly 0. A missing value (NaN) adds 0.
     """
     gap = gap if gap > zero else zero
     if scale is not None:
@@ -50,7 +50,7 @@ def _add_above(squared, gap, width, scale, bounded, zero, two):
 
 @inlined
 def _add_below(squared, gap, width, scale, bounded, zero, two):
-    """The same for a lower bound: gap and width are negative."""
+    """``_add_above`` for a lower bound: gap and width are negative."""
     gap = gap if gap < zero else zero
     if scale is not None:
         gap *= scale
@@ -62,13 +62,13 @@ def _add_below(squared, gap, width, scale, bounded, zero, two):
 
 @inlined
 def _nearer(squared, mask, region, best):
-    """The smaller of ``best`` and a squared distance with its region in the low mantissa bits.
+    """Return the smaller of ``best`` and a squared distance with its region in the low bits.
 
-    The idle ``abs`` (nothing is negative) keeps the compiler from storing on a condition only,
-    which it cannot vectorise.
+    The redundant ``abs`` (nothing is negative) keeps the compiler from emitting a conditional
+    store, which it cannot vectorise.
     """
     if mask is not None:
-        # With no bits to spare (mask -1) this is the squared distance itself.
+        # With no spare bits (mask -1) this is the squared distance itself.
         bits = (np.float64(squared).view(np.int64) & mask) | (region & ~mask)
         squared = np.int64(bits).view(np.float64)
     return abs(squared if squared < best else best)
@@ -76,7 +76,7 @@ def _nearer(squared, mask, region, best):
 
 @inlined
 def _split(bounded, left_region, right_region, block, slots, best, step, numbers, scale, mask):
-    """Both children of a numeric test; the first three arguments are constants."""
+    """Process both children of a numeric test; the first three arguments are constants."""
     zero, two = block.dtype.type(0), block.dtype.type(2)
     _, k, source, left, right, left_id, right_id, _ = step
     t, left_width, right_width = numbers
@@ -96,7 +96,7 @@ def _split(bounded, left_region, right_region, block, slots, best, step, numbers
 
 @inner
 def _run(steps, bounds, table, weighted, mask, block, slots, best, ahead):
-    """Run every step of a program on one block of rows; meanwhile ``ahead`` comes from memory."""
+    """Run every step of a program on one block of rows, while ``ahead`` is prefetched."""
     slots[0, :] = 0
     best[:, :] = np.inf
     for e in range(len(steps)):
@@ -135,7 +135,7 @@ def _run(steps, bounds, table, weighted, mask, block, slots, best, ahead):
 
 @inlined
 def _floor(squared, mask):
-    """The least that a region at this squared distance can have in ``best``."""
+    """The smallest entry in ``best`` that a region at this squared distance can have."""
     if mask is None:
         return squared
     return np.int64(np.float64(squared).view(np.int64) & mask).view(np.float64)
@@ -143,7 +143,7 @@ def _floor(squared, mask):
 
 @inlined
 def _farthest(best, j, classes, foreign):
-    """From where on nothing matters to row j: the farthest class, or the nearest but its own."""
+    """Squared distance beyond which no region can change the result of row j."""
     nearest = farthest = best[classes[0], j]
     second = best.dtype.type(np.inf)
     for c in range(1, len(classes)):
@@ -157,13 +157,13 @@ def _farthest(best, j, classes, foreign):
 
 @inner
 def _search(steps, bounds, table, links, classes, foreign, weighted, mask, block, stack, due, best):
-    """The same as ``_run``, row by row, without the sub-trees that lie too far: for large trees.
+    """Do the same as ``_run`` row by row, skipping subtrees that are too far away: for large trees.
 
-    A squared distance only grows on the way down, so below a node that is farther than the nearest
-    regions found nothing can change: the result is that of ``_run`` to the last bit. ``links`` has
-    for each step those of its children (a nominal step: of its child, and the next one of the same
-    test), -1 for a region or none. ``foreign``: only the nearest region of another class is asked
-    for.
+    A squared distance only grows on the way down, so nothing changes below a node that is farther
+    away than the nearest regions found: the result equals that of ``_run`` to the last bit.
+    ``links`` holds the steps of the children of each step (for a nominal step: the step of its
+    child, and the next step of the same test), -1 for a region or none. ``foreign``: only the
+    nearest region of another class is needed.
     """
     zero, two = block.dtype.type(0), block.dtype.type(2)
     best[:, :] = np.inf
@@ -200,13 +200,13 @@ def _search(steps, bounds, table, links, classes, foreign, weighted, mask, block
 
 @inner
 def _fill_signed(best, n_classes, m, out):
-    """Algebraic distances of a block: of the first of two classes, or of all."""
+    """Fill the algebraic distances of a block, for the first of two classes or for all classes."""
     zero, infinite = best.dtype.type(0), best.dtype.type(np.inf)
     if n_classes == 2:
         for j in range(m):
             out[j] = np.sqrt(best[0, j]) - np.sqrt(best[1, j])
         return
-    # Class by class, not row by row: so the compiler vectorises over the rows.
+    # Class by class, not row by row, so that the compiler vectorises over the rows.
     nearest, second = np.full((2, BLOCK), infinite, dtype=best.dtype)
     for c in range(n_classes):
         for j in range(BLOCK):
@@ -225,10 +225,11 @@ def _fill_signed(best, n_classes, m, out):
 
 @inlined
 def _choose(best, n_classes, j, mask, own, wanted):
-    """A row's own class and its nearest region of the wanted class, any other if that is negative.
+    """Return a row's own class and its nearest region of the wanted class (negative: any other).
 
-    A negative ``own`` is found if the row touches the regions of one class only; if it touches
-    several and wants any other it stays undecided. Region -1: there is none, or none is needed.
+    A negative ``own`` is determined if the row touches regions of only one class; if it touches
+    several classes and any other class is wanted, it stays undecided. Region -1 means that there is
+    none, or that none is needed.
     """
     if own < 0:
         touched = 0
@@ -244,14 +245,14 @@ def _choose(best, n_classes, j, mask, own, wanted):
         for c in range(n_classes):
             other = np.inf if c == own else best[c, j]
             nearest = other if other < nearest else nearest
-    # Numbers begin at 1, so that 0 is less than any region that a row touches.
+    # Region numbers start at 1, so 0 is less than any region that a row touches.
     region = (np.float64(nearest).view(np.int64) & ~mask) - 1 if nearest < np.inf else int64(-1)
     return own, region
 
 
 @inner
 def _fill_regions(best, n_classes, first, m, mask, nearest):
-    """Own classes and nearest regions of a block of rows."""
+    """Fill own classes and nearest regions of a block of rows."""
     own, wanted, region = nearest  # once: for each row it would cost more than the work itself
     for j in range(m):
         i = first + j
@@ -270,14 +271,14 @@ def _run_program(
     out: Out(float64, 1),
     nearest: NearestRegions,
 ):
-    """Run a program on rows; returns the flags of what it saw, NaN or infinite.
+    """Run a program on rows; return flags for NaN and infinite values.
 
-    If ``out`` is not empty it is filled with the class-algebraic distances: row by row those to all
-    classes, or only to the first if there are two. Otherwise ``nearest`` is filled: the row's own
-    class and its nearest region of the class wanted, which is read. Squared distances are compared
-    without the bits outside ``mask``, and of equal ones the region that is first in preorder is
-    taken, however the program is ordered. The links, if there are some, are searched instead of
-    running every step, if ``foreign`` only for the nearest region of another class.
+    If ``out`` is not empty, it is filled with class-algebraic distances, row by row: to all
+    classes, or only to the first if there are two. Otherwise ``nearest`` is filled with the row's
+    own class and its nearest region of the class wanted (an input). Squared distances are compared
+    without the bits outside ``mask``; of equal ones, the region that is first in preorder is taken,
+    whatever the order of the program. If there are links, they are searched instead of running
+    every step; with ``foreign``, only for the nearest region of another class.
     """
     flat, row_step, column_step, start, stop = rows
     columns, rest, single, frame, limit = program[:5]

@@ -1,14 +1,14 @@
-"""Move rows into boxes: what it costs, by which test, and where they end up.
+"""Move rows into boxes: the cost, the test that is crossed, and the new place.
 
-A box is a run of sides (``keeptree.geometry.boxes``), one for each attribute it bounds. Every side
-and every rule concerns one attribute, so the cheapest point of a box has in each coordinate the
-cheapest value allowed there, and the squared costs add up.
+A box is a sequence of sides (``keeptree.geometry.boxes``), one for each attribute that it bounds.
+Every side and every rule concerns one attribute, so each coordinate of the cheapest point in a box
+is the cheapest value allowed there, and the squared costs add up.
 
-Without rules a number costs its distance to the closure of the side (to the threshold), with rules
-its way to the nearest allowed number that the model puts inside. ``rules`` has for each attribute
-the least and the largest value allowed, whether it may rise, whether it may fall, the step (0: any
-number), its inverse if that is a whole number (else 0), and the first and last place of its list of
-values in ``values``; it has no rows if there are none.
+Without rules, the cost of a number is its distance to the closure of the side (to the threshold);
+with rules, its distance to the nearest allowed number that the model puts inside. ``rules`` has one
+row for each attribute, or none: the least and the largest value allowed, whether it may rise,
+whether it may fall, the step (0: any number), the inverse of the step if that is a whole number
+(else 0), and the first and last place of its list of values in ``values``.
 """
 
 from typing import NamedTuple
@@ -19,20 +19,21 @@ from numpy import float64, int64
 from keeptree._compiled.declare import In, Out, entry, inlined, inner
 from keeptree._compiled.program import LARGEST_SINGLE, Rows
 
-LARGEST_MOVE = 1e150  # squares, added over any number of attributes, stay finite
+LARGEST_MOVE = 1e150  # the sum of squares over any number of attributes stays finite
 ANY_NUMBER = np.iinfo(np.int64).max  # of changes
 
 LEAST, MOST, RISE, FALL, STEP, INVERSE, FIRST, LAST = range(8)  # columns of the rules
 
 
 class PricedBoxes(NamedTuple):
-    """Boxes, and what it costs to enter them; box r has the sides ``start[r]`` to ``start[r + 1]``.
+    """Boxes and the cost of entering them; box r has the sides ``start[r]`` to ``start[r + 1]``.
 
-    A number is inside above ``lower`` and not above ``upper``: as the model compares, from ``low``
-    to ``high``; ``factor`` is what a unit costs. A nominal side has NaN there and a ``table``, else
-    negative: to a category, and to a missing value after the last of ``n_codes``, it costs
-    ``cost[table + code]`` to become ``becomes[table + code]``, which is itself where nothing has to
-    change; ``failed[table + code]`` is the test that asks for it.
+    A number is inside if it is above ``lower`` and not above ``upper``; among the numbers that the
+    model compares, these are ``low`` to ``high``. ``factor`` is the cost of one unit. A nominal
+    side has NaN there and a non-negative ``table``: changing a category, or a missing value after
+    the last of ``n_codes``, into ``becomes[table + code]`` costs ``cost[table + code]``; a category
+    that need not change becomes itself. ``failed[table + code]`` is the test that requires the
+    change.
     """
 
     label: In(int64, 1, "C")
@@ -43,7 +44,7 @@ class PricedBoxes(NamedTuple):
     low: In(float64, 1, "C")
     high: In(float64, 1, "C")
     factor: In(float64, 1, "C")
-    tests: In(int64, 2, "C")  # of the lower bounds, and of the upper ones
+    tests: In(int64, 2, "C")  # tests of the lower bounds, and of the upper bounds
     table: In(int64, 1, "C")
     n_codes: In(int64, 1, "C")
     cost: In(float64, 1, "C")
@@ -53,7 +54,7 @@ class PricedBoxes(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a change may do: a row for each attribute, and the lists of values."""
+    """Which changes are allowed: a row for each attribute, and the lists of values."""
 
     columns: In(float64, 2, "C")
     values: In(float64, 1, "C")
@@ -70,19 +71,19 @@ def compared(value, single):
 
 @inner
 def _multiple(k, rule):
-    """The k-th multiple of a step; 0.3 rather than 3 * 0.1 if the step is 1/10."""
+    """The k-th multiple of a step, for a step of 1/10 as 3 / 10 rather than 3 * 0.1."""
     return k / rule[INVERSE] if rule[INVERSE] > 0 else k * rule[STEP]
 
 
 @inner
 def _closest_value(value, low, high, rule, values, single):
-    """Value nearest to ``value``, which lies outside, that is inside and allowed; NaN for none."""
+    """The allowed value inside that is nearest to ``value``, which lies outside; NaN for none."""
     rising = compared(value, single) < low
     if rule[RISE if rising else FALL] == 0.0:
         return np.nan
     sign = 1.0 if rising else -1.0
-    # The end to reach first. Rounded to float32 the limit itself may be inside, though the
-    # least float32 inside is beyond it.
+    # The nearer end. The limit itself may round to a float32 inside, even if the least float32
+    # inside lies beyond it.
     edge = max(low, rule[LEAST]) if rising else min(high, rule[MOST])
     chosen = np.nan
     if rule[STEP] > 0.0:
@@ -111,8 +112,8 @@ def _closest_value(value, low, high, rule, values, single):
 def _price_box(row, r, boxes, rules, most_changes, limit):
     """(Squared cost, number of changes) of bringing a row into box r under rules.
 
-    The cost is infinite if the rules forbid it, if it is not below ``limit``, or if there are more
-    than ``most_changes``. The row has all the values that the box asks for.
+    The cost is infinite if the rules forbid the change, if the cost is not below ``limit``, or if
+    there are more than ``most_changes``. No value that the box bounds is missing in the row.
     """
     # Once: taking an array out of the boxes for each side would cost more than the work itself.
     start, feature, low, high = boxes.start, boxes.feature, boxes.low, boxes.high
@@ -151,10 +152,10 @@ def find_cheapest(
     cost: Out(float64, 1),
     n_changes: Out(int64, 1),
 ):
-    """Fill box (-1 for none), squared cost and number of changes of the cheapest allowed change.
+    """Fill box (-1 for none), squared cost and number of changes of each cheapest allowed change.
 
-    A box counts if it has the class ``wanted[i]``, or if that is negative another than ``own[i]``.
-    Equal costs: fewer changes, then the first box.
+    A box counts if its class is ``wanted[i]`` or, if that is negative, differs from ``own[i]``. Of
+    equal costs, fewer changes win, then the first box.
     """
     label = boxes.label
     for i in range(len(rows)):
@@ -184,10 +185,10 @@ def price_boxes(
 
 @inlined
 def _outside(flat, at, column_step, first, n, feature, lower, upper, factor, single):
-    """How far a row lies outside a box: the sum of squares, the largest move, the first as large.
+    """How far a row lies outside a box: sum of squares, largest move, and its first coordinate.
 
-    NaN if a coordinate is nominal or missing. Which coordinates lie outside is different for every
-    row, hence a loop without a branch.
+    NaN if a coordinate is nominal or missing. The loop has no branch, because different rows lie
+    outside in different coordinates.
     """
     total, largest, chosen = 0.0, -1.0, np.uint64(first)
     for e in range(np.uint64(first), np.uint64(first + n)):
@@ -206,9 +207,9 @@ def _outside(flat, at, column_step, first, n, feature, lower, upper, factor, sin
 
 @inner
 def _project_side(value, e, boxes, fill):
-    """How far a value lies outside side e, negative if it does not, and the test that asks for it.
+    """How far a value lies outside side e (negative if inside), and the test that requires it.
 
-    A missing value is given a place only if ``fill``.
+    A missing value is filled in only if ``fill``.
     """
     table, upper, missing = boxes.table[e], boxes.upper[e], np.isnan(value)
     if missing and not fill:
@@ -254,8 +255,8 @@ def project_rows(
 ):
     """Fill the distances of rows to their boxes, and the separators.
 
-    A row without a box has its place already if the class wanted is its own; else there is none.
-    Missing values are given a place only if ``fill``.
+    A row without a box stays if the class wanted is its own; otherwise no box exists. Missing
+    values are filled in only if ``fill``.
     """
     flat, row_step, column_step, first, last = rows
     # Once: taking an array out of the boxes for each row would cost more than the work itself.
@@ -276,7 +277,7 @@ def project_rows(
             value = flat[at + feature[e] * column_step]
             if single:
                 value = float64(np.float32(value))
-            # An index: a branch would be a toss-up.
+            # An index, because a branch would be unpredictable.
             separator[i] = tests[int64(value > lower[e]), e]
         else:  # nominal, missing or huge values, or the row touches the box
             total, separator[i] = _project_carefully(flat[at::column_step], box[i], boxes, fill)
@@ -285,7 +286,7 @@ def project_rows(
 
 @inlined
 def _place(value, low, high, single):
-    """Where a number moves to, without a branch; it stays if it or the side is NaN."""
+    """Where a number moves to, without a branch; it stays if the number or the side is NaN."""
     at = compared(value, single)
     place = high if at > high else value
     return low if at < low else place
@@ -300,11 +301,11 @@ def move_rows(
     fill: bool,
     out: Out(float64, 2),
 ):
-    """Copy rows, moved into their boxes; a negative box: the row stays.
+    """Copy rows and move them into their boxes; rows with box -1 stay.
 
-    Missing values are given a place only if ``fill``. The places of numbers are such that the model
-    puts them inside: the largest number not above a bound, the smallest above it. Not in place: the
-    compiler would store on a condition only, and which coordinates move is a toss-up.
+    Missing values are filled in only if ``fill``. Numbers move to where the model puts them inside:
+    to the largest number not above a bound, or to the smallest above it. The rows are not changed
+    in place: that would need conditional stores, and which coordinates move is unpredictable.
     """
     start, feature, low, high = boxes.start, boxes.feature, boxes.low, boxes.high
     table, n_codes, becomes, single = boxes.table, boxes.n_codes, boxes.becomes, boxes.single

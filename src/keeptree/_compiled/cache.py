@@ -1,9 +1,9 @@
-"""Machine code that numba compiled in a checkout, kept in files for the next process.
+"""Files that keep the machine code compiled by numba in a checkout for the next process.
 
-numba's own cache notices changes of a function's own file only, keeps an index that two processes
-can damage (numba issue 10434), and fails where nothing can be written. Here each compiled function
-is one file, whose name contains a fingerprint of every source file the function is built from, and
-which holds a digest of its content: a file that is truncated or was damaged counts as absent.
+numba's own cache notices only changes of a function's own file, keeps an index that two processes
+can damage (numba issue 10434), and fails where nothing can be written. Here, each compiled function
+is one file. Its name contains a fingerprint of all source files that the function is built from,
+and the file starts with a digest of its content: a truncated or damaged file counts as absent.
 """
 
 import os
@@ -23,18 +23,18 @@ from numba.core.serialize import dumps
 from keeptree._compiled.native import HERE, source_digest
 
 _SUFFIX = f".{sys.implementation.cache_tag}.machinecode"
-_KEPT = 30 * 24 * 3600  # seconds that a file is kept at least
+_KEPT = 30 * 24 * 3600  # seconds for which a file is kept at least
 
 
 class FileCache(NullCache):
-    """The cache of one entry, in numba's interface."""
+    """The cache of one entry, with numba's interface."""
 
     def __init__(self, entry):
         self.name = entry.name
         self.sources = source_digest(entry.function.__module__.rpartition(".")[2])
 
     def load_overload(self, sig, target_context):
-        """Return the compiled function, or None if there is no sound file of it."""
+        """Return the compiled function, or None if there is no intact file of it."""
         target_context.refresh()
         for path in self._paths(sig, target_context):
             try:
@@ -42,14 +42,14 @@ class FileCache(NullCache):
                 if sha256(data[32:]).digest() == data[:32]:
                     payload = pickle.loads(data[32:])
                     return CompileResultCacheImpl.rebuild(None, target_context, payload)
-            except Exception:  # whatever is wrong with a file, the function can be compiled
+            except Exception:  # whatever is wrong with a file, the function can be compiled again
                 continue
         return None
 
     def save_overload(self, sig, data):
-        """Write a compiled function; where that is impossible the next process compiles again."""
+        """Write a compiled function; if that is impossible, the next process compiles it again."""
         if data.library.has_dynamic_globals or data.lifted:
-            return  # it refers to what only this process has
+            return  # it refers to objects of this process
         payload = dumps(CompileResultCacheImpl.reduce(None, data))
         for path in self._paths(sig, data.target_context):
             try:
@@ -60,11 +60,11 @@ class FileCache(NullCache):
             return
 
     def is_filled(self, sig, target_context):
-        """Whether there is a file of the function, sound or not."""
+        """Return whether there is a file of the function, intact or not."""
         return any(path.exists() for path in self._paths(sig, target_context))
 
     def _paths(self, sig, target_context):
-        """Where the function may be, the first place first."""
+        """Paths at which the function may be stored, in order."""
         machine = target_context.codegen().magic_tuple()
         fits = repr((self.sources, numba.__version__, str(sig), machine))
         name = f"{self.name}.{sha256(fits.encode()).hexdigest()[:24]}{_SUFFIX}"
@@ -73,9 +73,9 @@ class FileCache(NullCache):
 
 @cache
 def cache_folders():
-    """Return the folder beside the sources, the user's and a temporary one, as far as they exist.
+    """Return the cache folders: beside the sources, in the user's cache, and a temporary one.
 
-    Files are read from all of them and written to the first that can be written, if there is one.
+    Files are read from all of them and written to the first that is writeable, if any.
     """
     folders = [HERE / "__pycache__"]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -85,15 +85,15 @@ def cache_folders():
         user = os.getuid() if hasattr(os, "getuid") else "user"
         folders.append(Path(tempfile.gettempdir()) / f"keeptree-{user}")
     except OSError:
-        pass  # there is no temporary folder either
+        pass  # there is no temporary folder
     return folders
 
 
 def _is_trusted(folder):
-    """Whether no other user can put files into a folder: reading a cached file runs what it holds.
+    """Whether only this user can add files to a folder: reading a cached file runs its content.
 
-    The folder beside the sources is as trustworthy as the sources. Another one that does not exist
-    yet is made for this user alone.
+    The folder beside the sources is as trustworthy as the sources. Any other folder that does not
+    exist yet is created for this user alone.
     """
     if folder.parent == HERE or not hasattr(os, "getuid"):
         return True
@@ -108,7 +108,7 @@ def _is_trusted(folder):
 
 
 def _write(path, data):
-    """Write a file that is complete or not there."""
+    """Write a file completely or not at all."""
     path.parent.mkdir(exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent)
     try:
@@ -122,7 +122,7 @@ def _write(path, data):
 
 
 def _remove_old(folder):
-    """Remove files older than a month: their sources have changed since, or are compiled again."""
+    """Remove files older than a month: their sources have changed, or they are compiled again."""
     oldest = time.time() - _KEPT
     for path in folder.glob(f"*{_SUFFIX}"):
         if path.stat().st_mtime < oldest:

@@ -1,7 +1,7 @@
-"""Spread of the columns of a matrix, block of rows after block: range, sums and squares.
+"""Spread of the columns of a matrix, computed block by block: range, sums and squares.
 
-Missing values do not count, nor do rows of weight 0. The loops run along the rows, where the
-numbers lie one after the other, so the compiler vectorises over the columns.
+Missing values and rows of weight 0 do not count. The loops run along the rows, which are contiguous
+in memory, so the compiler vectorises over the columns.
 """
 
 from numpy import float64
@@ -17,7 +17,7 @@ def add_range(
     least: Out(float64, 1),
     largest: Out(float64, 1),
 ):
-    """Add the rows to the weight of the known values, the least and the largest of each column."""
+    """Update the weight of the known values, the minimum and the maximum of each column."""
     for i in range(len(X)):
         w = weight[i]
         if w == 0.0:
@@ -36,7 +36,7 @@ def add_sum(
     factor: In(float64, 1, "C"),
     total: Out(float64, 1),
 ):
-    """Add the weighted values times ``factor`` to the total of each column."""
+    """Add the weighted values, multiplied by ``factor``, to the total of each column."""
     for i in range(len(X)):
         w = weight[i]
         if w == 0.0:
@@ -54,7 +54,7 @@ def add_squares(
     mean: In(float64, 1, "C"),
     squares: Out(float64, 1),
 ):
-    """Add the weighted squares of the values times ``factor``, less their mean."""
+    """Add the weighted squares of the deviations from the mean of the values times ``factor``."""
     for i in range(len(X)):
         w = weight[i]
         if w == 0.0:

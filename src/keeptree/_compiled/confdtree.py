@@ -1,4 +1,4 @@
-"""Walk rows up a tree as ConfDTree does: leave alone, take alternative routes, or fine."""
+"""Walk rows up a tree as ConfDTree does: accept, take alternative routes, or impose a fine."""
 
 from functools import partial
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from keeptree._compiled.kinds import NUMERIC
 # What happened at a node, as walk_rows records it.
 UNVISITED, AT_LEAF, NO_PART, OFF, MISSING, NO_INTERVAL, KEPT, REROUTED, FINED = range(9)
 
-# Few wide arrays: the time numba needs grows with the number of arrays that are passed on.
-# Columns of ``steps`` (one row more than nodes, so that a node's children end where the next's
-# begin), of ``shape``, of ``rules`` for each node and class, and rows of ``fines``.
+# Few wide arrays, because numba's compile time grows with the number of arrays passed on. Columns
+# of ``steps`` (one row more than there are nodes, so that a node's children end where those of the
+# next begin), of ``shape``, of ``rules`` for each node and class, and rows of ``fines``.
 KIND, FEATURE, CHILDREN, CATEGORIES, WHEN_MISSING, TAKES_PART = range(6)
 THRESHOLD, SHARE = range(2)
 LOW, HIGH, LOW_OTHER, HIGH_OTHER, ROUTE_WEIGHT, PRESENT = range(6)
@@ -23,14 +23,14 @@ FINE, RECEIVES = range(2)
 NODE, STATE, TAKEN, FOLLOWING = range(4)
 
 ONE, ONE_MISSING, SHARED, ALTERNATIVES = range(4)  # how the children of a node are followed
-TIE = 1e-12  # equal probabilities that were added up in another order stay equal
+TIE = 1e-12  # equal probabilities stay equal if they were added up in another order
 
-# What is called at every node is inlined: numba counts references of all arrays at each call.
+# Functions called at every node are inlined, because numba counts references at each call.
 inlined = partial(inner, inline="always")
 
 
 class Program(NamedTuple):
-    """A tree with what ConfDTree knows of it; `keeptree.probability.confdtree_walk` makes it."""
+    """A tree with ConfDTree's statistics; `keeptree.probability.confdtree_walk` creates it."""
 
     steps: In(int64, 2, "C")  # by node: kind, feature, first child, categories, missing, takes part
     links: In(int64, 1, "C")  # the children of all nodes, then the child of each category
@@ -38,16 +38,16 @@ class Program(NamedTuple):
     leaf_value: In(float64, 2, "C")
     rules: In(float64, 3, "C")  # by node and class
     characteristic: In(uint8, 2, "C")  # by category and class
-    fines: In(float64, 2, "C")  # by class: the fine, what it receives of others
+    fines: In(float64, 2, "C")  # by class: its fine, and what it receives from others
     declared: In(int64, 1, "C")  # the classes in the order in which ties are decided
-    to_all: bool  # whether the class that is fined receives a part of it
+    to_all: bool  # whether the class that is fined receives a part of the fine
     single: bool  # whether values are rounded to float32 before they are compared
     levels: int
 
 
 @inlined
 def leading_class(p, declared):
-    """Index of the largest probability, the first declared of ties."""
+    """Return the index of the largest probability, the first declared of ties."""
     largest = p[0]
     for c in range(1, len(p)):
         largest = max(largest, p[c])
@@ -59,9 +59,9 @@ def leading_class(p, declared):
 
 @inlined
 def judge_node(value, node, leader, program, alternative, depth):
-    """What the intervals of a node say of a value; marks the ``alternative`` classes.
+    """Compare a value with the confidence intervals of a node; mark the ``alternative`` classes.
 
-    Of a category, bit 0 of ``characteristic`` says that it is usual in a class, bit 1 the same by
+    For a category, bit 0 of ``characteristic`` marks it as usual in a class, and bit 1 as usual by
     the narrower measure of the other classes.
     """
     steps, rules, characteristic = program.steps, program.rules, program.characteristic
@@ -105,7 +105,7 @@ def impose_fine(p, node, leader, program):
 
 @inner
 def child_weight(child, shared, program, alternative, depth):
-    """Weight of a child: its share of a missing value, or the sum over alternative classes."""
+    """Return a child's share of a missing value, or its sum over the alternative classes."""
     if shared:
         return program.shape[child, SHARE]
     weight = 0.0
@@ -117,7 +117,7 @@ def child_weight(child, shared, program, alternative, depth):
 
 @inner
 def next_child(at, depth, path, program, alternative):
-    """Position of the next child, from ``at`` on, with some weight and not yet followed."""
+    """Return the next child, from position ``at``, that has weight and was not followed yet."""
     shared = path[STATE, depth] == SHARED
     while at < program.steps[path[NODE, depth] + 1, CHILDREN]:
         child = program.links[at]
@@ -130,7 +130,7 @@ def next_child(at, depth, path, program, alternative):
 
 @inlined
 def add_prediction(p, weight, mixture, depth):
-    """Add a child's prediction to the mixture of its parent; the last column has the weights."""
+    """Add a child's prediction to the mixture of its parent; the last column holds the weights."""
     for c in range(len(p)):
         mixture[depth, c] += weight * p[c]
     mixture[depth, len(p)] += weight
@@ -138,7 +138,7 @@ def add_prediction(p, weight, mixture, depth):
 
 @inner
 def go_down(X, i, node, depth, off, program, path, mixture, alternative):
-    """Follow row i from a node to a leaf; return the leaf, its depth and where the method is off.
+    """Follow row i from a node to a leaf; return the leaf, its depth and ``off``.
 
     ``off`` is the depth of the first missing value: below it the method is not used.
     """
@@ -171,7 +171,7 @@ def go_down(X, i, node, depth, off, program, path, mixture, alternative):
 
 @inlined
 def check_node(X, i, p, leader, depth, program, path, mixture, alternative):
-    """Check one decision of the row; begin the alternative routes if that is the verdict."""
+    """Check one decision of the row; start the alternative routes if they are needed."""
     node = path[NODE, depth]
     if program.steps[node, TAKES_PART] == 0:
         return NO_PART
@@ -208,7 +208,7 @@ def follow_sibling(p, depth, program, path, mixture, alternative):
 
 @inlined
 def write_record(record, node, did, leader, p):
-    """Note what happened at a node, if there is a place to."""
+    """Record what happened at a node, if a record is kept."""
     if len(record):
         record[node, 0], record[node, 1] = did, leader
         for c in range(len(p)):
@@ -217,9 +217,9 @@ def write_record(record, node, did, leader, p):
 
 @inner
 def go_up(X, i, p, leader, depth, off, program, path, mixture, alternative, record):
-    """Check the decisions from a leaf towards the root, until another child must be followed.
+    """Check the decisions from a leaf towards the root until another child must be followed.
 
-    Returns that child (-1 at the root), its depth, where the method is off, the changes made.
+    Returns that child (-1 at the root), its depth, ``off`` and the number of changes made.
     """
     changed, sibling = 0, -1
     while depth > 0 and sibling < 0:
@@ -263,9 +263,9 @@ def walk_rows(
 ):
     """Fill ``out`` with the corrected probabilities of each row (Katz et al. 2012, Alg. 2).
 
-    ``tally[0]`` counts the nodes that changed a row and ``tally[1]`` the nodes it saw: each at most
-    once, since an alternative route reuses the prediction of the child followed first. ``record``,
-    of no or one row, see ``write_record``.
+    ``tally[0]`` counts the nodes that changed a row and ``tally[1]`` the nodes it passed; each
+    counts at most once, since an alternative route reuses the prediction of the child followed
+    first. ``record`` has one row or none, see ``write_record``.
     """
     n_classes, levels = out.shape[1], program.levels
     path = np.empty((4, levels), np.int64)

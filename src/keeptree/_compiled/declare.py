@@ -5,8 +5,8 @@
 NamedTuple class whose fields are annotated in the same way. :func:`inner` declares a function that
 only compiled functions call; numba infers its types.
 
-Where there is machine code built ahead of time nothing here imports numba, and an inner function
-stays the Python function that it is.
+If machine code was built ahead of time, nothing here imports numba, and an inner function stays a
+plain Python function.
 """
 
 from contextlib import nullcontext
@@ -27,16 +27,16 @@ def entry(function=None, *, name=None, **types):
     Parameters
     ----------
     function : function
-        Its annotated arguments are its signature. Compiled functions cannot call it.
+        Function whose annotated arguments are its signature. Compiled functions cannot call it.
     name : str, optional
-        Name of a variant; default that of the function.
+        Name of a variant; by default the name of the function.
     **types
-        Types of arguments in this variant, in place of the annotations.
+        Types of arguments in this variant, which replace the annotations.
 
     Returns
     -------
     door : function
-        Checks its arguments and calls the machine code.
+        Function that checks its arguments and calls the machine code.
     """
     if function is None:
         return partial(entry, name=name, **types)
@@ -60,11 +60,11 @@ def inner(function=None, **options):
     return compile_inner(function, **options)
 
 
-inlined = partial(inner, forceinline=True)  # constant arguments give a loop of its own
+inlined = partial(inner, forceinline=True)  # constant arguments give separate loops
 
 
 def _machine_code(declared):
-    """The function built ahead of time, else the one that numba compiles now or has cached."""
+    """The function built ahead of time, or else the one that numba compiles or has cached."""
     native = load_native()
     if native is not None:
         return getattr(native, declared.name)

@@ -1,8 +1,8 @@
-"""Ratio of two Gaussian sums over cases on a line: merge the cases, tabulate the curve, look it up.
+"""Ratio of two Gaussian sums over cases on a line: merge cases, tabulate the curve, look it up.
 
-A *run* stands for cases so close together that no distance at which they count tells them apart.
-It is a row (position; moments 0, 1, 2 of the weight; moments 0, 1, 2 of the class weight), the
-moments taken about the position in units of the bandwidth.
+A *run* represents cases so close together that no point at which they count can tell them apart. It
+is a row (position; moments 0, 1, 2 of the weight; moments 0, 1, 2 of the class weight), with
+moments about the position in units of the bandwidth.
 """
 
 import math
@@ -15,14 +15,14 @@ from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.elementary import log1p
 
 # Width of a run inside the data, in bandwidths; and, behind the last case before a gap, as a share
-# of the depth s: at distance d across the gap a case counts as exp(-s d / b²), so the runs that
-# still count there may be wide where s is large but must be single cases where s is small. A crowd
-# of 1e5 behind a lone last case counts until s d / b² = 11, hence so small a share.
+# of the depth s. At distance d across the gap a case counts as exp(-s d / b²), so runs that still
+# count there may be wide where s is large, but must be single cases where s is small. A cluster of
+# 1e5 cases behind a lone last case counts until s d / b² = 11, hence the small share.
 RUN = 1 / 64
 GRADING = 1 / 64
-# Share of the weight that may be neglected.
+# Share of the weight that can be neglected.
 NEGLIGIBLE = 1e-7
-# Misfit of half the pieces at the knots of the others; the pieces kept are then 16 times better.
+# Misfit of half the pieces at the knots of the others; the final pieces are 16 times better.
 MISFIT = 5e-5
 MOST_PIECES = 1 << 17
 
@@ -47,10 +47,10 @@ def fill_buckets(
     bucket: Out(int64, 1),
     sums: Out(float64, 2),
 ):
-    """Fill the bucket of each case, and add it to the sums of its bucket.
+    """Fill the bucket of each case and add the case to the sums of its bucket.
 
-    Buckets begin at ``low`` and are ``width`` wide, the ``share`` of a bandwidth. A row of ``sums``
-    is like a run about the middle of its bucket, but begins with the number of cases.
+    Buckets start at ``low`` and are ``width`` wide, a ``share`` of the bandwidth. A row of ``sums``
+    is like a run about the middle of its bucket, but starts with the number of cases.
     """
     for i in range(len(h)):
         place = (h[i] - low) / width
@@ -69,7 +69,7 @@ def fill_buckets(
 
 @entry
 def merge_close(runs: Out(float64, 2), bandwidth: float, member: Out(int64, 1)):
-    """Merge sorted runs in place; fill the run each row went to and return the number left."""
+    """Merge sorted runs in place; fill the run of each row and return the number of runs left."""
     kept, start, n = 0, 0, len(runs)
     while start < n:
         stop = start + 1
@@ -91,7 +91,7 @@ def merge_close(runs: Out(float64, 2), bandwidth: float, member: Out(int64, 1)):
 
 @inner
 def _merge_rows(runs, start, end, kept, bandwidth):
-    """Write the sum of the rows start..end-1, moments moved to the middle of their positions."""
+    """Write the sum of the rows start..end-1, with moments about the middle of their positions."""
     centre = 0.5 * runs[start, 0] + 0.5 * runs[end - 1, 0]
     for k in (1, 4):
         sum0 = sum1 = sum2 = 0.0
@@ -106,9 +106,9 @@ def _merge_rows(runs, start, end, kept, bandwidth):
 
 @inner
 def weigh_runs(h, runs, bandwidth, total):
-    """Class share at h and its slope per bandwidth, by log-sum-exp relative to the nearest run.
+    """Return the class share at h and its slope per bandwidth, by log-sum-exp from the nearest run.
 
-    Exponents are differences of squares in factored form, so they keep their digits far outside
+    Exponents are differences of squares in factored form, so they keep their precision far outside
     the data, where the squares themselves are equal.
     """
     left, right = -1, len(runs)
@@ -159,8 +159,8 @@ def tabulate_curve(
     """Cut the axis into cells and each cell into as many cubic pieces as the curve needs.
 
     Fills the first piece of each cell (and the end) and returns the coefficients of the pieces,
-    whose number only the curve can tell. Cells are one bandwidth wide from the first case on;
-    outside the data each is wider than its inner neighbour by e.
+    whose number depends on the curve. Cells are one bandwidth wide from the first case on; outside
+    the data, each is wider than its inner neighbour by a factor of e.
     """
     total = 0.0
     for i in range(len(runs)):
@@ -198,7 +198,7 @@ def _enlarge(rows, length):
 
 @inner
 def _sample_cell(runs, bandwidth, total, cell, edge, left, middle, right):
-    """Shares and slopes (per cell) at equal steps through a cell, doubled until they suffice."""
+    """Sample shares and slopes (per cell) at equal steps, doubled until they suffice."""
     count, knots = 1, np.empty((2, 2))
     knots[0, 0], knots[0, 1] = edge
     knots[1, 0], knots[1, 1] = _weigh_cell(runs, bandwidth, total, cell + 1.0, left, middle, right)
@@ -242,7 +242,8 @@ def _weigh_cell(runs, bandwidth, total, x, left, middle, right):
 def _find_misfit(knots):
     """Largest misfit of the cubics through every other knot, at the knots between them.
 
-    Slopes count too: a step exactly at a knot between has the right share there, by symmetry.
+    Slopes count too: if the curve steps exactly at such a knot, the share there is right by
+    symmetry.
     """
     worst, width = 0.0, 2 / (len(knots) - 1)
     for i in range(1, len(knots), 2):
@@ -255,7 +256,7 @@ def _find_misfit(knots):
 
 @inner
 def lookup_curve(h, curve, tables):
-    """Share at h (not NaN); `probability.density_gaussian.KernelTables` explains it."""
+    """Return the share at h (not NaN); `probability.density_gaussian.KernelTables` explains it."""
     axis, cell, piece, coefficient = tables
     x = (h - axis[curve, 0]) * axis[curve, 1]
     if x < 0.0:
@@ -289,7 +290,7 @@ def lookup_rows(
 
 @inner(inline="always")
 def _short_cut(axis, curve):
-    """Origin, scale, reach, pieces of a cell and first piece of the short cut of a curve."""
+    """Origin, scale, reach, pieces per cell and first piece of the short cut of a curve."""
     first = np.uint32(np.int32(axis[curve, 7]))
     return axis[curve, 0], axis[curve, 1], axis[curve, 5], axis[curve, 6], first
 
@@ -307,7 +308,7 @@ def fill_shares(curve, stride, offset, h, tables, out):
         x = (h[row] - origin) * scale
         if x >= 0.0 and x < reach:
             y = x * even
-            j = np.uint32(np.int32(y))  # unsigned: no check for an index from the end
+            j = np.uint32(np.int32(y))  # unsigned: no check for negative indices
             y -= j
             j += first
             p = coefficient[j, 2] + y * coefficient[j, 3]
@@ -345,9 +346,8 @@ def classify_many(
 ):
     """Fill class probabilities: each estimated class against the rest, the others by prior.
 
-    Row i is on the curve ``curve[i * stride]`` of each estimated class; each class has its curves
-    after those of the class before. A billionth of the prior keeps a row defined on which every
-    share is zero.
+    Row i uses the curve ``curve[i * stride]`` of each estimated class; the curves of the classes
+    follow one another. A billionth of the prior keeps the result defined where every share is zero.
     """
     step = len(tables.axis) // len(estimated)
     added = prior.copy()
@@ -377,7 +377,7 @@ def leave_out_gaussian(
     bandwidth: float,
     out: Out(float64, 1),
 ):
-    """Fill the share at each case from all the others: take it from its run, weigh, put it back."""
+    """Fill the leave-one-out share of each case: take it out of its run, weigh, put it back."""
     total = 0.0
     for i in range(len(runs)):
         total += runs[i, 1]

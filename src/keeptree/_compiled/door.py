@@ -1,8 +1,8 @@
 """The door to a compiled function: check the arguments, then call the machine code.
 
-Machine code trusts its arguments: a wrong type would read foreign memory. The checks of a function
-are written out as Python source from its signature, so that they cost about a tenth of a
-microsecond for each array and nothing else.
+Machine code trusts its arguments: a wrong type would make it read memory out of bounds. The checks
+of a function are generated as Python source from its signature, so that they cost only about a
+tenth of a microsecond per array.
 """
 
 from operator import index
@@ -12,7 +12,7 @@ import numpy as np
 
 from keeptree._compiled.signature import In, Out, fields_of
 
-# Type of a number, and what makes one of another number; a fraction is no whole number.
+# Type of a number, and how to convert another number to it; a fraction is not a whole number.
 _SCALARS = {
     int: ("int", "index"),
     float: ("float", "float"),
@@ -27,9 +27,9 @@ def make_door(entry, load):
     Parameters
     ----------
     entry : Entry
-        What to call.
+        The compiled function to call.
     load : callable
-        Returns the machine code; called when the function is first called.
+        Returns the machine code; called on the first call of the function.
     """
     arguments = ", ".join(entry.arguments)
     names = {"ndarray": np.ndarray, "index": index, "call": _first_call(load)}
@@ -45,7 +45,7 @@ def make_door(entry, load):
 
 
 def _first_call(load):
-    """Stand in for the machine code until it is called for the first time."""
+    """Stand in for the machine code until the first call."""
     lock = Lock()
 
     def call(*arguments):
@@ -58,7 +58,7 @@ def _first_call(load):
 
 
 def _check(name, label, kind, names):
-    """Lines of source that check the variable ``name``; ``names`` gains what they refer to."""
+    """Lines of source that check the variable ``name``; adds what they refer to to ``names``."""
     fields = fields_of(kind)
     if fields is not None:
         return _check_tuple(name, label, kind, fields, names)
@@ -96,7 +96,7 @@ def _check_array(name, label, kind, names):
 
 
 def _check_slowly(value, label, kind):
-    """Raise a TypeError unless the array is right after all: a subclass, or an equal dtype."""
+    """Raise a TypeError unless the array is valid after all: a subclass, or an equal dtype."""
     right = (
         isinstance(value, np.ndarray)
         and value.dtype == kind.dtype

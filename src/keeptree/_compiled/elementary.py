@@ -1,8 +1,8 @@
 """exp, log and log1p in plain arithmetic: the same bits on every processor, and vectorised.
 
-The C library's and NumPy's own differ in the last bit between processors. These round every step
-by itself, so only the order of the operations matters, and that is written down here. All are
-within 1.1 units in the last place.
+The versions of the C library and of NumPy differ in the last bit between processors. These
+functions round every step separately, so only the order of operations matters, and it is fixed
+here. All results are within 1.1 units in the last place.
 """
 
 import math
@@ -12,24 +12,24 @@ from numpy import float64, int64
 
 from keeptree._compiled.declare import inlined
 
-# Adding it rounds a number up to 2^51 to a whole one, which is then in the low bits of the sum.
+# Adding it rounds a number of up to 2^51 to an integer, which is then in the low bits of the sum.
 _WHOLE = 1.5 * 2.0**52
 _WHOLE_BITS = int(np.float64(_WHOLE).view(np.int64))
 _PER_LOG_2 = 1.0 / math.log(2.0)
-# log(2) as a sum: the first part ends in zeros, so that its product with an exponent is exact.
+# log(2) as a sum; the first part ends in zeros, so its product with an exponent is exact.
 _LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_LEAST_EXPONENT, _MOST_EXPONENT = -708.0, 709.0  # beyond them exp is 0 or infinite
+_LEAST_EXPONENT, _MOST_EXPONENT = -708.0, 709.0  # beyond these limits exp is 0 or infinite
 _HALF_ROOT_BITS = int(np.float64(math.sqrt(0.5)).view(np.int64))
 _TWO_52_BITS = int(np.float64(2.0**52).view(np.int64))
 
 
 @inlined
 def exp(x):
-    """Exponential of x; 0 below -708, infinite above 709."""
+    """Return the exponential of x; 0 below -708, infinite above 709."""
     bounded = min(max(x, _LEAST_EXPONENT), _MOST_EXPONENT)
     shifted = bounded * _PER_LOG_2 + _WHOLE
     k = shifted - _WHOLE
-    r = (bounded - k * _LOG_2_HIGH) - k * _LOG_2_LOW  # at most log(2) / 2 in size
+    r = (bounded - k * _LOG_2_HIGH) - k * _LOG_2_LOW  # at most log(2) / 2 in absolute value
     e = 1.0 / 6227020800.0  # the Taylor series, up to the 13th power
     e = e * r + 1.0 / 479001600.0
     e = e * r + 1.0 / 39916800.0
@@ -52,13 +52,13 @@ def exp(x):
 
 @inlined(error_model="numpy")
 def log(x):
-    """Natural logarithm of a positive number that is not subnormal; infinity stays infinity.
+    """Return the natural logarithm of a positive number that is not subnormal, or of infinity.
 
     As in fdlibm: x = 2^k (1 + f) with 1 + f from sqrt(1/2) to sqrt(2), and the series of
     log((1 + s) / (1 - s)) for s = f / (2 + f).
     """
     bits = float64(x).view(int64) - _HALF_ROOT_BITS
-    # As a float without a conversion, which most processors have for shorter integers only.
+    # As a float without a conversion, which most processors support only for shorter integers.
     k = int64(((bits >> 52) + 2048) | _TWO_52_BITS).view(float64) - (2.0**52 + 2048.0)
     f = int64((bits & 0xFFFFFFFFFFFFF) + _HALF_ROOT_BITS).view(float64) - 1.0
     s = f / (2.0 + f)
@@ -77,7 +77,7 @@ def log(x):
 
 @inlined(error_model="numpy")
 def log1p(x):
-    """log(1 + x) for x of at least 0, with the digits of a small x."""
+    """Return log(1 + x) for x >= 0, without losing the digits of a small x."""
     u = 1.0 + x
     lost = (x - (u - 1.0)) / u
     return log(u) + lost if x < math.inf else x

@@ -1,7 +1,7 @@
-"""Entries: the rows of nodes, each with the part of its weight that came there.
+"""Entries: the rows of nodes, each with the part of its weight that reached the node.
 
 A row whose value is missing at a test becomes one entry in every branch that has a share of the
-weight. The entries of several nodes lie behind one another; only the root's are sorted.
+weight. The entries of several nodes are stored one after another; only the root is sorted.
 """
 
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from keeptree._compiled.j48 import SMALL
 
 
 class Entries(NamedTuple):
-    """Entries of nodes, and those with a value in the order of each numeric column.
+    """Entries of nodes, and the order of those with a value in each numeric column.
 
-    ``order`` (numeric columns x entries) counts from the first entry of the node.
+    Positions in ``order`` (numeric columns x entries) are relative to the node's first entry.
     """
 
     row: In(int32, 1, "C")
@@ -25,7 +25,7 @@ class Entries(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A node to be divided: its entries, its branches, and how many entries lack a value."""
+    """A node to divide: its entries, its branches, and the number of entries without a value."""
 
     start: int
     size: int
@@ -35,11 +35,11 @@ class Part(NamedTuple):
 
 
 class Division(NamedTuple):
-    """Where entries go.
+    """The branches that entries go to.
 
-    ``branch`` of each entry counts from the node's first one; it is ``-1 - i`` for the i-th entry
-    of a node that has no value. ``share`` of the weight and first place (``to``, negative for
-    nowhere) are those of the branches.
+    ``branch`` of each entry is relative to the node's first branch; it is ``-1 - i`` for the i-th
+    entry without a value in a node. ``share`` of the weight and first place (``to``, negative for
+    nowhere) belong to the branches.
     """
 
     branch: np.ndarray
@@ -49,14 +49,14 @@ class Division(NamedTuple):
 
 @inner
 def start_entries(size, n_columns):
-    """Entries to be filled."""
+    """Return entries to be filled."""
     order = np.empty((n_columns, size), dtype=np.int32)
     return Entries(np.empty(size, dtype=np.int32), np.empty(size), order)
 
 
 @inner
 def share_unknown(first, number, known, n_unknown, share, size):
-    """Turn the weights of branches into shares; those with a share get the unknown entries too."""
+    """Turn weights of branches into shares; branches with a share get the unknown entries too."""
     for b in range(first, first + number):
         share[b] = share[b] / known if known >= SMALL else 1.0 / number
         if share[b] > SMALL:
@@ -65,16 +65,16 @@ def share_unknown(first, number, known, n_unknown, share, size):
 
 @inner
 def copy_entry(entries, e, share, new, at):
-    """Put an entry with part of its weight in its new place."""
+    """Copy an entry to its new place with a part of its weight."""
     new.row[at] = entries.row[e]
     new.weight[at] = entries.weight[e] * share
 
 
 @inner
 def divide_rows(entries, node, division, new, place):
-    """Copy the entries of a node, and fill the place of each in its branch.
+    """Copy the entries of a node and fill the place of each in its branch.
 
-    Returns the places of those without a value, by branch.
+    Returns the places of the entries without a value, by branch.
     """
     branch, share, to = division
     a, first, number = node.start, node.first_branch, node.n_branches
@@ -122,8 +122,8 @@ def divide_column(entries, s, n_known, node, division, new, place, copies, fille
 def divide_node(entries, known, i, node, division, new, new_known):
     """Copy the entries of a node to its branches, in order.
 
-    Line i of ``known`` counts the entries of the node with a value in each numeric column;
-    ``new_known`` gets the same of the branches.
+    Row i of ``known`` counts the entries of the node with a value in each numeric column;
+    ``new_known`` receives the same counts for the branches.
     """
     place = np.empty(node.size, dtype=np.int32)
     copies = divide_rows(entries, node, division, new, place)

@@ -1,6 +1,6 @@
 """Divide the entries of nodes among the branches of their tests.
 
-Branches are numbered through all nodes: those of node i are ``first[i]`` and the following.
+Branches are numbered across all nodes; those of node i start at ``first[i]``.
 """
 
 from typing import NamedTuple
@@ -24,11 +24,11 @@ from keeptree._compiled.j48 import MULTIWAY, ONE_AGAINST_REST, SMALL, may_split
 class Branches(NamedTuple):
     """Branches of nodes.
 
-    ``first``, ``category_start`` and ``n_unknown`` (entries without a value) are those of the
-    nodes, ``branch`` that of the entries (see ``Division``). ``counts`` (class weights), ``share``
-    and ``size`` of the branches are zeros before. ``to`` is where the entries of a branch that
-    will be split start in the next wave, -1 for a leaf. ``category_child[category_start[i] + k]``
-    is the branch of category k of node i.
+    ``first``, ``category_start`` and ``n_unknown`` (entries without a value) belong to the nodes,
+    ``branch`` to the entries (see ``Division``). ``counts`` (class weights), ``share`` and ``size``
+    of the branches start as zeros. ``to`` is where the entries of a branch that will be split start
+    in the next wave, -1 for a leaf. ``category_child[category_start[i] + k]`` is the branch of
+    category k of node i.
     """
 
     first: In(int64, 1, "C")
@@ -73,7 +73,7 @@ def read_branches(row, cell, s, a, m, n_classes, first, category_child, branch):
 
 @inner
 def weigh_branches(entries, label, a, m, first, number, branches):
-    """Fill class weights, share and number of entries of each branch; number the unknown entries.
+    """Fill class weights, share and size of each branch, and number the unknown entries.
 
     Returns the number of entries without a value.
     """
@@ -110,7 +110,7 @@ def assign_branches(
     may_grow: In(bool_, 1, "C"),
     branches: Branches,
 ):
-    """Find the branch of every entry; returns how many entries there are in branches that grow.
+    """Find the branch of every entry; return the number of entries in branches that grow.
 
     ``may_grow[i]``: whether the children of node i may be split.
     """
@@ -148,9 +148,9 @@ def divide_entries(
     branches: Branches,
     n_entries: int,
 ):
-    """Copy the entries of each branch b to ``to[b]``, in order; to nowhere if that is negative.
+    """Copy the entries of each branch b to ``to[b]``, in order; skip branches where it is negative.
 
-    Returns the fields of the ``n_entries`` new entries, and the number of those with a value by
+    Returns the fields of the ``n_entries`` new entries, and the number of entries with a value by
     branch and numeric column.
     """
     n_columns = len(entries.order)

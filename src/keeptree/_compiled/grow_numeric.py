@@ -1,13 +1,14 @@
-"""Grow a J48 tree on complete, unweighted numeric data: every column is sorted once.
+"""Grow a J48 tree on complete, unweighted numeric data, sorting every column only once.
 
 A column is a list of uint64 keys in the order of its values: ``group | row | class``. The rows of a
-node are one range of every list, and a split divides that range stably, so no node sorts again.
-Counts are whole numbers; their logarithms come from a table.
+node form one range of every list, and a split divides that range stably, so no node has to sort
+again. Counts are whole numbers; their logarithms come from a table.
 
-Groups stand for the rule that a cut needs ``u + 1e-5 < v``. A group starts at the first value that
-can be cut from the first one of the group before. Two values of one group can never be cut apart;
-values two or more apart in group number always can; for neighbouring numbers the values decide. A
-boundary that is clean for every pair advances the number by two, so values are rarely looked up.
+Groups implement the rule that a cut needs ``u + 1e-5 < v``. A group starts at the first value that
+can be separated from the first value of the previous group. Two values of one group can never be
+separated; values whose group numbers differ by two or more always can; if the numbers differ by
+one, the values decide. A boundary that separates every pair advances the number by two, so values
+are rarely looked up.
 """
 
 from typing import NamedTuple
@@ -28,15 +29,15 @@ from keeptree._compiled.j48 import (
 )
 from keeptree._compiled.midpoints import j48_midpoint
 
-MOST_MOVES = 8  # per row, before another sort is the better one
+MOST_MOVES = 8  # per row, before another sort is faster
 
 
 @entry
 def pack_values(value_bits: In(uint64, 1), row_bits: int, key: Out(uint64, 1)):
-    """Fill what sorts as the values do: their high bits, with the row in place of the low ones.
+    """Fill keys that sort like the values: their high bits, with the row in the low bits.
 
-    ``value_bits`` are float64 numbers seen as uint64. A much faster sort than that of row numbers;
-    :func:`fill_keys` puts values in order that differ in the low bits only.
+    ``value_bits`` are float64 numbers viewed as uint64. Sorting them is much faster than sorting
+    row numbers; :func:`fill_keys` then orders values that differ only in the low bits.
     """
     sign = uint64(1) << uint64(63)
     low = (uint64(1) << uint64(row_bits)) - uint64(1)
@@ -50,9 +51,9 @@ def pack_values(value_bits: In(uint64, 1), row_bits: int, key: Out(uint64, 1)):
 def fill_keys(
     value: In(float64, 1), label: In(int64, 1), row_bits: int, class_bits: int, key: Out(uint64, 1)
 ):
-    """Turn sorted keys of :func:`pack_values`, or row numbers by value, into a column's keys.
+    """Turn sorted keys of :func:`pack_values`, or rows sorted by value, into a column's keys.
 
-    Returns False, having done nothing useful, if too many values differ in the low bits only.
+    Returns False if too many values differ only in the low bits; the keys are then not usable.
     """
     n = len(key)
     row_mask = (uint64(1) << uint64(row_bits)) - uint64(1)
@@ -87,7 +88,7 @@ def fill_keys(
 
 
 class Layout(NamedTuple):
-    """Where group, row and class are in a key."""
+    """The positions of group, row and class in a key."""
 
     class_bits: int
     group_shift: int
@@ -96,7 +97,7 @@ class Layout(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Nodes as in a Shape; ``span`` is first row, end and level of each."""
+    """Nodes as in a Shape; ``span`` holds the first row, the end and the level of each."""
 
     feature: Out(int32, 1)
     threshold: Out(float64, 1)
@@ -106,7 +107,7 @@ class Grown(NamedTuple):
 
 
 class NumericOptions(NamedTuple):
-    """How to grow; ``table`` has x log2(x), or x^2, of whole numbers."""
+    """Options for growing; ``table`` holds x log2(x), or x^2, of whole numbers."""
 
     min_leaf: int
     max_depth: int
@@ -116,7 +117,7 @@ class NumericOptions(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Work space of the search: by column, and by class."""
+    """Work space of the search, by column and by class."""
 
     gain: np.ndarray
     ratio: np.ndarray
@@ -128,7 +129,7 @@ class Work(NamedTuple):
 
 @inner
 def key_layout(row_bits, class_bits):
-    """Layout of keys with so many bits for row and class."""
+    """Return the layout of keys with given numbers of bits for row and class."""
     row_mask = (uint64(1) << uint64(row_bits)) - uint64(1)
     class_mask = (uint64(1) << uint64(class_bits)) - uint64(1)
     return Layout(uint64(class_bits), uint64(row_bits + class_bits), row_mask, class_mask)
@@ -136,19 +137,19 @@ def key_layout(row_bits, class_bits):
 
 @inner
 def class_of(key, layout):
-    """Class in a key."""
+    """Return the class in a key."""
     return int64(key & layout.class_mask)
 
 
 @inner
 def row_of(key, layout):
-    """Row in a key."""
+    """Return the row in a key."""
     return int64((key >> layout.class_bits) & layout.row_mask)
 
 
 @inner
 def scan_cuts(key, value, f, a, b, layout, counts, node, side, options, work):
-    """Best cut of column f in the range a:b as (gain, position, number of candidates)."""
+    """Return the best cut of column f in the range a:b: (gain, position, number of candidates)."""
     table, gini = options.table, options.criterion == GINI
     left, right = work.left, work.right
     n = b - a
@@ -208,7 +209,7 @@ def scan_cuts(key, value, f, a, b, layout, counts, node, side, options, work):
 
 @inner
 def search_ranges(key, value, a, b, layout, counts, node, options, work):
-    """Best test of the range a:b as (column, position), column -1 for none."""
+    """Return the best test of the range a:b: (column, position), with column -1 for none."""
     gain, ratio, table = work.gain, work.ratio, options.table
     n = b - a
     side = least_side(n, counts.shape[1], options.min_leaf)
@@ -260,7 +261,7 @@ def divide_ranges(key, chosen, a, cut, b, layout, goes_left, keep_right, spare):
 
 @inner
 def add_node(grown, node, first, end, level, options):
-    """Start a node as a leaf of the rows ``first`` to ``end``; returns whether it may be split."""
+    """Start a node as a leaf of the rows ``first`` to ``end``; return whether it may be split."""
     grown.feature[node], grown.threshold[node], grown.first_child[node] = -1, np.nan, 0
     grown.span[node, 0], grown.span[node, 1], grown.span[node, 2] = first, end, level
     return level < options.max_depth and may_split(grown.counts, node, options.min_leaf)
@@ -268,7 +269,7 @@ def add_node(grown, node, first, end, level, options):
 
 @inner
 def split_node(key, value, node, chosen, cut, layout, grown, left):
-    """Make ``node`` a test with the new children ``left`` and ``left + 1``, and count these."""
+    """Make ``node`` a test with the new children ``left`` and ``left + 1``; count their classes."""
     counts, a = grown.counts, grown.span[node, 0]
     lower = value[chosen, row_of(key[chosen, cut - 1], layout)]
     upper = value[chosen, row_of(key[chosen, cut], layout)]
@@ -284,7 +285,7 @@ def split_node(key, value, node, chosen, cut, layout, grown, left):
 
 @inner
 def start_work(n_columns, n_classes):
-    """Work space of the search."""
+    """Return the work space of the search."""
     return Work(
         gain=np.empty(n_columns),
         ratio=np.empty(n_columns),
@@ -304,10 +305,10 @@ def grow_numeric(
     options: NumericOptions,
     grown: Grown,
 ):
-    """Grow the tree and return its number of nodes; ``key`` (columns x rows) is used up.
+    """Grow the tree and return its number of nodes; ``key`` (columns x rows) is overwritten.
 
-    Fills the nodes, of which ``counts[0]`` is given: feature (-1 in a leaf), threshold (the
-    midpoint), first child (the second follows it). Children come after their parents.
+    Fills the nodes, given ``counts[0]``: feature (-1 in a leaf), threshold (the midpoint) and first
+    child (the second follows it). Children come after their parents.
     """
     n_columns, n_rows = key.shape
     counts, span = grown.counts, grown.span

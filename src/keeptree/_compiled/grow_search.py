@@ -1,4 +1,4 @@
-"""Search the best test of nodes with any data: nominal columns, missing values, weights."""
+"""Find the best test of nodes for any data: nominal columns, missing values, weights."""
 
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ from keeptree._compiled.search_nominal import Cells, fill_cells, map_subsets, se
 
 
 class Nodes(NamedTuple):
-    """First entry and number of entries of nodes, and of those with a value, by numeric column."""
+    """First entry and number of entries of nodes, also of those with a value in each column."""
 
     start: In(int64, 1, "C")
     size: In(int64, 1, "C")
@@ -41,7 +41,7 @@ class Nodes(NamedTuple):
 class Columns(NamedTuple):
     """A training table.
 
-    Column f is line ``slot[f]`` of ``value`` (numeric columns x rows; ``n_categories[f]`` is 0) or
+    Column f is row ``slot[f]`` of ``value`` (numeric columns x rows; ``n_categories[f]`` is 0) or
     of ``cell`` (nominal columns x rows: category x n_classes + class, -1 where missing).
     """
 
@@ -53,7 +53,7 @@ class Columns(NamedTuple):
 
 
 class SearchOptions(NamedTuple):
-    """How to grow; ``averaged`` marks the columns that enter the mean gain."""
+    """Options for growing; ``averaged`` marks the columns that enter the mean gain."""
 
     n_classes: int
     min_leaf: float
@@ -67,9 +67,9 @@ class SearchOptions(NamedTuple):
 class Tests(NamedTuple):
     """Tests of nodes.
 
-    ``column`` is -1 for none; ``cut`` the number of entries on the left, the category tested
-    against the rest, or the number of categories on the left; ``threshold`` the midpoint of a
-    numeric cut; ``subset_of`` has the sides of the categories where there are two subsets.
+    ``column`` is -1 for none. ``cut`` is the number of entries on the left, the category tested
+    against the rest, or the number of categories on the left. ``threshold`` is the midpoint of a
+    numeric cut, and ``subset_of`` holds the side of each category for a test with two subsets.
     """
 
     column: Out(int64, 1)
@@ -108,7 +108,7 @@ def code_cells(
 
 @inner
 def search_cuts(entries, columns, s, a, n_known, total, options, work):
-    """Best numeric cut as (valid, gain, ratio, number of entries on the left)."""
+    """Return the best numeric cut: (valid, gain, ratio, number of entries on the left)."""
     row, weight, order = entries
     label, value, table = columns.label, columns.value, options.table
     gini, errors = options.criterion == GINI, options.criterion == ERRORS
@@ -171,7 +171,7 @@ def search_cuts(entries, columns, s, a, n_known, total, options, work):
 
 @inner
 def search_node(nodes, entries, columns, options, i, work):
-    """Column of the best test of node i (-1 for none); ``work.detail`` says how to cut each."""
+    """Return the column of node i's best test (-1 for none); ``work.detail`` holds the cuts."""
     a, m = nodes.start[i], nodes.size[i]
     total = 0.0
     for e in range(a, a + m):
@@ -192,7 +192,7 @@ def search_node(nodes, entries, columns, options, i, work):
 
 @inner
 def cut_value(entries, value, s, a, cut):
-    """J48's threshold of the cut before the entry ``cut`` of a numeric column."""
+    """Return J48's threshold for the cut before the entry ``cut`` of a numeric column."""
     row, _, order = entries
     lower = value[s, row[a + order[s, a + cut - 1]]]
     return j48_midpoint(lower, value[s, row[a + order[s, a + cut]]])
@@ -200,7 +200,7 @@ def cut_value(entries, value, s, a, cut):
 
 @inner
 def start_work(n_categories, n_classes):
-    """Work space of the search."""
+    """Return the work space of the search."""
     n_columns, widest = len(n_categories), int64(1)
     for f in range(n_columns):
         widest = max(widest, n_categories[f])

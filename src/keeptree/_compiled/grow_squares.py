@@ -1,11 +1,13 @@
 """Grow a regression tree: numeric and nominal columns, missing values, weights.
 
-A node holds *entries*: a row, the part of its weight that came here, and its target. A row whose
-value is missing becomes one entry in either branch. The entries of the nodes still to be grown lie
-behind one another in one pool; the node being grown is the last, and its children replace it.
+A node holds *entries*: a row, the part of its weight that reached the node, and its target. A row
+whose value is missing becomes one entry in each branch. The entries of the nodes still to be grown
+are stored one after another in one pool; the node being grown is the last, and its children replace
+it.
 
 For every numeric column the entries with a value are kept as uint64 keys in the order of the
-values, ``rank of the value | entry``, so only the root sorts, and ties are seen without the values.
+values, ``rank of the value | entry``, so only the root sorts, and ties are visible without the
+values.
 """
 
 from typing import NamedTuple
@@ -29,7 +31,7 @@ from keeptree._compiled.search_squares import (
 
 
 class SquaresOptions(NamedTuple):
-    """When a node is divided."""
+    """Conditions for dividing a node."""
 
     min_leaf: float
     min_split: float
@@ -39,7 +41,7 @@ class SquaresOptions(NamedTuple):
 
 @inner
 def measure_branch(case, a, m, goes, side, share):
-    """(weight, mean, variance, whether the targets differ) of the entries of one branch.
+    """Return (weight, mean, variance, whether the targets differ) of the entries of one branch.
 
     ``goes`` is the branch of each entry, 2 for both.
     """
@@ -55,7 +57,7 @@ def measure_branch(case, a, m, goes, side, share):
             lowest, highest = min(lowest, y), max(highest, y)
     if not lowest < highest:
         return total, lowest, 0.0, False
-    # The mean of nearly equal numbers must not leave their range by rounding.
+    # Rounding must not move the mean of nearly equal numbers out of their range.
     mean = min(max(first_sum / total, lowest), highest)
     squares = 0.0
     for e in range(m):
@@ -69,7 +71,7 @@ def measure_branch(case, a, m, goes, side, share):
 
 @inner
 def assign_sides(pool, columns, chosen, cut, a, m, known_rows, child_of, goes):
-    """Fill the branch of each entry, 2 for both; returns the left one's share."""
+    """Fill the branch of each entry, 2 for both; return the share of the left branch."""
     s = columns.slot[chosen]
     if columns.n_categories[chosen] == 0:
         for e in range(m):
@@ -91,9 +93,9 @@ def assign_sides(pool, columns, chosen, cut, a, m, known_rows, child_of, goes):
 
 @inner
 def place_entries(goes, m, grows, place, size):
-    """Fill the position of each entry in the left and in the right branch, -1 where it is not.
+    """Fill the position of each entry in the left and in the right branch, -1 if it is not in it.
 
-    A branch that does not grow gets no entry. Fills the sizes of the branches, too.
+    A branch that does not grow gets no entries. The sizes of the branches are filled, too.
     """
     left, right = int64(0), int64(0)
     for e in range(m):
@@ -141,14 +143,14 @@ def divide_keys(key, spare, a, known_rows, place, size, child_known):
 
 @inner
 def start_pool(size, n_numeric):
-    """Pool to be filled."""
+    """Return a pool to be filled."""
     key = np.empty((n_numeric, size), dtype=np.uint64)
     return Pool(np.empty(size, dtype=np.int32), np.empty((size, 2)), key)
 
 
 @inner
 def make_room(pool, used, size):
-    """A pool with at least ``size`` places, of which ``used`` are kept."""
+    """Return a pool with at least ``size`` places, keeping the first ``used`` entries."""
     if size <= len(pool.row):
         return pool
     longer = start_pool(max(size, 2 * len(pool.row)), len(pool.key))
@@ -169,7 +171,7 @@ def copy_pool(pool, number, target, at):
 
 @inner
 def cut_value(key, columns, s, a, cut):
-    """Midpoint of the values before and behind a cut."""
+    """Return the midpoint of the values before and after a cut."""
     first = columns.level_start[s]
     lower = columns.level[first + int64(key[s, a + cut - 1] >> RANK)]
     return midpoint(lower, columns.level[first + int64(key[s, a + cut] >> RANK)])
@@ -177,7 +179,7 @@ def cut_value(key, columns, s, a, cut):
 
 @inner
 def add_node(tests, numbers, node, measured, depth, options):
-    """Start a node as a leaf; returns whether it may be divided."""
+    """Start a node as a leaf; return whether it may be divided."""
     total, mean, variance, differ = measured
     tests[node, 0], tests[node, 1], tests[node, 2] = -1, 0, -1
     numbers[node, 0], numbers[node, 1] = np.nan, total
@@ -188,7 +190,7 @@ def add_node(tests, numbers, node, measured, depth, options):
 
 @inner
 def start_categories(n_categories):
-    """Work space for the widest nominal column."""
+    """Return the work space for the nominal column with the most categories."""
     widest = int64(2)
     for f in range(len(n_categories)):
         widest = max(widest, n_categories[f])
@@ -198,7 +200,7 @@ def start_categories(n_categories):
 
 @inner
 def add_pending(pending, n_pending, node, first, number, depth, known, line):
-    """Put a node on the list of those to be grown; returns the list, longer if need be."""
+    """Add a node to the list of nodes to grow; return the list, extended if necessary."""
     if n_pending == len(pending):
         pending = lengthen(pending, n_pending, 2 * n_pending)
     pending[n_pending, 0], pending[n_pending, 1] = node, first
@@ -210,7 +212,7 @@ def add_pending(pending, n_pending, node, first, number, depth, known, line):
 
 @inner
 def add_mapping(mapping, n_mapped, child_of, number):
-    """Write the branches of the categories of a test; returns the list, longer if need be."""
+    """Write the branches of the categories of a test; return the list, extended if necessary."""
     if n_mapped + number > len(mapping):
         mapping = lengthen(mapping, n_mapped, 2 * len(mapping) + number)
     for k in range(number):
@@ -225,12 +227,12 @@ def grow_squares(
     columns: SortedColumns,
     options: SquaresOptions,
 ):
-    """Grow the tree; ``columns.key`` is used up.
+    """Grow the tree; ``columns.key`` is overwritten.
 
-    Returns two matrices, an array and the numbers of nodes and of mapped categories. A line of the
-    first matrix is feature (-1 in a leaf), first child and category_start (-1 if not nominal); of
-    the second threshold, weight, mean and variance; the array has the branch of each category of
-    nominal nodes.
+    Returns two matrices, an array and the numbers of nodes and of mapped categories. A row of the
+    first matrix holds feature (-1 in a leaf), first child and category_start (-1 if not nominal); a
+    row of the second holds threshold, weight, mean and variance. The array holds the branch of each
+    category of nominal nodes.
     """
     n_rows, n_numeric = len(target), len(columns.key)
     pool = Pool(np.empty(n_rows, dtype=np.int32), np.empty((n_rows, 2)), columns.key)
@@ -287,7 +289,7 @@ def grow_squares(
             pool = make_room(pool, a, a + size.sum())
             copy_pool(spare, size.sum(), pool, a)
         first = a
-        for side in (1, 0):  # the left branch lies last in the pool and is grown first
+        for side in (1, 0):  # the left branch is last in the pool and is grown first
             if grows[side]:
                 node = n_nodes + side
                 pending = add_pending(

@@ -1,6 +1,6 @@
 """Impurity of sets of weighted cases: entropy in bits, the Gini index, or misclassification.
 
-The first two are sums over the classes: of x log2(x), or of x^2. ``table`` has x log2(x) of whole
+The first two are sums over the classes of x log2(x) or of x^2; ``table`` holds x log2(x) of whole
 numbers. The third is the weight outside the largest class, see :func:`largest`.
 """
 
@@ -13,7 +13,7 @@ from keeptree._compiled.j48 import SMALL
 
 @inner
 def entropy_term(count, table):
-    """Return count x log2(count), from the table if the count is whole."""
+    """Return count x log2(count), from the table if the count is a whole number."""
     if count < SMALL:
         return 0.0
     whole = int64(count)
@@ -30,7 +30,7 @@ def term(count, gini, table):
 
 @inner
 def impurity(total, terms, gini, table):
-    """Weight x impurity of a set: ``terms`` sums :func:`term` over its classes."""
+    """Return weight x impurity of a set; ``terms`` is the sum of :func:`term` over its classes."""
     if gini:
         return total - terms / total if total > SMALL else 0.0
     return entropy_term(total, table) - terms
@@ -38,7 +38,7 @@ def impurity(total, terms, gini, table):
 
 @inner
 def largest(weights, first, n):
-    """Largest of the n class weights from ``first`` on."""
+    """Return the largest of the n class weights from ``first`` on."""
     found = weights[first]
     for c in range(first + 1, first + n):
         found = max(found, weights[c])
@@ -47,14 +47,14 @@ def largest(weights, first, n):
 
 @inner
 def scaled_gain(difference, known, total):
-    """Gain per unit of weight; the rows without a value count as no gain."""
+    """Return the gain per unit of weight; rows without a value count as no gain."""
     product = known / total * difference
     return 0.0 if abs(product) < SMALL else product / known
 
 
 @inner
 def gain_ratio(gain, branch_terms, branches_total, total, table):
-    """Gain over split information; the rows without a value are one more branch."""
+    """Return gain divided by split information; rows without a value count as one more branch."""
     info = entropy_term(total, table) - branch_terms
     info -= entropy_term(total - branches_total, table)
     return 0.0 if abs(info) < SMALL else gain / (info / total)

@@ -1,8 +1,8 @@
-"""Instructions that Python has no word for."""
+"""Processor instructions that Python cannot express."""
 
 from keeptree._compiled.native import load_native
 
-if load_native() is not None:  # what the functions built ahead of time contain; never called
+if load_native() is not None:  # the machine code contains the instruction: never called
 
     def prefetch(array, index):
         """Do nothing."""

@@ -1,4 +1,4 @@
-"""Rules of Weka's J48 that more than one compiled file follows, and its tolerances."""
+"""Rules of Weka's J48 that several compiled files share, and its tolerances."""
 
 import numpy as np
 from numpy import float64, int64
@@ -6,14 +6,14 @@ from numpy import float64, int64
 from keeptree._compiled.declare import In, Out, entry, inner
 
 SMALL = 1e-6  # J48's tolerance
-NEVER_CUT = 1e-5  # neighbours closer than this are not separated
+NEVER_CUT = 1e-5  # neighbouring values closer than this are not separated
 GAIN_RATIO, INFORMATION_GAIN, GINI, ERRORS = 0, 1, 2, 3  # criteria
 MULTIWAY, ONE_AGAINST_REST, SUBSETS = 0, 1, 2  # nominal tests
 
 
 @inner
 def may_split(counts, node, min_leaf):
-    """Whether a node with the class weights in line ``node`` is heavy enough and not pure."""
+    """Return whether a node with the class weights in row ``node`` is heavy enough and not pure."""
     total, largest = 0.0, 0.0
     for c in range(counts.shape[1]):
         total += counts[node, c]
@@ -23,7 +23,7 @@ def may_split(counts, node, min_leaf):
 
 @inner
 def least_side(known, n_classes, min_leaf):
-    """Smallest weight on one side of a numeric cut."""
+    """Return the smallest weight allowed on one side of a numeric cut."""
     side = 0.1 * known / n_classes
     if side - min_leaf < SMALL:
         return float64(min_leaf)
@@ -32,7 +32,7 @@ def least_side(known, n_classes, min_leaf):
 
 @inner
 def choose_column(gain, ratio, averaged):
-    """Column of the largest ratio among those of at least average gain; -1 for none.
+    """Return the column with the largest ratio among those of at least average gain; -1 for none.
 
     The gain of a column without a valid test is minus infinity. ``averaged`` marks the columns
     that enter the average.
@@ -52,9 +52,9 @@ def choose_column(gain, ratio, averaged):
 
 @inner
 def group_labels(label, order):
-    """Reorder ``order`` in place so that equal labels are together, by Weka's swaps.
+    """Reorder ``order`` in place so that equal labels are together, with the same swaps as Weka.
 
-    The swaps scramble the rows behind a group.
+    The swaps change the order of the rows after a group.
     """
     i = 1
     while i < len(order):
@@ -74,7 +74,7 @@ def group_by_class(label: In(int64, 1), order: Out(int64, 1)):
 
 @entry
 def read_upward(column: In(float64, 1), largest: float):
-    """Weka 3.6's threshold: read values in order, hold each that is 1e-6 above the one held.
+    """Return Weka 3.6's threshold: of the values in order, keep each that is 1e-6 above the last.
 
     Values above ``largest`` are skipped.
     """

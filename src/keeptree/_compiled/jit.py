@@ -1,9 +1,9 @@
-"""Compile functions with numba: in a checkout, and where the machine code is built ahead of time.
+"""Compile functions with numba, in a checkout or to build the machine code ahead of time.
 
 No fastmath and no fused multiply-add: a NaN must stay a NaN, and a saved model must give the same
-bits on every processor. LLVM reorders a sum, or fuses it with a product, only where it is told to.
-No ``parallel=True``: numba's threads abort under concurrent calls, so row blocks are spread over
-Python threads instead (``keeptree.blocks``).
+bits on every processor. LLVM reorders a sum, or fuses it with a product, only when told to. No
+``parallel=True``: numba's threads abort under concurrent calls, so blocks of rows are distributed
+over Python threads instead (``keeptree.blocks``).
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
 from keeptree._compiled.cache import FileCache
 
 _SCALARS = {int: types.int64, float: types.float64, bool: types.boolean, np.float32: types.float32}
-_DISPATCHERS = {}  # name -> dispatcher: its machine code lives as long as it does
+_DISPATCHERS = {}  # name -> dispatcher, which keeps its machine code alive
 
 
 def numba_type(kind):
@@ -47,14 +47,14 @@ def compile_inner(function, **options):
 def compile_entry(entry):
     """Return the machine code of an entry, from the cache or compiled now."""
     dispatcher = _DISPATCHERS[entry.name] = njit(nogil=True)(entry.function)
-    dispatcher._cache = FileCache(entry)  # numba has no public way to another cache
+    dispatcher._cache = FileCache(entry)  # numba has no public interface for another cache
     signature = signature_of(entry)
     dispatcher.compile(signature)
     return dispatcher.overloads[signature].entry_point
 
 
 def is_cached(entry):
-    """Whether the machine code of an entry need not be compiled."""
+    """Return whether the machine code of an entry is in the cache."""
     return FileCache(entry).is_filled(signature_of(entry), cpu_target.target_context)
 
 
@@ -65,7 +65,7 @@ def signature_of(entry):
 
 @intrinsic
 def prefetch(typing_context, array, index):
-    """Ask for the cache line of an element of a contiguous array before it is needed."""
+    """Prefetch the cache line of an element of a contiguous array."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

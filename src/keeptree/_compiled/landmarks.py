@@ -1,10 +1,11 @@
-"""Gaussian sums over landmarks: for every row and class, the weight of the landmarks near it.
+"""Gaussian sums over landmarks: for every row and class, the weight of nearby landmarks.
 
-A block of rows lies transposed, so that the rows are the vector lanes: every landmark adds to all
-rows of the block at once, and a row's sum is the same whatever block it is in; of a few rows each
-is counted on its own. Distances are float32: twice the lanes of float64, and the seven digits are
-more than a bandwidth deserves. Every product is rounded before it is added, so that processors with
-and without fused multiply-add, and the report's page, find the same sums to the last bit.
+A block of rows is transposed, so that the rows are the vector lanes: every landmark adds to all
+rows of the block at once, and a row's sum does not depend on its block. If there are only a few
+rows, each is processed separately. Distances are float32, which doubles the lanes of float64; its
+seven digits are more than a bandwidth needs. Every product is rounded before it is added, so that
+processors with and without fused multiply-add, and the report's page, compute the same sums to the
+last bit.
 """
 
 from typing import NamedTuple
@@ -14,15 +15,15 @@ from numpy import float32, float64, int64
 
 from keeptree._compiled.declare import In, Out, entry, inlined, inner
 
-BLOCK = 384  # rows; their coordinates stay in the nearest cache
-LANES = 32  # rows that are counted together: a few rows cost less than a block
-FEW = 3  # rows that are counted one by one: fewer than the lanes are worth
-FAR = 1e18  # a scaled coordinate; its square is a finite float32
+BLOCK = 384  # rows; their coordinates fit in the first-level cache
+LANES = 32  # rows that are processed together: a few rows cost less than a block
+FEW = 3  # rows that are processed one by one: too few for vector lanes to pay off
+FAR = 1e18  # limit of a scaled coordinate; its square is a finite float32
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
 class Space(NamedTuple):
-    """What makes coordinates of a row.
+    """How the coordinates of a row are computed.
 
     Coordinate k is the value in the column ``feature[k]`` minus ``frame[0, k]``, times
     ``frame[1, k]``, bent at the thresholds ``bends[0]`` from ``bend_start[k]`` on (see ``_place``);
@@ -41,8 +42,8 @@ class Space(NamedTuple):
 class Landmarks(NamedTuple):
     """Points with a mass, class c at ``class_start[c]:class_start[c + 1]``.
 
-    They are in the coordinates of a space and some more that are 0, a multiple of four in all.
-    ``columns`` has the same coordinate by coordinate, for a few rows; it may be empty.
+    They have the coordinates of a space, padded with zeros to a multiple of four. ``columns`` holds
+    the same points coordinate by coordinate, for use with a few rows; it may be empty.
     """
 
     landmarks: In(float32, 2, "C")
@@ -56,8 +57,8 @@ class Landmarks(NamedTuple):
 def _bell(sharpness, squared):
     """(1 - s d²)^64, nearly exp(-64 s d²); 0 where that is less than 2^-64.
 
-    Products and a difference, no call: unlike an exp it vectorises as it stands, and every
-    processor rounds it alike.
+    It uses products and a difference only: unlike exp it vectorises without a call, and every
+    processor rounds it in the same way.
     """
     x = ONE - sharpness * squared
     x = x if x > HALF else ZERO
@@ -71,7 +72,7 @@ def _bell(sharpness, squared):
 
 @inlined
 def _add_squares(size, block, k, landmark, squared):
-    """Add to the squared distances of a block what four coordinates from ``k`` on contribute."""
+    """Add four coordinates from ``k`` on to the squared distances of a block."""
     a, b, c, d = landmark[k], landmark[k + 1], landmark[k + 2], landmark[k + 3]
     for j in range(size):
         u, v = block[k, j] - a, block[k + 1, j] - b
@@ -81,7 +82,7 @@ def _add_squares(size, block, k, landmark, squared):
 
 @inlined
 def _add_known(size, block, k, landmark, squared):
-    """Add one coordinate where values are missing: a missing one (NaN) costs nothing."""
+    """Add one coordinate if values may be missing; a missing value (NaN) adds nothing."""
     a = landmark[k]
     for j in range(size):
         u = block[k, j] - a
@@ -91,16 +92,17 @@ def _add_known(size, block, k, landmark, squared):
 
 @inlined
 def _weigh(pair, s, t, total):
-    """The sum with the weights of two landmarks at the squared distances s and t."""
+    """Add the weights of two landmarks at the squared distances s and t to a sum."""
     sharp, sharp_f, mass, mass_f = pair
     return (total + mass * _bell(sharp, s)) + mass_f * _bell(sharp_f, t)
 
 
 @inlined
 def _go_on(first, last, count, size, block, k, one, two, pair, squared, other, total):
-    """Go on with the squared distances to two landmarks by ``count`` coordinates from ``k`` on.
+    """Continue the squared distances to two landmarks with ``count`` coordinates from ``k`` on.
 
-    ``first`` begins them, ``last`` weighs the landmarks. The first three arguments are constants.
+    ``first`` starts them, and ``last`` weighs the landmarks. The first three arguments are
+    constants.
     """
     a, b, c, d = one[k], one[k + 1], one[k + 2], one[k + 3]
     e, f, g, h = two[k], two[k + 1], two[k + 2], two[k + 3]
@@ -126,7 +128,7 @@ def _go_on(first, last, count, size, block, k, one, two, pair, squared, other, t
 
 @inlined
 def _finish(first, count, size, block, k, one, two, pair, squared, other, total):
-    """Go on with the last one to four coordinates."""
+    """Continue with the last one to four coordinates."""
     if count == 1:
         _go_on(first, True, 1, size, block, k, one, two, pair, squared, other, total)
     elif count == 2:
@@ -139,7 +141,7 @@ def _finish(first, count, size, block, k, one, two, pair, squared, other, total)
 
 @inlined
 def _add_pair(size, block, d, one, two, pair, squared, other, total):
-    """Add what two landmarks weigh at every row of a block without missing values."""
+    """Add the weights of two landmarks to every row of a block without missing values."""
     if d <= 4:
         _finish(True, d, size, block, 0, one, two, pair, squared, other, total)
         return
@@ -153,7 +155,7 @@ def _add_pair(size, block, d, one, two, pair, squared, other, total):
 
 @inner
 def _add_known_pair(size, block, d, one, two, pair, squared, other, total):
-    """The same where values are missing, or no coordinate is."""
+    """``_add_pair`` if values are missing or there are no coordinates."""
     squared[:], other[:] = ZERO, ZERO
     for k in range(d):
         _add_known(size, block, k, one, squared)
@@ -164,7 +166,7 @@ def _add_known_pair(size, block, d, one, two, pair, squared, other, total):
 
 @inlined
 def _place(size, value, start, stop, center, factor, slope, bends, out):
-    """Fill the coordinates of a block's numbers: a line, and a bend at each threshold.
+    """Fill the coordinates of numeric values: linear, with a bend at each threshold.
 
     A bend is height x u / sqrt(1 + u²), u being the slope times the distance from the threshold.
     """
@@ -183,9 +185,9 @@ def _place(size, value, start, stop, center, factor, slope, bends, out):
 
 @inner
 def _weigh_row(block, j, d, columns, sharpness, mass, start, stop, squared):
-    """The sum over some landmarks at one row of a block: the same to the last bit.
+    """Sum over some landmarks for one row of a block, equal to the block's sum to the last bit.
 
-    Here the landmarks are the lanes; their weights are added one after the other.
+    Here the landmarks are the vector lanes; their weights are added one after another.
     """
     total = ZERO
     for first in range(start, stop, BLOCK):
@@ -247,7 +249,7 @@ def weigh_landmarks(X: In(float64, 2), space: Space, cloud: Landmarks, out: Out(
                 continue
             total[:] = ZERO
             for e in range(class_start[c], end, 2):
-                f = min(e + 1, end - 1)  # the last of an odd number again, with no weight
+                f = min(e + 1, end - 1)  # an odd number: the last one again, with no weight
                 pair = sharpness[e], sharpness[f], mass[e], mass[f] if f > e else ZERO
                 one, two = landmarks[e], landmarks[f]
                 if unknown or d == 0:
@@ -264,9 +266,9 @@ def nearest_landmark(
     landmarks: In(float32, 2, "C"),
     out: Out(int64, 1),
 ):
-    """Fill ``out`` with the landmark nearest to each point, the first of equally near ones.
+    """Fill ``out`` with the landmark nearest to each point, the first of ties.
 
-    Both have a multiple of four coordinates, none of them missing.
+    Points and landmarks have a multiple of four coordinates, none of them missing.
     """
     n, width = points.shape
     block = np.zeros((width, BLOCK), np.float32)

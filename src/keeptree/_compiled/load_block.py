@@ -1,4 +1,4 @@
-"""Read blocks of rows for a tree program: centred, scaled, and turned into columns."""
+"""Read blocks of rows for a tree program: centre, scale and transpose them."""
 
 import numpy as np
 from numpy import float64, int32
@@ -9,9 +9,9 @@ from keeptree._compiled.program import LARGEST_SINGLE, SAW_INF, SAW_NAN
 
 @inner
 def tile_frame(columns, frame, tile):
-    """Centres and factors of whole rows, as many as ``tile`` has; unused columns get 0.
+    """Return centres and factors of whole rows, as many as ``tile`` has; 0 for unused columns.
 
-    Times 0, a finite number is 0 and anything else NaN: the check of all columns is one.
+    A finite number times 0 is 0, anything else NaN: one check covers all columns.
     """
     center, factor = np.zeros_like(tile), np.zeros_like(tile)
     for j in range(len(tile)):
@@ -21,16 +21,16 @@ def tile_frame(columns, frame, tile):
     return center.reshape(-1), factor.reshape(-1)
 
 
-# numba lets an index be negative unless it is plainly the counter of a loop, and the compiler then
-# gives up on vector loads: hence the slices below.
+# numba allows negative indices unless an index is plainly a loop counter, and the compiler then
+# gives up on vector loads. Hence the slices below.
 
 
 @inner
 def _scale(values, center, factor, single, limit, out):
     """Centre and scale contiguous numbers, rounded as the model compares them.
 
-    Returns whether one is missing or beyond ``limit``: not a boolean, which the compiler would not
-    vectorise. A number is rounded to the precision of ``out`` once it is centred.
+    Returns whether a number is missing or beyond ``limit``, not as a boolean, which the compiler
+    would not vectorise. Numbers are rounded to the precision of ``out`` after they are centred.
     """
     exceeds = int32(0)
     if single:
@@ -48,10 +48,10 @@ def _scale(values, center, factor, single, limit, out):
 
 @inner
 def load_rows(rows, m, width, columns, center, factor, single, limit, tile, block):
-    """Copy m rows that lie one after the other into the columns of ``block``, scaled.
+    """Scale m contiguous rows and copy them into the columns of ``block``.
 
-    A tile of rows is scaled where it is read, in long loops over contiguous memory, and turned
-    around from the nearest cache. Returns whether a value is missing or beyond ``limit``.
+    A tile of rows is scaled in long loops over contiguous memory as it is read, and transposed in
+    the first-level cache. Returns whether a value is missing or beyond ``limit``.
     """
     exceeds = int32(0)
     flat_tile = tile.reshape(-1)
@@ -70,7 +70,7 @@ def load_rows(rows, m, width, columns, center, factor, single, limit, tile, bloc
 
 @inner
 def load_columns(flat, at, m, height, columns, rest, frame, single, limit, block):
-    """The same where columns lie one after the other, ``height`` numbers each."""
+    """Do the same for a matrix stored by columns of ``height`` numbers."""
     exceeds = int32(0)
     center, factor, unused = np.zeros((3, m), dtype=block.dtype)
     for k in range(len(rest)):  # as in ``tile_frame``
@@ -85,10 +85,10 @@ def load_columns(flat, at, m, height, columns, rest, frame, single, limit, block
 
 @inner
 def load_carefully(flat, row_step, column_step, at, m, columns, rest, frame, single, block):
-    """Once more, for a block with a missing, infinite or huge value; the flags of what it saw.
+    """Read a block again that has missing, infinite or huge values; return flags for them.
 
-    A missing nominal value gets the code after the last, a missing number stays NaN, and anything
-    beyond its column's limit is clamped so that no square overflows.
+    A missing nominal value gets the code after the last one, a missing number stays NaN, and
+    anything beyond its column's limit is clamped so that no square overflows.
     """
     seen = 0
     for k in range(len(columns)):

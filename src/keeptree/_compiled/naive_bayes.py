@@ -13,12 +13,12 @@ from keeptree._compiled.j48 import SMALL
 from keeptree._compiled.midpoints import midpoint
 from keeptree._compiled.weka_order import deal_in_order, deal_shuffled, start_random
 
-TIE = 1e-9  # bits per case below which two entropies count as equal: rounding of running sums
+TIE = 1e-9  # bits per case; closer entropies count as equal, because running sums are rounded
 SMALLEST = 1e-75  # products below this are scaled up
 
 
 class Scan(NamedTuple):
-    """A column to be cut: values, classes and weights of cases, their order, and work space."""
+    """A column to discretise: values, classes and weights of cases, their order, and work space."""
 
     value: np.ndarray
     label: np.ndarray
@@ -30,7 +30,7 @@ class Scan(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """Bin of each entry in each column (-1 where missing); the bins of all columns are numbered."""
+    """Bin of each entry in each column (-1 where missing), numbered across all columns."""
 
     of: np.ndarray
     number: np.ndarray
@@ -46,7 +46,7 @@ class Counts(NamedTuple):
 
 
 class Bayes(NamedTuple):
-    """What is counted and how: ``seed`` shuffles, ``table`` has x log2(x) of whole numbers."""
+    """Data and options: ``seed`` for shuffling, ``table`` of x log2(x) for whole numbers."""
 
     n_classes: int
     n_folds: int
@@ -56,7 +56,7 @@ class Bayes(NamedTuple):
 
 @inner
 def start_scan(size, bayes):
-    """Scan to be filled."""
+    """Return a scan to be filled."""
     return Scan(
         value=np.empty(size),
         label=np.empty(size, dtype=np.int64),
@@ -70,7 +70,7 @@ def start_scan(size, bayes):
 
 @inner
 def measure_range(scan, first, end, held):
-    """(weight, weight x entropy, number of classes) of a range of sorted cases."""
+    """Return (weight, weight x entropy, number of classes) of a range of sorted cases."""
     held.fill(0.0)
     total = 0.0
     for i in range(first, end):
@@ -86,10 +86,10 @@ def measure_range(scan, first, end, held):
 
 @inner
 def find_cut(scan, first, end):
-    """Last position of the lower part of a range, -1 where a cut costs more than it gains.
+    """Return the last position of the lower part of a range, -1 if no cut is worth its cost.
 
-    Fayyad and Irani 1993: the cut of the lowest conditional entropy, the first of ties, if the
-    gain exceeds the length of its description.
+    Fayyad and Irani (1993): the cut with the lowest conditional entropy, the first of ties, if its
+    gain exceeds its description length.
     """
     value, label, weight, order, left, right, table = scan
     if end - first < 2:
@@ -127,10 +127,10 @@ def find_cut(scan, first, end):
 def find_cuts(scan, known, at):
     """Fill the ascending positions after which the first ``known`` sorted cases are cut.
 
-    ``at`` has room for as many as there are cases. Returns the number of cuts.
+    ``at`` has room for one position per case. Returns the number of cuts.
     """
     n_found = 0
-    ends = np.empty(known + 1, dtype=np.int64)  # of the ranges still to be cut, the next one last
+    ends = np.empty(known + 1, dtype=np.int64)  # the ranges still to be cut, the next one last
     ends[0] = known
     first, n_ranges = 0, 1
     while n_ranges > 0:
@@ -150,7 +150,7 @@ def find_cuts(scan, known, at):
 
 @inner
 def bin_column(scan, known, f, bins):
-    """Cut a numeric column: fill the bins of its entries and return their number."""
+    """Discretise a numeric column: fill the bins of its entries and return the number of bins."""
     at = np.empty(known, dtype=np.int64)
     n_cuts = find_cuts(scan, known, at)
     b = 0
@@ -163,7 +163,7 @@ def bin_column(scan, known, f, bins):
 
 @inner
 def bin_entries(columns, entries, a, m, known, k, bayes):
-    """Bins of the m entries from a on; line k of ``known`` counts those with a value."""
+    """Return the bins of the m entries from a on; row k of ``known`` counts those with a value."""
     n_columns = len(columns.slot)
     bins = Bins(
         of=np.empty((n_columns, m), dtype=np.int64),
@@ -196,7 +196,7 @@ def bin_entries(columns, entries, a, m, known, k, bayes):
 
 @inner
 def start_counts(bins, n_classes):
-    """Counts to be filled."""
+    """Return counts to be filled."""
     n_columns, n_cells = len(bins.number), bins.start[-1]
     return Counts(
         cell=np.empty((n_cells, n_classes)),
@@ -207,7 +207,7 @@ def start_counts(bins, n_classes):
 
 @inner
 def count_cells(bins, label, entries, a, fold, wanted, counts):
-    """Fill the class weights of one fold (-1: of all entries)."""
+    """Fill the class weights of one fold, or of all entries if it is -1."""
     cell, column, total = counts
     cell.fill(0.0)
     column.fill(0.0)
@@ -224,10 +224,10 @@ def count_cells(bins, label, entries, a, fold, wanted, counts):
 
 @inner
 def train_without(bins, counts, held, share):
-    """Fill the share of each bin in each class, with the counts ``held`` taken out."""
+    """Fill the share of each bin in each class, without the counts ``held``."""
     for f in range(len(bins.number)):
         if bins.number[f] == 1:
-            continue  # one bin says nothing about the class
+            continue  # a single bin carries no information about the class
         for c in range(share.shape[1]):
             all_bins = counts.column[f, c] - held.column[f, c] + bins.number[f]
             for b in range(bins.start[f], bins.start[f + 1]):
@@ -236,10 +236,10 @@ def train_without(bins, counts, held, share):
 
 @inner
 def classify(bins, e, prior, share, score):
-    """Class of the highest product of an entry, the first of ties.
+    """Return the class with the largest product for an entry, the first of ties.
 
-    The factors are multiplied column by column, as in Weka: which of two classes with equal
-    products comes out higher is a matter of rounding.
+    The factors are multiplied column by column, as in Weka: of two classes with equal products,
+    rounding decides which is larger.
     """
     score[:] = prior
     for f in range(len(bins.number)):
@@ -261,7 +261,7 @@ def classify(bins, e, prior, share, score):
 
 @inner
 def cross_validate(bins, fold, label, entries, a, bayes):
-    """Weight of the entries misclassified when their own fold is taken out of the counts."""
+    """Return the weight of the entries misclassified without the counts of their own fold."""
     n_classes = bayes.n_classes
     counts, held = start_counts(bins, n_classes), start_counts(bins, n_classes)
     share, prior, score = np.empty(counts.cell.shape), np.empty(n_classes), np.empty(n_classes)
@@ -282,7 +282,7 @@ def cross_validate(bins, fold, label, entries, a, bayes):
 
 @inner
 def size_branches(branch, share):
-    """First entry of each branch, and the number of entries without a value, which it numbers."""
+    """Return the first entry of each branch and the number of unknown entries, and number these."""
     first = np.zeros(len(share) + 1, dtype=np.int64)
     n_unknown = 0
     for e in range(len(branch)):
@@ -303,10 +303,10 @@ def divide_by_branch(
     branch: Out(int32, 1),
     share: In(float64, 1, "C"),
 ):
-    """Entries of every branch, behind one another, and where each begins.
+    """Return the entries of all branches one after another, and where each branch starts.
 
-    ``branch`` is negative for an entry without a value: it goes to each branch that has a share.
-    Returns the fields of these entries, the first entry of each branch, and the number of known
+    ``branch`` is negative for an entry without a value, which goes to each branch that has a share.
+    Returns the fields of the entries, the first entry of each branch, and the number of known
     values by branch and numeric column.
     """
     first, n_unknown = size_branches(branch, share)
@@ -319,7 +319,7 @@ def divide_by_branch(
 
 @entry
 def node_errors(columns: Columns, entries: Entries, known: In(int32, 2, "C"), bayes: Bayes):
-    """Errors of naive Bayes in a node, its folds being consecutive entries."""
+    """Return the errors of naive Bayes in a node, with consecutive entries as folds."""
     m = len(entries.row)
     bins = bin_entries(columns, entries, int64(0), m, known, 0, bayes)
     fold = deal_in_order(m, bayes.n_folds)
@@ -335,10 +335,10 @@ def branch_errors(
     bayes: Bayes,
     least: int,
 ):
-    """(errors, number of branches large enough) of naive Bayes in every branch by itself.
+    """Return the errors of a naive Bayes model in every branch, and the number of large branches.
 
-    The entries of a branch are shuffled and dealt to folds class by class. A branch with fewer than
-    ``least`` entries counts as wrong altogether.
+    The entries of a branch are shuffled and dealt to folds class by class. All entries of a branch
+    with fewer than ``least`` entries count as errors.
     """
     random = start_random(bayes.seed)
     errors, n_large = 0.0, 0
@@ -360,7 +360,7 @@ def branch_errors(
 
 @entry
 def reorder_entries(entries: Entries, known: In(int32, 2, "C"), order: In(int64, 1, "C")):
-    """Fields of the entries of a node in another order."""
+    """Return the fields of the entries of a node in another order."""
     n = len(order)
     new = start_entries(n, len(entries.order))
     place = np.empty(n, dtype=np.int32)
@@ -375,7 +375,7 @@ def reorder_entries(entries: Entries, known: In(int32, 2, "C"), order: In(int64,
 
 @inner
 def list_cuts(columns, entries, known, bins):
-    """Ascending cuts of all numeric columns, behind one another."""
+    """Return the ascending cuts of all numeric columns, one column after another."""
     n_cuts = 0
     for f in range(len(columns.slot)):
         if columns.n_categories[f] == 0:
@@ -396,9 +396,9 @@ def list_cuts(columns, entries, known, bins):
 
 @entry
 def fit_bayes(columns: Columns, entries: Entries, known: In(int32, 2, "C"), bayes: Bayes):
-    """Naive Bayes of the entries: (cuts, number of bins by column, log cells, log prior).
+    """Fit naive Bayes: return (cuts, number of bins by column, log cells, log prior).
 
-    Counts start at one in every cell, and in every class.
+    Counts start at one in every cell and in every class.
     """
     m = len(entries.row)
     bins = bin_entries(columns, entries, int64(0), m, known, 0, bayes)

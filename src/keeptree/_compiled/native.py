@@ -12,8 +12,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MANIFEST = "native.json"  # written by tools/build_native.py: the digest of the sources
-_NOT_BUILT = ("__main__", "cache", "native", "progress")  # they do not change the machine code
-# What the levels of x86-64 above the first need, in NumPy's words.
+_NOT_BUILT = ("__main__", "cache", "native", "progress")  # not part of the machine code
+# Requirements of the x86-64 levels above the first, in NumPy's terms.
 _V3 = ("AVX2", "FMA3", "F16C", "BMI", "BMI2", "LZCNT", "MOVBE")
 _NEEDS = {
     "x86_64_v4": (*_V3, "AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL"),
@@ -27,8 +27,8 @@ _IMPORT = re.compile(r"from keeptree\._compiled\.(\w+) import")
 def load_native():
     """Return the extension module for this processor, or None if none fits.
 
-    None fits in a checkout without a build, after a source file has changed, and where the
-    environment variable ``KEEPTREE_NATIVE`` is 0. It may name a level to take in place of the
+    None fits in a checkout without a build, after a source file has changed, or if the environment
+    variable ``KEEPTREE_NATIVE`` is 0. The variable may also name a level to use instead of the
     fastest.
     """
     wanted = os.environ.get("KEEPTREE_NATIVE")
@@ -47,7 +47,7 @@ def load_native():
 
 
 def _load(path):
-    """Import an extension module by its file."""
+    """Import an extension module from its file."""
     name = path.name.partition(".")[0]
     loader = ExtensionFileLoader(name, str(path))
     module = module_from_spec(spec_from_loader(name, loader))
@@ -56,7 +56,7 @@ def _load(path):
 
 
 def processor_levels():
-    """Names of the builds that run on this processor, the fastest first."""
+    """Return the names of the builds that run on this processor, the fastest first."""
     machine = platform.machine().lower()
     if machine not in ("x86_64", "amd64"):
         return [machine]
@@ -73,7 +73,7 @@ def processor_levels():
 
 @cache
 def source_digest(file=None):
-    """Fingerprint of what machine code is built from: a file and those it imports, or all files."""
+    """Return the fingerprint of a source file and the files that it imports, or of all files."""
     names = {path.stem for path in HERE.glob("*.py")} - set(_NOT_BUILT)
     if file is not None:
         names = _imported(file, {file})
@@ -84,7 +84,7 @@ def source_digest(file=None):
 
 
 def _imported(file, known):
-    """Add to ``known`` the files of this folder that a file imports, and those that they import."""
+    """Add the files of this folder that a file imports, directly or not, to ``known``."""
     for name in _IMPORT.findall((HERE / f"{file}.py").read_text()):
         if name not in known and name not in _NOT_BUILT:
             known.add(name)

@@ -8,7 +8,7 @@ from numpy import float64, int64
 from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.elementary import exp
 
-NOT_COUNTED = -80.0  # exponents below this add nothing that a double can hold beside 1
+NOT_COUNTED = -80.0  # terms with smaller exponents vanish in a double beside 1
 
 
 class Planes(NamedTuple):
@@ -21,10 +21,10 @@ class Planes(NamedTuple):
 
 @inner
 def share_at(x, y, first, end, left_out, planes):
-    """Class share at (x, y) among the cases first to end - 1, without the case ``left_out``.
+    """Return the class share at (x, y) among the cases first to end - 1, without ``left_out``.
 
-    Squared distances are counted from that of the nearest case, so that it decides where every
-    term alone would vanish. NaN if there is no case.
+    Squared distances are relative to that of the nearest case, which therefore decides where every
+    term would vanish by itself. NaN if there is no case.
     """
     place, mass = planes.place, planes.mass
     least = math.inf
@@ -46,7 +46,7 @@ def share_at(x, y, first, end, left_out, planes):
 
 @entry
 def look_up(plane: In(int64, 1), at: In(float64, 2), planes: Planes, out: Out(float64, 1)):
-    """Fill the class share of each row at its place on the plane that it names."""
+    """Fill the class share of each row at its position in its plane."""
     for row in range(len(out)):
         k = plane[row]
         out[row] = share_at(
@@ -56,7 +56,7 @@ def look_up(plane: In(int64, 1), at: In(float64, 2), planes: Planes, out: Out(fl
 
 @entry
 def leave_out(planes: Planes, out: Out(float64, 1)):
-    """Fill the class share at each case, estimated from the others of its plane."""
+    """Fill the class share at each case, estimated from the other cases of its plane."""
     for k in range(len(planes.start) - 1):
         first, end = planes.start[k], planes.start[k + 1]
         for i in range(first, end):

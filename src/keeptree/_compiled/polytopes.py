@@ -1,10 +1,10 @@
-"""Project rows on polytopes: the regions of a tree with oblique tests.
+"""Project rows onto polytopes, the regions of a tree with oblique tests.
 
-A polytope is a run of half-spaces, each on a column or on a weighted sum of columns. In the metric
-their normals have length 1; of each polytope ``normal`` has them in coordinates of their own span,
-so that the projection of a row is the shortest ``y`` with ``normal @ y <= slack``. The dual active
-set method of Goldfarb and Idnani (1983) finds it: constraints are added, the most violated first,
-until none is violated, and those whose multiplier would turn negative are dropped.
+A polytope is a sequence of half-spaces, each on a column or on a weighted sum of columns. In the
+metric their normals have length 1. For each polytope, ``normal`` holds them in coordinates of their
+own span, so the projection of a row is the shortest ``y`` with ``normal @ y <= slack``. The dual
+active set method of Goldfarb and Idnani (1983) finds it: constraints are added, the most violated
+first, until none is violated, and those whose multiplier would turn negative are dropped.
 """
 
 from typing import NamedTuple
@@ -14,20 +14,20 @@ from numpy import float64, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
 
-_TOLERANCE = 1e-12  # of a violation, in units of the metric, beside the size of the slacks
-_TIE = 1.0 - 2.0**-36  # squared distances that agree so far count as equal
+_TOLERANCE = 1e-12  # tolerance of a violation in the metric, relative to the size of the slacks
+_TIE = 1.0 - 2.0**-36  # squared distances that agree to this precision count as equal
 
 
 class Polytopes(NamedTuple):
     """Polytopes r with the half-spaces ``start[r]`` to ``start[r + 1]``.
 
-    Half-space k asks ``sign[k] * value <= sign[k] * bound[k]`` of the column or, after the last
-    column, of the weighted sum ``source[k]``; ``length[k]`` is how far a unit of it is in the
-    metric, ``test[k]`` the node that asks for it. Sum s has the terms ``term_start[s]`` to
-    ``term_start[s + 1]``. The normals of polytope r are the rows, of length ``rank[r]``, from
-    ``normal[normal_start[r]]`` on. Nominal sides are those ``side_start[r]`` to
-    ``side_start[r + 1]``: of the column ``side_feature``, in the table of costs from ``table`` on,
-    with a missing value after the last of ``n_codes``; ``failed`` is the test that asks for it.
+    Half-space k requires ``sign[k] * value <= sign[k] * bound[k]``, where the value is column
+    ``source[k]`` or, beyond the last column, a weighted sum. ``length[k]`` is the length of one
+    unit of it in the metric, and ``test[k]`` the node that imposes it. Sum s has the terms
+    ``term_start[s]`` to ``term_start[s + 1]``. The normals of polytope r are rows of length
+    ``rank[r]`` that start at ``normal[normal_start[r]]``. Its nominal sides are ``side_start[r]``
+    to ``side_start[r + 1]``: for the column ``side_feature``, costs start at ``table``, with a
+    missing value after the last of ``n_codes``, and ``failed`` is the test that imposes the side.
     """
 
     label: In(int64, 1, "C")
@@ -61,11 +61,11 @@ def nearest_polytopes(
     distance: Out(float64, 1),
     separator: Out(int64, 1),
 ):
-    """Fill the nearest polytope of the class wanted, or of another than its own if that is < 0.
+    """Fill the nearest polytope of the class wanted, or of any other class if it is negative.
 
-    The region is -1 and the distance infinite if there is none. The separator is the test of the
-    half-space with the largest multiplier, that is, the one along whose normal the row moves most;
-    of a row that touches the polytope, the test on whose threshold it lies.
+    If there is none, the region is -1 and the distance infinite. The separator is the test of the
+    half-space with the largest multiplier, along whose normal the row moves most. For a row that
+    touches the polytope, it is the test on whose threshold the row lies.
     """
     label, n_regions = polytopes.label, len(polytopes.label)
     work, values = _make_work(polytopes), np.empty(_width(rows, polytopes))
@@ -87,7 +87,7 @@ def nearest_polytopes(
 def class_polytopes(
     rows: In(float64, 2), polytopes: Polytopes, own: In(int64, 1), distance: Out(float64, 2)
 ):
-    """Fill the distance of each row to each class; 0 to its own, infinite if it has no polytope."""
+    """Fill the distance of each row to each class: 0 to its own, infinite without a polytope."""
     label, n_regions = polytopes.label, len(polytopes.label)
     work, values = _make_work(polytopes), np.empty(_width(rows, polytopes))
     lower, bound = np.empty(n_regions), np.empty(n_regions)
@@ -111,10 +111,11 @@ def project_rows(
     square: Out(float64, 1),
     multiplier: Out(float64, 2),
 ):
-    """Fill the squared distance of each row to its polytope, and the multipliers of half-spaces.
+    """Fill the squared distance of each row to its polytope and the half-spaces' multipliers.
 
-    ``multiplier[i, k]`` is that of half-space ``start[region[i]] + k``, 0 if it does not bind. The
-    distance is infinite if the polytope is empty; negative regions are left alone.
+    ``multiplier[i, k]`` belongs to half-space ``start[region[i]] + k`` and is 0 if it does not
+    bind. The distance is infinite if the polytope is empty. Rows with a negative region are
+    skipped.
     """
     work, values = _make_work(polytopes), np.empty(_width(rows, polytopes))
     for i in range(rows.shape[0]):
@@ -127,7 +128,7 @@ def project_rows(
 
 
 class _Work(NamedTuple):
-    """Room for one projection: slacks and violations, active half-spaces, multipliers, vectors."""
+    """Work space of one projection: slacks, violations, active half-spaces, vectors."""
 
     slack: In(float64, 1, "C")
     state: In(int64, 1, "C")  # number of active half-spaces
@@ -137,7 +138,7 @@ class _Work(NamedTuple):
     direction: In(float64, 1, "C")
     step: In(float64, 1, "C")  # how the multipliers change
     basis: In(float64, 2, "C")  # orthonormal rows that span the active normals
-    upper: In(float64, 2, "C")  # and what combines them to the normals
+    upper: In(float64, 2, "C")  # coefficients that combine them into the normals
 
 
 @inner
@@ -166,7 +167,7 @@ def _width(rows, polytopes):
 
 @inner
 def _fill_values(rows, i, polytopes, values):
-    """The columns of row i and, after them, the weighted sums."""
+    """Fill the columns of row i, followed by the weighted sums."""
     start, feature, weight = polytopes.term_start, polytopes.term_feature, polytopes.term_weight
     width = rows.shape[1]
     for f in range(width):
@@ -180,7 +181,7 @@ def _fill_values(rows, i, polytopes, values):
 
 @inner
 def _slack(values, polytopes, k):
-    """How far inside a half-space a row lies; infinite where a value is missing."""
+    """How far inside a half-space a row lies; infinite if a value is missing."""
     value = values[polytopes.source[k]]
     if np.isnan(value):
         return np.inf
@@ -201,7 +202,7 @@ def _nominal_cost(values, polytopes, r):
 
 @inner
 def _lower_bound(values, polytopes, r):
-    """Squared distance to the farthest half-space of a polytope, nominal sides added."""
+    """Squared distance to the farthest half-space of a polytope, plus the cost of nominal sides."""
     farthest = 0.0
     for k in range(polytopes.start[r], polytopes.start[r + 1]):
         farthest = max(farthest, -_slack(values, polytopes, k))
@@ -210,9 +211,9 @@ def _lower_bound(values, polytopes, r):
 
 @inner
 def _search(values, polytopes, bound, work):
-    """(Polytope, squared distance) of the nearest one; of equidistant ones the first.
+    """Nearest polytope and its squared distance; the first of equidistant ones.
 
-    ``bound`` has lower bounds, infinite for polytopes that do not count; it is used up.
+    ``bound`` holds lower bounds, infinite for polytopes that do not count; it is overwritten.
     """
     best, chosen = np.inf, -1
     while True:
@@ -230,10 +231,10 @@ def _search(values, polytopes, bound, work):
 
 @inner
 def _project(values, polytopes, r, limit, work):
-    """Squared distance of a row to a polytope; infinite if that is empty, or beyond ``limit``.
+    """Squared distance of a row to a polytope; infinite if it is empty or beyond ``limit``.
 
-    Leaves the active half-spaces, by their place in the polytope, and their multipliers in
-    ``work``.
+    Afterwards ``work`` holds the active half-spaces, by their position in the polytope, and their
+    multipliers.
     """
     first, rank = polytopes.start[r], polytopes.rank[r]
     m = polytopes.start[r + 1] - first
@@ -289,7 +290,7 @@ def _is_active(work, k):
 
 @inner
 def _add(normal, rank, p, over, work):
-    """Move until half-space p holds, dropping others on the way; False if that cannot be."""
+    """Move until half-space p holds, dropping others on the way; False if that is impossible."""
     active, weight, step, state = work.active, work.weight, work.step, work.state
     y, direction = work.y, work.direction
     own = 0.0  # multiplier of p
@@ -322,9 +323,10 @@ def _add(normal, rank, p, over, work):
 
 @inner
 def _split(normal, rank, p, work):
-    """Split a normal into a combination of the active ones and the rest.
+    """Split a normal into a combination of the active normals and a remainder.
 
-    Fills ``step`` (the combination) and ``direction`` (the rest); returns the rest's square.
+    Fills ``step`` (the combination) and ``direction`` (the remainder); returns the remainder's
+    square.
     """
     basis, upper, step, direction = work.basis, work.upper, work.step, work.direction
     active, n = work.active, work.state[0]
@@ -354,7 +356,7 @@ def _split(normal, rank, p, work):
 
 @inner
 def _orthogonalise(basis, upper, n, rank, vector):
-    """Take the first n basis vectors out of a vector, twice; ``upper[:n, n]`` has how much."""
+    """Subtract the projections on the first n basis vectors, twice; ``upper[:n, n]`` holds them."""
     for a in range(n):
         upper[a, n] = 0.0
     for _ in range(2):
@@ -369,7 +371,7 @@ def _orthogonalise(basis, upper, n, rank, vector):
 
 @inner
 def _polish(normal, rank, work):
-    """Solve for the active half-spaces once more, without what the way there has rounded."""
+    """Solve for the active half-spaces again, without the rounding accumulated so far."""
     basis, upper, step, slack = work.basis, work.upper, work.step, work.slack
     active, weight, y, n = work.active, work.weight, work.y, work.state[0]
     if n == 0:
@@ -394,7 +396,7 @@ def _polish(normal, rank, work):
 
 @inner
 def _strongest(values, polytopes, r, work):
-    """The test along whose normal, or by whose category, a projected row moves most."""
+    """The test along whose normal, or through whose category, a projected row moves most."""
     most, chosen = 0.0, -1
     for e in range(polytopes.side_start[r], polytopes.side_start[r + 1]):
         value = values[polytopes.side_feature[e]]

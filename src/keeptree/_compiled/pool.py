@@ -1,4 +1,4 @@
-"""The logarithmic pool of experts, and the step that keeps the tree's class on top."""
+"""The logarithmic pool of experts, and the step that keeps the tree's class most probable."""
 
 import math
 
@@ -8,19 +8,19 @@ from numpy import float64, int64
 from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.elementary import exp, log
 
-ROWS = 128  # at once, so that their logits stay in the nearest cache
+ROWS = 128  # rows at a time, so that their logits stay in the first-level cache
 
 
 @inner
 def _add_logs(opinion, floor, kept, weight, logit):
-    """Add the weighted logarithms of opinions, each mixed with a little of the prior."""
+    """Add the weighted logarithms of probabilities, each mixed with a little of the prior."""
     for i in range(len(opinion)):
         logit[i] += weight * log(kept * opinion[i] + floor[i])
 
 
 @inner
 def _divide_exponentials(logit, n_classes):
-    """Turn the logits of rows, one after the other, into probabilities."""
+    """Turn the logits of rows into probabilities."""
     for start in range(0, len(logit), n_classes):
         row = logit[start : start + n_classes]
         most = row[0]
@@ -47,10 +47,10 @@ def pool_opinions(
     share: float,
     out: Out(float64, 2),
 ):
-    """Fill ``out`` with probabilities proportional to the product of the experts' weighted ones.
+    """Fill ``out`` with probabilities proportional to the weighted product of the experts' own.
 
-    ``opinions`` has the shape (n_experts, n, n_classes); each is mixed with the ``share`` of the
-    prior, so that none can forbid a class.
+    ``opinions`` has shape (n_experts, n, n_classes). Each expert is mixed with the ``share`` of the
+    prior, so that none can rule out a class.
     """
     n_classes = out.shape[1]
     width = ROWS * n_classes
@@ -70,10 +70,10 @@ def pool_opinions(
 
 @entry
 def lift_labels(p: Out(float64, 2), label: In(int64, 1), softness: float, least: float):
-    """Move the probability of each row's label, as little as need be, above all others.
+    """Raise the probability of each row's label above all others, by as little as necessary.
 
-    The margin m, the label's log-probability minus the largest other one, becomes
-    (m + sqrt(m² + softness²)) / 2, and the ratio of the two at least ``least``.
+    The margin m, the label's log-probability minus the largest of the others, becomes (m + sqrt(m²
+    + softness²)) / 2, and the ratio of the two probabilities at least ``least``.
     """
     n, n_classes = p.shape
     for i in range(n):
@@ -85,7 +85,7 @@ def lift_labels(p: Out(float64, 2), label: In(int64, 1), softness: float, least:
             continue
         m = log(own / other)
         root = math.sqrt(m * m + softness * softness)
-        # The second is the same without a difference of nearly equal numbers.
+        # The second form avoids the difference of nearly equal numbers.
         moved = (m + root) / 2.0 if m > 0.0 else softness * softness / (2.0 * (root + abs(m)))
         p[i, label[i]] = other * max(exp(moved), least)
         total = 0.0

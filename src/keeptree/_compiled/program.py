@@ -1,4 +1,4 @@
-"""What a tree program is made of: rows, steps, and the nearest regions it finds."""
+"""The parts of a tree program: rows, steps, and the nearest regions that it finds."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,10 @@ from numpy import float32, float64, int64
 
 from keeptree._compiled.declare import In, Out
 
-# Codes of a step: some bound replaces an older one, which children are regions, a nominal test.
+# Codes of a step: a bound replaces a previous one; which children are regions; a nominal test.
 BOUNDED, LEFT_REGION, RIGHT_REGION, NOMINAL = 1, 2, 4, 8
 
-SAW_NAN, SAW_INF = 1, 2  # bits of what a program returns
+SAW_NAN, SAW_INF = 1, 2  # flags that a program returns
 
 LARGEST_SINGLE = 3.4028234663852886e38
 
@@ -25,16 +25,17 @@ class Rows(NamedTuple):
 
 
 class DoubleProgram(NamedTuple):
-    """A program in float64: the rows stay as they are, so that close numbers keep their digits.
+    """A program in float64: rows are not scaled, so that close numbers keep their digits.
 
-    ``columns`` has for each used column its number in the tree and its number of categories, 0 for
-    a numeric one; ``rest`` are the others. ``frame`` has the centre, factor and limit of each used
-    column; ``limit`` is the least of those. ``steps`` has for each the code, the used column, the
-    parent's slot, the slot or class of the left and the right child, the numbers of their regions
-    plus 1, and where the table of a nominal one begins in ``growth`` (it has one child). ``bounds``
-    has for each step the threshold, how far the upper and (negative) the lower bound move in, and
-    the scale. ``links`` has the steps of the children of each (of a nominal one: of its child and
-    the next of the same test), -1 for none; ``classes`` are those that have a region.
+    ``columns`` holds, for each used column, its number in the tree and its number of categories (0
+    if numeric); ``rest`` lists the other columns. ``frame`` holds the centre, factor and limit of
+    each used column, and ``limit`` is the smallest limit. Each row of ``steps`` holds the code, the
+    used column, the parent's slot, the slot or class of the left and the right child, the numbers
+    of their regions plus 1, and where the table of a nominal step (with one child) starts in
+    ``growth``. ``bounds`` holds, for each step, the threshold, how far the upper and (negative) the
+    lower bound move inward, and the scale. ``links`` holds the steps of the children (for a nominal
+    step: of its child, and the next step of the same test), -1 for none. ``classes`` are the
+    classes that have a region.
     """
 
     columns: In(int64, 2, "C")
@@ -52,7 +53,7 @@ class DoubleProgram(NamedTuple):
 
 
 class SingleProgram(NamedTuple):
-    """The same in float32: the rows are scaled and centred once, and a step has no scale."""
+    """The same in float32: rows are scaled and centred once, and steps have no scale."""
 
     columns: In(int64, 2, "C")
     rest: In(int64, 1, "C")
@@ -69,7 +70,7 @@ class SingleProgram(NamedTuple):
 
 
 class NearestRegions(NamedTuple):
-    """For each row its own class (found where negative), the class wanted, the nearest region."""
+    """For each row its own class (determined if negative), the class wanted, the nearest region."""
 
     own: Out(int64, 1)
     wanted: In(int64, 1, "C")

@@ -1,4 +1,4 @@
-"""Show what is being compiled in a checkout, and how far it is."""
+"""Show the progress of compilation in a checkout."""
 
 import sys
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from keeptree.progress import LOGGER, step, watch
 
 
 def find_entries():
-    """Return all entries by name, those of the longest files first."""
+    """Return all entries by name, starting with those of the longest files."""
     files = sorted(HERE.glob("*.py"), key=lambda path: -path.stat().st_size)
     for path in files:
         if not path.stem.startswith("__"):
@@ -26,7 +26,7 @@ def find_entries():
 
 @contextmanager
 def announce(name):
-    """Show that the function ``name`` is compiled: a bar on a terminal, elsewhere one line."""
+    """Show that the function ``name`` is being compiled, on a terminal as a bar."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         _announce_once()
     entries = find_entries().values()
@@ -42,11 +42,11 @@ def _announce_once():
 
 @contextmanager
 def announce_all(names):
-    """Show how many of the functions are compiled; yields how to say so."""
+    """Show how many functions are compiled; yield a function that reports progress."""
     with watch(), step("Compiling", len(names), detail=names[0]) as move:
         yield move
 
 
 def compile_named(name):
-    """Compile the entry ``name``, in a process that has imported nothing yet."""
+    """Compile the entry ``name`` in a process that has not imported anything yet."""
     compile_entry(find_entries()[name])

@@ -1,6 +1,6 @@
-"""Prunings that need the class weights of the nodes and no rows: children come after their parent.
+"""Pruning methods that need the class weights of the nodes but no rows.
 
-Each writes into ``n_children`` of the shape: 0 makes a leaf.
+Each sets ``n_children`` of the shape to 0 to make a leaf. Children come after their parent.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.j48 import SMALL
 from keeptree._compiled.shape import Shape
 
-ROUNDING = 1e-9  # of sums of fractional weights
+ROUNDING = 1e-9  # tolerance for sums of fractional weights
 
 
 @inner
 def count_errors(counts, node, label):
-    """Weight of the cases of a node that are not of a class."""
+    """Return the weight of the cases of a node that are not of a class."""
     errors = 0.0
     for c in range(counts.shape[1]):
         if c != label:
@@ -25,13 +25,13 @@ def count_errors(counts, node, label):
 
 @inner
 def children(shape, node):
-    """Children of a node."""
+    """Return the children of a node."""
     return range(shape.first_child[node], shape.first_child[node] + shape.n_children[node])
 
 
 @inner
 def sum_children(shape, node, values):
-    """Sum of the children's values."""
+    """Return the sum of the children's values."""
     total = 0.0
     for child in children(shape, node):
         total += values[child]
@@ -40,7 +40,7 @@ def sum_children(shape, node, values):
 
 @entry
 def collapse_nodes(shape: Shape, label: In(int32, 1)):
-    """J48's collapse, top-down: a leaf where the leaves below make no fewer training errors."""
+    """Collapse as J48 does, top-down: make a leaf where the subtree makes no fewer errors."""
     n_children, counts = shape.n_children, shape.counts
     below = np.empty(len(n_children))
     for node in range(len(n_children) - 1, -1, -1):
@@ -54,7 +54,7 @@ def collapse_nodes(shape: Shape, label: In(int32, 1)):
 
 @entry
 def prune_pessimistic(shape: Shape, label: In(int32, 1), penalty: float):
-    """Bottom-up: a leaf where errors + penalty is not larger than the sum over the leaves below."""
+    """Make a leaf, bottom-up, where errors + penalty do not exceed those of the leaves below."""
     n_children, counts = shape.n_children, shape.counts
     below = np.empty(len(n_children))
     for node in range(len(n_children) - 1, -1, -1):
@@ -69,10 +69,10 @@ def prune_pessimistic(shape: Shape, label: In(int32, 1), penalty: float):
 def prune_reduced_error(
     shape: Shape, tested: In(float64, 2), weight: In(float64, 1), label: In(int32, 1)
 ):
-    """Bottom-up: a leaf where the rows ``tested`` are not classified worse (Weka's -R).
+    """Make a leaf, bottom-up, where the rows ``tested`` are classified no worse (Weka's -R).
 
-    ``weight`` and ``label`` are those of the rows the tree was grown on; a branch without such
-    rows answers with the label of its parent.
+    ``weight`` and ``label`` come from the rows that the tree was grown on; a branch without such
+    rows has the label of its parent.
     """
     n_children = shape.n_children
     below = np.empty(len(n_children))
@@ -91,7 +91,7 @@ def prune_reduced_error(
 
 @entry
 def merge_same_answers(shape: Shape, label: Out(int32, 1)):
-    """Bottom-up: a leaf where all children are leaves of one class."""
+    """Make a leaf, bottom-up, where all children are leaves of one class."""
     n_children = shape.n_children
     for node in range(len(n_children) - 1, -1, -1):
         if n_children[node] == 0:
@@ -107,10 +107,10 @@ def merge_same_answers(shape: Shape, label: Out(int32, 1)):
 
 @entry
 def label_nodes(shape: Shape, by_share: bool, label: Out(int32, 1)):
-    """J48's class of each node: a class replaces an earlier one only if it is 1e-6 larger.
+    """Fill J48's class of each node: a later class wins only if it is larger by 1e-6.
 
-    Pruning compares weights, prediction shares (``by_share``). A node without weight answers as its
-    parent.
+    Pruning compares weights, prediction compares shares (``by_share``). A node without weight has
+    the class of its parent.
     """
     counts = shape.counts
     for node in range(len(counts)):
@@ -130,7 +130,7 @@ def label_nodes(shape: Shape, by_share: bool, label: Out(int32, 1)):
 
 @entry
 def list_nodes(shape: Shape, kept: Out(int32, 1)):
-    """Fill the nodes the root still reaches, in preorder; returns their number."""
+    """Fill the nodes that the root still reaches, in preorder; return their number."""
     number = 0
     stack = [int64(0)]
     while len(stack) > 0:
@@ -144,7 +144,7 @@ def list_nodes(shape: Shape, kept: Out(int32, 1)):
 
 @entry
 def add_up(shape: Shape):
-    """Leaves with next to no weight become empty; inner nodes hold the sum of their children."""
+    """Empty leaves with almost no weight, and set inner nodes to the sum of their children."""
     n_children, counts = shape.n_children, shape.counts
     for node in range(len(n_children) - 1, -1, -1):
         if n_children[node] > 0:

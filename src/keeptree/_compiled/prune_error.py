@@ -1,9 +1,9 @@
-"""J48's error-based pruning with subtree raising, and the sending of fractional rows down a tree.
+"""J48's error-based pruning with subtree raising, which sends fractional rows down a tree.
 
-Raising a child overwrites its parent's place in the Shape, so children stay behind their parents.
+Raising a child overwrites its parent's place in the Shape, so children stay after their parents.
 
-A node's rows are a range of entries. Where nothing is missing, the children's entries are parts of
-that range; otherwise copies are put behind it until the node is done.
+A node's rows are a range of entries. If no value is missing, the children's entries are parts of
+that range; otherwise copies are appended after it until the node is finished.
 """
 
 from typing import NamedTuple
@@ -34,10 +34,10 @@ class Rows(NamedTuple):
 
 
 class PruneOptions(NamedTuple):
-    """``factor`` is J48's CF and z its normal quantile.
+    """Options of pruning: ``factor`` is J48's CF and z its normal quantile.
 
-    ``tolerance``: how far above a threshold a value may be and still go left. ``complete``: no row
-    has a missing value that is shared.
+    ``tolerance`` is how far above a threshold a value may be and still go left. ``complete``: no
+    row has a missing value that is shared.
     """
 
     factor: float
@@ -48,7 +48,7 @@ class PruneOptions(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Share, number of entries and their first place, by branch of a test."""
+    """Share, number of entries and first place of each branch of a test."""
 
     share: np.ndarray
     size: np.ndarray
@@ -57,7 +57,7 @@ class Room(NamedTuple):
 
 @inner
 def added_errors(n, errors, factor, z):
-    """Upper confidence limit minus errors; ``factor`` is J48's CF, z its normal quantile."""
+    """Return the upper confidence limit minus the errors; z is the quantile of ``factor``."""
     if factor > 0.5:
         return 0.0
     if errors < 1:
@@ -80,7 +80,7 @@ def limit_of_errors(n, errors, z):
 
 @inner
 def estimate_errors(counts, node, factor, z):
-    """Pessimistic errors of a leaf with the class weights in line ``node``."""
+    """Return the pessimistic errors of a leaf with the class weights in row ``node``."""
     total, largest = 0.0, 0.0
     for c in range(counts.shape[1]):
         total += counts[node, c]
@@ -93,7 +93,7 @@ def estimate_errors(counts, node, factor, z):
 
 @inner
 def branch_of(shape, node, value, tolerance):
-    """Branch of a value at a test, -1 where a missing value is shared."""
+    """Return the branch of a value at a test, -1 for a missing value that is shared."""
     if np.isnan(value):
         return int64(shape.missing[node])
     if shape.category_start[node] >= 0:
@@ -104,7 +104,7 @@ def branch_of(shape, node, value, tolerance):
 
 @inner
 def start_room(n_children):
-    """Room for the branches of the widest test."""
+    """Return the work space for the test with the most branches."""
     widest = 1
     for node in range(len(n_children)):
         widest = max(widest, n_children[node])
@@ -116,9 +116,9 @@ def start_room(n_children):
 def weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room):
     """Fill the branch of each entry, share and number of entries of each branch.
 
-    A missing value is divided by ``grown`` of the children if they have any such weight, otherwise
-    by the weights of the entries with a value, otherwise evenly. Returns the number of entries
-    without a value.
+    A missing value is divided in proportion to ``grown`` of the children if they have any such
+    weight, otherwise to the weights of the entries with a value, otherwise evenly. Returns the
+    number of entries without a value.
     """
     first, n_branches = shape.first_child[node], shape.n_children[node]
     given = 0.0
@@ -147,10 +147,10 @@ def weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room
 
 @inner
 def divide_among_children(shape, node, X, entries, a, b, tolerance, grown, to, room):
-    """Put the entries of the children, the last one first, from ``to`` on, or in place.
+    """Store the entries of the children from ``to`` on, the last child first, or in place.
 
-    In place, where ``to`` is negative or no entry becomes several. Returns the pool, where the
-    entries start and how many there are; ``room.size`` has the numbers by child.
+    In place if ``to`` is negative or no entry is divided. Returns the pool, the start and the
+    number of the entries; ``room.size`` holds their numbers by child.
     """
     branch = np.empty(b, dtype=np.int32)
     n_unknown = weigh_children(shape, node, X, entries, a, b, tolerance, grown, branch, room)
@@ -180,9 +180,10 @@ def copy_entries(entries, first, end, new, at):
 
 @inner
 def push_children(shape, node, frames, depth, first, end, room):
-    """Put the children on top of ``depth`` frames, the first child last.
+    """Push the children onto a stack of ``depth`` frames, the first child last.
 
-    A frame has node, entries from, to, end of the pool, and whether its children are done.
+    A frame holds the node, the range of its entries, the end of the pool, and whether its children
+    are finished.
     """
     n_branches = shape.n_children[node]
     if depth + n_branches > len(frames):
@@ -197,10 +198,10 @@ def push_children(shape, node, frames, depth, first, end, room):
 
 @inner
 def send_down(shape, top, rows, entries, a, b, grown, options, store, room):
-    """Send entries down from the node ``top``; returns the pessimistic errors of its leaves.
+    """Send entries down from the node ``top``; return the pessimistic errors of its leaves.
 
-    ``grown`` has the weight of each node that divides missing values, or zeros: then the entries
-    themselves do. ``store``: write the class weights of every node into the shape.
+    ``grown`` holds the weights of the nodes by which missing values are divided; if they are zero,
+    the entries themselves decide. ``store``: write the class weights of every node into the shape.
     """
     held = np.empty((1, shape.counts.shape[1]))
     pool = start_entries(b - a, 0)
@@ -232,7 +233,7 @@ def send_down(shape, top, rows, entries, a, b, grown, options, store, room):
 
 @inner
 def estimate_raised(shape, node, largest, rows, entries, a, b, options, below, extra, touched):
-    """Errors of the largest branch in place of its parent, where no row is divided.
+    """Return the errors of the largest branch in place of its parent, if no row is divided.
 
     Its own rows stay where they are, so only those of the other branches are sent down: ``extra``
     collects their weights at the leaves listed in ``touched`` and is all zeros before and after.
@@ -267,7 +268,7 @@ def estimate_raised(shape, node, largest, rows, entries, a, b, options, below, e
 
 @inner
 def find_largest(shape, node):
-    """J48's largest branch: the last of those within 1e-6."""
+    """Return J48's largest branch: the last of those within 1e-6."""
     largest, most = int64(shape.first_child[node]), 0.0
     for child in range(largest, largest + shape.n_children[node]):
         held = 0.0
@@ -290,7 +291,7 @@ def take_over(shape, node, child):
 
 @inner
 def all_entries(weight):
-    """Every row, with its weight."""
+    """Return an entry for every row, with its weight."""
     entries = start_entries(len(weight), 0)
     for i in range(len(weight)):
         entries.row[i], entries.weight[i] = i, weight[i]
@@ -299,7 +300,7 @@ def all_entries(weight):
 
 @entry
 def prune_error_based(shape: Shape, rows: Rows, options: PruneOptions):
-    """Prune the tree in place; its counts are those of the rows, which its nodes got when grown."""
+    """Prune the tree in place; its counts are those of the rows that it was grown on."""
     n_rows, n_nodes = len(rows.label), len(shape.feature)
     entries, room = all_entries(rows.weight), start_room(shape.n_children)
     grown = np.zeros(n_nodes)

@@ -24,11 +24,11 @@ def route_rows(
     single: bool,
     leaf: Out(int64, 1),
 ):
-    """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` where a missing value has no rule.
+    """Fill ``leaf[i]`` with the leaf of row i, or ``-1 - node`` if a missing value has no rule.
 
     Nominal columns hold category codes. An oblique test sums the terms of its node; a sum that is
-    NaN counts as missing. ``missing_child[node]`` is the child of a missing value, or negative for
-    none. ``single``: compare after rounding to float32, as scikit-learn does.
+    NaN counts as missing. ``missing_child[node]`` is the child that a missing value follows,
+    negative for none. ``single``: compare after rounding to float32, as scikit-learn does.
     """
     for i in range(X.shape[0]):
         node = 0
@@ -62,10 +62,10 @@ def route_numeric_rows(
     single: bool,
     leaf: Out(int64, 1),
 ):
-    """``route_rows`` for a tree with numeric tests only, at half the cost.
+    """Do the same as ``route_rows`` for a tree with numeric tests only, at half the cost.
 
-    ``following[node]`` has the node after "not above", "above" and "missing"; where a missing
-    value has no rule, that is a last node past those of the tree. ``feature`` is -1 in leaves.
+    ``following[node]`` holds the next node for "not above", "above" and "missing". If a missing
+    value has no rule, this is an extra node after those of the tree. ``feature`` is -1 in leaves.
     """
     for i in range(X.shape[0]):
         node = 0
@@ -100,9 +100,9 @@ def combine_rows(
 
 @inner
 def weighted_sum(X, i, start, stop, term_feature, term_weight, single):
-    """Sum of the terms start to stop of row i, from left to right, each product rounded.
+    """Return the sum of the terms start to stop of row i, from left to right, each product rounded.
 
-    ``single``: all of it in float32, as treeple does.
+    ``single``: compute in float32, as treeple does.
     """
     if single:
         short = np.float32(0.0)

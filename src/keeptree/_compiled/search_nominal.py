@@ -1,4 +1,4 @@
-"""Search the best test of a nominal column in a node."""
+"""Find the best test of a nominal column in a node."""
 
 from typing import NamedTuple
 
@@ -16,13 +16,13 @@ from keeptree._compiled.impurity import (
 )
 from keeptree._compiled.j48 import ERRORS, GAIN_RATIO, GINI, MULTIWAY, ONE_AGAINST_REST, SMALL
 
-MOST_TRIED = 10  # categories of which all divisions into two subsets are tried
+MOST_TRIED = 10  # up to this many categories, all divisions into two subsets are tried
 
 
 class Cells(NamedTuple):
-    """Weights of a nominal column in a node by category x class, category and class.
+    """Weights of a nominal column in a node, by category x class, by category and by class.
 
-    ``rank`` is work space of the search for two subsets.
+    ``rank`` is work space for the search for two subsets.
     """
 
     both: np.ndarray
@@ -33,7 +33,7 @@ class Cells(NamedTuple):
 
 @inner
 def fill_cells(entries, cell, s, a, m, n, cells):
-    """Fill the weights of a nominal column of n categories; returns the weight with a value."""
+    """Fill the weights of a nominal column of n categories; return the weight of known values."""
     row, weight, _ = entries
     both, in_category, in_class, _ = cells
     n_classes = len(in_class)
@@ -56,7 +56,7 @@ def fill_cells(entries, cell, s, a, m, n, cells):
 
 @inner
 def search_multiway(n, cells, known, total, options):
-    """One branch per declared category as (valid, gain, ratio)."""
+    """Evaluate one branch per declared category: return (valid, gain, ratio)."""
     table, gini, errors = options.table, options.criterion == GINI, options.criterion == ERRORS
     both, in_category, in_class, _ = cells
     n_classes = len(in_class)
@@ -91,7 +91,7 @@ def search_multiway(n, cells, known, total, options):
 
 @inner
 def two_sided(weights, first, in_class, known, total, options):
-    """Gain and ratio of the class weights ``weights[first:]`` against the rest of ``in_class``."""
+    """Return gain and ratio of the weights ``weights[first:]`` against the rest of ``in_class``."""
     table, gini = options.table, options.criterion == GINI
     held, base_terms, terms, rest_terms, most_outside = 0.0, 0.0, 0.0, 0.0, 0.0
     for c in range(len(in_class)):
@@ -118,13 +118,13 @@ def two_sided(weights, first, in_class, known, total, options):
 
 @inner
 def too_light(held, known, min_leaf):
-    """Whether one of two branches has too little weight."""
+    """Return whether one of two branches has too little weight."""
     return min_leaf - held >= SMALL or min_leaf - (known - held) >= SMALL
 
 
 @inner
 def search_one_against_rest(n, cells, known, total, options):
-    """J48 -B as (valid, gain, ratio, category)."""
+    """Find the best category to test against the rest (J48 -B): (valid, gain, ratio, category)."""
     valid, gain, ratio, category = False, 0.0, 0.0, int64(0)
     for k in range(n):
         if too_light(cells.category[k], known, options.min_leaf):
@@ -164,9 +164,9 @@ def rank_categories(n, cells, c):
 
 @inner
 def search_ranked(n, cells, c, known, total, options):
-    """Best cut of the categories ranked by class c (Breiman et al. 1984).
+    """Return the best cut of the categories ranked by class c (Breiman et al. 1984).
 
-    Returns (valid, gain, ratio, number of categories on the left).
+    The result is (valid, gain, ratio, number of categories on the left).
     """
     rank, n_classes = cells.rank, len(cells.label)
     left = np.zeros(n_classes)
@@ -186,15 +186,15 @@ def search_ranked(n, cells, c, known, total, options):
 
 @inner
 def is_right(mask, at):
-    """Whether the category at this place among those that have weight is in the right subset."""
+    """Return whether the category at a position among those with weight is in the right subset."""
     return at > 0 and (mask >> (at - 1)) & 1 == 1
 
 
 @inner
 def search_all(n, cells, present, known, total, options):
-    """Best of all divisions of the categories that have weight, of which the first stays left.
+    """Return the best of all divisions of the categories with weight; the first stays on the left.
 
-    Returns (valid, gain, ratio, mask): bit i of the mask sends the category i + 1 to the right.
+    The result is (valid, gain, ratio, mask); bit i of the mask sends category i + 1 to the right.
     """
     n_classes = len(cells.label)
     left = np.zeros(n_classes)
@@ -220,11 +220,11 @@ def search_all(n, cells, present, known, total, options):
 
 @inner
 def search_subsets(n, cells, known, total, options):
-    """Best division of the categories into two subsets as (valid, gain, ratio, code).
+    """Return the best division of the categories into two subsets: (valid, gain, ratio, code).
 
-    Two classes: the number of categories on the left, ranked by the second. More: all divisions
-    are tried while the categories are few, and the code is a mask. Else the categories are ranked
-    by each class in turn: class x (n + 1) + number on the left.
+    For two classes, the code is the number of categories on the left, ranked by the second class.
+    For more classes and few categories, all divisions are tried, and the code is a mask. Otherwise
+    the categories are ranked by each class in turn: class x (n + 1) + number on the left.
     """
     n_classes = len(cells.label)
     if n_classes <= 2:
@@ -243,7 +243,7 @@ def search_subsets(n, cells, known, total, options):
 
 @inner
 def search_categories(n, cells, known, total, options):
-    """Best test of a nominal column as (valid, gain, ratio, category or number on the left)."""
+    """Return the best test of a nominal column: (valid, gain, ratio, category or code)."""
     if options.nominal == MULTIWAY:
         valid, gain, ratio = search_multiway(n, cells, known, total, options)
         return valid, gain, ratio, int64(0)
@@ -254,7 +254,7 @@ def search_categories(n, cells, known, total, options):
 
 @inner
 def divide_categories(n, code, cells, subset_of, node):
-    """Fill the side of each category that has weight from the code of :func:`search_subsets`."""
+    """Decode the result of :func:`search_subsets` into the side of each category with weight."""
     n_classes = len(cells.label)
     if n_classes > 2 and rank_categories(n, cells, 0) <= MOST_TRIED:
         at = 0
@@ -270,13 +270,13 @@ def divide_categories(n, code, cells, subset_of, node):
 
 @inner
 def map_subsets(n, code, cells, known, subset_of, node):
-    """Fill the side of each category of a column that was chosen to be cut in two subsets."""
+    """Fill the side of each category of the chosen column, divided into two subsets."""
     divide_categories(n, code, cells, subset_of, node)
     weight_left = 0.0
     for k in range(n):
         if cells.category[k] > 0 and subset_of[node, k] == 0:
             weight_left += cells.category[k]
-    # A category nobody has here follows the heavier branch.
+    # A category without cases here follows the heavier branch.
     for k in range(n):
         if cells.category[k] <= 0:
             subset_of[node, k] = 0 if 2 * weight_left >= known else 1

@@ -1,4 +1,4 @@
-"""Search the best test of the nodes of a regression tree; ``grow_squares`` says what they hold."""
+"""Find the best test of a regression tree's nodes; ``grow_squares`` describes what they hold."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ from numpy import float64, int32, int64, uint64
 
 from keeptree._compiled.declare import In, Out, inner
 
-SMALL = 1e-6  # rounding of sums of fractional weights
-TIE = 1.0 + 1e-10  # a cut must be better by this factor, so the first of equal ones wins
+SMALL = 1e-6  # tolerance for sums of fractional weights
+TIE = 1.0 + 1e-10  # a cut must be better by this factor, so that the first of ties wins
 ENTRY = uint64(0xFFFFFFFF)
 RANK = uint64(32)
 
@@ -16,8 +16,8 @@ RANK = uint64(32)
 class SortedColumns(NamedTuple):
     """A training table.
 
-    Column f is line ``slot[f]`` of ``key`` (numeric; its first ``n_known`` keys; its distinct
-    values are ``level`` from ``level_start`` on) or of ``code`` (nominal, -1 where missing;
+    Column f is row ``slot[f]`` of ``key`` (numeric: the first ``n_known`` keys, with the distinct
+    values in ``level`` from ``level_start`` on) or of ``code`` (nominal: -1 where missing;
     ``n_categories[f]`` is not 0).
     """
 
@@ -39,7 +39,7 @@ class Pool(NamedTuple):
 
 
 class Categories(NamedTuple):
-    """Weight and centred sum of each category, those present by mean, and the branch of each."""
+    """Weight, centred sum and branch of each category, and those present ranked by mean."""
 
     held: np.ndarray
     sums: np.ndarray
@@ -49,10 +49,10 @@ class Categories(NamedTuple):
 
 @inner
 def search_cuts(pool, s, a, m, known_rows, total, mean, min_leaf):
-    """Best cut of a numeric column as (reduction of the squares, entries on the left, 0 for none).
+    """Return the best cut of a numeric column: (reduction, entries on the left, 0 for none).
 
-    With the targets centred, a cut into weights u and v with the sum S on the left saves
-    S^2 (u + v) / (u v). Rows without a value save nothing.
+    With centred targets, a cut into weights u and v with the sum S on the left reduces the sum of
+    squares by S^2 (u + v) / (u v). Rows without a value do not contribute.
     """
     _, case, key = pool
     known = total
@@ -86,7 +86,7 @@ def search_cuts(pool, s, a, m, known_rows, total, mean, min_leaf):
 
 @inner
 def sort_by_mean(rank, number, held, sums):
-    """Shell sort by mean, then category; numba's own sort takes seconds to compile."""
+    """Sort by mean, then category; a Shell sort, because numba's own takes seconds to compile."""
     gap = number // 2
     while gap > 0:
         for i in range(gap, number):
@@ -106,10 +106,10 @@ def sort_by_mean(rank, number, held, sums):
 
 @inner
 def order_categories(pool, code, s, a, m, mean, n, categories):
-    """Fill weight and centred sum of each category and rank those present by their mean.
+    """Fill the weight and centred sum of each category and rank those present by mean.
 
-    Breiman et al. 1984, section 8.8: the best two sets of categories are a cut of this order.
-    Returns the number present and the weight with a value.
+    The best two subsets of categories are a cut of this order (Breiman et al. 1984, section 8.8).
+    Returns the number of categories present and the weight of known values.
     """
     held, sums, rank, _ = categories
     known, present = 0.0, 0
@@ -131,7 +131,7 @@ def order_categories(pool, code, s, a, m, mean, n, categories):
 
 @inner
 def search_subsets(known, present, min_leaf, categories):
-    """Best cut of the ranked categories as (reduction, categories on the left, 0 for none)."""
+    """Return the best cut of ranked categories: (reduction, categories on the left, 0 for none)."""
     held, sums, rank, _ = categories
     shift = 0.0
     for i in range(present):
@@ -154,7 +154,7 @@ def search_subsets(known, present, min_leaf, categories):
 
 @inner
 def search_test(pool, columns, a, m, known_rows, total, mean, min_leaf, categories):
-    """(column, cut) of the largest reduction, the first of ties; column -1 for none."""
+    """Return (column, cut) with the largest reduction, the first of ties; column -1 for none."""
     best, chosen, cut = -1.0, int64(-1), int64(0)
     for f in range(len(columns.slot)):
         s, n = columns.slot[f], columns.n_categories[f]
@@ -177,7 +177,7 @@ def map_sides(pool, columns, chosen, cut, a, m, mean, categories):
     weight_left = 0.0
     for i in range(cut):
         weight_left += held[rank[i]]
-    # A category nobody has here follows the heavier branch.
+    # A category without cases here follows the heavier branch.
     for k in range(n):
         child_of[k] = 1 if 2 * weight_left < known else 0
     for i in range(present):

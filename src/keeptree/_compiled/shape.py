@@ -1,4 +1,4 @@
-"""A tree while it is grown and pruned."""
+"""The arrays of a tree while it is grown and pruned."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from keeptree._compiled.declare import Out
 
 
 class Shape(NamedTuple):
-    """Nodes as arrays; the children of a node follow one another, all behind it.
+    """Nodes as arrays; the children of a node are consecutive and come after it.
 
     A nominal node sends category k to its child number ``category_child[category_start + k]``;
     ``category_start`` is -1 elsewhere. ``missing`` is a child's number or -1 for "shared".

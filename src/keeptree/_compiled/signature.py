@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class In:
-    """An array that is only read; with layout ``"A"`` any strides will do."""
+    """An array that is only read; layout ``"A"`` allows any strides."""
 
     dtype: type
     ndim: int
@@ -33,7 +33,7 @@ class Entry:
 
 
 def fields_of(kind):
-    """Types of the fields of a NamedTuple class by name, or None for any other type."""
+    """Return the types of the fields of a NamedTuple class by name, or None for any other type."""
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return {name: kind.__annotations__[name] for name in kind._fields}
     return None

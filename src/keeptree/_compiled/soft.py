@@ -1,7 +1,7 @@
-"""Soft tests: rows are divided among the children of every test, blocks of rows at a time.
+"""Soft tests: divide rows among the children of every test, one block of rows at a time.
 
-Nodes come after their children, the root last. The loops over the rows of a block have no branch
-and call nothing, so that they are vectorised.
+Nodes come after their children, the root last. The loops over the rows of a block have no branches
+and no calls, so that the compiler vectorises them.
 """
 
 from typing import NamedTuple
@@ -13,23 +13,23 @@ from keeptree._compiled.declare import In, Out, entry, inner
 from keeptree._compiled.elementary import exp
 from keeptree._compiled.kinds import NUMERIC
 
-BLOCK = 128  # rows whose values of all slots stay in the nearest cache
-LANES = 8  # rows that are counted together: a few rows cost less than a block
+BLOCK = 128  # rows; the values of all slots fit in the first-level cache
+LANES = 8  # rows that are processed together: a few rows cost less than a block
 
 
 class Tests(NamedTuple):
-    """The nodes of a tree, children first; `keeptree.probability.soft_tests` makes them."""
+    """The nodes of a tree, children first; `keeptree.probability.soft_tests` creates them."""
 
-    columns: In(int64, 1)  # features that some test reads
-    slot: In(int32, 1)  # where a node leaves its result
+    columns: In(int64, 1)  # features that the tests read
+    slot: In(int32, 1)  # where a node stores its result
     kind: In(int8, 1)
     column: In(int32, 1)  # position of a test's feature in columns
     threshold: In(float64, 1)
     child_start: In(int32, 1)
     child: In(int32, 1)
-    missing: In(float64, 1)  # share of the first child where a value is missing
+    missing: In(float64, 1)  # share of the first child if a value is missing
     table_start: In(int32, 1)
-    table: In(float64, 1)  # share of each child for each category, last for a missing value
+    table: In(float64, 1)  # share of each child for each category, and last for a missing value
     single: bool  # whether values are rounded to float32 before they are compared
 
 
@@ -66,13 +66,13 @@ def _logistic(z, e):
 
 @inner
 def _fill_lanes(number):
-    """Rows that are counted for a number of rows: at most a block."""
+    """Number of lanes to process for a number of rows, at most a block."""
     return -(-number // LANES) * LANES
 
 
 @inner
 def _read_block(X, start, stop, columns, single, values):
-    """The tested columns of some rows, transposed; the last row is repeated to fill the lanes."""
+    """Read the tested columns of some rows, transposed; repeat the last row to fill the lanes."""
     for i in range(_fill_lanes(stop - start)):
         row = min(start + i, stop - 1)
         for j in range(len(columns)):
@@ -82,7 +82,7 @@ def _read_block(X, start, stop, columns, single, values):
 
 @inner
 def _share_first(size, values, threshold, steep, missing, share):
-    """Share of the first child of a numeric test; where ``steep`` is 0 the test stays hard."""
+    """Share of the first child of a numeric test; the test stays hard if ``steep`` is 0."""
     if steep == 0.0:
         for i in range(size):
             x = values[i]
@@ -98,7 +98,7 @@ def _share_first(size, values, threshold, steep, missing, share):
 
 @inner
 def _share_of(size, values, width, branch, first, n_codes, table, share):
-    """Share of the child ``branch`` of a nominal test, by the table of its categories."""
+    """Share of the child ``branch`` of a nominal test, from the table of its categories."""
     for i in range(size):
         x = values[i]
         code = int64(x) if x == x else n_codes
@@ -113,10 +113,10 @@ def average_leaves(
     leaf_values: In(float64, 2),
     out: Out(float64, 2),
 ):
-    """Fill ``out[i]`` with the values of the leaves, averaged by the share of row i in each.
+    """Fill ``out[i]`` with the values of the leaves, averaged by the shares of row i.
 
-    From the leaves up: a test averages the results of its children. ``steep`` has the slope of
-    every test's logistic at its threshold, 0 for a hard one.
+    Computed from the leaves up: a test averages the results of its children. ``steep`` holds the
+    slope of every test's logistic function at its threshold, 0 for a hard test.
     """
     n, m = out.shape
     values = np.empty((max(len(tests.columns), 1), BLOCK))
@@ -165,10 +165,10 @@ def share_nodes(
     down: bool,
     reach: Out(float64, 2),
 ):
-    """Fill ``reach[node, i]`` with the share of row i that each node has.
+    """Fill ``reach[node, i]`` with the share of row i in each node.
 
-    If ``down`` the shares are multiplied down the path: how much of the row reaches the node. Else
-    every test is asked about the whole row.
+    With ``down``, the shares are multiplied along the path: how much of the row reaches the node.
+    Otherwise every test divides the whole row.
     """
     n = len(X)
     values = np.empty((max(len(tests.columns), 1), BLOCK))
@@ -208,7 +208,7 @@ def share_nodes(
 
 @inner
 def _margin_shares(size, values, threshold, steep, missing, near, far, reach):
-    """Shares of the first child at 8, 1 and 7 times the slope ``steep``: one exponential."""
+    """Shares of the first child at 8, 1 and 7 times the slope ``steep``, from one exponential."""
     if steep == 0.0:
         _share_first(size, values, threshold, steep, missing, near)
         far[:size] = near[:size]
@@ -237,9 +237,9 @@ def add_margins(
 ):
     """Add to ``out[i]`` the logits of row i.
 
-    ``side[0, node]`` and ``side[1, node]`` count by the share of the row that the test above gives
-    the node at 8 times the slope ``steep`` and at ``steep``; they are 0 for a second child.
-    ``path[leaf]`` counts by the share that reaches the leaf at 7 times the slope.
+    ``side[0, node]`` and ``side[1, node]`` are weighted by the share of the row that the test above
+    gives the node at 8 times the slope ``steep`` and at ``steep``; they are 0 for a second child.
+    ``path[leaf]`` is weighted by the share that reaches the leaf at 7 times the slope.
     """
     n, m = out.shape
     values = np.empty((max(len(tests.columns), 1), BLOCK))
@@ -300,7 +300,7 @@ def logits_to_shares(
     logit: In(float64, 2),
     out: Out(float64, 2),
 ):
-    """Fill ``out`` with the probabilities of logits: of the second of two classes, or of each."""
+    """Turn logits into probabilities: of the second of two classes, or of each class."""
     n, m = logit.shape
     if out.shape[1] == 2:
         for i in range(n):

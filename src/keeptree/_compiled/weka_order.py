@@ -1,7 +1,7 @@
-"""The order of rows in Weka 3.6: its sort, its shuffle and its folds, for learners that use them.
+"""The order of rows in Weka 3.6: its sort, its shuffle and its folds.
 
-All three depend on how the rows lay before, and on every detail of the algorithm: the sort is not
-stable, and the shuffle draws from ``java.util.Random``.
+All three depend on the previous order of the rows and on every detail of the algorithm: the sort is
+not stable, and the shuffle draws from ``java.util.Random``.
 """
 
 import numpy as np
@@ -15,13 +15,13 @@ MULTIPLIER, INCREMENT, MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1  # java.util.Rando
 
 @inner
 def start_random(seed):
-    """State of a ``java.util.Random`` of this seed."""
+    """Return the state of a ``java.util.Random`` with this seed."""
     return np.array([(seed ^ MULTIPLIER) & MASK], dtype=np.int64)
 
 
 @inner
 def next_bits(random):
-    """Next 31 random bits; halves keep the product below 64 bits."""
+    """Return the next 31 random bits; the product is computed in halves to stay below 64 bits."""
     high, low = random[0] >> 24, random[0] & 0xFFFFFF
     product = (((high * MULTIPLIER) & 0xFFFFFF) << 24) + low * MULTIPLIER
     random[0] = (product + INCREMENT) & MASK
@@ -30,7 +30,7 @@ def next_bits(random):
 
 @inner
 def next_int(random, bound):
-    """A random whole number below ``bound``."""
+    """Return a random whole number below ``bound``."""
     bits = next_bits(random)
     if bound & -bound == bound:
         return (bound * bits) >> 31
@@ -49,7 +49,7 @@ def shuffle(order, random):
 
 @inner
 def deal_in_order(n, n_folds):
-    """Fold of each of n rows: consecutive rows, the first folds one longer if need be."""
+    """Return the folds of n rows: consecutive rows, one more in the first folds if needed."""
     fold = np.empty(n, dtype=np.int64)
     at = 0
     for k in range(n_folds):
@@ -61,7 +61,7 @@ def deal_in_order(n, n_folds):
 
 @inner
 def deal_shuffled(label, n_folds, random):
-    """Fold of each row after a shuffle, class after class in turn."""
+    """Return the fold of each row after a shuffle, dealt class by class."""
     order = np.arange(len(label))
     shuffle(order, random)
     group_labels(label, order)
@@ -73,14 +73,14 @@ def deal_shuffled(label, n_folds, random):
 
 @inner
 def swap_if_greater(value, index, i, j):
-    """Put two places in order."""
+    """Swap two places if they are out of order."""
     if value[index[i]] > value[index[j]]:
         index[i], index[j] = index[j], index[i]
 
 
 @inner
 def partition(value, index, left, right):
-    """Divide a range at the median of its ends and its middle; returns the place of the median."""
+    """Partition a range at the median of its ends and middle; return the median's place."""
     middle = (left + right) // 2
     swap_if_greater(value, index, left, middle)
     swap_if_greater(value, index, left, right)

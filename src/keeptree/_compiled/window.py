@@ -1,4 +1,4 @@
-"""Ratio of two kernel sums for kernels of finite reach, exact: polynomials over prefix sums.
+"""Exact ratio of two kernel sums for kernels of finite reach: polynomials over prefix sums.
 
 A kernel is c0 + c1 |u| + c2 u² for |u| <= 1, with u the distance divided by the reach.
 """
@@ -11,8 +11,9 @@ from numpy import float64, int64
 
 from keeptree._compiled.declare import In, Out, entry, inner
 
-# Up to here cases are added one by one: the difference of two prefix sums is only exact relative
-# to the sums, and too little when the few cases at the rim of the reach count almost nothing.
+# Up to this number, cases are added one by one. The error of a difference of two prefix sums is
+# relative to the sums, which is too much when a few cases at the edge of the reach count almost
+# nothing.
 FEW = 64
 
 
@@ -36,9 +37,9 @@ def sum_moments(
     anchor: Out(int64, 1),
     moments: Out(float64, 2),
 ):
-    """Fill sums of the moments 0, 1, 2 of both masses up to each case, restarted every reach.
+    """Fill the prefix sums of the moments 0, 1, 2 of both masses, restarted after every reach.
 
-    Each stretch has its own origin, its first case (``anchor``), which keeps the sums small.
+    The origin of each stretch is its first case (``anchor``), which keeps the sums small.
     """
     for i in range(len(h)):
         anchor[i] = anchor[i - 1] if i > 0 and h[i] - h[anchor[i - 1]] <= reach else i
@@ -106,7 +107,7 @@ def _sum_few(centre, start, end, skipped, h, mass, reach, c):
 
 @inner
 def weigh_window(centre, low, high, tables, reach):
-    """Class share at the centre among the cases low..high-1; the nearest if none counts."""
+    """Return the class share at the centre among the cases low..high-1, or of the nearest one."""
     _, h, mass, anchor, moments, _, c = tables
     start = _find_first(h, low, high, centre, reach)
     end = _find_end(h, start, high, centre, reach)
@@ -135,7 +136,7 @@ def weigh_window_rows(
     tables: Tables,
     out: Out(float64, 1),
 ):
-    """Fill the share of each row from the curve it names; NaN stays NaN."""
+    """Fill the share of each row from its curve; NaN stays NaN."""
     start, reach = tables.start, tables.reach
     for row in range(len(h_row)):
         k = curve[row]
@@ -154,7 +155,7 @@ def leave_out_window(
     c: In(float64, 1),
     out: Out(float64, 1),
 ):
-    """Fill the share at each sorted case from all the others; the nearest if none counts."""
+    """Fill the share at each sorted case from all others; of the nearest if none counts."""
     nearest_kernel = np.array([1.0, 0.0, 0.0])
     n = len(h)
     for i in range(n):
