@@ -371,4 +371,7 @@ def test_the_page_shows_who_signed_the_tree_and_which_one(tmp_path):
     assert "of another tree" not in text
     other = dataclasses.replace(tree, threshold=tree.threshold + 1)
     kt.report(kt.SmoothedTreeClassifier(other).fit(X, X[:, 0] > 0), out=page)
-    assert f"This signature is of another tree, <code>{tree.digest[:12]}</code>" in page.read_text()
+    assert (
+        f"This signature belongs to another tree, <code>{tree.digest[:12]}</code>"
+        in page.read_text()
+    )

@@ -1,4 +1,4 @@
-"""Small PMML documents of every kind of test: random ones, by their seed."""
+"""Small random PMML documents with every kind of test, reproducible by seed."""
 
 from xml.sax.saxutils import escape, quoteattr
 

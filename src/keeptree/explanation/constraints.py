@@ -121,8 +121,8 @@ def read_constraints(
         for f in columns[name]:
             if tree.categories[f] is not None:
                 raise ValueError(
-                    f"{name} has {tree.feature_name(f)!r}, whose values are categories without an "
-                    "order; use fixed or bounds for it."
+                    f"{name} contains {tree.feature_name(f)!r}, whose values are categories, "
+                    "which have no order; use fixed or bounds for it."
                 )
     if max_changes is not None and (not isinstance(max_changes, Integral) or max_changes < 1):
         raise ValueError(f"max_changes={max_changes!r} is not a whole number of at least 1.")

@@ -119,8 +119,8 @@ def _unknown():
     return {
         "headline": "How often it is right is not known",
         "text": [
-            "No cases with known answers were given that the tree had not seen, and its score on "
-            "the cases it was grown on, which flatters, is never shown instead."
+            "No cases with known classes were given that the tree had not seen. Its score on the "
+            "cases that it was grown on would be too good and is never shown instead."
         ],
     }
 

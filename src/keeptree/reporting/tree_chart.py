@@ -17,9 +17,9 @@ _EDGE = 11  # width of the edge that carries every case
 
 
 def tree_drawing(tree, classes, path=(), tests=None):
-    """Return the tree as SVG, or None where it would not fit.
+    """Return the tree as SVG, or None if it would not fit.
 
-    What belongs to a node is in a group with its number as ``data-node``, so that the page can
+    The elements of a node form a group with its number as ``data-node``, so that the page can
     highlight the path of a case.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What the page needs to decide and score a moved case by itself, as JSON."""
+"""What the page needs to decide and score a changed case by itself, as JSON."""
 
 from scipy.stats import norm
 
@@ -31,7 +31,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     Returns
     -------
     data : dict
-        ``model`` is None where the page cannot score a moved case as Python does, ``interval``
+        ``model`` is None where the page cannot score a changed case as Python does, ``interval``
         where the model has no interval for a probability. All are None for a tree with oblique
         tests, whose page does not compute.
     """
@@ -47,16 +47,12 @@ def collect_whatif(model, boundary, attributes, rows=True):
 
 
 def tell_missing_model(model, rows):
-    """Return why the page shows no probability of a moved case."""
+    """Return why the page shows no probability of a changed case."""
     if not rows:
-        return (
-            "The probability of a moved case needs training rows, which were kept out of this file."
-        )
+        return "The probability of a changed case needs training rows, which this file leaves out."
     if isinstance(model, KeptTreeClassifier):
-        return (
-            "The probability of a moved case needs training rows, which are too many for this file."
-        )
-    return f"The page does not compute the probability of a moved case by {type(model).__name__}."
+        return "The probability of a changed case needs training rows, too many for this file."
+    return f"The page does not compute the probability of a changed case by {type(model).__name__}."
 
 
 def _interval(model):

@@ -68,7 +68,7 @@ function drawSteps(steps) {
     const cells = [element("td", "value", nameOf(step.value)), element("td", "test", nameOf(step.test, 120)), element("td", "margin", ...note)];
     body.append(element("tr", step.near ? "near" : "", header(step.name), ...cells));
   }
-  return element("table", "steps", element("caption", "hidden", "The tests on the way, with the value of the case"), body);
+  return element("table", "steps", element("caption", "hidden", "The tests on the path, with the values of the case"), body);
 }
 
 function drawPushes(data, { class: towards, rows }) {

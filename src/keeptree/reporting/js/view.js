@@ -28,7 +28,7 @@ export function tellView(book, x, seen, blocked) {
   };
 }
 
-/** The tests on the way to a leaf; the nearest one says what lies across it. */
+/** The tests on the path to a leaf; the nearest one states the other decision. */
 export function tellSteps(book, x, leaf, seen) {
   const { data, tree } = book;
   const path = [];
