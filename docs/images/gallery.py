@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 HERE = Path(__file__).parent
 PICTURES = {
     "methods.png": "1_probabilities/plot_1_surfaces.py",
+    "sets.png": "1_probabilities/plot_6_sets.py",
     "distance.png": "2_decisions/plot_1_distance_plane.py",
     "nearest_change.png": "2_decisions/plot_2_nearest_change.py",
     "learners.png": "3_trees/plot_1_j48_and_cart.py",
