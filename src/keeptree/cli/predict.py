@@ -105,7 +105,7 @@ def _run(options):
 
 
 def _level(options):
-    """Confidence and coverage asked for."""
+    """The requested confidence and coverage."""
     if options.confidence is None:
         return 0.9
     if not (options.interval or options.set):

@@ -13,7 +13,7 @@ from keeptree.data.source import as_data_file
 from keeptree.text import plural
 
 MOST_CLASSES = 1000
-_FEWEST_CELLS = 20  # of a column that looks like an identifier
+_FEWEST_CELLS = 20  # in a column that may be an identifier
 _IDENTIFIER = "looks like an identifier; leave it out with --drop (in Python: drop)."
 _NAMED_ID = re.compile(r"(^|[^a-z])(id|ids|key|nr|no|number)$|[a-z](Id|ID|Nr|No)$|^(ID|Id)")
 

@@ -53,7 +53,7 @@ def _split(sketch, node, found, known):
 
 
 def _give_values(sketch, node, found, classifies):
-    """Class counts, or weight and mean, of a node; they come as cases and fractions."""
+    """Set the class counts of a node, or its weight and mean, from cases and fractions."""
     if not classifies:
         variance = max(float(found["impurity"]), 0.0)
         sketch.values[node] = float(found["n_samples"]), float(found["value"]), variance

@@ -184,7 +184,7 @@ class Plot:
 
 
 def marks_path(kind, places):
-    """Return the path data of marks; those that lie on each other are written once."""
+    """Return the path data of marks; marks at the same place are written once."""
     shape = _MARKS[kind]
     return "".join(dict.fromkeys(shape.format(*map(number, place)) for place in places))
 
