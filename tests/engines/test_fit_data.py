@@ -52,5 +52,5 @@ def test_what_cannot_be_fitted_is_one_sentence(folder, tmp_path, capsys):
     assert main([*command, "--sep", ";"]) == 2
     assert "--sep is for a file that is read as a whole" in capsys.readouterr().err
     assert main([*command, "--option", "x=1"]) == 2
-    assert "'x' is for another engine than 'local'" in capsys.readouterr().err
+    assert "The local engine has no option 'x'" in capsys.readouterr().err
     assert not (tmp_path / "m.json").exists()

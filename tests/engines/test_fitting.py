@@ -125,8 +125,8 @@ def test_a_tally_travels_to_the_last_bit(loans, tree):
     ("change", "sentence"),
     [
         ({"target": "rsik"}, "There is no column 'rsik'; did you mean 'risk'"),
-        ({"sample": 3}, "sample=3 is not a number of rows from 10 on"),
-        ({"random_state": -1}, "random_state=-1 is not a seed"),
+        ({"sample": 3}, "sample=3 must be an integer of at least 10"),
+        ({"random_state": -1}, "random_state=-1 must be a non-negative integer"),
         ({"table": {"risk": "high"}}, "The target 'risk' has only one value; at least two"),
         ({"table": {"risk": None}}, "The target 'risk' is None in row 1, but the tree knows high"),
         ({"table": {"risk": "huge"}}, "The target 'risk' is 'huge' in row 1, but the tree knows"),
@@ -140,7 +140,7 @@ def test_what_cannot_be_learned_from_is_one_sentence(loans, tree, change, senten
 
 
 def test_only_our_classifiers_are_fitted(loans):
-    with pytest.raises(TypeError, match="fits a classifier of KeepTree, not a DecisionTreeClas"):
+    with pytest.raises(TypeError, match="needs a KeepTree classifier, got DecisionTreeClas"):
         kt.fit_table(DecisionTreeClassifier(), loans, "risk")
 
 

@@ -172,4 +172,4 @@ def test_options_go_to_the_engine_and_must_be_pairs(model, cases, tmp_path, caps
     assert main([*command, "--sep", "|"]) == 2
     assert "--sep is for --engine local; give the engine its own" in capsys.readouterr().err
     assert main([*command, "--strict"]) == 2
-    assert "Only --engine local tells what is new" in capsys.readouterr().err
+    assert "--strict needs --engine local" in capsys.readouterr().err

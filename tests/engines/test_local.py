@@ -120,7 +120,7 @@ def test_a_scikit_learn_tree_scores_a_file_and_a_pipeline_is_refused(tmp_path):
     assert read(tmp_path / "o.csv")["prediction"].tolist() == tree.predict(X).tolist()
     pipeline = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=2))
     model = kt.SmoothedTreeClassifier(pipeline, decide="probability").fit(X, y)
-    with pytest.raises(ValueError, match="stands at the end of a pipeline"):
+    with pytest.raises(ValueError, match="is the last step of a pipeline"):
         kt.predict_file(model, tmp_path / "d.csv", tmp_path / "o.csv")
 
 

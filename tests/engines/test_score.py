@@ -90,7 +90,7 @@ def test_text_where_numbers_belong_is_one_sentence(kind, model):
 def test_a_column_that_is_called_like_an_answer_is_one_sentence(kind, model):
     cases = new_cases(20).rename(columns={"day": "prediction"})
     table = LOCAL[kind][0](cases)
-    with pytest.raises(ValueError, match="a column 'prediction', which the answers have too; ren"):
+    with pytest.raises(ValueError, match="already has a column 'prediction', which scoring adds"):
         kt.score(model, table)
     kept = LOCAL[kind][1](kt.score(model, LOCAL[kind][0](cases), keep=["id"]))
     assert kept["prediction"].tolist() == model.predict(cases).tolist()
@@ -124,7 +124,7 @@ def test_a_relation_of_another_connection_asks_for_it(model):
     duckdb = pytest.importorskip("duckdb")
     connection, cases = duckdb.connect(), new_cases(50)
     relation = connection.from_df(cases)
-    with pytest.raises(ValueError, match="belongs to a connection of its own; give it"):
+    with pytest.raises(ValueError, match="does not belong to the default connection; pass its own"):
         kt.score(model, relation)
     check_scored(kt.score(model, relation, connection=connection).df(), model, cases)
 

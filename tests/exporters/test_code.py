@@ -310,7 +310,7 @@ def test_c_compiles_without_a_warning(kind, tmp_path):
 def test_c_functions_have_the_prefix_that_was_asked_for():
     model = made("smoothed", "two")
     assert "int churn_predict(const double *row)" in kt.export(model, format="c", prefix="churn")
-    with pytest.raises(ValueError, match="prefix='2x' cannot begin the names of C functions"):
+    with pytest.raises(ValueError, match="prefix='2x' is not a valid prefix of C functions"):
         kt.export(model, format="c", prefix="2x")
 
 

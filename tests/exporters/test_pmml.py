@@ -125,7 +125,7 @@ def test_the_tree_and_the_version_are_named():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (lambda X, y: kt.KeptTreeClassifier().fit(X, y), "not those of KeptTreeClassifier; export"),
+        (lambda X, y: kt.KeptTreeClassifier().fit(X, y), "not a KeptTreeClassifier; export"),
         (lambda X, y: _mixed_rules(kt.C45Classifier().fit(X, y).tree_), "different rules"),
         (lambda X, y: _renamed(X, y, "a\x00b"), "XML, which cannot hold 'a.x00b'"),
         (lambda X, y: replace(_renamed(X, y, "a"), feature_names=("a",) * 4), "Two columns"),

@@ -1,4 +1,4 @@
-"""Engines, which score tables of many libraries with one shared scorer."""
+"""Score tables of many libraries with one shared scorer."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module

@@ -44,8 +44,8 @@ def score(table, request, connection=None):
         if function not in str(error):
             raise
         raise ValueError(
-            "The relation belongs to a connection of its own; give it: kt.score(model, relation, "
-            "connection=connection)."
+            "The relation does not belong to the default connection; pass its own: "
+            "kt.score(model, relation, connection=connection)."
         ) from None
 
 

@@ -79,7 +79,7 @@ def _open_local(data, options):
     from pyarrow import csv, dataset, float64, string, types
 
     if options:
-        raise ValueError(f"The option {next(iter(options))!r} is for another engine than 'local'.")
+        raise ValueError(f"The local engine has no option {next(iter(options))!r}.")
     if data.kind == ".parquet":
         yield dataset.dataset(data.files), None
         return

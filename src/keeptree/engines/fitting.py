@@ -126,17 +126,17 @@ def fit_table(
 
 def _check(model, sample, seed):
     if not hasattr(model, "estimator") or not hasattr(model, "saved_parameters"):
-        raise TypeError(f"fit_table fits a classifier of KeepTree, not a {type(model).__name__}.")
+        raise TypeError(f"fit_table needs a KeepTree classifier, got {type(model).__name__}.")
     if not isinstance(sample, Integral) or sample < 10:
-        raise ValueError(f"sample={sample!r} is not a number of rows from 10 on.")
+        raise ValueError(f"sample={sample!r} must be an integer of at least 10.")
     if not isinstance(seed, Integral) or seed < 0:
-        raise ValueError(f"random_state={seed!r} is not a seed: a whole number from 0 on.")
+        raise ValueError(f"random_state={seed!r} must be a non-negative integer.")
 
 
 def _survey(engine, table, survey):
     tally = engine.tally(table, survey)
     if tally is None:
-        raise ValueError("The table has no rows; some are needed to learn from.")
+        raise ValueError("The table has no rows to learn from.")
     if len(tally.classes) < 2 or None in tally.classes:
         what = "is missing in some rows" if None in tally.classes else "has only one value"
         raise ValueError(f"The target {survey.target!r} {what}; at least two classes are needed.")

@@ -87,7 +87,7 @@ def find_data(file, engine, text):
         raise
     if parts[0].ending not in _READ:
         raise ValueError(
-            f"{parts[0]} is neither CSV nor Parquet, which engines read; --engine local reads it."
+            f"{parts[0]} is neither CSV nor Parquet; use --engine local, which reads it."
         )
     files = [str(Path(part.path).absolute()) for part in parts]
     return Data(path, files, parts[0].ending, text)
@@ -125,9 +125,11 @@ def _reason(error):
 
 def _refuse_what_only_local_has(file, out, strict):
     if strict:
-        raise ValueError("Only --engine local tells what is new; leave out --strict.")
+        raise ValueError("--strict needs --engine local.")
     if str(out) == "-" or file.is_stdin:
-        raise ValueError("Only --engine local reads and writes the standard streams; name files.")
+        raise ValueError(
+            "Only --engine local reads standard input or writes standard output; name files."
+        )
     if "://" in str(out):
         raise ValueError(
             f"{out} is not a place on this machine; write elsewhere with kt.score in Python."

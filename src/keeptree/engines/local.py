@@ -112,7 +112,7 @@ def predict_file(
             labels=labels, strict=strict, excel_safe=excel_safe,
         )  # fmt: skip
     if options:
-        raise ValueError(f"The option {next(iter(options))!r} is for another engine than 'local'.")
+        raise ValueError(f"The local engine has no option {next(iter(options))!r}.")
     parts = find_parts(data)
     check_out(out, parts, excel_safe)
     scorer = Scorer(model, distance, labels, interval=interval, sets=sets)
@@ -133,7 +133,9 @@ def predict_file(
                 if progress is not None:
                     progress(done, rows)
         if rows == 0:
-            raise ValueError(f"{data} has no rows; a table with a header and some rows is needed.")
+            raise ValueError(
+                f"{data} has no rows; give a table with a header and at least one row."
+            )
         new = scorer.unfamiliar()
         if strict:
             _refuse_new(new, model, data)

@@ -69,8 +69,8 @@ class Scorer:
         self._steps = steps[: len(steps) - len(own_steps)]
         if own_steps and not self._steps:
             raise ValueError(
-                f"The tree of this {type(inner).__name__} stands at the end of a pipeline, so the "
-                "types of its columns are unknown; read the file and call predict_proba."
+                f"This {type(inner).__name__} is the last step of a pipeline, so the types of its "
+                "input columns are unknown; read the file and call predict_proba."
             )
         self._model = inner
         self._boundary = boundary_of(inner) if distance else None
@@ -163,7 +163,7 @@ class Scorer:
 
 
 def _is_ours(model):
-    """Whether a model keeps one of our trees and hands out the rows as that reads them."""
+    """Return whether a model is a KeepTree model that scores encoded rows."""
     return isinstance(getattr(model, "tree_", None), Tree) and hasattr(model, "predict_encoded")
 
 

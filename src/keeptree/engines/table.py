@@ -190,6 +190,6 @@ def _check_names(kept, answers):
     clash = [name for name in kept if name in answers]
     if clash:
         raise ValueError(
-            f"The table has a column {clash[0]!r}, which the answers have too; rename it, or name "
-            "the columns to return with keep."
+            f"The table already has a column {clash[0]!r}, which scoring adds; rename it, or list "
+            "the columns to return in keep."
         )

@@ -1,11 +1,11 @@
 """Export trees and models to formats that other programs run: one file per format.
 
-A format is a module with ``write(subject, **options)``, which returns the files to write (name
-ending -> text or bytes, the main one first), and, if something can run it, with
+A format is a module with ``write(subject, **options)``, which returns the files to write (file
+extension -> text or bytes, the main one first), and, if a runtime exists, with
 ``run(files, subject, rows, **options)``, which scores :class:`~keeptree.exporters.rows.Rows` there
-and returns :class:`~keeptree.exporters.check.Answers`, or the reason (text) why it cannot. A format
-whose arithmetic is not that of float64 also has ``tolerance(subject, **options)``, and one with
-options that change the tree ``prepare(subject, **options)``.
+and returns :class:`~keeptree.exporters.check.Answers`, or the reason (text) why it could not.
+A format whose arithmetic is not float64 also has ``tolerance(subject, **options)``, and one whose
+options change the tree ``prepare(subject, **options)``.
 """
 
 from contextlib import ExitStack
@@ -26,7 +26,7 @@ SCHEMA = 1  # of Export.to_dict; rises when a field changes its meaning
 
 @dataclass(frozen=True)
 class Format:
-    """An export format: what users call it, how its files end, and the module that writes it."""
+    """An export format: its name, title, file extension, and the module that writes it."""
 
     name: str
     title: str
@@ -70,7 +70,7 @@ class Export:
     fingerprint: str
 
     def to_dict(self):
-        """Return the same as plain values."""
+        """Return the fields as plain values."""
         return {
             "schema": SCHEMA,
             "format": self.format,
@@ -93,7 +93,7 @@ def export(
 
     Before anything is written, the target scores rows that try every test of the tree: its
     threshold and the numbers next to it, missing values, unseen categories. Labels and leaves must
-    be those of Python, and probabilities equal to 1e-12; else nothing is written.
+    match those of Python, and probabilities must agree to 1e-12; otherwise nothing is written.
 
     Parameters
     ----------
@@ -101,21 +101,21 @@ def export(
         One of our classifiers; a ``Tree``, or anything that :func:`keeptree.keep` takes; or the
         file of a saved tree or model.
     to : str or Path, optional
-        File to write; its ending chooses the format. Without it the text is returned.
+        File to write; its extension determines the format. By default the text is returned.
     format : str, optional
-        ``"sql"``, ``"mermaid"``, ``"graphviz"``, ...; needed if ``to`` does not tell.
+        ``"sql"``, ``"mermaid"``, ``"graphviz"``, ...; required if ``to`` does not determine it.
     check : int, default=1000
-        Rows to compare; 0 compares nothing.
+        Number of rows to compare; 0 skips the check.
     overwrite : bool, default=False
-        Whether files beside ``to`` may be replaced that exist and were not exported by KeepTree.
+        Whether files written beside ``to`` may replace existing ones that are not exports.
     **options
-        Of the format; see the guide.
+        Options of the format; see the guide.
 
     Returns
     -------
     done : Export, or str, bytes or dict
-        What was written. Without ``to`` the text itself, or a dict from name ending to text if the
-        format needs several files.
+        What was written. Without ``to`` the text itself, or a dict from file extension to text if
+        the format needs several files.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def export(
 
 
 def _choose(to, name):
-    """The format of a name, or of the ending of a file."""
+    """Return the format with a name, or with the extension of a file."""
     if name is not None:
         return FORMATS[one_of(FORMATS, name, "export format")]
     if to is None:
@@ -168,8 +168,8 @@ def _choose(to, name):
             return found
     known = ", ".join(f"{found.suffix} ({found.title})" for found in FORMATS.values())
     raise ValueError(
-        f"{Path(to).name} does not tell the export format by its ending; there are {known}. "
-        "Choose one of them, or give the format by name."
+        f"The extension of {Path(to).name} is not that of an export format; use {known}, or name "
+        "the format."
     )
 
 
@@ -183,21 +183,21 @@ def _check_options(write, chosen, options):
 
 
 def _check_paths(path, files, overwrite):
-    """Where each file goes; one that was not named and is not ours must not be replaced."""
+    """Return the paths to write; refuse to replace a file that the user did not name."""
     others = list(files)[1:]
     paths = [path, *(path.with_name(f"{path.stem}{suffix}") for suffix in others)]
     for beside in paths[1:]:
         check_writable(beside)
         if beside.exists() and not overwrite and not _is_ours(beside):
             raise ValueError(
-                f"{beside} exists already and would be replaced; move it, or allow it "
-                "(overwrite=True, --force)."
+                f"{beside} already exists and would be overwritten; move it, or use overwrite=True "
+                "(--force)."
             )
     return paths
 
 
 def _is_ours(path):
-    """Whether a file is an earlier export."""
+    """Return whether a file is an earlier export."""
     with open(path, "rb") as file:
         return b"Exported by KeepTree" in file.read(200)
 
@@ -221,7 +221,7 @@ def _check(writer, chosen, files, subject, n, options):
     if found.wrong:
         raise ValueError(
             f"The {chosen.title} export is {found}, and nothing was written; please report this "
-            "as a bug of KeepTree."
+            "as a bug in KeepTree."
         )
     return f"{found} {theirs.note}".strip()
 

@@ -155,7 +155,7 @@ def write(subject, prefix="tree"):
     subject : Subject
         What is exported.
     prefix : str, default="tree"
-        What the names of its functions begin with: letters, digits and underscores.
+        Prefix of the function names: letters, digits and underscores.
 
     Examples
     --------
@@ -178,8 +178,8 @@ def write(subject, prefix="tree"):
     """
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", prefix):
         raise ValueError(
-            f"prefix={prefix!r} cannot begin the names of C functions; use letters, digits and "
-            "underscores, a letter first."
+            f"prefix={prefix!r} is not a valid prefix of C functions; use letters, digits and "
+            "underscores, starting with a letter."
         )
     data = code_data(subject)
     _check_text(data)
@@ -228,7 +228,7 @@ def _run(command, data):
 
 
 def _packed(data, rows):
-    """Rows as the checking program reads them: doubles, and labels as text."""
+    """Return the rows in the format of the checking program: doubles, and labels as text."""
     columns = [rows.column(column["column"]) for column in data["columns"]]
     parts = []
     for values in zip(*columns, strict=True) if columns else [()] * len(rows):
@@ -380,7 +380,7 @@ def _interface(data):
 
 
 def _string(value):
-    """Text as a C string in UTF-8; everything that is not a plain letter as an octal number."""
+    """Return text as a C string in UTF-8, special characters as octal escapes."""
     plain = re.compile(rb"[ -!#->@-\[\]-~]")  # neither quotes nor backslashes nor ?, of trigraphs
     text = (bytes([byte]) for byte in _utf8(value))
     return f'"{"".join(b.decode() if plain.match(b) else f"{chr(92)}{b[0]:03o}" for b in text)}"'
@@ -395,4 +395,4 @@ def _check_text(data):
     texts += [column["name"] for column in data["columns"]]
     for text in texts:
         if "\0" in str(text):
-            raise ValueError(f"{text!r:.50} has a NUL character, where text in C ends; rename it.")
+            raise ValueError(f"{text!r:.50} has a NUL character, which ends text in C; rename it.")

@@ -1,4 +1,4 @@
-"""The check of an export: rows that try every test, scored by the target and by Python."""
+"""Check an export: score the same rows with the target and with Python, and compare."""
 
 from dataclasses import dataclass
 
@@ -12,20 +12,20 @@ TOLERANCE = 1e-12  # of a probability, where the target has doubles
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a target, or Python, answers for some rows.
+    """Predictions of a target, or of Python, for some rows.
 
     Parameters
     ----------
     label : ndarray of shape (n,)
-        Position of the class in ``subject.classes``; -1 for something else.
+        Position of the class in ``subject.classes``; -1 for any other value.
     leaf : ndarray of shape (n,) or None
-        Number of the leaf; None if the target does not tell it.
+        Index of the leaf; None if the target does not return it.
     probability : ndarray of shape (n, n_classes) or None
         Of a ranking the scores, with one column for two classes. None if the target returns none.
     note : str
-        What to know about where they come from; follows "equal on 1000 of 1000 rows".
+        Remark that follows "equal on 1000 of 1000 rows", such as which database ran.
     seconds : float or None
-        Processor time of scoring alone, where the target tells it apart from reading the rows.
+        Processor time of scoring alone, where the target reports it.
     """
 
     label: np.ndarray
@@ -37,16 +37,16 @@ class Answers:
 
 @dataclass(frozen=True)
 class Difference:
-    """How the answers of a target differ from those of Python.
+    """Differences between the answers of a target and those of Python.
 
     Parameters
     ----------
     rows, labels, leaves : int
-        Rows compared, and of these the ones with another label or another leaf.
+        Number of rows compared, with another label, and with another leaf.
     probability : float
         Largest difference of a probability.
     wrong : int
-        Rows that differ in label or leaf, or in a probability by more than the tolerance.
+        Number of rows whose label or leaf differs, or a probability by more than the tolerance.
     """
 
     rows: int
@@ -65,7 +65,7 @@ class Difference:
 
 
 def answers_of_python(subject, rows):
-    """Answers of the model, or of the bare tree, for encoded rows."""
+    """Return the answers of the model, or of the bare tree, for encoded rows."""
     tree, model = subject.tree, subject.model
     leaf = tree.route(rows)
     if model is None:
@@ -77,7 +77,7 @@ def answers_of_python(subject, rows):
 
 
 def compare(ours, theirs, tolerance=TOLERANCE):
-    """Return the :class:`Difference` of two :class:`Answers`, as far as the target answers."""
+    """Return the :class:`Difference` of two :class:`Answers`; None fields are not compared."""
     label = ours.label != theirs.label
     leaf = np.zeros(len(label), dtype=bool)
     if theirs.leaf is not None:
@@ -93,7 +93,7 @@ def compare(ours, theirs, tolerance=TOLERANCE):
 
 
 def codes_of(labels, classes):
-    """Position of each label among the classes, -1 for one that is not there.
+    """Return the position of each label among the classes, -1 for an unknown one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the exports to programming languages share: their data, their comments, their check."""
+"""Shared by the exports to programming languages: data, comments and check."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ _TIMEOUT = 600  # seconds for a target to score the rows of a check
 
 
 def code_data(subject):
-    """Return the plain dict of a subject after checking that its columns can be told apart.
+    """Return the plain dict of a subject; its column names must be unique.
 
     Beside the parts of :func:`~keeptree.exporters.plain.plain_dict` it has ``shares`` (whether a
     missing value may be shared among children) and ``finite`` (whether infinite values are
@@ -28,8 +28,8 @@ def code_data(subject):
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(
-            f"Two columns that the tree tests are called {twice!r}, and code reads a row by name; "
-            "rename one of them."
+            f"Two columns that the tree tests are called {twice!r}, but exported code reads "
+            "columns by name; rename one of them."
         )
     tree = data["tree"]
     tested = [at is not None for at in tree["attribute"]]
@@ -41,7 +41,7 @@ def code_data(subject):
 
 
 def text_arrays(value):
-    """Dicts and lists with their float32 arrays as base64, little-endian."""
+    """Return dicts and lists with float32 arrays as base64, little-endian."""
     if isinstance(value, dict):
         return {key: text_arrays(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -52,12 +52,12 @@ def text_arrays(value):
 
 
 def kinds_of(model):
-    """Kinds of a model and of its experts."""
+    """Return the kinds of a model and of its experts."""
     return [model["kind"], *(kind for part in model.get("experts", ()) for kind in kinds_of(part))]
 
 
 def header(subject, data, call):
-    """Lines for the comment at the top of a file, from the model to how its functions are called.
+    """Return the lines of the comment at the top of a file.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def header(subject, data, call):
 
 
 def rows_text(data, rows):
-    """Names and rows of the check as JSON ``[names, rows]``; infinite numbers as ``{"inf": 1}``."""
+    """Return the rows of the check as JSON ``[names, rows]``; infinity is ``{"inf": 1}``."""
     columns = [rows.column(column["column"]) for column in data["columns"]]
     table = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
     names = [column["name"] for column in data["columns"]]
@@ -97,9 +97,9 @@ def rows_text(data, rows):
 
 
 def run_program(command, text, **options):
-    """Return what a program answers: the JSON ``[label, leaf, probability]`` of each row.
+    """Run a program that prints JSON ``[label, leaf, probability]`` for each row; return it.
 
-    Labels are positions of classes. A program that fails is a ValueError with its last words.
+    Labels are positions of classes. If the program fails, its last line is the ValueError.
     """
     done = subprocess.run(
         command, input=text, capture_output=True, text=True, encoding="utf-8", timeout=_TIMEOUT,

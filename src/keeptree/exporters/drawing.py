@@ -1,4 +1,4 @@
-"""The tree as boxes and arrows with short texts: what the drawings for documents have in common."""
+"""The tree as boxes and arrows with short texts; shared by Mermaid and Graphviz."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ _COLOURS = (
 
 @dataclass(frozen=True)
 class Box:
-    """A node: the lines in it, and of a leaf the position of its class."""
+    """A node: its lines of text, and for a leaf the position of its class."""
 
     node: int
     lines: tuple
@@ -30,7 +30,7 @@ class Box:
 
     @property
     def is_leaf(self):
-        """Whether it is an answer and not a test."""
+        """Whether the node is a leaf."""
         return self.label is not None
 
 
@@ -70,7 +70,7 @@ def drawing_of(subject):
 
 
 def cut(text):
-    """A text of the data in one line of bearable length."""
+    """Shorten text from the data to one line."""
     text = clean(text)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

@@ -1,4 +1,4 @@
-"""Graphviz: the tree as a drawing that ``dot`` lays out."""
+"""Graphviz: the tree in the DOT language."""
 
 from keeptree.exporters.drawing import drawing_of
 

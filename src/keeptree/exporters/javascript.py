@@ -207,12 +207,12 @@ def _column(column):
 
 
 def _scripts(model):
-    """Scripts that a model needs, in an order in which each has what it reads."""
+    """Return the scripts that a model needs, dependencies first."""
     return ["tree", "probability", *(kind for kind in kinds_of(model) if kind in _OWN_SCRIPT)]
 
 
 def _as_part(module):
-    """A script as a part of a module that has all the others."""
+    """Strip imports and exports from a script, to embed it in one module."""
     module = re.sub(r"^import [^;]*;\n+", "", module, flags=re.MULTILINE)
     return re.sub(r"^export ", "", module, flags=re.MULTILINE).strip()
 
@@ -222,6 +222,6 @@ def _check_whole(data):
     for label in labels:
         if isinstance(label, int) and abs(label) > _LARGEST_WHOLE:
             raise ValueError(
-                f"The label {label} is too large for the numbers of JavaScript; rename the class "
-                "or category to text."
+                f"The label {label} is too large for a JavaScript number; make the class or "
+                "category text."
             )

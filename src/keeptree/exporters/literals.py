@@ -29,7 +29,7 @@ def script_literal(value, indent=0):
 
 
 def script_scalar(value):
-    """Return text, a number, a boolean or None as JavaScript writes it."""
+    """Return text, a number, a boolean or None as a JavaScript literal."""
     text = json.dumps(value, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -39,6 +39,6 @@ def write(subject):
 
 
 def _escape(text):
-    """Text between quotes: entities for whatever Mermaid or HTML would read as their own."""
+    """Escape text between quotes: entities for characters that Mermaid or HTML interprets."""
     special = {"#", "&", "<", ">", '"', "`", "\\", "*", "_", "~", "|", "$", ";", "%", "{", "}"}
     return "".join(f"#{ord(char)};" if char in special else char for char in text)

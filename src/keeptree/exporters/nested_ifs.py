@@ -1,4 +1,4 @@
-"""The decision of a tree as nested ifs that people can read, in the syntax of a language."""
+"""Write the decision of a tree as readable nested ifs in any of the languages."""
 
 import keyword
 import re
@@ -15,7 +15,7 @@ _TABS = "    "
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a language writes what a decision consists of.
+    """The syntax of a language, as format strings.
 
     The fields are formats. ``function`` has ``name``, ``read`` has ``name`` and ``at`` (a local
     variable), ``above`` and ``below`` compare ``value`` with ``at``, ``one_of`` is a function of a
@@ -56,7 +56,7 @@ BRACES = {  # what the languages with C's braces have in common
 
 
 def write_ifs(subject, data, syntax, name):
-    """Return the functions that find the leaf of a row, those that are called before the callers.
+    """Return the functions that find the leaf of a row, callees first.
 
     Parameters
     ----------
@@ -83,14 +83,14 @@ def write_ifs(subject, data, syntax, name):
 
 
 def comment_text(value, longest=_LONGEST):
-    """A text of the data as part of a comment: one line that cannot end it."""
+    """Return text from the data as one line that cannot end a comment."""
     text = "".join(c for c in clean(value) if c.isprintable())
     text = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return text.replace("*/", "* /").replace("/*", "/ *")
 
 
 def identifiers(names, reserved):
-    """A name for a variable for each text: letters, digits and underscores, none twice.
+    """Return a unique variable name for each text: letters, digits and underscores.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class _Writer:
         self.variables = identifiers(texts, syntax.reserved | {name})
 
     def function(self, root):
-        """Text of the function that decides from a node on, and the nodes that it leaves over."""
+        """Return the function that decides from a node on, and the roots of further functions."""
         lines, used, below = [], {}, []
         tasks = [(root, 1, None)]
         while tasks:
@@ -163,7 +163,7 @@ class _Writer:
         return self.syntax.answer.format(leaf=node) + self._comment(text)
 
     def _branches(self, node, depth):
-        """Lines of an if and, between them, the nodes that they lead to."""
+        """Return the lines of an if statement and, between them, the nodes they lead to."""
         syntax, at = self.syntax, self.tree["attribute"][node]
         tests = self._nominal(node) if str(node) in self.tree["table"] else self._numeric(node)
         if len(tests) == 1:

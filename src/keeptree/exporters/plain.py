@@ -1,4 +1,4 @@
-"""A kept tree and its probability model as one plain dict: what all exporters and the page read."""
+"""A kept tree and its probability model as one plain dict, read by all exporters and the page."""
 
 import numpy as np
 
@@ -131,9 +131,9 @@ def plain_dict(tree, model=None):
         raise ValueError("A regression tree has no classes; export a classification tree.")
     if getattr(model, "preprocessing_", None):
         raise ValueError(
-            f"The tree of this {type(model).__name__} stands at the end of a pipeline with a step "
-            "that cannot be folded into it; fit the model to kt.keep(pipeline, fold=False) and "
-            "transformed columns, and export that."
+            f"The pipeline of this {type(model).__name__} has a step that cannot be folded into "
+            "the tree; fit the model to kt.keep(pipeline, fold=False) and transformed columns, and "
+            "export that."
         )
     check_exportable(model)
     columns = tested_columns(tree)
@@ -183,7 +183,7 @@ def _estimates_missing(model):
 
 
 def tested_columns(tree):
-    """Return the columns that a tree tests, in the order in which it first asks for them."""
+    """Return the columns that a tree tests, in the order of their first test."""
     inner = tree.preorder[tree.kind[tree.preorder] != LEAF].tolist()
     asked = ([f for f, _ in tree.terms(node)] or [int(tree.feature[node])] for node in inner)
     return list(dict.fromkeys(f for columns in asked for f in columns))
@@ -228,7 +228,7 @@ def plain_model(model, place):
 
 
 def _refusal(model):
-    """One sentence on what to export in place of a model."""
+    """Return the sentence that refuses a model and names an alternative."""
     name = type(model).__name__
     instead = f"export {TREE_ALONE}, or fit a KeptTreeClassifier to the same tree and export that."
     if not hasattr(model, "predict_proba"):

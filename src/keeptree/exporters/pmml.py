@@ -286,7 +286,7 @@ def _node_values(subject):
     if type(subject.model) is SmoothedTreeClassifier:
         return subject.model.node_probabilities_
     raise ValueError(
-        f"PMML has the probabilities of leaves only, not those of {subject.kind}; export "
+        f"PMML can only express leaf probabilities, not a {subject.kind}; export "
         f"{TREE_ALONE} or a SmoothedTreeClassifier, or export this model to ONNX."
     )
 
@@ -301,8 +301,8 @@ def _strategy(tree):
     if rules == {0}:
         return "defaultChild"
     raise ValueError(
-        "The tests of this tree have different rules for missing values, and PMML has one for the "
-        'whole tree; let missing values follow the heaviest child with missing="majority".'
+        "The tests of this tree have different rules for missing values, but PMML has one for the "
+        'whole tree; use missing="majority" (--missing majority).'
     )
 
 
@@ -315,7 +315,7 @@ def _check_names(subject):
     name, times = Counter(subject.names).most_common(1)[0]
     if times > 1:
         raise ValueError(
-            f"Two columns are called {name!r}, and PMML tells fields apart by name; rename one."
+            f"Two columns are called {name!r}, but PMML fields need unique names; rename one."
         )
 
 

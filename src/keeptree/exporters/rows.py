@@ -1,4 +1,4 @@
-"""Rows that try every test of a tree, as Python encodes them and as a table of raw values."""
+"""Rows that exercise every test of a tree, encoded and as a table of raw values."""
 
 import math
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Rows:
 
 
 def sample_rows(subject, n, seed=0):
-    """Rows that reach every test of a tree, on its threshold and one ulp beside it.
+    """Return rows that reach every test of a tree, on its threshold and one ulp beside it.
 
     Each row follows the path to a test; there it holds the threshold, its neighbours in float64
     and float32, the numbers where rounding to float32 changes sides, or each category. Other
@@ -95,7 +95,7 @@ def sample_rows(subject, n, seed=0):
 
 
 def beside(threshold):
-    """A threshold, its neighbours in float64 and float32, and where float32 rounding turns.
+    """Return a threshold, its float64 and float32 neighbours, and where float32 rounding switches.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def beside(threshold):
 
 
 class _Column:
-    """What a column of the sampled rows may hold."""
+    """The values that a column of the sampled rows can take."""
 
     def __init__(self, subject, feature):
         tree, model = subject.tree, subject.model
@@ -145,7 +145,7 @@ class _Column:
 
 
 def _range(model, feature, threshold):
-    """The range a model has observed; of a bare tree somewhat more than that of its tests."""
+    """Return the range seen in training; for a bare tree, slightly more than that of its tests."""
     if model is not None:
         return float(model.observed_.low[feature]), float(model.observed_.high[feature])
     if len(threshold) == 0:
@@ -161,7 +161,7 @@ def _as_missing(tree, feature):
 
 
 def _unseen_label(labels):
-    """A label of the same kind that is not among the labels; None if there is none."""
+    """Return an unseen label of the same type; None if there is none."""
     if all(isinstance(label, str) for label in labels):
         return _UNSEEN
     if all(type(label) in (int, float) for label in labels):
@@ -170,7 +170,7 @@ def _unseen_label(labels):
 
 
 def _follow_paths(tree, columns, X, rng, tests):
-    """Let each row reach a test, one after the other, and hold a value that tries it."""
+    """Send the rows to the tests in turn, each with a value that exercises its test."""
     tried = [
         (int(node), value)
         for node in rng.permutation(tests)

@@ -1,4 +1,4 @@
-"""What is exported: a tree, with or without a model of its probabilities."""
+"""The subject of an export: a tree, with or without a probability model."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ class Subject:
     classes : tuple
         Class labels as plain Python values, in the order of ``tree.classes``.
     class_names : tuple of str
-        What people call the classes.
+        Display names of the classes.
     fingerprint : str
         :attr:`Tree.digest <keeptree.Tree.digest>` of the tree.
     version : str
@@ -44,12 +44,12 @@ class Subject:
 
     @property
     def decides_by_tree(self):
-        """Whether the decision is the tree's, and not the most probable class."""
+        """Whether the tree decides, rather than the probabilities."""
         return getattr(self.model, "decide", "tree") == "tree"
 
     @property
     def kind(self):
-        """What it is, for people: the class of the model, or "tree"."""
+        """The class name of the model, or "tree"."""
         return "tree" if self.model is None else type(self.model).__name__
 
     @property
@@ -80,14 +80,13 @@ def subject_of(source):
     tree, steps = keep_with_steps(source)
     if tree.classes is None:
         raise ValueError(
-            "A regression tree has no classes, and exports are of classification trees; "
-            "its text (Tree.to_text) and its JSON file (Tree.save) can be read elsewhere."
+            "Regression trees cannot be exported; use their text (Tree.to_text) or their JSON file "
+            "(Tree.save)."
         )
     if steps:
         raise ValueError(
-            "The tree stands behind steps of a pipeline that cannot be folded into it, and steps "
-            "are not exported; export kt.keep(pipeline, fold=False) and give it transformed "
-            "columns."
+            "The pipeline has steps that cannot be folded into the tree and cannot be exported; "
+            "export kt.keep(pipeline, fold=False) and give it transformed columns."
         )
     inner = source if isinstance(source, Tree) else unwrap(source)[0]
     model = inner if hasattr(inner, "predict_encoded") and hasattr(inner, "observed_") else None

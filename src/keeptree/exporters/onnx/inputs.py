@@ -87,11 +87,11 @@ def input_names(subject, used, inputs):
     advice = "rename the column" + ('; or give inputs="matrix"' if not tree.has_nominal else "")
     for f, name in names.items():
         if not name:
-            raise ValueError(f"Column {f} has an empty name, which no input may have; {advice}.")
+            raise ValueError(f"Column {f} has an empty name, which ONNX does not allow; {advice}.")
     name, times = Counter(names.values()).most_common(1)[0]
     if times > 1:
         raise ValueError(
-            f"Two columns are called {name!r}, and inputs are told apart by their names; {advice}."
+            f"Two columns are called {name!r}, but inputs need unique names; {advice}."
         )
     return names
 

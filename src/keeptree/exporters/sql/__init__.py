@@ -41,16 +41,16 @@ def write(
     dialect : {"duckdb", "sqlite", "postgres", "spark", "bigquery", "snowflake", "tsql"}
         Spelled by sqlglot.
     table : str, default="data"
-        The table with the columns of the model; others may be beside them.
+        The table to score; it may have further columns.
     view : str, optional
         Name of the view to create.
     form : {"expression", "select", "view"}, optional
-        A list of expressions for a query of your own, a query, or ``CREATE VIEW``; default a view
-        if it has a name, else a query.
+        A list of expressions for your own query, a query, or ``CREATE VIEW``; default a view if
+        ``view`` is given, else a query.
     keep : sequence of str, optional
-        Columns of the table beside the answers; default all of them.
+        Columns of the table to return beside the predictions; default all of them.
     prefix : str, default=""
-        Begins the names of the answers: ``prediction``, ``leaf``, ``probability_...``.
+        Prefix of the output columns ``prediction``, ``leaf`` and ``probability_...``.
     landmarks : str, default="landmarks"
         Name of the table of landmarks that a model with a kernel expert needs, which is a second
         file.
@@ -132,13 +132,13 @@ def _compute(data, depth, spell, tables, prefix):
 
 
 def _shares(tree):
-    """Whether some test shares a missing value among its children."""
+    """Return whether some test splits missing values among its children."""
     asked = zip(tree["attribute"], tree["missing"], strict=True)
     return any(missing == SHARE for at, missing in asked if at is not None)
 
 
 def _own_prefix(data):
-    """What begins the names of the steps: nothing in the table may."""
+    """Return a prefix for the steps that no column of the table has."""
     names = tuple(column["name"].lower() for column in data["columns"])
     prefix = "kt_"
     while any(name.startswith(prefix) for name in names):
@@ -166,8 +166,8 @@ def _check_beside(outputs, columns, spell):
     for output in outputs:
         if spell.fold_case(output) in names:
             raise ValueError(
-                f"The answer {output!r} would stand beside the column "
-                f"{names[spell.fold_case(output)]!r}; give the answers another name by prefix."
+                f"The output column {output!r} clashes with the column "
+                f"{names[spell.fold_case(output)]!r}; choose another name with prefix (--prefix)."
             )
 
 
@@ -179,6 +179,6 @@ def _check_distinct(data, spell):
         other = seen.setdefault(spell.fold_case(name), name)
         if other is not name:
             raise ValueError(
-                f"{spell.dialect.title} does not tell {other!r} and {name!r} apart; rename one of "
-                "the columns before the model is fitted, or choose another dialect."
+                f"{spell.dialect.title} ignores case and cannot distinguish {other!r} and "
+                f"{name!r}; rename a column before fitting the model, or choose another dialect."
             )

@@ -25,7 +25,7 @@ def kernel(inputs, model, landmarks, name):
     spell, steps = inputs.spell, inputs.steps
     if not spell.dialect.fold:
         raise ValueError(
-            f"{spell.dialect.title} cannot add 32-bit numbers one after the other, as the kernel "
+            f"{spell.dialect.title} cannot sum 32-bit numbers in a fixed order, as the kernel "
             "expert of this model does; export a MarginTreeClassifier or SoftTreeClassifier of the "
             "same tree, or choose the dialect duckdb, postgres or spark."
         )

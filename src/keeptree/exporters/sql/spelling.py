@@ -1,4 +1,4 @@
-"""How each SQL dialect spells what the formulas need; quoting and types are sqlglot's."""
+"""The SQL dialects: what the formulas need beyond quoting and types, which sqlglot knows."""
 
 import math
 import re
@@ -23,12 +23,12 @@ _RESERVED = re.compile(
 
 @dataclass(frozen=True)
 class Dialect:
-    """What sqlglot does not know of a dialect.
+    """Properties of a dialect that sqlglot does not know.
 
     Parameters
     ----------
     title : str
-        What people call it.
+        Display name.
     is_nan : str
         Whether a number is NaN, as a pattern; empty where numbers cannot be NaN.
     carry : {"exclude", "row", "apply", "columns"}
@@ -160,7 +160,7 @@ class Spelling:
     def text(self, text):
         """A string."""
         if "\0" in text:
-            raise ValueError(f"{text!r:.50} holds a NUL character, which SQL text cannot.")
+            raise ValueError(f"{text!r:.50} has a NUL character, which SQL text does not allow.")
         from sqlglot import exp
 
         literal = exp.Literal.string(text).sql(dialect=self.key).replace("\n", self._line_end)
@@ -252,8 +252,9 @@ class Spelling:
         wrong = next((char for char in name if char in f"\0{dialect.forbidden}"), None)
         if wrong is not None:
             raise ValueError(
-                f"{dialect.title} does not allow {wrong!r} in a column name, and {name!r:.70} has "
-                "it; rename the column before the model is fitted, or choose another dialect."
+                f"{dialect.title} does not allow {wrong!r} in a column name, as in "
+                f"{name!r:.70}; rename the column before fitting the model, or choose another "
+                "dialect."
             )
         if not name or size > dialect.longest:
             raise ValueError(

@@ -51,7 +51,7 @@ class Steps:
         size = self._inline_size(outputs)
         if size > _MOST_INLINE:
             raise ValueError(
-                f"One expression would have {plural(size, 'character')}; export the query "
+                f"The expression would have {plural(size, 'character')}; export a query "
                 "(form='select') or a view (form='view'), which compute in steps."
             )
         return ",\n".join(
@@ -137,7 +137,7 @@ class Steps:
         dialect = self.spell.dialect
         if columns > dialect.most_columns:
             raise ValueError(
-                f"The query would have {plural(columns, 'column')}, and {dialect.title} takes "
+                f"The query would have {plural(columns, 'column')}, but {dialect.title} allows "
                 f"{dialect.most_columns:,}; prune the tree, or choose another dialect or format."
             )
 
