@@ -98,6 +98,23 @@ def test_outcomes_may_be_unknown_yet_or_of_a_new_class(model):
     assert kt.audit(model, X, np.full(1000, None)).realised is None
 
 
+def test_the_words_name_what_a_reader_needs_to_act(model):
+    X, y = draw(800, 12)
+    unused = next(c.name for c in kt.audit(model, X).columns if not c.tested)
+    moved = kt.audit(model, X.assign(**{unused: X[unused].iloc[0]}))
+    assert f"have changed in {unused}, which the tree does not use" in moved.verdict
+    assert "Without outcomes, a change in how the classes depend" in str(moved)
+    part = max(moved.columns[-1].parts, key=lambda part: abs(part["now"] - part["before"]))
+    stuck = next(line for line in str(moved).splitlines() if "stability index" in line)
+    assert part["values"] in stuck
+    assert "1 case is too few" in kt.audit(model, X[:1]).verdict
+    outcome = y.astype(object)
+    outcome[300:] = None
+    partly = kt.audit(model, X, outcome)
+    assert "of the 300 with a known outcome" in partly.verdict
+    assert f"{partly.realised.classes[0]['expected']:,.0f} cases expected" in str(partly)
+
+
 def test_the_sums_are_those_of_a_naive_count(model):
     X, y = draw(300, 6)
     X.loc[::7, "income"] = np.nan

@@ -214,9 +214,9 @@ class Audit:
         """What has aged, as far as outcomes show it.
 
         ``"tree"``: decisions are right more or less often than before, and the probabilities did
-        not foresee it. ``"cases"``: they are because other cases came, as the probabilities
-        foresaw. ``"estimate"``: only the probabilities are off. None: nothing, or no outcomes are
-        known.
+        not predict it. ``"cases"``: so they are, because the mix of cases has changed, as the
+        probabilities predicted. ``"estimate"``: only the probabilities are off. None: nothing, or
+        no outcomes are known.
         """
         if self.realised is None:
             return None

@@ -6,6 +6,11 @@ from keeptree.explanation.wording import join
 from keeptree.text import clean, plural
 
 _MOST = 5  # columns, leaves and categories named
+_FEW = 30  # cases in which only large changes can be seen
+_NO_OUTCOMES = (
+    "Without outcomes, a change in how the classes depend on the attributes cannot be seen; give "
+    "the outcomes when they are known."
+)
 
 
 def percent(share):
@@ -22,14 +27,19 @@ def percent(share):
 def tell_verdict(audit):
     """Return the verdict of an audit in one sentence."""
     if not (audit.drift or audit.inaccurate):
-        return f"No alarm: the new cases look like the training sample{_tell_steady(audit)}."
+        few = ""
+        if audit.rows < _FEW:
+            are = "is" if audit.rows == 1 else "are"
+            few = f", but {plural(audit.rows, 'case')} {are} too few to see more than large changes"
+        return f"No alarm{few}: the new cases look like the training sample{_tell_steady(audit)}."
     parts = []
     if audit.drift:
         moved = [column for column in audit.columns if column.changed]
         names = [clean(column.name) for column in moved[:_MOST]]
         rest = len(moved) - len(names)
         names += [plural(rest, "other column")] if rest else []
-        parts.append(f"the data have changed in {join(names)}")
+        unused = "" if any(column.tested for column in moved) else ", which the tree does not use"
+        parts.append(f"the data have changed in {join(names)}{unused}")
     parts.append(_tell_accuracy(audit))
     text = "; ".join(part for part in parts if part)
     return f"Alarm: {text}."
@@ -47,6 +57,8 @@ def tell_audit(audit):
         yield _tell_expected(audit.expected)
     if audit.realised:
         yield from _tell_realised(audit)
+    else:
+        yield _NO_OUTCOMES
     changed = [column for column in audit.columns if column.changed]
     if changed:
         yield ""
@@ -57,7 +69,7 @@ def tell_audit(audit):
     leaves = [leaf for leaf in audit.leaves if leaf.changed]
     if leaves:
         yield ""
-        yield "Leaves whose share of right decisions is not what it was:"
+        yield "Leaves whose share of right decisions differs from what was expected at fit:"
         yield from (f"  {tell_leaf(leaf)}" for leaf in leaves)
 
 
@@ -73,7 +85,7 @@ def tell_change(column):
     if "distribution" in column.changed:
         sizes = [f"stability index {column.index:.2f}"] if column.index is not None else []
         sizes += [f"KS distance {column.distance:.2f}"] if column.distance is not None else []
-        told.append(f"distribution ({', '.join(sizes)})")
+        told.append(f"distribution ({', '.join(sizes)}{_tell_part(column)})")
     if "missing" in column.changed:
         before = percent(column.missing_before)
         told.append(f"missing in {percent(column.missing)} ({before} before)")
@@ -84,6 +96,15 @@ def tell_change(column):
     if column.changed and column.vanished:
         told.append(f"no longer seen: {_listed(column.vanished)}")
     return "; ".join(told)
+
+
+def _tell_part(column):
+    """The part of the values whose share changed most: a stuck sensor fills one of them."""
+    if not column.parts:
+        return ""
+    part = max(column.parts, key=lambda part: abs(part["now"] - part["before"]))
+    now, before = percent(part["now"]), percent(part["before"])
+    return f"; {part['values']} in {now}, {before} before"
 
 
 def tell_leaf(leaf):
@@ -119,7 +140,9 @@ def _tell_steady(audit):
     """What goes on after "look like the training sample"."""
     if audit.realised:
         right, before = percent(audit.realised.accuracy), audit.realised.at_fit
-        told = f", and the tree's decisions are right for {right} of them"
+        known = audit.realised.cases
+        them = "them" if known == audit.rows else f"the {known:,} with a known outcome"
+        told = f", and the tree's decisions are right for {right} of {them}"
         return told + (f" ({percent(before)} expected when the model was fitted)" if before else "")
     if audit.expected:
         now, before = percent(audit.expected.accuracy), percent(audit.expected.at_fit)
@@ -150,13 +173,15 @@ def _tell_accuracy(audit):
 def _tree_aged(audit):
     leaves = sum(leaf.changed for leaf in audit.leaves)
     where = f"in {plural(leaves, 'leaf', 'leaves')} " if leaves else ""
-    return f", and {where}outcomes no longer depend on the attributes as they did: review the tree"
+    tested = any(column.changed and column.tested for column in audit.columns)
+    advice = "check the changed columns, then review the tree" if tested else "review the tree"
+    return f", and {where}outcomes no longer depend on the attributes as they did: {advice}"
 
 
 def _estimate_aged(audit):
     return (
-        f", but the probabilities led to expect {percent(audit.realised.expected)}: fit the model "
-        "again around the same tree"
+        f", but {percent(audit.realised.expected)} was expected from the probabilities: refit the "
+        "model around the same tree"
     )
 
 
@@ -164,7 +189,7 @@ def _estimate_aged(audit):
 _REASONS = {
     None: lambda audit: "",
     "tree": _tree_aged,
-    "cases": lambda audit: ", as the probabilities foresaw: other cases come now",
+    "cases": lambda audit: ", as the probabilities predicted: the mix of cases has changed",
     "estimate": _estimate_aged,
 }
 
@@ -186,9 +211,10 @@ def _tell_realised(audit):
     )
     for name, row in zip(audit.class_names, realised.classes, strict=True):
         if row["cases"]:
+            hoped = "" if row["expected"] is None else f"; {row['expected']:,.0f} cases expected"
             yield (
                 f"  {clean(name)}: {row['right']:,} of {plural(row['cases'], 'case')} decided "
-                f"correctly ({percent(row['right'] / row['cases'])})"
+                f"correctly ({percent(row['right'] / row['cases'])}){hoped}"
             )
     if realised.new_classes:
         yield f"  {plural(realised.new_classes, 'case')} of a class that the tree does not know"

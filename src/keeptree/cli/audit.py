@@ -21,7 +21,9 @@ ALARM = 1  # exit code
 def _arguments(parser):
     add_model(parser)
     parser.add_argument(
-        "--target", metavar="COLUMN", help="column with the true class; empty cells are allowed"
+        "--target",
+        metavar="COLUMN",
+        help="column with the true class, if outcomes are known; cells may be empty",
     )
     parser.add_argument("--out", metavar="FILE", help="HTML file to write, such as audit.html")
     parser.add_argument(

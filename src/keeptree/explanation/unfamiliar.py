@@ -194,11 +194,11 @@ class Unfamiliar:
         rest = len(column.categories) - len(names)
         shown = ", ".join(names) + (f" and {rest:,} others" if rest else "")
         kinds = "an unseen category" if len(column.categories) == 1 else "unseen categories"
+        told = f"{clean(column.name)} has {kinds} ({shown}) in {plural(column.unseen, 'row')}"
+        if column.decisions == 0:
+            return f"{told}, which no decision depends on"
         touch = "touches" if column.unseen == 1 else "touch"
-        return (
-            f"{clean(column.name)} has {kinds} ({shown}) in {plural(column.unseen, 'row')}, which "
-            f"{touch} {plural(column.decisions, 'decision')}"
-        )
+        return f"{told}, which {touch} {plural(column.decisions, 'decision')}"
 
     def _tell_missing(self, column):
         now, before = column.missing / self.rows, column.missing_before
