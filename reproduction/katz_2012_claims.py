@@ -1,7 +1,7 @@
 """What the text of Katz et al. (2012) says, judged by what was measured."""
 
 import numpy as np
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, wilcoxon
 
 from reproduction.katz import SEVERAL, SIZES
 from reproduction.katz_gains import LEAST, direction, gain, list_names
@@ -112,8 +112,9 @@ def _claim_small(results, names):
         if None not in pair:
             ends[name] = [end.mean for end in pair]
     if not ends:
-        return Claim(text, "generally", 0, 0, "Figure 6 was not measured.")
-    falls = [name for name, (small, large) in ends.items() if small > large]
+        return Claim(text, "tested", 0, 0, "Figure 6 was not measured.")
+    change = np.array([small - large for small, large in ends.values()])
+    p = float(wilcoxon(change).pvalue) if change.any() else 1.0
     parts = []
     for kind, members in (("two classes", False), ("several classes", True)):
         chosen = [ends[name] for name in ends if (name in SEVERAL) == members]
@@ -123,11 +124,12 @@ def _claim_small(results, names):
                          f"{SIZES[-1]} %")  # fmt: skip
     return Claim(
         text,
-        "generally",
-        len(falls),
+        "tested",
+        len(ends) if change.mean() > 0 and p < 0.05 else 0,
         len(ends),
-        f"COMB gains more with {SIZES[0]} % of the cases than with {SIZES[-1]} % on {len(falls)} "
-        f"of {len(ends)} sets. Means: {'; '.join(parts)}.",
+        f"COMB gains more with {SIZES[0]} % of the cases than with {SIZES[-1]} % on "
+        f"{np.sum(change > 0)} of {len(ends)} sets (Wilcoxon's test: p {p:.2g}). Means: "
+        f"{'; '.join(parts)}.",
     )
 
 

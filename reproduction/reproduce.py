@@ -174,7 +174,7 @@ def reproduce(
                               n_jobs=n_jobs, progress=progress, description=paper.name)  # fmt: skip
         _check_any_done(records)
         about |= _describe(paper, records, found, missing, protocol, samples)
-        about["runs"] = [run for run in read_runs(out) if run["file"] == paper.records]
+        about["runs"] = read_runs(out, paper.records, protocol, paper.protocols[0])
     return write_report(paper, about, records, tables, figures, out, data_dir)
 
 

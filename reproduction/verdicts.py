@@ -114,8 +114,9 @@ def state_rule():
             parts.append(f"“{says}” holds from {whole:.0%}, in part from {part:.0%}")
     return (
         "The share of what supports a claim decides, counted over significant cells, data sets, "
-        f"samples or draws as shown beside the verdict: {'; '.join(parts)}. A claim about one "
-        "correlation holds if its test agrees at the 5 % level. The verdict is "
+        f"samples or draws as shown beside the verdict: {'; '.join(parts)}. A claim about a "
+        "trend over the sets holds if one test finds it at the 5 % level, and a claim that there "
+        "is none if the test does not. The verdict is "
         f"“{TOO_FEW}” if fewer than {LEAST_JUDGED} can be judged, below {LEAST_SAMPLES:.0%} of the "
         f"samples of a full run, or below {LEAST_SETS:.0%} of the data sets."
     )
