@@ -211,7 +211,7 @@ BAD = {
     ),
     "a model that was cut off": (
         lambda m: ["predict", write("cut.json", m.read_text()[:500]), "loans.csv", "--out", "-"],
-        "cut.json is not a KeepTree file: it ends in the middle",
+        "cut.json is not a KeepTree file: it ends unexpectedly",
     ),
     "an empty model": (
         lambda m: ["predict", write("none.json", ""), "loans.csv", "--out", "o.csv"],

@@ -79,7 +79,7 @@ def _not_json(error):
     rest = text[error.pos :].rstrip()
     is_last = len(rest) < 10 and not set(rest) & set('[]{}:,"')  # part of a number or a literal
     if error.msg.startswith("Unterminated") or (is_last and error.msg != "Extra data"):
-        return "it ends in the middle, as if it had been cut off"
+        return "it ends unexpectedly; it may have been cut off"
     return f"it is not JSON in line {error.lineno}, column {error.colno}"
 
 

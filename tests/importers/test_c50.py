@@ -140,7 +140,7 @@ REFUSED = {
     ),
     "classes": ('entries="1"\ntype="0" class="bad" freq="1,2,3"', "3 counts, but .* 2 classes"),
     "cut off": ('entries="1"\ntype="2" class="bad" freq="1,', "cut off or not C5.0's"),
-    "too short": ('entries="2"\ntype="0" class="bad" freq="1,2"', "ends in the middle"),
+    "too short": ('entries="2"\ntype="0" class="bad" freq="1,2"', "ends unexpectedly"),
     "no entries": ('type="0" class="bad" freq="1,2"', "damaged"),
     "branches": (
         'entries="1"\ntype="2" class="bad" freq="1,1" att="x" forks="2" cut="1"\n'

@@ -95,7 +95,7 @@ def test_explain_takes_either_a_model_or_a_tree(files, monkeypatch, capsys, line
     [
         ("incom <= 1: a\nincom > 1: b", "line 1, column 1: `incom` is no column; did you mean"),
         ("", "is empty"),
-        ("{", "ends in the middle"),
+        ("{", "ends unexpectedly"),
         ("[" * 100_000, "nested too deeply|more values"),
         ("\x80\x04", "is a pickle, which can run anything"),
         ("\xff\xfe", "neither text nor a format"),

@@ -85,7 +85,7 @@ def test_the_text_file_is_read_without_lightgbm(tmp_path):
     with pytest.raises(ValueError, match=r"has 2 trees; choose one with tree=0 to tree=1"):
         kt.keep(path)
     path.write_text(path.read_text()[:900])
-    with pytest.raises(ValueError, match="ends in the middle"):
+    with pytest.raises(ValueError, match="ends unexpectedly"):
         kt.keep(path, tree=0)
 
 

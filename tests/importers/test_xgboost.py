@@ -102,7 +102,7 @@ def test_files_are_read_without_xgboost(tmp_path, suffix):
         kt.keep(path)
     cut = tmp_path / f"cut.{suffix}"
     cut.write_bytes(path.read_bytes()[:-500])
-    with pytest.raises(ValueError, match="ends in the middle"):
+    with pytest.raises(ValueError, match="ends unexpectedly"):
         kt.keep(cut, tree=0)
 
 

@@ -180,7 +180,7 @@ def check_marks(column, dialect, name, what="The column"):
         mark = "," if "," in cell else "."
         word = "comma" if mark == "," else "point"
         raise ValueError(
-            f"{what} {name!r} holds numbers such as {cell!r:.50}, and nothing in the file tells "
+            f"{what} {name!r} contains numbers such as {cell!r:.50}, and nothing in the file shows "
             f"whether the {word} marks decimals or thousands; give --decimal {mark} or "
             f"--thousands {mark}."
         )

@@ -58,7 +58,7 @@ def _sketch(text, names, tree):
         )
     starts = _starts(nodes)
     if int(head["entries"]) != len(starts) - 1:
-        raise ValueError("The file ends in the middle, as if it had been cut off.")
+        raise ValueError("The file ends unexpectedly; it may have been cut off.")
     n_trees = len(starts) - 1
     number = choose_tree(tree, n_trees, "this model")
     nodes = nodes[starts[number] : starts[number + 1]]
@@ -115,7 +115,7 @@ def _starts(nodes):
         wanted = 1
         while wanted:
             if place == len(nodes):
-                raise ValueError("The file ends in the middle, as if it had been cut off.")
+                raise ValueError("The file ends unexpectedly; it may have been cut off.")
             wanted += _forks(nodes[place]) - 1
             place += 1
         starts.append(place)

@@ -38,7 +38,7 @@ def read_text(text, *, known=None, tree=None):
     start = starts[choose_tree(tree, len(starts), "this output")]
     end = _END.search(text, start)
     if end is None:
-        raise ValueError("The text ends before 'Evaluation on', as if it had been cut off.")
+        raise ValueError("The text ends before 'Evaluation on'; it may have been cut off.")
     lines = _join(text[start : end.start()], text[:start].count("\n") + 1)
     if len(lines) == 1 and lines[0][1].startswith(" "):
         number, raw = lines[0]

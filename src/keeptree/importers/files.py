@@ -176,7 +176,7 @@ def parse_json(content, name):
         position = getattr(error, "pos", 0)
         text = getattr(error, "doc", "")
         if text and position >= len(text.rstrip()):
-            raise ValueError(f"{name} ends in the middle, as if it had been cut off.") from None
+            raise ValueError(f"{name} ends unexpectedly; it may have been cut off.") from None
         place = f" in line {error.lineno}" if hasattr(error, "lineno") else ""
         raise ValueError(f"{name} is not JSON{place}.") from None
 

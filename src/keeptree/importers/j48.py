@@ -26,7 +26,7 @@ def read_text(text, *, known=None):
     """
     title, end = _TITLE.search(text), _END.search(text)
     if title is None or end is None or end.start() < title.end():
-        raise ValueError("The text ends before 'Number of Leaves', as if it had been cut off.")
+        raise ValueError("The text ends before 'Number of Leaves'; it may have been cut off.")
     first = text[: title.end()].count("\n") + 1
     body = text[title.end() : end.start()].split("\n")
     lines = [(n, raw.rstrip()) for n, raw in enumerate(body, start=first) if raw.strip()]

@@ -38,7 +38,7 @@ def read_text(text, *, tree=None):
     """Return the Sketch of one tree in LightGBM's text format."""
     head, *blocks = re.split(r"^Tree=\d+\n", text, flags=re.MULTILINE)
     if blocks and "end of trees" not in blocks[-1]:
-        raise ValueError("The file ends in the middle, as if it had been cut off.")
+        raise ValueError("The file ends unexpectedly; it may have been cut off.")
     head = _fields(head)
     objective = head.get("objective", "none").split(" ")
     if objective[0] not in _CLASSIFIES:

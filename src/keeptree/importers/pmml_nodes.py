@@ -23,7 +23,7 @@ _MOST_NODES = 200_000
 # Results other than a child: the node itself, none, or several children at once.
 OWN, NOTHING, SHARED = "own", "nothing", "shared"
 _SURROGATES = (
-    "The file decides rows with missing values by surrogate tests, which a Tree does not hold; "
+    "The file decides rows with missing values by surrogate tests, which a Tree cannot represent; "
     "such rows are refused unless missing='majority' is chosen."
 )
 
@@ -152,7 +152,7 @@ class NodeWriter:
         if self.strategy == "aggregateNodes":
             self._tell(
                 "The file answers rows with missing values by the cases of several leaves "
-                "(aggregateNodes), which a Tree does not hold; such rows are refused unless "
+                "(aggregateNodes), which a Tree cannot represent; such rows are refused unless "
                 "missing='share' or missing='majority' is chosen."
             )
         return NOTHING

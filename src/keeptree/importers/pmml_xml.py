@@ -55,7 +55,7 @@ def parse_xml(content):
     except expat.ExpatError as error:
         place = f"line {error.lineno}, column {error.offset + 1}"
         if error.code in _CUT_OFF:
-            raise ValueError(f"The XML ends in the middle ({place}), as if cut off.") from None
+            raise ValueError(f"The XML ends unexpectedly ({place}).") from None
         reason = expat.ErrorString(error.code)
         raise ValueError(f"This is not well-formed XML: {reason} ({place}).") from None
     except LookupError:

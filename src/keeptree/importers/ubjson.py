@@ -21,7 +21,7 @@ def parse_ubjson(content):
     try:
         return _Parser(bytes(content)).value(0)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
-        raise ValueError("The file ends in the middle, or is damaged.") from error
+        raise ValueError("The file ends unexpectedly, or is damaged.") from error
 
 
 class _Parser:
@@ -49,7 +49,7 @@ class _Parser:
 
     def _take(self, n):
         if n < 0 or self.at + n > len(self.content):
-            raise ValueError("The file ends in the middle, as if it had been cut off.")
+            raise ValueError("The file ends unexpectedly; it may have been cut off.")
         self.at += n
         return self.content[self.at - n : self.at]
 
