@@ -1,4 +1,4 @@
-"""Audit a model on new cases: what moved, what is expected of the tree, and what came true."""
+"""Audit a model on new cases: data drift, expected accuracy and realised accuracy."""
 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property

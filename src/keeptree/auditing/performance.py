@@ -60,7 +60,7 @@ class Realised:
     accuracy, low, high : float
         Share of right decisions, and its confidence interval.
     expected : float or None
-        What the probabilities of these very cases led one to expect; None without probabilities.
+        Accuracy expected from the probabilities of these cases; None without probabilities.
     at_fit : float or None
         Expected accuracy on the training sample.
     p_fallen : float
@@ -72,8 +72,8 @@ class Realised:
         between probability and frequency in ten bins. At fit it is that of the training cases,
         out of fold; None if it is not known.
     classes : tuple of dict
-        For each class its ``cases``, how many were decided correctly, and how many the
-        probabilities led one to expect.
+        For each class its ``cases``, how many were decided correctly (``right``), how often it was
+        ``decided``, and the number of cases ``expected`` from the probabilities.
     new_classes : int
         Cases of a class that the tree does not know.
     """
@@ -115,9 +115,9 @@ class LeafChange:
     p_value : float
         Of the hypothesis that this share is what was expected at fit.
     foreseen : bool
-        Whether it agrees with the probabilities of these very cases.
+        Whether the share agrees with the probabilities of these cases.
     changed : bool
-        Whether it is not.
+        Whether the share differs significantly and by enough to matter.
     """
 
     node: int
@@ -236,7 +236,7 @@ def compare_leaves(count):
 
 
 def _is_foreseen(count, node):
-    """Whether the right decisions in a leaf are as many as the probabilities led one to expect."""
+    """Whether the number of right decisions in a leaf agrees with the probabilities."""
     outcomes = int(count.leaf_outcomes[node])
     if not (count.estimates and outcomes):
         return False

@@ -1,8 +1,8 @@
-"""What probabilities turned out to be worth on cases that the model had not seen.
+"""Calibration on cases that the model has not seen.
 
-Two guarantees rest on it: sets of classes that hold the true one as often as promised (conformal
-prediction, class by class), and intervals of a probability (Venn-Abers predictors, widened by the
-chance in the cases they rest on).
+It is the basis of class sets that contain the true class as often as promised (conformal
+prediction, class by class) and of probability intervals (Venn-Abers predictors, widened for the
+sampling error of the calibration cases).
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ OUT_OF_FOLD, HELD_OUT = "out of fold", "held out"
 @saved_part
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Probabilities of unseen cases beside what became of them, class by class.
+    """Probabilities of unseen cases and their outcomes, class by class.
 
     Parameters
     ----------
@@ -30,16 +30,16 @@ class Calibration:
     cases : ndarray of shape (n_classes,)
         Number of cases of each class.
     scores : tuple of ndarray
-        For each class the probabilities that its own cases were given for it, sorted; of many an
-        even part.
+        For each class, the sorted probabilities that its own cases were given for it, thinned
+        evenly if there are many.
     edges : tuple of ndarray
-        For each class the upper ends of the levels of its probability, but for the last.
+        For each class, the upper ends of the levels of its probability, except for the last.
     low, high : tuple of ndarray
-        For each level the probability of the class after isotonic regression, if the case at hand
-        is counted as one of another class, and as one of this class.
+        For each level, the probability of the class after isotonic regression that counts the new
+        case as another class, and as this class.
     blocks : tuple of ndarray of shape (n_levels, 2)
-        For each level the number of cases that isotonic regression puts together with it, and how
-        many of them are of the class.
+        For each level, the number of cases in its block of the isotonic regression, and how many of
+        them belong to the class.
     """
 
     source: str
@@ -75,14 +75,17 @@ class Calibration:
             expect(rising, "its scores are not sorted")
 
     def sets(self, p, coverage):
-        """Which classes each row may belong to: those not rarer than ``1 - coverage`` among theirs.
+        """Return the classes that each row may belong to.
+
+        A class is left out if the probability of the row is among the lowest ``1 - coverage`` of
+        those of the class's calibration cases.
 
         Parameters
         ----------
         p : ndarray of shape (n, n_classes)
             Probabilities.
         coverage : float
-            Share of the cases of each class whose set is to hold that class.
+            Share of the cases of each class whose set must contain that class.
 
         Returns
         -------
@@ -160,7 +163,7 @@ def wilson_interval(events, cases, confidence):
 
 
 def _thin(scores):
-    """An even part of sorted scores; ranks among it are those among all, rounded down."""
+    """Thin sorted scores evenly; ranks among them are the original ranks, rounded down."""
     n = len(scores)
     if n <= _MOST_SCORES:
         return scores
