@@ -88,6 +88,9 @@ def gap_closed(rows):
         The median over the sets whose gap is worth dividing by.
     """
     gain = wide(rows, "auc").sub(wide(rows, "auc")[BASE], axis=0)
+    if FOREST not in gain:  # an unfinished run
+        unknown = np.nan * gain.mean()
+        return unknown, unknown
     gain = gain[gain[FOREST] > 0]
     worth = gain[gain[FOREST] >= WORTH]
     closed = 100 * gain.mean() / gain[FOREST].mean()
@@ -119,6 +122,7 @@ def parts_table(rows, methods):
                 loss = wide(part, "log_loss").mean()
                 name = f"{group}, {half}" if half else f"**{group}**"
                 shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods if m in loss}
+                shown = {m: text.replace("nan / ", "") for m, text in shown.items()}
                 table.append({"sets": f"{name} ({part['set'].nunique()})", "tree": tree, **shown})
     return pd.DataFrame(table)
 
@@ -164,7 +168,7 @@ def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
     for tree, own in rows.groupby("tree", sort=False):
         for measure, sign in (("auc", 1), ("log_loss", -1)):
             values = wide(own, measure)
-            for rival in rivals:
+            for rival in (rival for rival in rivals if rival in values):
                 gain = sign * (values[method] - values[rival])
                 for name in gain.index[gain < -SEEN]:
                     found.append(

@@ -216,13 +216,14 @@ class KeptTreeClassifier(RefittedModel):
 
     def _probability(self, X, out):
         self._check_rows(X)
-        self.pool_.probability(self._opinions(X), out)
+        names, pool = self.pool_.used
+        pool.probability(self._opinions(X, names), out)
         if self.coherent:
             make_coherent(out, self.tree_.decide(X))
 
-    def _opinions(self, X):
-        X = self.tree_.lift(X)
-        return _ask((self.soft_, self.margin_, self.kernel_), X, len(self.classes_))
+    def _opinions(self, X, names=EXPERTS):
+        experts = [getattr(self, f"{name}_") for name in names]
+        return _ask(experts, self.tree_.lift(X), len(self.classes_))
 
     def _push(self, X, out):
         """Weighted logarithms of the experts' probabilities, and what coherence adds to them."""

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize
@@ -33,6 +34,14 @@ class Pool:
         expect_array(self.weights, "weights", np.float64, (len(names),))
         expect_array(self.prior, "prior", np.float64, (len(tree.classes),))
         expect((self.weights >= 0).all() and (self.prior > 0).all(), "a weight is negative")
+
+    @cached_property
+    def used(self):
+        """Names of the experts with a weight, and their pool: the others need not be asked."""
+        at = np.flatnonzero(self.weights)
+        at = at if len(at) else np.arange(len(self.weights))
+        names = tuple(self.names[k] for k in at)
+        return names, Pool(names, self.weights[at], self.prior)
 
     def logits(self, opinions):
         """Weighted logarithms of the experts' probabilities, shape (n_experts, n, n_classes)."""
