@@ -32,7 +32,7 @@ def edit(path, **changes):
 
 def test_sign_and_verify_on_the_command_line(tree_file, capsys):
     assert main(["verify", str(tree_file)]) == 0
-    assert "Not signed; keeptree sign" in capsys.readouterr().out
+    assert "Not signed; to sign it, run: keeptree sign" in capsys.readouterr().out
     assert main(["verify", str(tree_file), "--signed"]) == 2
     assert "is not signed" in capsys.readouterr().err
     assert main(["sign", str(tree_file), "--by", "Ada", "--note", "Fit for use."]) == 0

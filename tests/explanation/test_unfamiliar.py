@@ -102,7 +102,7 @@ def test_a_tree_alone_says_what_it_does_not_know(model):
     new = kt.unfamiliar(model.tree_, X)
     assert new.unknown == ("ranges", "missing values")
     assert str(new) == (
-        "No new category. The model does not remember the ranges and missing values of its sample."
+        "No new category. The model does not record the ranges and missing values of its sample."
     )
     assert kt.unfamiliar(model.tree_, X.assign(area="east")).column("area").unseen == 20
 
@@ -117,7 +117,7 @@ def test_a_model_of_an_older_version_says_that_it_has_no_missing_shares(model, t
     object.__setattr__(loaded.observed_, "missing", None)
     new = kt.unfamiliar(loaded, draw(20, 5))
     assert new.unknown == ("missing values",)
-    assert str(new).endswith("does not remember the missing values of its sample.")
+    assert str(new).endswith("does not record the missing values of its sample.")
 
 
 def test_the_rows_of_a_pipeline_are_compared_behind_its_steps():

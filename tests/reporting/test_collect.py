@@ -89,7 +89,7 @@ def test_without_rows_no_value_of_a_case_is_held(cancer):
 def test_the_guide_says_how_many_training_rows_a_file_holds_at_most():
     guide = Path(__file__).parents[2] / "docs/guide/report.md"
     text = " ".join(guide.read_text(encoding="utf-8").split())
-    assert f"at most {MOST_LANDMARKS:,}, of the attributes the tree tests" in text
+    assert f"at most {MOST_LANDMARKS:,}, only the attributes that the tree tests" in text
 
 
 def test_without_held_out_data_nothing_is_measured(cancer):
@@ -275,7 +275,7 @@ def test_methods_of_several_classes_have_the_mean_auc_and_no_curve():
 def test_another_tree_or_no_model_beside_ours_is_refused(cancer):
     model, X, y = cancer
     another = fitted(X, y, max_leaf_nodes=3)
-    with pytest.raises(ValueError, match="others\\['x'\\] keeps another tree than the model"):
+    with pytest.raises(ValueError, match="others\\['x'\\] has a different tree from the model"):
         gathered(model, X, y, others={"x": another})
     for no_model in (DistanceKernelClassifier(), DecisionTreeClassifier().fit(X, y), None):
         with pytest.raises(ValueError, match="others\\['x'\\] is no fitted KeepTree classifier"):

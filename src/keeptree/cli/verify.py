@@ -41,7 +41,7 @@ def _tell(found):
         which = " (before its class counts were recounted)" if signature in before else which
         yield f"Signed by {clean(signature.by)} on {signature.day}{which}{note}"
     if not found.signatures:
-        yield f"Not signed; keeptree sign {found.path} --by NAME does that."
+        yield f"Not signed; to sign it, run: keeptree sign {found.path} --by NAME"
     else:
         yield "A signature is a record: compare the digest with one you trust."
 

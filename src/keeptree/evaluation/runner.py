@@ -148,7 +148,7 @@ def _lines(tasks, work, n_jobs, path):
     try:
         yield from parallel(delayed(_do)(work, task) for task in tasks)
     except TerminatedWorkerError as error:
-        kept = f"What was done is in {path}; run it again" if path else "Run it again"
+        kept = f"Finished results are in {path}; run it again" if path else "Run it again"
         raise RuntimeError(
             f"A process was killed, most likely because memory ran out. {kept} with a "
             "smaller n_jobs."

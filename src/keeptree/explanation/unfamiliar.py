@@ -160,7 +160,7 @@ class Unfamiliar:
             if self.unknown:
                 line = "Nothing new: categories and ranges are as in fitting."
         if self.unknown:
-            line += f" The model does not remember the {join(list(self.unknown))} of its sample."
+            line += f" The model does not record the {join(list(self.unknown))} of its sample."
         return line
 
     def to_dict(self) -> dict[str, Any]:

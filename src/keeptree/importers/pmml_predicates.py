@@ -138,7 +138,7 @@ def read_predicate(element, fields, double):
         operator = element.get("booleanOperator")
         parts = tuple(read_predicate(p, fields, double) for p in element.all(*PREDICATES))
         if operator not in ("and", "or", "xor", "surrogate") or not parts:
-            raise ValueError(f"booleanOperator={operator!r:.50} is not known, or joins nothing.")
+            raise ValueError(f"booleanOperator={operator!r:.50} is not known, or has no operands.")
         return Compound(operator, parts)
     field = fields.find(element.get("field"))
     if element.tag == "SimpleSetPredicate":

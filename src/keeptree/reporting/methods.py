@@ -38,7 +38,7 @@ def check_same_tree(others, tree):
             )
         if fingerprint(other.tree_) != expected:
             raise ValueError(
-                f"others[{name!r}] keeps another tree than the model; give all of them the same "
+                f"others[{name!r}] has a different tree from the model; give all of them the same "
                 "fitted tree."
             )
 

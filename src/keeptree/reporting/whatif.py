@@ -15,7 +15,7 @@ MOST_NUMBERS = 300_000  # of training rows in a file: about 1.6 MB
 def collect_whatif(model, boundary, attributes, rows=True):
     """Return the tree, the metric and the probability model as the scripts of the page read them.
 
-    Columns are numbered by their place among ``attributes``; the page knows no others.
+    Columns are numbered by their position among ``attributes``; the page has no other columns.
 
     Parameters
     ----------
