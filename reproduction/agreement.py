@@ -1,4 +1,4 @@
-"""A cell of a paper's table: our value, the published one, and whether they say the same."""
+"""A cell of a paper's table: our value, the published one, and whether they agree."""
 
 import re
 from collections import Counter
@@ -88,7 +88,7 @@ class Cell:
 
     @property
     def within_error(self):
-        """Whether the two means differ by less than chance explains; None if nobody can say."""
+        """Whether chance explains the difference of the means; None if an error is missing."""
         ours, theirs = self.ours, self.published
         if ours is None or theirs is None or ours.error is None or theirs.error is None:
             return None

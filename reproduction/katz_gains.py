@@ -1,4 +1,4 @@
-"""Gains over C4.5 in Katz et al. (2012), and when one is that of the paper."""
+"""Gains over C4.5 in Katz et al. (2012), and when they agree with the published ones."""
 
 from dataclasses import dataclass
 from typing import ClassVar

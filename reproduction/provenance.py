@@ -86,7 +86,7 @@ def read_runs(folder, file, protocol, default):
 
 
 def write_provenance(about):
-    """Return the lines of a report that say what made it.
+    """Return the lines of a report that state its provenance.
 
     Parameters
     ----------

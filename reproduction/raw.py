@@ -1,4 +1,4 @@
-"""Raw results as one Parquet file: a row for each method on each sample, and what made them."""
+"""Raw results as one Parquet file: one row per method and sample, with their provenance."""
 
 import json
 
@@ -21,7 +21,7 @@ def write_raw(path, records, reports):
     records : dict
         By file name, the records that :func:`keeptree.evaluation.runner.run` returns.
     reports : dict
-        By name of a report, what it says of its samples, as JSON values.
+        Description of the samples of each report, as JSON values.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

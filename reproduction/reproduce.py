@@ -194,7 +194,7 @@ def write_report(paper, about, records, tables, figures, out, data_dir=None):
     paper : Reproduction
         The paper.
     about : dict
-        What the report says of the samples.
+        Description of the samples.
     records : list of dict
         Finished tasks.
     tables, figures : list of str
@@ -254,7 +254,7 @@ def _choose(kind, available, paper, wanted, everything):
 
 
 def _describe(paper, records, found, missing, protocol, samples):
-    """What the report says of the samples: how many, of what, and whether they are enough."""
+    """Describe the samples: how many, of which data, and whether they are enough."""
     results = Results(records)
     taken = Counter(record["task"]["dataset"] for record in records
                     if "rows" in record and "size" not in record["task"])  # fmt: skip

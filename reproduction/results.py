@@ -33,18 +33,18 @@ class Results:
     records : list of dict
         What :func:`keeptree.evaluation.runner.run` returns.
     about : dict, optional
-        What the report says of the data sets: ``datasets``, ``unavailable``, ``enough``.
+        Description of the samples: ``datasets``, ``unavailable``, ``enough``.
 
     Attributes
     ----------
     datasets : list of str
         Those with at least one finished task.
     unavailable : list of str
-        Those that were wanted and are not available.
+        Data sets that were requested but are not available.
     enough : bool
         Whether samples and sets suffice for verdicts.
     about : dict
-        By data set, what the report says of it.
+        Description of each data set.
     failures : list of str
         One sentence for each task that failed.
     """

@@ -1,4 +1,4 @@
-"""What a reproduction shows: tables of cells, tables of claims, pictures; as Markdown and JSON."""
+"""Parts of a report: tables of cells, tables of claims and pictures, as Markdown and JSON."""
 
 from dataclasses import asdict, dataclass, is_dataclass
 
@@ -25,7 +25,7 @@ class Table:
     certain : tuple of str
         Data sets whose coding the paper leaves no doubt about.
     notes : tuple of str
-        What to know when reading it.
+        Remarks below the table.
     counted : bool
         Whether to count the marks of the whole table.
     """
@@ -131,7 +131,7 @@ class Picture:
 
 
 def legend():
-    """Return one line that says what the marks mean."""
+    """Return the meaning of the marks in one line."""
     return "; ".join(f"{MARKS[mark]} {MEANINGS[mark]}" for mark in MARKS)
 
 
