@@ -124,7 +124,7 @@ def parts_table(rows, methods):
                 shown = {m: f"{closed[m]:.0f} / {loss[m]:.3f}" for m in methods if m in loss}
                 shown = {m: text.replace("nan / ", "") for m, text in shown.items()}
                 table.append({"sets": f"{name} ({part['set'].nunique()})", "tree": tree, **shown})
-    return pd.DataFrame(table)
+    return pd.DataFrame(table).fillna("")
 
 
 def differences_table(rows, method):
