@@ -57,6 +57,12 @@ def test_a_split_counts_if_it_is_finished_for_all_sets_trees_and_methods():
     assert summary._finished_splits(tasks[:-1]) == [0, 1]
 
 
+def test_a_method_counts_if_it_is_finished_for_all_sets_and_the_truth_always():
+    done = {"kept": "ab", "forest": "a", "truth": "b"}
+    tasks = [{"set": name, "method": method} for method, own in done.items() for name in own]
+    assert summary._finished_methods(tasks) == {"kept", "truth"}
+
+
 def test_sets_without_a_gap_are_left_out_of_the_share():
     rows = results({"Laplace": [0.5, 0.9], "soft": [0.6, 0.99], "forest": [0.7, 0.89]})
     closed, _ = summary.gap_closed(rows)

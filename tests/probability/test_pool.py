@@ -151,3 +151,12 @@ def test_the_pool_and_the_lifted_label_are_those_of_the_reference(seed, n_expert
     for row in {0, n // 2, n - 1}:
         expected = reference.lifted(p[row].tolist(), label[row], 0.35, 1 + 2.0**-40)
         np.testing.assert_allclose(lifted[row], expected, rtol=1e-9)
+
+
+def test_experts_without_a_weight_are_left_out_without_changing_a_bit():
+    opinions = random_opinions(3, 3, 200, 3)
+    pool = Pool(("a", "b", "c"), np.array([0.0, 0.4, 0.7]), np.array([0.5, 0.3, 0.2]))
+    names, used = pool.used
+    assert names == ("b", "c")
+    np.testing.assert_array_equal(pooled(used, opinions[1:]), pooled(pool, opinions))
+    assert Pool(pool.names, np.zeros(3), pool.prior).used[0] == pool.names
