@@ -35,7 +35,7 @@ def test_tables_pictures_and_figures_are_written(data, tmp_path, capsys, monkeyp
     run(data, *FEW, "--out", str(out), "--positive", "malignant", "--costs", "[[0,1],[5,0]]")
     text = capsys.readouterr().out
     for word in ("190 cases, 2 classes, repeated-holdout, 2 splits", "laplace", "cost ↓",
-                 "Difference to laplace", f"Written: {out / 'comparison.md'}"):  # fmt: skip
+                 "Difference from laplace", f"Written: {out / 'comparison.md'}"):  # fmt: skip
         assert word in text
     pictures = {"differences.png", "roc.png", "reliability.png"}
     files = {"comparison.md", "comparison.json", "results.jsonl", *pictures}

@@ -99,7 +99,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         self.axes_[0].set_yticks(range(len(others)), [clean(model) for model in others])
         self.axes_[0].set_ylim(len(others) - 0.5, -0.5)
         self.figure_.suptitle(
-            f"Difference to {clean(comparison.baseline)}: mean, 95 % interval, every split",
+            f"Difference from {clean(comparison.baseline)}: mean, 95 % interval, every split",
             fontsize="medium",
         )
         return self

@@ -113,7 +113,7 @@ def terminal_tables(comparison):
     head, rows = differences_table(comparison)
     if rows and comparison.n_splits > 1:
         yield (
-            f"Difference to {clean(comparison.baseline)}",
+            f"Difference from {clean(comparison.baseline)}",
             head,
             [
                 [name, *((f"{text} {mark}", _STYLE[mark]) for text, mark in cells)]
