@@ -57,7 +57,6 @@ EXCLUDING = [
     (["--tree", "tree.json"], ["--learner", "cart"]),
     (["--tree", "tree.json"], ["--model", "model.json"]),
     (["--model", "model.json"], ["--max-leaves", "3"]),
-    (["--learner", "c45"], ["--max-leaves", "3"]),
     (["--learner", "cart"], ["--confidence-factor", "0.2"]),
     (["--json"], ["--markdown"]),
     (["--excel-safe"], ["--out", "new.parquet"]),

@@ -239,7 +239,7 @@ BAD = {
     ),
     "a comma that may mean two things": (
         lambda m: [*fit_text("comma.csv", "x;y\n1,169;a\n2,300;b\n")(m), "--sep", ";"],
-        "tells whether the comma marks decimals or thousands; give --decimal , or --thousands ,",
+        "shows whether the comma marks decimals or thousands; give --decimal , or --thousands ,",
     ),
     "an option of another format": (
         lambda m: ["fit", "train.csv", "--target", "risk", "--sheet", "1"],

@@ -43,7 +43,7 @@ def test_what_the_table_lacks_is_one_sentence_before_anything_runs(cluster, mode
     for table, sentence in [
         (cases.drop(columns="area"), "The table lacks the column 'area', which the model needs"),
         (text, "The column 'age' holds text, where the model expects numbers; convert it."),
-        (cases.rename(columns={"id": "prediction"}), "a column 'prediction', which the answers"),
+        (cases.rename(columns={"id": "prediction"}), "a column 'prediction', which scoring adds"),
     ]:
         with pytest.raises(ValueError, match=sentence):
             kt.score(model, to_table([table]))

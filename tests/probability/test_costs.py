@@ -108,15 +108,6 @@ def test_costs_and_decide_belong_together(iris):
         make_method("rank", None, MATRIX)
 
 
-@pytest.mark.parametrize("ending", ["sql", "py", "js", "c", "pmml", "onnx"])
-def test_exporters_refuse_decisions_by_cost(iris, tmp_path, ending):
-    if ending == "onnx":
-        pytest.importorskip("onnx")
-    model = kt.SmoothedTreeClassifier(decide="cost", costs=1 - np.eye(3)).fit(*iris)
-    with pytest.raises(ValueError, match='decide="cost" cannot be exported'):
-        kt.export(model, tmp_path / f"model.{ending}")
-
-
 def _savings(y_true, y_pred):
     return -cost(y_true, y_pred, [0, 1], matrix=MATRIX)
 
