@@ -88,7 +88,7 @@ def expect_read(data, frame):
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(tables())
 def test_any_dialect_is_read_or_an_option_is_asked_for(tmp_path, table):

@@ -296,7 +296,7 @@ def rules_for_missing_and_unseen(tree, seed):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     trees(missing=("error", "share", "child", "mixed")),
     st.integers(0, 2**32 - 1),

@@ -52,8 +52,7 @@ DIFFER = [
 REFITTED = [
     kt.SoftTreeClassifier(cart(), decide="probability"),
     kt.MarginTreeClassifier(decide="probability"),
-    kt.KeptTreeClassifier(cart(), coherent=True),
-    kt.KeptTreeClassifier(decide="probability", n_jobs=2),
+    kt.KeptTreeClassifier(cart(), coherent=True, decide="probability", n_jobs=2),
 ]
 REFITTED_DIFFER = [kt.SoftTreeClassifier(), kt.MarginTreeClassifier(), kt.KeptTreeClassifier()]
 
