@@ -1,15 +1,14 @@
 """The distance kernel: distances to the decision boundary in float32, and curves looked up."""
 
+from keeptree._compiled.program import LARGEST_SINGLE, LEFT_REGION, NOMINAL, RIGHT_REGION
 from keeptree.exporters.sql.decision import largest_at_most
 from keeptree.exporters.sql.tables import look_up
 from keeptree.text import plural
 
 _MOST_STEPS = 1000
-_LARGEST_SINGLE = 3.4028234663852886e38
 _LARGEST = 1.7e308  # bounds from here on are infinite
 _FAR = 1e150  # a larger move counts as this
 _TINY = 1e-22  # Postgres refuses a product that is too small for a float32
-_NOMINAL, _LEFT, _RIGHT = 8, 2, 4  # flags of a step: nominal; its sides are regions
 
 
 def distance(formulas, model, curves):
@@ -71,7 +70,7 @@ def _algebraic_distances(inputs, model):
     exact = {c: named("e", f"SQRT({square})") for c, square in exact.items()}
     exact = _signed(inputs, exact, n_classes)
     off = named("o", f"CASE WHEN {_is_off_grid(inputs, grid)} THEN 1 ELSE 0 END")
-    limits = (-_LARGEST_SINGLE, _LARGEST_SINGLE)
+    limits = (-LARGEST_SINGLE, LARGEST_SINGLE)
     found = {}
     for c, own in h.items():
         clipped = named("y", spell.clipped(exact[c], *limits))
@@ -117,16 +116,16 @@ def _step_distances(inputs, program, n_classes):
         program["step"], program["bound"], strict=True
     ):
         new, at = {}, program["attribute"][k]
-        if code & _NOMINAL:
+        if code & NOMINAL:
             growth = program["growth"][start : start + program["codes"][k] + 1]
             *texts, missing = (_single(spell, value) for value in growth)
-            keep(code & _LEFT, left, source, inputs.by_category(at, texts, missing))
+            keep(code & LEFT_REGION, left, source, inputs.by_category(at, texts, missing))
         else:
             if k not in here:
                 here[k] = _scaled(inputs, program, k)
             gap = named("g", f"{here[k]} - {_single(spell, bound[0])}")
-            keep(code & _LEFT, left, source, _beyond(spell, gap, ">", bound[1]))
-            keep(code & _RIGHT, right, source, _beyond(spell, gap, "<", bound[2]))
+            keep(code & LEFT_REGION, left, source, _beyond(spell, gap, ">", bound[1]))
+            keep(code & RIGHT_REGION, right, source, _beyond(spell, gap, "<", bound[2]))
         slots |= new
     return {c: named("m", spell.least(best[c])) for c in sorted(best) if c < n_classes}
 
@@ -138,7 +137,7 @@ def _scaled(inputs, program, k):
     x = inputs.single(at) if program["rounded"][k] else inputs.known(at)
     center, factor = (spell.number(program[name][k]) for name in ("center", "factor"))
     gap = f"{spell.cast(x, 'double')} - {center}"
-    gap = named("j", spell.clipped(named("j", gap), -_LARGEST_SINGLE, _LARGEST_SINGLE))
+    gap = named("j", spell.clipped(named("j", gap), -LARGEST_SINGLE, LARGEST_SINGLE))
     gap = inputs.rounded(f"f{at}", gap)
     # The product of two float32 numbers is exact in 64 bits, and cannot overflow there.
     product = named("j", f"{spell.cast(gap, 'double')} * {factor}")
@@ -150,7 +149,7 @@ def _beyond(spell, gap, sign, width):
     zero, tiny = _single(spell, 0.0), _TINY if spell.key == "postgres" else 0.0
     tiny = _single(spell, tiny if sign == ">" else 0.0 - tiny)
     added = f"{gap} * {gap}"
-    if abs(width) < _LARGEST_SINGLE:
+    if abs(width) < LARGEST_SINGLE:
         wide = _single(spell, width)
         twice = f"{_single(spell, 2.0)} * {gap}"
         added = (
