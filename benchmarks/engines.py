@@ -63,7 +63,7 @@ def line_of(name, rows, bare, scored, empty):
     per_row = [1e6 * found["seconds"] / rows for found in (bare, scored, empty)]
     overhead = 100 * (per_row[1] - per_row[2] - per_row[0]) / per_row[0]
     cells = [f"{value:.2f}" for value in per_row]
-    return f"| {name} | {rows:,} | {' | '.join(cells)} | {overhead:.0f} % | {scored['mb']:.0f} |"
+    return f"| {name} | {rows:,} | {' | '.join(cells)} | {overhead:.0f}% | {scored['mb']:.0f} |"
 
 
 def in_process(*arguments):

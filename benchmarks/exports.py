@@ -2,15 +2,19 @@
 
 For each format, model and data set: rows compared (on thresholds and one ulp beside, missing values
 and unseen categories included), rows with another label or leaf, the largest difference of a
-probability, and CPU µs per row, programs started by the format included (for Postgres, the time
-that it reports). The cost is measured on the last nine tenths of the rows, so that starting a
-program and reading the model do not count; nor does loading the rows into a database.
+probability (of a score relative to it, if that is above 1), and CPU µs per row, programs started by
+the format included (for Postgres, the time that it reports). The cost is measured on the last nine
+tenths of the rows, so that starting a program and reading the model do not count; nor does loading
+the rows into a database. The last line sums up.
 """
 
 import argparse
 import resource
 import time
+from contextlib import ExitStack
+from functools import cache
 from importlib import import_module
+from itertools import product
 
 from benchmarks.timing import console, print_table
 from keeptree.exporters import FORMATS, pmml
@@ -18,32 +22,52 @@ from keeptree.exporters.check import answers_of_python, compare
 from keeptree.exporters.rows import Rows, sample_rows
 from keeptree.exporters.subject import subject_of
 from tests.exporters import postgres
-from tests.exporters.models import DATA, MODELS, PAPERS, fitted
+from tests.exporters.models import DATA, MODELS, OBLIQUE, PAPERS, fitted
 
-_QUICK = 1.0  # seconds; shorter runs are repeated, because other programs run too
+_QUICK = 0.2  # seconds; a shorter run is repeated, because other programs run too
+_MODELS, _SETS = [*MODELS, *PAPERS], [*DATA, *OBLIQUE]
+_FORMATS = ["sql/duckdb", "sql/sqlite", "sql/postgres", "onnx", "pmml", "python", "javascript", "c"]
 _OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}  # JPMML cannot share a row
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exports", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000, help="rows of each comparison")
-    parser.add_argument("--only", metavar="TARGET", help="such as sql/duckdb or python")
+    for option, known in (("formats", _FORMATS), ("models", _MODELS), ("sets", _SETS)):
+        names = ", ".join(known)
+        parser.add_argument(f"--{option}", nargs="+", choices=known, default=known, help=names)
     options = parser.parse_args(argv)
-    for name, run in _targets():
-        if options.only in (None, name):
-            _measure(name, run, options.rows)
+    with ExitStack() as stack:
+        runners = {name: run for name, run in _runners(stack) if name in options.formats}
+        lines = {name: [] for name in runners}
+        for data, model in product(options.sets, options.models):
+            subject = subject_of(fitted(model, data))
+            rows = _rows(data, model == "tree", options.rows)
+            for name, run in runners.items():
+                lines[name].append([model, data, *_compare(name, run, subject, rows)])
+                console.print(name, *lines[name][-1])
+    columns = ["model", "data", "rows", "labels", "leaves", "probability", "µs per row"]
+    for name, table in lines.items():
+        print_table(name, columns, table)
+    _sum_up([line for table in lines.values() for line in table])
 
 
-def _targets():
-    """Names of the targets, and for each a function that writes and runs."""
+def _runners(stack):
+    """Names of the formats, and for each a function that writes and runs."""
     for dialect in ("duckdb", "sqlite"):
         yield f"sql/{dialect}", _runner("sql", dialect=dialect)
     if postgres.find_binaries() is not None:
-        yield "sql/postgres", None
+        yield "sql/postgres", _postgres_runner(stack.enter_context(postgres.serving()))
     for name in FORMATS:
         module = import_module(f"keeptree.exporters.{FORMATS[name].module}")
         if name != "sql" and hasattr(module, "run"):
             yield name, _runner(FORMATS[name].module, **_OPTIONS.get(name, {}))
+
+
+@cache
+def _rows(data, is_bare, n):
+    """Rows for all models of a tree, or for the tree alone, which takes infinite numbers."""
+    return sample_rows(subject_of(fitted("tree" if is_bare else "laplace", data)), n)
 
 
 def _runner(module, **options):
@@ -55,21 +79,16 @@ def _runner(module, **options):
     return run
 
 
-def _measure(name, run, n):
-    if run is None:
-        with postgres.serving() as server:
-            _measure(name, _postgres_runner(server), n)
-            return
-    lines = []
-    for model in (*MODELS, *PAPERS):
-        for data in DATA:
-            subject = subject_of(fitted(model, data))
-            if name == "pmml":
-                subject = pmml.prepare(subject, **_OPTIONS[name])
-            lines.append([model, data, *_compare(run, subject, n)])
-            console.print(name, *lines[-1])
-    columns = ["model", "data", "rows", "labels", "leaves", "probability", "µs per row"]
-    print_table(name, columns, lines)
+def _sum_up(lines):
+    """Print how many comparisons were made, and the largest differences of all."""
+    made = [line for line in lines if line[2].isdigit()]
+    if made:
+        rows, labels, leaves = (sum(int(line[k]) for line in made) for k in (2, 3, 4))
+        most = max(float(line[5]) for line in made)
+        console.print(
+            f"{len(made)} comparisons, {rows:,} rows: {labels} other labels, {leaves} other "
+            f"leaves, probabilities within {most:.1e}; {len(lines) - len(made)} refused or not run"
+        )
 
 
 def _postgres_runner(server):
@@ -82,18 +101,20 @@ def _postgres_runner(server):
     return run
 
 
-def _compare(run, subject, n):
+def _compare(name, run, subject, rows):
     """Cells of the table."""
-    rows = sample_rows(subject, n)
+    if name == "pmml":
+        subject = pmml.prepare(subject, **_OPTIONS[name])
+    n = max(1, len(rows) // 10)
     try:
-        some, _ = _timed(run, subject, _first(rows, max(1, n // 10)))
+        some, _ = _timed(run, subject, _first(rows, n))
         all_of_them, theirs = _timed(run, subject, rows)
     except ValueError as error:
         return ["refused", "", "", "", str(error)[:40]]
     if not hasattr(theirs, "label"):
         return ["not run", "", "", "", str(theirs)[:40]]
     found = compare(answers_of_python(subject, rows.X), theirs)
-    cost = (all_of_them - some) / (len(rows) - max(1, n // 10)) * 1e6
+    cost = (all_of_them - some) / (len(rows) - n) * 1e6
     counts = [str(found.rows), str(found.labels), str(found.leaves)]
     return [*counts, f"{found.probability:.1e}", f"{cost:.1f}"]
 
@@ -104,9 +125,9 @@ def _first(rows, n):
 
 
 def _timed(run, *arguments):
-    """The shortest time of some calls, and the answer."""
+    """The time of a call, of the quicker of two if it is short, and its answer."""
     times = []
-    while sum(times) < _QUICK and len(times) < 5:
+    while sum(times) < _QUICK and len(times) < 2:
         start = _cpu()
         answer = run(*arguments)
         told = getattr(answer, "seconds", None)

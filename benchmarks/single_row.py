@@ -29,25 +29,25 @@ best = float("inf")
 for _ in range(5):
     start = time.process_time()
     for row in rows:
-        exported.predict(row), exported.probability(row)
+        exported.predict(row), exported.ANSWER(row)
     best = min(best, time.process_time() - start)
 print(best / len(rows) * 1e6)
 """
 _SCRIPT = """
 import { readFileSync } from "node:fs";
-import { predict, probability } from "./exported.mjs";
+import { predict, ANSWER } from "./exported.mjs";
 const rows = JSON.parse(readFileSync(0, "utf8"));
 let best = Infinity;
-const score = () => rows.forEach((row) => [predict(row), probability(row)]);
+const scoreAll = () => rows.forEach((row) => [predict(row), ANSWER(row)]);
 let repeats = 1;
 for (let spent = 0; spent < 50_000; repeats *= 2) {
   const start = process.cpuUsage().user;
-  for (let k = 0; k < repeats; k += 1) score();
+  for (let k = 0; k < repeats; k += 1) scoreAll();
   spent = process.cpuUsage().user - start;
 }
 for (let round = 0; round < 5; round += 1) {
   const start = process.cpuUsage().user;
-  for (let k = 0; k < repeats; k += 1) score();
+  for (let k = 0; k < repeats; k += 1) scoreAll();
   best = Math.min(best, (process.cpuUsage().user - start) / repeats);
 }
 console.log(best / rows.length);
@@ -70,7 +70,7 @@ int main(void)
         clock_t start = clock();
         for (int i = 0; i < n; i++) {
             sink += tree_predict(rows[i]);
-            tree_probability(rows[i], p);
+            tree_ANSWER(rows[i], p);
             sink += p[0];
         }
         double spent = (double)(clock() - start) / CLOCKS_PER_SEC;
@@ -125,15 +125,17 @@ def _exported(model, rows):
         return ["-"] * 3
     names = [model.tree_.feature_name(f) for f in range(rows.shape[1])]
     table = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+    answer = "probability" if hasattr(model, "predict_proba") else "score"
+    python, script, c = (text.replace("ANSWER", answer) for text in (_PYTHON, _SCRIPT, _C))
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         (folder / "exported.py").write_text(texts["python"])
         (folder / "exported.mjs").write_text(texts["javascript"])
         (folder / "exported.c").write_text(texts["c"])
-        (folder / "bench.mjs").write_text(_SCRIPT)
-        (folder / "bench.c").write_text(_C)
+        (folder / "bench.mjs").write_text(script)
+        (folder / "bench.c").write_text(c)
         text = json.dumps(table)
-        found = [_ask([sys.executable, "-S", "-c", _PYTHON, str(folder)], text)]
+        found = [_ask([sys.executable, "-S", "-c", python, str(folder)], text)]
         node, compiler = shutil.which("node"), shutil.which("cc")
         found.append(_ask([node, str(folder / "bench.mjs")], text) if node else "no node")
         if compiler is None:

@@ -1,13 +1,15 @@
-"""Small models of every kind that is exported, fitted to Trees so that nothing is refitted."""
+"""Small models of every exported kind, fitted to Trees so that nothing is refitted."""
 
 import warnings
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from tests.strategies import random_oblique_tree, random_rows
 
 
 def mixed_table(n=300, seed=0):
@@ -50,7 +52,17 @@ def mixed():
     return *mixed_table(), kt.C45Classifier()
 
 
+def oblique(compare_dtype="float64"):
+    """Weighted sums beside numbers and categories, missing values shared by weight."""
+    options = {"n_classes": 3, "n_nominal": 1, "missing": "share", "compare_dtype": compare_dtype}
+    tree = replace(random_oblique_tree(3, n_leaves=12, **options), feature_names=list("abcd"))
+    X, rng = random_rows(tree, 0, n=300, missing=0.05), np.random.default_rng(0)
+    y = np.where(rng.random(300) < 0.15, rng.integers(0, 3, 300), tree.decide(X))
+    return tree.decode(X), tree.classes[y], tree
+
+
 DATA = {"numbers": numbers, "classes": classes, "missing": missing, "mixed": mixed}
+OBLIQUE = {"oblique": oblique, "oblique in float32": partial(oblique, "float32")}
 
 
 def costs_of(tree):
@@ -74,14 +86,17 @@ PAPERS = {
     "confdtree": kt.ConfDTreeClassifier,
     "distance": kt.DistanceKernelClassifier,
     "distance by leaf": lambda tree: kt.DistanceKernelClassifier(tree, "leaf"),
+    "separator": lambda tree: kt.DistanceKernelClassifier(tree, "separator"),
+    "rank": kt.GeometricRankClassifier,
+    "local rank": lambda tree: kt.GeometricRankClassifier(tree, "local", boundary="whole"),
 }
 
 
 @cache
 def fitted(model, data):
     """The model of a name, fitted to the data of a name; ``"tree"`` is the tree alone."""
-    X, y, learner = DATA[data]()
-    tree = kt.keep(learner.fit(X, y))
+    X, y, learner = {**DATA, **OBLIQUE}[data]()
+    tree = learner if isinstance(learner, kt.Tree) else kt.keep(learner.fit(X, y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = {**MODELS, **PAPERS}[model](tree)

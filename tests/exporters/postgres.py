@@ -75,7 +75,7 @@ class Server:
 def score(server, files, subject, rows, timed=False):
     """Answers of an exported query that reads ``keeptree_rows`` and keeps ``keeptree_id``."""
     spell = Spelling("postgres")
-    tested = np.unique(subject.tree.feature[subject.tree.feature >= 0]).tolist()
+    tested = subject.tree.tested.tolist()
     types = ["DOUBLE PRECISION" if rows.categories[f] is None else "TEXT" for f in tested]
     columns = [f"{spell.name(rows.names[f])} {t}" for f, t in zip(tested, types, strict=True)]
     values = zip(*(_literals(rows, f, spell) for f in tested), strict=True)
@@ -94,7 +94,8 @@ def score(server, files, subject, rows, timed=False):
     names, *found = server.run(main)
     found.sort(key=lambda row: int(row[0]))
     columns = dict(zip(names, zip(*found, strict=True), strict=True))
-    probability = [column for name, column in columns.items() if name.startswith("probability_")]
+    answers = ("probability_", "score_")
+    probability = [column for name, column in columns.items() if name.startswith(answers)]
     return Answers(
         codes_of(columns["prediction"], [str(label) for label in subject.classes]),
         np.array([-1 if leaf is None else int(leaf) for leaf in columns["leaf"]]),

@@ -47,8 +47,16 @@ MODELS = {
     "distance": (kt.DistanceKernelClassifier, {}),
     "distance, no grid": (kt.DistanceKernelClassifier, {"grid": None}),
     "distance by leaf": (kt.DistanceKernelClassifier, {"scope": "leaf"}),
+    "separator": (kt.DistanceKernelClassifier, {"scope": "separator"}),
+    "separator, no grid": (kt.DistanceKernelClassifier, {"scope": "separator", "grid": None}),
+    "rank": (kt.GeometricRankClassifier, {}),
+    "rank, no grid": (kt.GeometricRankClassifier, {"grid": None, "boundary": "whole"}),
+    "local rank": (kt.GeometricRankClassifier, {"scope": "local"}),
 }
-PAPERS = ("confdtree", "confdtree, nominal", "distance", "distance by leaf")
+PAPERS = (
+    *("confdtree", "confdtree, nominal", "distance", "distance by leaf", "separator"),
+    *("rank", "local rank"),
+)
 
 
 def learner():
@@ -206,15 +214,38 @@ def test_classes_and_categories_may_be_numbers_and_booleans(name):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (kt.DistanceKernelClassifier, {"scope": "separator"}, 'export one with scope="global" or'),
-        (kt.DistanceKernelClassifier, {"kernel": "uniform"}, 'or "leaf" and kernel="gaussian"'),
-        (kt.GeometricRankClassifier, {}, "has no probabilities; export it to ONNX, or"),
+        (
+            kt.DistanceKernelClassifier,
+            {"features": "distance+separator"},
+            'export one with features="distance"',
+        ),
+        (kt.DistanceKernelClassifier, {"kernel": "uniform"}, 'export one with kernel="gaussian"'),
     ],
 )
 def test_a_model_that_code_cannot_hold_is_refused_with_a_way_out(kind, options, message):
     model = kind(kt.C45Classifier(), **options).fit(*mixed_table())
     with pytest.raises(ValueError, match=message):
         kt.export(model, format="c")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_ranking_of_a_tree_without_a_boundary_answers_as_python(name):
+    X, y = mixed_table()
+    tree = kt.keep(kt.C45Classifier().fit(X, y))
+    tree = replace(tree, label=np.zeros_like(tree.label))
+    assert compared(kt.GeometricRankClassifier(tree).fit(X, y), name, 20).wrong == 0
+
+
+def test_a_ranking_has_a_score_in_place_of_a_probability():
+    X, _ = mixed_table()
+    model = made("rank", "mixed")
+    module = {}
+    exec(kt.export(model, format="python", check=0), module)
+    found = module["score"](X.iloc[0].to_dict())
+    np.testing.assert_allclose(found, model.decision_function(X[:1])[0], rtol=1e-12)
+    assert "probability" not in module
+    assert "int tree_score(const double *row" in kt.export(model, format="c", check=0)
+    assert "as score }" in kt.export(model, format="javascript", check=0)
 
 
 def test_columns_of_the_same_name_are_refused():

@@ -1,4 +1,4 @@
-"""Mermaid and Graphviz: every node and branch is drawn, and whatever the data holds is escaped."""
+"""Mermaid and Graphviz draw every node and branch, and all text from data is escaped."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""kt.export and keeptree export: the format is chosen, checked and written whole or not at all."""
+"""kt.export and keeptree export choose a format, check it, and write all files or none."""
 
 import json
 

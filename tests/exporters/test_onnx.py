@@ -49,6 +49,10 @@ MODELS = {
     "distance": kt.DistanceKernelClassifier,
     "distance to thresholds": lambda tree: kt.DistanceKernelClassifier(tree, grid=None),
     "distance in leaves": lambda tree: kt.DistanceKernelClassifier(tree, "leaf"),
+    "separators": lambda tree: kt.DistanceKernelClassifier(tree, "separator"),
+    "separators at thresholds": lambda tree: kt.DistanceKernelClassifier(
+        tree, "separator", grid=None
+    ),
 }
 
 
@@ -221,8 +225,8 @@ def test_the_check_on_export_runs_onnxruntime(fitted, tmp_path):
     assert done.checked == "equal on 200 of 200 rows"
 
 
-def separators():
-    model = kt.DistanceKernelClassifier(kt.C45Classifier(), "separator")
+def positions():
+    model = kt.DistanceKernelClassifier(kt.C45Classifier(), features="distance+separator")
     return model.fit(*load_wine(return_X_y=True))
 
 
@@ -240,12 +244,12 @@ def named(*names):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (separators, {}, 'scope="separator"; export one with scope="global"'),
+        (positions, {}, 'export one with features="distance"'),
         (window, {}, "kernel='uniform'; export one with kernel=\"gaussian\""),
         (lambda: named("a", "a"), {}, "Two columns are called 'a'"),
         (lambda: named("a", ""), {}, "Column 1 has an empty name"),
         (lambda: named("a", "b"), {"inputs": "colums"}, "did you mean 'columns'"),
-        (lambda: named("a", "b"), {"distance": True}, "does not know the scale of its columns"),
+        (lambda: named("a", "b"), {"distance": True}, "does not store the scale of its columns"),
         (lambda: kt.C45Classifier().fit(*hostile_table()), {"inputs": "matrix"}, "has categories"),
     ],
 )

@@ -35,13 +35,13 @@ def check(source, dialect, n=400):
 
 
 @pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("model", [*MODELS, *PAPERS])
+@pytest.mark.parametrize("model", [*MODELS, *(name for name in PAPERS if name != "separator")])
 def test_duckdb_answers_as_python(model, data):
     check(fitted(model, data), "duckdb", 60 if model in ("kept", "coherent") else 400)
 
 
 @pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("model", [*WITHOUT_KERNEL, "confdtree"])
+@pytest.mark.parametrize("model", [*WITHOUT_KERNEL, "confdtree", "rank", "local rank"])
 def test_sqlite_answers_as_python(model, data):
     check(fitted(model, data), "sqlite")
 
@@ -74,6 +74,8 @@ def server():
         ("confdtree", "mixed"),
         ("distance", "numbers"),
         ("distance by leaf", "mixed"),
+        ("rank", "mixed"),
+        ("local rank", "missing"),
     ],
 )
 def test_postgres_answers_as_python(model, data, server):
@@ -106,6 +108,7 @@ def test_a_view_in_postgres_keeps_all_columns(server):
         ("kept", "classes", "view"),
         ("confdtree", "classes", "view"),
         ("distance", "classes", "select"),
+        ("local rank", "classes", "select"),
     ],
 )
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -272,7 +275,7 @@ def test_sqlite_rounds_to_float32_by_hand():
     numbers = [x for number in numbers for x in beside(number) if abs(x) < 3.4028234e38]
     steps = Steps(Spelling("sqlite"))
     column, tree = {"name": "x", "categories": None}, {"float32": True}
-    data = {"columns": [column], "tree": tree, "model": {"kind": "leaves"}}
+    data = {"columns": [column], "sums": [], "tree": tree, "model": {"kind": "leaves"}}
     rounded = Inputs(data, steps).single(0)
     query = steps.select({"r": rounded}, "data", ["x"], ["x"])
     connection = sqlite3.connect(":memory:")
@@ -478,9 +481,23 @@ def test_without_sqlglot_the_extra_is_named(monkeypatch):
 
 def test_a_model_without_a_formula_is_refused_with_advice():
     X, y, _ = DATA["classes"]()
-    model = kt.GeometricRankClassifier(fitted("tree", "classes")).fit(X, y)
-    with pytest.raises(ValueError, match="export it to ONNX, or export the tree alone"):
+    model = kt.DistanceKernelClassifier(fitted("tree", "classes"), kernel="uniform").fit(X, y)
+    with pytest.raises(ValueError, match='kernel="gaussian", or export the tree alone'):
         kt.export(model, format="sql")
+
+
+def test_separators_are_refused_with_advice():
+    with pytest.raises(ValueError, match="export this model to ONNX, Python, JavaScript or C"):
+        kt.export(fitted("separator", "classes"), format="sql")
+
+
+def test_a_ranking_has_scores_in_place_of_probabilities():
+    X, _, _ = DATA["classes"]()
+    model = fitted("rank", "classes")
+    columns = {f'"{name}"': ("DOUBLE", X[name].tolist()[:3]) for name in X}
+    rows = ask(kt.export(model, format="sql", check=0), **columns)
+    found = [[row[f"score_{c}"] for c in range(3)] for row in rows]
+    np.testing.assert_allclose(found, model.decision_function(X[:3]), rtol=1e-12)
 
 
 def test_an_expression_that_is_too_long_is_refused_with_advice():

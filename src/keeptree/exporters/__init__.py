@@ -45,7 +45,6 @@ _ALL = (
     Format("graphviz", "Graphviz", ".dot", "graphviz"),
 )
 FORMATS = {made.name: made for made in _ALL}
-_WITH_SUMS = ("mermaid", "graphviz")  # formats that can write oblique tests
 
 
 @dataclass(frozen=True)
@@ -130,19 +129,12 @@ def export(
       ...
     """
     from keeptree.exporters.subject import subject_of
-    from keeptree.tree import refuse_oblique
 
     chosen = _choose(to, format)
     path = None if to is None else check_writable(to)
     writer = import_module(f"keeptree.exporters.{chosen.module}")
     _check_options(writer.write, chosen, options)
     subject = subject_of(model)
-    if chosen.name not in _WITH_SUMS:
-        refuse_oblique(
-            subject.tree,
-            f"the {chosen.title} export does not write",
-            f"export to {' or '.join(_WITH_SUMS)}, or load the JSON file of the model",
-        )
     if hasattr(writer, "prepare"):
         subject = writer.prepare(subject, **options)
     with step(f"Writing {chosen.title}"):

@@ -18,12 +18,22 @@ def single(value):
 
 
 def compared(tree, value):
-    """A value as the tree compares it."""
+    """Return a value as the tree compares it."""
     return single(value) if tree["float32"] else value
 
 
+def add_sums(tree, sums, x):
+    """Append the weighted sums, each product and each sum rounded as the tree compares."""
+    for part in sums:
+        total = 0.0
+        for at, weight in part["terms"]:
+            total = compared(tree, total + compared(tree, compared(tree, x[at]) * weight))
+        x.append(total)
+    return x
+
+
 def route(tree, x):
-    """Leaves that a row reaches, and its share in each: several if a missing value is shared."""
+    """Return the leaves that a row reaches and its share in each; a missing value may be shared."""
     found, rest = [], [(0, 1.0)]
     while rest:
         node, share = rest.pop()
@@ -48,7 +58,7 @@ def route(tree, x):
 
 
 def leaf_average(tree, values, x):
-    """Values of the leaves, averaged by the share of the row in each."""
+    """Average the values of the leaves by the share of the row in each."""
     reached = route(tree, x)
     if len(reached) == 1:
         return list(values[reached[0][0]])
@@ -59,7 +69,7 @@ def leaf_average(tree, values, x):
 
 
 def is_mixed(tree, x):
-    """Whether some test that shares missing values lacks its value."""
+    """Return whether a value is missing in a test that shares missing values."""
     return any(
         rule == -1 and at is not None and x[at] != x[at]
         for rule, at in zip(tree["missing"], tree["attribute"])
@@ -67,7 +77,7 @@ def is_mixed(tree, x):
 
 
 def decide_mixed(tree, x):
-    """Class of the largest share; a later one must be 1e-6 larger, as in J48."""
+    """Return the class with the largest share; a later one must be larger by 1e-6, as in J48."""
     shares = leaf_average(tree, tree["proportions"], x)
     best, chosen = 0.0, tree["declared"][0]
     for c in tree["declared"]:
@@ -77,7 +87,7 @@ def decide_mixed(tree, x):
 
 
 def child_shares(tree, tests, node, steep, x):
-    """Shares that a soft test gives its children."""
+    """Return the shares of a row that a soft test passes to its children."""
     value = x[tests["attribute"][node]]
     table = tests["table"].get(str(node))
     if table is not None:
@@ -94,7 +104,7 @@ def child_shares(tree, tests, node, steep, x):
 
 
 def soft_average(tree, tests, steep, values, x):
-    """Values of the leaves, averaged by the soft share of the row in each."""
+    """Average the values of the leaves by the soft share of the row in each."""
     result = []
     for node, children in enumerate(tests["children"]):  # children come before their parents
         if not children:
@@ -107,7 +117,7 @@ def soft_average(tree, tests, steep, values, x):
 
 
 def cheapest(p, costs):
-    """The class with the lowest expected cost; costs are by true class, then by decided class."""
+    """Return the class with the lowest expected cost; costs are by true, then by decided class."""
     expected = [0.0] * len(p)
     for share, row in zip(p, costs):
         expected = [total + share * cost for total, cost in zip(expected, row)]
@@ -115,7 +125,7 @@ def cheapest(p, costs):
 
 
 def softmax(logits):
-    """Probabilities of logits."""
+    """Return the softmax of logits."""
     most = max(logits)
     terms = [math.exp(logit - most) for logit in logits]
     total = sum(terms)
@@ -123,17 +133,17 @@ def softmax(logits):
 
 
 def leaves(tree, model, x):
-    """Class probabilities of the leaf."""
+    """Return the class probabilities of the leaf."""
     return leaf_average(tree, model["values"], x)
 
 
 def soft(tree, model, x):
-    """Probabilities by soft tests."""
+    """Return probabilities from soft tests."""
     return soft_average(tree, model["tests"], model["steep"], model["values"], x)
 
 
 def margin(tree, model, x):
-    """Probabilities by how clearly the row passes each test."""
+    """Return probabilities from how clearly the row passes each test."""
     tests, logits = model["tests"], list(model["intercept"])
     for part in model["reach"]:
         added = soft_average(tree, tests, part["steep"], part["values"], x)
@@ -152,12 +162,12 @@ def margin(tree, model, x):
 
 
 def bounded(value):
-    """A scaled number whose square is a finite float32."""
+    """Limit a scaled number so that its square is a finite float32."""
     return min(max(value, -1e18), 1e18)
 
 
 def coordinate(model, k, value):
-    """A value as a coordinate in float32: a line, and a bend at each threshold of the tree."""
+    """Return the float32 coordinate of a value: linear, with a bend at each threshold."""
     if value != value:
         return value
     if model["table"][k] is not None:
@@ -170,7 +180,7 @@ def coordinate(model, k, value):
 
 
 def unpack(text):
-    """Numbers of little-endian float32 in base64."""
+    """Decode float32 numbers from base64, little-endian."""
     numbers = array("f")
     numbers.frombytes(base64.b64decode(text))
     if sys.byteorder == "big":
@@ -179,7 +189,7 @@ def unpack(text):
 
 
 def landmark_columns(model):
-    """The landmarks of each class column by column, with sharpness and mass; unpacked once."""
+    """Return the landmarks of each class by column, their sharpness and mass; decoded once."""
     if "columns" not in model:
         names = ("landmarks", "sharpness", "mass")
         points, sharpness, mass = (unpack(model[name]) for name in names)
@@ -228,7 +238,7 @@ def weigh_class(columns, sharpness, mass, here):
 
 
 def kernel(tree, model, x):
-    """Probabilities by the training cases that are like the row."""
+    """Return probabilities from the training cases that resemble the row."""
     here = [coordinate(model, k, x[at]) for k, at in enumerate(model["attribute"])]
     sums = [
         weigh_class(*cloud, here) + model["pseudo"] * prior
@@ -239,7 +249,7 @@ def kernel(tree, model, x):
 
 
 def pool(tree, model, x):
-    """The product of the experts' probabilities, each to the power of its weight."""
+    """Multiply the probabilities of the experts, each raised to the power of its weight."""
     logits = [0.0] * len(model["prior"])
     for expert, weight in zip(model["experts"], model["weights"]):
         p = KINDS[expert["kind"]](tree, expert, x)
@@ -249,7 +259,7 @@ def pool(tree, model, x):
 
 
 def make_coherent(p, label, softness):
-    """Move probabilities as little as need be until the tree's class is the largest."""
+    """Change probabilities as little as necessary to make the tree's class the most probable."""
     other = max([value for c, value in enumerate(p) if c != label], default=0.0)
     if other == 0:
         return p

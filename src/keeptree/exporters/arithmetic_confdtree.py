@@ -1,17 +1,17 @@
-"""How exported Python code corrects a leaf as ConfDTree does; see :mod:`.arithmetic`."""
+"""How exported Python code applies the corrections of ConfDTree; see :mod:`.arithmetic`."""
 
 from keeptree.exporters.arithmetic import compared
 
 
 def confdtree(tree, model, x):
-    """Probabilities of the leaf, corrected where the row is unusual for its class."""
+    """Return the probabilities of the leaf, corrected if the row is unusual for its class."""
     p = walk_up(tree, model, 0, x, True)
     total = sum(p)
     return [value / total for value in p]
 
 
 def walk_up(tree, model, node, x, checks):
-    """Probabilities below a node; ``checks`` is whether its tests are checked."""
+    """Return the probabilities below a node; ``checks``: whether to check its tests."""
     children = tree["children"][node]
     if not children:
         return list(model["values"][node])
@@ -31,13 +31,13 @@ def walk_up(tree, model, node, x, checks):
 
 
 def blend(parts):
-    """The average of probabilities by weight."""
+    """Return the weighted average of probabilities."""
     total = sum(weight for weight, _ in parts)
     return [sum(w * p[c] for w, p in parts) / total for c in range(len(parts[0][1]))]
 
 
 def correct(tree, model, rule, children, taken, value, p, x):
-    """Probabilities after a check: as they were, of alternative routes, or after a fine."""
+    """Return probabilities after a check: unchanged, from alternative routes, or after a fine."""
     most = max(p)
     leader = next(c for c in tree["declared"] if p[c] >= most - 1e-12)
     if rule["interval"][leader] is None or is_usual(rule, "interval", value, leader):
@@ -54,7 +54,7 @@ def correct(tree, model, rule, children, taken, value, p, x):
 
 
 def is_usual(rule, name, value, c):
-    """Whether a value lies in an interval of a class, or a category is usual in it."""
+    """Return whether a value lies in an interval of a class, or a category is typical of it."""
     if rule["usual"] is not None:
         return rule["usual"][int(value)][c] & (1 if name == "interval" else 2) > 0
     bounds = rule[name][c]
@@ -62,7 +62,7 @@ def is_usual(rule, name, value, c):
 
 
 def impose_fine(model, rule, leader, p):
-    """Move a part of the largest probability to the classes that the node has."""
+    """Move part of the largest probability to the other classes of the node."""
     receives = [
         share if model["to_all"] or c != leader else 0.0 for c, share in enumerate(rule["receives"])
     ]

@@ -1,14 +1,20 @@
-"""How exported Python code has the distance kernel of a row; see :mod:`.arithmetic`."""
+"""How exported Python code computes the distance kernel; see :mod:`.arithmetic`."""
 
 import math
 
-from keeptree.exporters.arithmetic import compared, single, unpack
+from keeptree.exporters.arithmetic import single, unpack
+from keeptree.exporters.arithmetic_boxes import box_distances, in_single, is_beside, main_leaf
 
 
 def distance(tree, model, x):
-    """Probabilities by the distance to the decision boundary of each class."""
-    h = algebraic_distances(tree, model, x)
+    """Return probabilities from the distance to the decision boundary of each class."""
     curve = 0 if model["curve"] is None else model["curve"][main_leaf(tree, x)]
+    return curve_shares(tree, model, x, curve)
+
+
+def curve_shares(tree, model, x, curve):
+    """Look up the share of each class at its distance, and normalise."""
+    h = algebraic_distances(tree, model, x)
     n_curves = len(model["axis"]) // len(model["estimated"])
     if len(model["prior"]) == 2:
         first = curve_share(model, curve, h[0])
@@ -20,24 +26,10 @@ def distance(tree, model, x):
     return [value / total for value in p]
 
 
-def main_leaf(tree, x):
-    """The leaf of a row; a missing value that is shared goes to the heaviest child."""
-    node = 0
-    while tree["children"][node]:
-        value = compared(tree, x[tree["attribute"][node]])
-        if value != value:
-            node = tree["following"][node]
-        elif str(node) in tree["table"]:
-            node = tree["table"][str(node)][int(value)]
-        else:
-            node = tree["children"][node][0 if value <= tree["threshold"][node] else 1]
-    return node
-
-
 def algebraic_distances(tree, model, x):
-    """Distances to the boundary of each class in float32, negative inside it."""
+    """Return the float32 distance to the boundary of each class, negative inside the class."""
     if model["grid"] is not None and is_beside(model["grid"], x):
-        best = [math.sqrt(d) for d in box_distances(tree, model, x)]
+        best = box_distances(tree, model["grid"], len(model["prior"]), x)
     else:
         best = [single(math.sqrt(d)) for d in step_distances(model, x)]
     if len(best) == 2:
@@ -46,27 +38,8 @@ def algebraic_distances(tree, model, x):
     return [single(d if d > 0 else -second) for d in best]
 
 
-def is_beside(grid, x):
-    """Whether some number is no multiple of the step of its column."""
-    for at, step, inverse in zip(grid["attribute"], grid["step"], grid["inverse"]):
-        value = x[at]
-        if value != value:
-            continue
-        scaled = value * inverse if inverse else value / step
-        if abs(scaled) < 2.0**52:
-            scaled = round(scaled)
-        if (scaled / inverse if inverse else scaled * step) != value:
-            return True
-    return False
-
-
-def in_single(value):
-    """A finite number in float32, finite too."""
-    return single(max(-3.4028234663852886e38, min(3.4028234663852886e38, value)))
-
-
 def step_distances(model, x):
-    """Squared distances to the regions of each class, by a program in float32."""
+    """Return squared distances to the regions of each class, computed step by step in float32."""
     program = model["steps"]
     here = [scaled_value(program, k, x[at]) for k, at in enumerate(program["attribute"])]
     slots = [0.0] * program["slots"]
@@ -85,7 +58,7 @@ def step_distances(model, x):
 
 
 def scaled_value(program, k, value):
-    """A value centred and scaled; the code of a category."""
+    """Centre and scale a number; keep the code of a category."""
     codes = program["codes"][k]
     if value != value:
         return float(codes) if codes else value
@@ -96,7 +69,7 @@ def scaled_value(program, k, value):
 
 
 def beyond(gap, width):
-    """What a bound that has moved in by ``width`` adds to a squared distance."""
+    """Return what a bound that moved inward by ``width`` adds to a squared distance."""
     if not gap > 0:
         return 0.0
     moved = min(gap, width)
@@ -104,42 +77,15 @@ def beyond(gap, width):
 
 
 def keep_nearest(slots, best, is_region, at, squared):
-    """Keep a squared distance: the least one of a class, or that of a box that is cut further."""
+    """Store a squared distance: the smallest of a class, or that of a box that is split again."""
     if is_region:
         best[at] = min(best[at], squared)
     else:
         slots[at] = squared
 
 
-def box_distances(tree, model, x):
-    """Squared distances to the regions of each class, box by box."""
-    grid, best = model["grid"], [math.inf] * len(model["prior"])
-    squares = [side_square(tree, side, x[side["attribute"]]) for side in grid["sides"]]
-    for sides, label in zip(grid["boxes"], grid["label"]):
-        best[label] = min(best[label], sum(squares[side] for side in sides))
-    return best
-
-
-def side_square(tree, side, value):
-    """The square of what it costs to pass a side of a box."""
-    if side["cost"] is not None:
-        move = side["cost"][-1 if value != value else int(value)]
-    elif value != value:
-        return 0.0
-    else:
-        lower, upper, rises_to, falls_to, factor = side["bounds"]
-        here = in_single(value) if tree["float32"] else value
-        value = in_single(value) if side["rounded"] else value
-        if here > upper:
-            move = (value - falls_to) * factor
-        else:
-            move = 0.0 if here > lower else (rises_to - value) * factor
-        move = min(move, 1e150)
-    return move * move
-
-
 def curve_share(model, curve, h):
-    """The share of a class at a distance: a cubic piece of a curve."""
+    """Return the share of a class at a distance: a cubic piece of its curve."""
     origin, scale, left, middle, last = model["axis"][curve]
     if isinstance(model["coefficient"], str):
         model["coefficient"] = unpack(model["coefficient"])

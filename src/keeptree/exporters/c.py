@@ -49,30 +49,32 @@ _HEAD = """#ifdef __FAST_MATH__
 #define PREFIX_API
 #endif"""
 _INTERFACE = """
-/* Whether codes are those of categories and numbers are not infinite where that is refused. */
-static int is_row(const double *x)
+/* Copy a row; 0 if a code is not that of a category, or a number is infinite and may not be. */
+static int read_row(const double *row, double *x)
 {
     for (int k = 0; k < N_COLUMNS; k++) {
-        const double value = x[k];
+        const double value = x[k] = row[k];
         if (value != value) continue;
         if (n_categories[k] > 0) {
             if (!(value >= 0.0 && value < n_categories[k] && value == (int)value)) return 0;
         } else if (IS_FINITE && (value - value) != 0.0) {
             return 0;
         }
-    }
+    }ADD_SUMS
     return 1;
 }
 
 DECIDE
 PREFIX_API int prefix_leaf(const double *row)
 {
-    return is_row(row) ? find_leaf(row) : -1;
+    double x[N_VALUES + 1];
+    return read_row(row, x) ? find_leaf(x) : -1;
 }
 
 PREFIX_API int prefix_probability(const double *row, double *p)
 {
-    const int leaf = prefix_leaf(row);
+    double x[N_VALUES + 1];
+    const int leaf = read_row(row, x) ? find_leaf(x) : -1;
     if (leaf < 0) return -1;
     PROBABILITY
     return 0;
@@ -90,8 +92,9 @@ PREFIX_API double prefix_category(int column, const char *label)
     return unknown_category[column] == -1 ? NAN : unknown_category[column];
 }"""
 _PREDICT = {
-    "tree": """const int leaf = prefix_leaf(row);
-    return leaf < 0 ? -1 : decide(row, leaf);""",
+    "tree": """double x[N_VALUES + 1];
+    const int leaf = read_row(row, x) ? find_leaf(x) : -1;
+    return leaf < 0 ? -1 : decide(x, leaf);""",
     "probability": """double p[N_CLASSES];
     int best = 0;
     if (prefix_probability(row, p) < 0) return -1;
@@ -111,6 +114,15 @@ _PREDICT = {
     }
     return best;""",
 }
+_ADD_SUMS = """
+    for (int s = 0; s < N_VALUES - N_COLUMNS; s++) {
+        double total = 0.0;
+        for (int e = sum_start[s]; e < sum_start[s + 1]; e++) {
+            const double product = COMPARED(x[sum_column[e]]) * sum_weight[e];
+            total = COMPARED(total + COMPARED(product));
+        }
+        x[N_COLUMNS + s] = total;
+    }"""
 _RUNNER = r"""
 #include <stdint.h>
 #include <stdio.h>
@@ -165,7 +177,7 @@ def write(subject, prefix="tree"):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = kt.C45Classifier(max_depth=1).fit(X, y).tree_
     >>> text = write(subject_of(tree))[".c"]
-    >>> print(text[text.index("static int find_leaf") : text.index("/* Whether codes")].rstrip())
+    >>> print(text[text.index("static int find_leaf") : text.index("/* Copy a row")].rstrip())
     static int find_leaf(const double *x)
     {
         const double petal_width_cm = x[0]; /* petal width (cm) */
@@ -183,20 +195,18 @@ def write(subject, prefix="tree"):
         )
     data = code_data(subject)
     _check_text(data)
-    model = data["model"]
-    mixes = data["shares"]
     parts = [
-        _comment(header(subject, data, _calls(prefix))),
+        _comment(header(subject, data, _calls(prefix, data["answer"]))),
         _HEAD,
         _declarations(data, prefix),
         model_arrays(data),
-        *([_source("mix")] if mixes else []),
+        *([_source("mix")] if data["shares"] else []),
         write_ifs(subject, data, SYNTAX, "find_leaf"),
-        *_probability_functions(model, data["tree"]["float32"]),
+        *_probability_functions(data),
         _interface(data),
     ]
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
-    return {".c": _prefixed(text, prefix)}
+    return {".c": _prefixed(text, prefix, data["answer"])}
 
 
 def run(files, subject, rows, prefix="tree"):
@@ -208,7 +218,7 @@ def run(files, subject, rows, prefix="tree"):
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "check"
         (Path(folder) / "exported.c").write_text(files[".c"], encoding="utf-8")
-        runner = _prefixed(_RUNNER, prefix)
+        runner = _prefixed(_RUNNER, prefix, data["answer"])
         (Path(folder) / "check.c").write_text(runner, encoding="utf-8")
         command = [compiler, "-O2", "-o", str(program), str(program.with_suffix(".c")), "-lm"]
         _run(command, None)
@@ -242,11 +252,11 @@ def _packed(data, rows):
     return b"".join(parts)
 
 
-def _calls(prefix):
+def _calls(prefix, answer):
     return [
         "",
         f"int {prefix}_predict(const double *row)    position of the class in {prefix}_classes",
-        f"int {prefix}_probability(const double *row, double *p)    fills p, returns 0",
+        f"int {prefix}_{answer}(const double *row, double *p)    fills p, returns 0",
         f"int {prefix}_leaf(const double *row)    number of the leaf",
         f"double {prefix}_category(int column, const char *label)    code of a category",
         "",
@@ -263,12 +273,13 @@ def _calls(prefix):
 
 
 def _comment(lines):
-    """Lines as one comment; what came from the data cannot end it."""
+    """Join lines in one comment; text from the data cannot end it."""
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
 
 
-def _prefixed(text, prefix):
-    public = "leaf|probability|predict|category|columns|classes"
+def _prefixed(text, prefix, answer):
+    public = "leaf|probability|score|predict|category|columns|classes"
+    text = re.sub(r"\bprefix_probability\b", f"prefix_{answer}", text)
     text = re.sub(rf"\bprefix_(?={public})", f"{prefix}_", text)
     return re.sub(r"\bPREFIX_", f"{prefix.upper()}_", text)
 
@@ -280,7 +291,7 @@ def _source(name):
 
 
 def _declarations(data, prefix):
-    """Sizes, names of columns and classes, categories."""
+    """Declare sizes, the names of columns and classes, and categories."""
     columns, classes = data["columns"], data["classes"]
     constants = identifiers([column["name"] for column in columns], SYNTAX.reserved)
     places = [f"    {prefix}_{name}".upper() + f" = {at}," for at, name in enumerate(constants)]
@@ -294,7 +305,7 @@ def _declarations(data, prefix):
     return "\n".join(
         [
             f"enum {{ N_COLUMNS = {len(columns)}, N_CLASSES = {len(classes)}, "
-            f"IS_FINITE = {int(data['finite'])} }};",
+            f"IS_FINITE = {int(data['finite'])}, N_VALUES = {len(columns) + len(data['sums'])} }};",
             *(["enum { /* places of the columns in a row */", *places, "};"] if places else []),
             f"#define COMPARED(value) {rounded if data['tree']['float32'] else '(value)'}",
             _texts("PREFIX_API const char *const prefix_columns", [c["name"] for c in columns]),
@@ -303,9 +314,23 @@ def _declarations(data, prefix):
             f"static const char *const *const categories[] = {{{', '.join(pointers or ['0'])}}};",
             array_text("int", "n_categories", [len(c["categories"] or ()) for c in columns]),
             array_text("int", "unknown_category", [c["unknown"] for c in columns]),
+            *_sums(data["sums"]),
             *_costs(data["costs"]),
         ]
     )
+
+
+def _sums(sums):
+    """The terms of the weighted sums, which follow the columns of a row."""
+    if not sums:
+        return []
+    terms = [term for part in sums for term in part["terms"]]
+    starts = np.cumsum([0, *(len(part["terms"]) for part in sums)]).tolist()
+    return [
+        array_text("int", "sum_start", starts),
+        array_text("int", "sum_column", [at for at, _ in terms]),
+        array_text("double", "sum_weight", [weight for _, weight in terms]),
+    ]
 
 
 def _costs(costs):
@@ -320,8 +345,27 @@ def _texts(name, values):
     return f"{name}[] = {{{', '.join(map(_string, values)) or '0'}}};"
 
 
-def _probability_functions(model, single):
+def _flags(data):
+    """What the preprocessor needs to know about a model that measures distances."""
+    model, single = data["model"], {"IS_SINGLE": data["tree"]["float32"]}
+    if model["kind"] == "rank":
+        shares = {"SHARES": data["shares"]}
+        is_local = model["values"] is not None
+        return {"IS_LOCAL": is_local, "IS_WHOLE": model["whole"], **shares, **single}
+    if model["kind"] not in ("distance", "separator"):
+        return {}
+    return {
+        "ON_GRID": model["grid"] is not None,
+        "BY_LEAF": model["curve"] is not None,
+        "BY_SEPARATOR": model["kind"] == "separator",
+        "TWO_CLASSES": len(model["prior"]) == 2,
+        **single,
+    }
+
+
+def _probability_functions(data):
     """The functions that a model needs, with the tests that they read."""
+    model = data["model"]
     kinds, parts = kinds_of(model), []
     if {"soft", "margin"} & set(kinds):
         parts.append(_source("soft"))
@@ -336,15 +380,14 @@ def _probability_functions(model, single):
             "    soft_average(&soft_tests, soft_steep, soft_values, N_CLASSES, soft_tests.root,\n"
             "                 x, p);\n}"
         )
-    if "distance" in kinds:
-        flags = {
-            "ON_GRID": model["grid"] is not None,
-            "BY_LEAF": model["curve"] is not None,
-            "TWO_CLASSES": len(model["prior"]) == 2,
-            "IS_SINGLE": single,
-        }
+    flags = _flags(data)
+    if flags:
         parts.append("\n".join(f"#define {name} {int(value)}" for name, value in flags.items()))
-    own = ("margin", "kernel", "confdtree", "distance")
+        parts.append(_source("single"))
+        parts += [_source("boxes")] if model.get("grid", model.get("boxes")) is not None else []
+        parts += [_source("grid")] if model.get("grid") is not None else []
+        parts += [_source("distance")] if model["kind"] in ("distance", "separator") else []
+    own = ("margin", "kernel", "confdtree", "rank", "separator")
     parts += [_source(kind) for kind in own if kind in kinds]
     if "pool" in kinds:
         experts = ", ".join(f"{kind}_probability" for kind in kinds if kind != "pool")
@@ -359,21 +402,26 @@ def _probability_functions(model, single):
 def _interface(data):
     model, shares = data["model"], data["shares"]
     coherent = model.get("softness") is not None
-    decides = data["decide"] == "tree" or coherent
-    mixed = "is_mixed(row) ? decide_mixed(row) : " if shares else ""
-    unused = "" if shares else "    (void)row;\n"
+    decides = data["decide"] == "tree" or coherent or model["kind"] == "separator"
+    mixed = "is_mixed(x) ? decide_mixed(x) : " if shares else ""
+    unused = "" if shares else "    (void)x;\n"
     decide = (
-        "static int decide(const double *row, int leaf)\n{\n"
+        "static int decide(const double *x, int leaf)\n{\n"
         f"{unused}    return {mixed}tree_label[leaf];\n}}\n"
     )
     if model["kind"] == "leaves":
         lines = ["for (int c = 0; c < N_CLASSES; c++) p[c] = leaf_values[leaf * N_CLASSES + c];"]
-        lines += ["if (is_mixed(row)) mix(leaf_values, row, p);"] if shares else []
+        lines += ["if (is_mixed(x)) mix(leaf_values, x, p);"] if shares else []
+    elif model["kind"] == "rank":
+        lines = ["rank_score(x, leaf, decide(x, leaf), p);"]
+    elif model["kind"] == "separator":
+        lines = ["separator_probability(x, decide(x, leaf), p);"]
     else:
-        lines = [f"{model['kind']}_probability(row, p);"]
-        lines += ["make_coherent(p, decide(row, leaf));"] if coherent else []
+        lines = [f"{model['kind']}_probability(x, p);"]
+        lines += ["make_coherent(p, decide(x, leaf));"] if coherent else []
     return (
         _INTERFACE.replace("DECIDE", decide if decides else "")
+        .replace("ADD_SUMS", _ADD_SUMS if data["sums"] else "")
         .replace("PROBABILITY", "\n    ".join(lines))
         .replace("PREDICT", _PREDICT[data["decide"]])
     )

@@ -27,7 +27,7 @@ def model_arrays(data):
 
 
 def array_text(kind, name, values, shape=""):
-    """A constant array; of an empty one a 0 remains, as C has no arrays without an element."""
+    """Declare a constant array; an empty one gets a 0, because C has no empty arrays."""
     if isinstance(values, np.ndarray):  # float32: the shortest digits that are read back exactly
         texts = [f"{text}f" if text != "nan" else "NAN" for text in values.astype(str).tolist()]
     else:
@@ -65,7 +65,7 @@ def _tree_arrays(data):
 
 
 def _sharing_arrays(data, n_classes):
-    tree = data["tree"]
+    tree, n_values = data["tree"], len(data["columns"]) + len(data["sums"])
     sharing = {
         at
         for at, rule in zip(tree["attribute"], tree["missing"], strict=True)
@@ -74,9 +74,7 @@ def _sharing_arrays(data, n_classes):
     proportions = _node_values(tree["proportions"], n_classes)
     return [
         array_text("double", "tree_proportions", proportions),
-        array_text(
-            "int", "shares_missing", [int(at in sharing) for at in range(len(data["columns"]))]
-        ),
+        array_text("int", "shares_missing", [int(at in sharing) for at in range(n_values)]),
     ]
 
 
@@ -193,7 +191,7 @@ def _confdtree_arrays(model, n_classes):
 
 
 def _bounds(rules, name):
-    """Pairs of bounds; nothing lies in the interval of a class that has none."""
+    """Return pairs of bounds; a class without an interval gets an empty one."""
     return [v for rule in rules for pair in rule[name] for v in (pair or (1.0, 0.0))]
 
 
@@ -235,16 +233,83 @@ def _distance_arrays(model, n_classes):
     ]
 
 
-def _grid_arrays(grid):
-    sides, boxes = grid["sides"], grid["boxes"]
-    costs = [side["cost"] or [] for side in sides]
-    bounds = [side["bounds"] or [0.0] * 5 for side in sides]
+def _separator_arrays(model, n_classes):
+    found, parts = model["separator"], _distance_arrays(model, n_classes)
+    program = found["program"]
+    costs, tests = [], []
+    regions = {"region": found, "off_grid": found["off_grid"] or {"boxes": [], "label": []}}
+    parts += [
+        _SIDE,
+        f"enum {{ N_NODES = {len(model['curve']) - 1}, N_REGIONS = {len(found['label'])}, "
+        f"N_REGION_STEPS = {len(program['step'])}, N_REGION_SLOTS = {program['slots']}, "
+        f"REGION_BITS = {found['bits']}, N_OFF_GRID = {len(regions['off_grid']['label'])} }};",
+        array_text("double", "region_reach", program["reach"]),
+        array_text("int", "region_steps", _flat(program["step"]), "[8]"),
+        array_text("double", "region_bounds", _flat(program["bound"]), "[4]"),
+        array_text("double", "region_growth", program["growth"]),
+    ]
+    for name, boxes in regions.items():
+        if not boxes["boxes"]:
+            continue
+        sides = [_side_text(side, costs, tests) for box in boxes["boxes"] for side in box]
+        starts = np.cumsum([0, *map(len, boxes["boxes"])]).tolist()
+        lines = ",\n".join(f"    {text}" for text in sides or ["{0}"])
+        parts += [
+            array_text("int", f"{name}_label", boxes["label"]),
+            array_text("int", f"{name}_start", starts),
+            f"static const side {name}_sides[] = {{\n{lines}\n}};",
+        ]
     return [
-        f"enum {{ N_GRIDDED = {len(grid['attribute'])}, N_SIDES_OF_BOXES = {len(sides)}, "
-        f"N_BOXES = {len(boxes)} }};",
+        *parts,
+        array_text("double", "category_cost", costs),
+        array_text("int", "category_test", tests),
+    ]
+
+
+_SIDE = """typedef struct {
+    int attribute, rounded, lower_test, upper_test, missing_test, first, n_codes;
+    double lower, upper, factor, low, high, rises_to, falls_to;
+} side;"""
+
+
+def _side_text(side, costs, tests):
+    """A side as C declares it; cost and test of categories are added to the lists."""
+    if side["cost"] is not None:
+        first = len(costs)
+        costs += side["cost"]
+        tests += side["test"]
+        numbers = ", ".join(["0.0"] * 7)
+        return f"{{{side['attribute']}, 0, -1, -1, -1, {first}, {len(side['cost'])}, {numbers}}}"
+    moves = ["NAN" if to is None else repr(to) for to in side.get("moves", (None, None))]
+    whole = [side["attribute"], int(side["rounded"]), *side["test"], 0, 0]
+    numbers = [*side["bounds"], *side.get("inside", (0.0, 0.0))]
+    return f"{{{', '.join([*map(repr, (*whole, *numbers)), *moves])}}}"
+
+
+def _rank_arrays(model, n_classes):
+    parts = _box_arrays(model)
+    if model["values"] is not None:
+        parts.append(array_text("double", "leaf_values", _node_values(model["values"], n_classes)))
+        parts.append(array_text("double", "leaf_gaps", _node_values(model["half_gap"], n_classes)))
+    return parts
+
+
+def _grid_arrays(grid):
+    return [
+        f"enum {{ N_GRIDDED = {len(grid['attribute'])} }};",
         array_text("int", "grid_attribute", grid["attribute"]),
         array_text("double", "grid_step", grid["step"]),
         array_text("double", "grid_inverse", grid["inverse"]),
+        *_box_arrays(grid),
+    ]
+
+
+def _box_arrays(found):
+    sides, boxes = found["sides"], found["boxes"]
+    costs = [side["cost"] or [] for side in sides]
+    bounds = [side["bounds"] or [0.0] * 5 for side in sides]
+    return [
+        f"enum {{ N_SIDES_OF_BOXES = {len(sides)}, N_BOXES = {len(boxes)} }};",
         array_text("int", "side_attribute", [side["attribute"] for side in sides]),
         array_text("int", "side_rounded", [int(side["rounded"]) for side in sides]),
         array_text("double", "side_bounds", _flat(bounds), "[5]"),
@@ -252,7 +317,7 @@ def _grid_arrays(grid):
         array_text("double", "side_cost", _flat(costs)),
         array_text("int", "box_start", np.cumsum([0, *map(len, boxes)]).tolist()),
         array_text("int", "box_side", _flat(boxes)),
-        array_text("int", "box_label", grid["label"]),
+        array_text("int", "box_label", found["label"]),
     ]
 
 
@@ -264,6 +329,8 @@ _MODEL_ARRAYS = {
     "margin": _margin_arrays,
     "kernel": _kernel_arrays,
     "pool": _pool_arrays,
+    "rank": _rank_arrays,
+    "separator": _separator_arrays,
 }
 
 
@@ -275,7 +342,7 @@ def _children(name, children):
 
 
 def _packed_tables(tables, n):
-    """First entry of the table of each node, -1 for none, and all entries."""
+    """Return where the table of each node starts (-1: no table), and all entries."""
     start, entries = [-1] * n, []
     for node, table in tables.items():
         start[node] = len(entries)

@@ -21,7 +21,8 @@ class Answers:
     leaf : ndarray of shape (n,) or None
         Index of the leaf; None if the target does not return it.
     probability : ndarray of shape (n, n_classes) or None
-        Of a ranking the scores, with one column for two classes. None if the target returns none.
+        Of a ranking the scores: of two classes those of the second alone, or both. None if the
+        target returns none.
     note : str
         Remark that follows "equal on 1000 of 1000 rows", such as which database ran.
     seconds : float or None
@@ -44,7 +45,7 @@ class Difference:
     rows, labels, leaves : int
         Number of rows compared, with another label, and with another leaf.
     probability : float
-        Largest difference of a probability.
+        Largest difference of a probability, or of a score (relative to it if it is above 1).
     wrong : int
         Number of rows whose label or leaf differs, or a probability by more than the tolerance.
     """
@@ -84,7 +85,10 @@ def compare(ours, theirs, tolerance=TOLERANCE):
         leaf = ours.leaf != theirs.leaf
     gap = np.zeros(len(label))
     if theirs.probability is not None:
-        gap = np.abs(ours.probability - theirs.probability).max(axis=1, initial=0.0)
+        expected = ours.probability
+        found = theirs.probability[:, -expected.shape[1] :]  # the last of two scores
+        gap = np.abs(expected - found) / np.maximum(1.0, np.abs(expected))
+        gap = gap.max(axis=1, initial=0.0)
         gap[np.isnan(gap)] = np.inf  # an answer is missing
     wrong = label | leaf | (gap > tolerance)
     return Difference(

@@ -1,4 +1,4 @@
-"""Shared by the exports to programming languages: data, comments and check."""
+"""Data, comments and checks that the exports to programming languages share."""
 
 import base64
 import json
@@ -20,8 +20,9 @@ def code_data(subject):
     """Return the plain dict of a subject; its column names must be unique.
 
     Beside the parts of :func:`~keeptree.exporters.plain.plain_dict` it has ``shares`` (whether a
-    missing value may be shared among children) and ``finite`` (whether infinite values are
-    refused, as models do).
+    missing value may be shared among children), ``finite`` (whether infinite values are refused,
+    as models do) and ``answer`` (the name of the function beside predict: "probability" or, of a
+    ranking, "score").
     """
     data = plain_dict(subject.tree, subject.model)
     names = [column["name"] for column in data["columns"]]
@@ -37,6 +38,7 @@ def code_data(subject):
         rule == SHARE and inner for rule, inner in zip(tree["missing"], tested, strict=True)
     )
     data["finite"] = subject.model is not None
+    data["answer"] = "score" if data["model"]["kind"] == "rank" else "probability"
     return data
 
 
@@ -71,7 +73,8 @@ def header(subject, data, call):
     lines = [subject.origin + ".", ""]
     model = "the class proportions of its leaves" if subject.model is None else subject.kind
     leaves = plural(subject.tree.n_leaves, "leaf", "leaves")
-    lines += [f"A decision tree with {leaves}; its probabilities are from {model}.", *call, ""]
+    gives = {"score": "scores", "probability": "probabilities"}[data["answer"]]
+    lines += [f"A decision tree with {leaves}; its {gives} are from {model}.", *call, ""]
     lines += ["Columns (others are not read):"]
     for at, column in enumerate(data["columns"]):
         labels = column["categories"]
@@ -97,9 +100,9 @@ def rows_text(data, rows):
 
 
 def run_program(command, text, **options):
-    """Run a program that prints JSON ``[label, leaf, probability]`` for each row; return it.
+    """Run a program that prints JSON ``[label, leaf, probability]`` for each row.
 
-    Labels are positions of classes. If the program fails, its last line is the ValueError.
+    Labels are positions of classes. If the program fails, its last line becomes a ValueError.
     """
     done = subprocess.run(
         command, input=text, capture_output=True, text=True, encoding="utf-8", timeout=_TIMEOUT,

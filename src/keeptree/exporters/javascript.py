@@ -39,8 +39,8 @@ SYNTAX = Syntax(
 )
 _CALL = [
     "",
-    'import { predict, probability, leaf, CLASSES } from "./this_file.js";',
-    "predict(row) returns the class, probability(row) an array in the order of CLASSES, leaf(row)",
+    'import { predict, ANSWER, leaf, CLASSES } from "./this_file.js";',
+    "predict(row) returns the class, ANSWER(row) an array in the order of CLASSES, leaf(row)",
     "the number of the leaf. A row is an object by column name, or an array in the order of the",
     "training table; null and NaN are missing values. Node.js wants the ending .mjs, or",
     '"type": "module" in package.json.',
@@ -51,13 +51,13 @@ export function predict(row) {
   PREDICT
 }
 
-/** The probability of each class, in the order of CLASSES. */
+/** The ANSWER of each class, in the order of CLASSES. */
 function probabilityOfRow(row) {
   const x = encode(row);
   findLeaf(x); // refuses a missing value where the tree has no rule
   return probability(TREE, MODEL, x);
 }
-export { probabilityOfRow as probability };
+export { probabilityOfRow as ANSWER };
 
 /** The number of the leaf of a row. */
 export function leaf(row) {
@@ -74,7 +74,7 @@ _PREDICT = {
 _READING = """
 /** Values of the tested columns: numbers, codes of categories, null where missing. */
 function encode(row) {
-  return COLUMNS.map((column) => readValue(row, column));
+  return ENCODED;
 }
 
 function readValue(row, column) {
@@ -114,23 +114,29 @@ function readLabel(value, column) {
 }
 
 function noRule(at) {
-  const { name } = COLUMNS[at];
+  const { name } = NAMED[at];
   return new Error(`The row has no value for ${name}, and the tree has no rule for that.`);
 }
 """
 _RUNNER = """
 import { readFileSync } from "node:fs";
-import { CLASSES, leaf, predict, probability } from "./exported.mjs";
+import { CLASSES, leaf, predict, ANSWER } from "./exported.mjs";
 
 const number = (_, value) => (typeof value?.inf === "number" ? value.inf * Infinity : value);
-const score = (row) => [CLASSES.indexOf(predict(row)), leaf(row), probability(row)];
+const scored = (row) => [CLASSES.indexOf(predict(row)), leaf(row), ANSWER(row)];
 const [names, table] = JSON.parse(readFileSync(0, "utf8"), number);
 const rows = table.map((values) => Object.fromEntries(names.map((name, at) => [name, values[at]])));
-process.stdout.write(JSON.stringify(rows.map(score)));
+process.stdout.write(JSON.stringify(rows.map(scored)));
 """
 
 
-_OWN_SCRIPT = ("confdtree", "distance")  # kinds of models that have one
+# Scripts of the kinds of models that are not in probability.js.
+_OWN_SCRIPTS = {
+    "confdtree": ["confdtree"],
+    "distance": ["boxes", "distance"],
+    "rank": ["boxes", "rank"],
+    "separator": ["boxes", "distance", "separator"],
+}
 
 
 def read_script(name):
@@ -166,19 +172,22 @@ def write(subject):
     """
     data = code_data(subject)
     _check_whole(data)
+    answer = data["answer"]
+    call = [line.replace("ANSWER", answer) for line in _CALL]
     costs = f"\nconst COSTS = {script_literal(data['costs'])}; // by true, then by decided class"
+    sums = f"\nconst SUMS = {script_literal(data['sums'])};"
     way = data["decide"]
     way = "shares" if way == "tree" and data["shares"] else way
     parts = [
-        "\n".join(f"// {line}".rstrip() for line in header(subject, data, _CALL)),
+        "\n".join(f"// {line}".rstrip() for line in header(subject, data, call)),
         f"export const CLASSES = {script_literal(data['classes'])};\n"
         f"const COLUMNS = {script_literal([_column(column) for column in data['columns']])};\n"
         f"const FINITE = {script_literal(data['finite'])}; // whether infinite numbers are refused"
-        f"{'' if data['costs'] is None else costs}",
-        _INTERFACE.replace("PREDICT", _PREDICT[way]).strip(),
+        f"{'' if data['costs'] is None else costs}{sums if data['sums'] else ''}",
+        _INTERFACE.replace("PREDICT", _PREDICT[way]).replace("ANSWER", answer).strip(),
         write_ifs(subject, data, SYNTAX, "findLeaf"),
-        _READING.strip(),
-        *(_as_part(read_script(name)) for name in _scripts(data["model"])),
+        _reading(data).strip(),
+        *(_as_part(read_script(name)) for name in _scripts(data)),
         f"const TREE = {script_literal(data['tree'])};\n"
         f"const MODEL = {script_literal(text_arrays(data['model']))};",
     ]
@@ -191,10 +200,20 @@ def run(files, subject, rows):
     if node is None:
         return "node is not installed"
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("exported.mjs", files[".js"]), ("check.mjs", _RUNNER)):
+        data = code_data(subject)
+        runner = _RUNNER.replace("ANSWER", data["answer"])
+        for name, text in (("exported.mjs", files[".js"]), ("check.mjs", runner)):
             (Path(folder) / name).write_text(text, encoding="utf-8")
-        text = rows_text(code_data(subject), rows)
+        text = rows_text(data, rows)
         return run_program([node, str(Path(folder) / "check.mjs")], text)
+
+
+def _reading(data):
+    """The functions that read a row, and append the weighted sums of an oblique tree."""
+    encoded, named = "COLUMNS.map((column) => readValue(row, column))", "COLUMNS"
+    if data["sums"]:
+        encoded, named = f"addSums(TREE, SUMS, {encoded})", "[...COLUMNS, ...SUMS]"
+    return _READING.replace("ENCODED", encoded).replace("NAMED", named)
 
 
 def _column(column):
@@ -206,9 +225,10 @@ def _column(column):
     }
 
 
-def _scripts(model):
+def _scripts(data):
     """Return the scripts that a model needs, dependencies first."""
-    return ["tree", "probability", *(kind for kind in kinds_of(model) if kind in _OWN_SCRIPT)]
+    own = [name for kind in kinds_of(data["model"]) for name in _OWN_SCRIPTS.get(kind, ())]
+    return ["tree", *(["sums"] if data["sums"] else []), "probability", *own]
 
 
 def _as_part(module):

@@ -1,4 +1,4 @@
-"""Values of a model as literals of a programming language, in lines that a screen can show."""
+"""Values of a model as literals of a programming language, wrapped at 100 characters."""
 
 import json
 
@@ -18,7 +18,7 @@ def python_literal(value, indent=0):
 
 
 def script_literal(value, indent=0):
-    r"""Return a value as JavaScript writes it; what is text cannot end a script element.
+    r"""Return a value as JavaScript writes it; text cannot end a script element.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def _python_scalar(value):
 
 
 def _lines(value, indent, scalar):
-    """A dict or list in one line if it fits; else a dict by lines, a list in lines of the width."""
+    """Write a dict or list on one line if it fits, otherwise wrapped."""
     inner, outer = _TABS * (indent + 1), _TABS * indent
     if not isinstance(value, dict | list | tuple):
         return scalar(value)
@@ -60,7 +60,7 @@ def _lines(value, indent, scalar):
 
 
 def _wrap(parts, margin):
-    """Parts of a list, each with its comma, in lines of the width."""
+    """Wrap the parts of a list, each with its comma, at the line width."""
     lines, line = [], margin
     for part in parts:
         if len(line) + len(part) + 2 > _WIDTH and line != margin:

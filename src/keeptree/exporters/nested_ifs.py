@@ -114,7 +114,8 @@ def identifiers(names, reserved):
 class _Writer:
     def __init__(self, subject, data, syntax, name):
         self.subject, self.tree, self.syntax, self.name = subject, data["tree"], syntax, name
-        self.columns = data["columns"]
+        self.columns = [*data["columns"], *data["sums"]]
+        self.n_columns = len(data["columns"])
         texts = [column["name"] for column in self.columns]
         self.variables = identifiers(texts, syntax.reserved | {name})
 
@@ -144,7 +145,7 @@ class _Writer:
     def _read(self, at):
         column = self.columns[at]
         value = self.syntax.read.format(name=self.variables[at], at=at)
-        if self.tree["float32"] and column["categories"] is None:
+        if self.tree["float32"] and at < self.n_columns and column["categories"] is None:
             left, _, right = value.partition(" = ")
             value = f"{left} = {self.syntax.round.format(value=right.rstrip(';'))}"
             value += ";" if right.endswith(";") else ""

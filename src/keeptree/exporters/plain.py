@@ -5,15 +5,19 @@ import numpy as np
 from keeptree.data.labels import plain
 from keeptree.exporters.plain_confdtree import plain_confdtree
 from keeptree.exporters.plain_distance import plain_distance
+from keeptree.exporters.plain_leaves import leaf_values
+from keeptree.exporters.plain_rank import plain_rank
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
+from keeptree.probability.geometric_rank import GeometricRankClassifier
 from keeptree.probability.kept import KeptTreeClassifier
 from keeptree.probability.kernel_expert import KernelExpert
-from keeptree.probability.margin import PARTS, MarginExpert, MarginTreeClassifier
+from keeptree.probability.margin import MarginExpert, MarginTreeClassifier
+from keeptree.probability.margin_tests import PARTS
 from keeptree.probability.pool import SHARE, SOFTNESS
 from keeptree.probability.smoothing import SmoothedTreeClassifier, smoothed_nodes
 from keeptree.probability.soft import SoftExpert, SoftTreeClassifier, slope_of
-from keeptree.tree import ERROR, LEAF, NOMINAL, refuse_oblique
+from keeptree.tree import ERROR, LEAF, NOMINAL, combination_text, refuse_oblique, weighted_sums
 
 TREE_ALONE = "the tree alone (model.tree_, or --tree on the command line)"
 
@@ -23,7 +27,9 @@ def plain_dict(tree, model=None):
 
     Nodes are numbered as in the tree, classes by their place in ``classes``, and columns by their
     place in ``columns``: those that the tree tests, in the order in which it first asks for them.
-    No model reads another column. Categories are codes, as :meth:`Tree.encode` gives them.
+    No model reads another column. Categories are codes, as :meth:`Tree.encode` gives them. The
+    weighted sums of an oblique tree are numbered after the columns, and everything below reads
+    them like columns: this is the tree that ``Tree.lifted`` returns.
 
     Parameters
     ----------
@@ -39,6 +45,11 @@ def plain_dict(tree, model=None):
             A dict for each: ``column`` (its number in the tree), ``name``, ``categories`` (labels;
             None for a number) and ``unknown`` (what an unseen label counts as: the code of a
             category, -1 for missing, -2 for an error).
+        ``sums``
+            A dict for each weighted sum: ``name`` and ``terms``, pairs of a column and a weight.
+            A sum starts at 0 and adds the terms in order, each product rounded first; if the tree
+            compares in float32, values, products and sums are rounded to that. A missing value
+            makes the sum missing.
         ``classes``
             Labels as plain values.
         ``decide``
@@ -115,6 +126,15 @@ def plain_dict(tree, model=None):
         Distances come from ``steps``, in float32: a program that adds up squared distances; or,
         for values that are no multiples of the ``step`` of their column, from the boxes of
         ``grid`` in float64.
+    ``separator``
+        The same, with the curve of the separator that the row projects on: ``curve`` has that of
+        each test, and at the end that of rows without one. ``separator`` tells how to find it (see
+        ``plain_separator``).
+    ``rank``
+        Scores in place of probabilities: the distance to the boundary of each class, positive
+        inside, from ``boxes`` and their ``sides`` in float64 (see ``plain_boxes``). ``whole``: the
+        distance to the whole boundary, with the sign of the class. Of a local ranking, ``values``
+        of the leaf minus one half, plus ``half_gap`` times score / (1 + abs(score)).
 
     Examples
     --------
@@ -136,13 +156,13 @@ def plain_dict(tree, model=None):
             "export that."
         )
     check_exportable(model)
-    columns = tested_columns(tree)
-    place = {f: at for at, f in enumerate(columns)}
+    columns, place = tested_columns(tree), column_places(tree)
     written = _tree_leaves(tree) if model is None else plain_model(model, place)
     if written is None:
         raise ValueError(_refusal(model))
     return {
         "columns": [_column(tree, f) for f in columns],
+        "sums": _plain_sums(tree, place),
         "classes": [plain(label) for label in tree.classes],
         **plain_decision(model),
         "tree": plain_tree(tree, place),
@@ -160,12 +180,18 @@ def plain_decision(model):
 
 
 def check_exportable(model):
-    """Raise a ValueError if a model estimates probabilities as no exported file does."""
+    """Raise a ValueError if no format can compute the probabilities of a model."""
     if _has_position(model):
         raise ValueError(
             f"A {type(model).__name__} with features={model.features!r} cannot be exported, as no "
             "format says where a case projects on the boundary; export one with "
             f'features="distance", or {TREE_ALONE}.'
+        )
+    if hasattr(model, "boundary_"):
+        refuse_oblique(
+            model.tree_,
+            "no exported file measures distances to",
+            "export a KeptTreeClassifier or MarginTreeClassifier of the same tree",
         )
     if _estimates_missing(model):
         raise ValueError(
@@ -189,9 +215,27 @@ def tested_columns(tree):
     return list(dict.fromkeys(f for columns in asked for f in columns))
 
 
+def column_places(tree):
+    """Return the number of each column that the tests of ``tree.lifted`` read; see `plain_dict`."""
+    columns = tested_columns(tree)
+    sums = range(tree.n_features, tree.lifted.n_features)
+    return {f: at for at, f in enumerate([*columns, *sums])}
+
+
+def _plain_sums(tree, place):
+    dtype = np.dtype(tree.compare_dtype).type
+    return [
+        {
+            "name": combination_text(tree, nodes[0]),
+            "terms": [[place[f], float(dtype(weight))] for f, weight in terms],
+        }
+        for terms, nodes in weighted_sums(tree).items()
+    ]
+
+
 def plain_tree(tree, place):
     """Return the part ``tree`` of :func:`plain_dict`; ``place`` has the number of each column."""
-    refuse_oblique(tree, "plain arrays do not hold", "read the JSON file of the tree")
+    tree = tree.lifted
     inner = tree.kind != LEAF
     return {
         "attribute": [place[f] if f >= 0 else None for f in tree.feature.tolist()],
@@ -231,10 +275,8 @@ def _refusal(model):
     """Return the sentence that refuses a model and names an alternative."""
     name = type(model).__name__
     instead = f"export {TREE_ALONE}, or fit a KeptTreeClassifier to the same tree and export that."
-    if not hasattr(model, "predict_proba"):
-        return f"{name} ranks cases and has no probabilities; export it to ONNX, or {instead}"
     if type(model) is DistanceKernelClassifier:
-        instead = 'export one with scope="global" or "leaf" and kernel="gaussian", or ' + instead
+        instead = 'export one with kernel="gaussian", or ' + instead
     return f"The probabilities of this {name} cannot be written in this format; {instead}"
 
 
@@ -254,12 +296,6 @@ def _tree_leaves(tree):
 
 def _leaves(model, place):
     return {"kind": "leaves", "values": leaf_values(model.tree_, model.node_probabilities_)}
-
-
-def leaf_values(tree, values):
-    """Return the values of the leaves by node, None for tests."""
-    leaves = (tree.kind == LEAF).tolist()
-    return [row if leaf else None for row, leaf in zip(values.tolist(), leaves, strict=True)]
 
 
 def _only_expert(model, place):
@@ -349,18 +385,19 @@ def _soft_tests(tests, place):
 
 
 def _split(values, start):
-    """Lists of the values between each start and the next."""
+    """Split values into lists at the start positions."""
     return [part.tolist() for part in np.split(values, start[1:-1])]
 
 
 def _known(values):
-    """Values as a list, None for NaN."""
+    """Return values as a list, with None for NaN."""
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
 _WRITERS = {
     ConfDTreeClassifier: plain_confdtree,
     DistanceKernelClassifier: _distance,
+    GeometricRankClassifier: plain_rank,
     KernelExpert: _kernel,
     KeptTreeClassifier: _pool,
     MarginExpert: _margin,

@@ -1,4 +1,4 @@
-"""ConfDTree as plain lists: the intervals of each test, and what follows if a value is outside."""
+"""ConfDTree as plain lists: the intervals of each test, and the corrections outside them."""
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from keeptree._compiled.confdtree import (
     ROUTE_WEIGHT,
     TAKES_PART,
 )
-from keeptree.tree import LEAF, NOMINAL
+from keeptree.exporters.plain_leaves import leaf_values
+from keeptree.tree import NOMINAL
 
 
 def plain_confdtree(model, place):
@@ -27,12 +28,10 @@ def plain_confdtree(model, place):
         Number of each column; the tree names them.
     """
     tree, program = model.tree_, model.walk_.program
-    leaves = (tree.kind == LEAF).tolist()
-    rows = program.leaf_value.tolist()
     checked = np.flatnonzero(program.steps[:-1, TAKES_PART]).tolist()
     return {
         "kind": "confdtree",
-        "values": [row if leaf else None for row, leaf in zip(rows, leaves, strict=True)],
+        "values": leaf_values(tree, program.leaf_value[: tree.n_nodes]),
         "checks": {str(node): _check(tree, program, node) for node in checked},
         "fine": program.fines[FINE].tolist(),
         "to_all": bool(program.to_all),
@@ -56,7 +55,7 @@ def _check(tree, program, node):
 
 
 def _pairs(low, high):
-    """Bounds of each class as pairs of finite numbers, None without an interval."""
+    """Return the bounds of each class as pairs of finite numbers; None if it has no interval."""
     largest = np.finfo(float).max
     bounds = np.clip(np.column_stack([low, high]), -largest, largest).tolist()
     return [None if np.isnan(pair).any() else pair for pair in bounds]

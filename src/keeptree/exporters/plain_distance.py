@@ -1,8 +1,9 @@
-"""The distance kernel as plain lists: the steps to the distances, and the curves on them."""
+"""The distance kernel as plain lists: the steps that measure distances, and the curves."""
 
 import numpy as np
 
 from keeptree.exporters.onnx.boxes import distinct_sides, find_ends
+from keeptree.exporters.plain_separator import plain_separator
 from keeptree.geometry.grid import inverse_step
 from keeptree.geometry.regions import find_regions
 from keeptree.probability.density_gaussian import KernelTables
@@ -18,21 +19,22 @@ def plain_distance(model, place):
     Parameters
     ----------
     model : DistanceKernelClassifier
-        Fitted. None is returned for one without Gaussian curves, or by separators.
+        Fitted. None is returned for one without Gaussian curves.
     place : dict
         Number of each column.
     """
     curves = model.curves_
-    if model.scope == "separator" or not isinstance(getattr(curves, "tables", None), KernelTables):
+    if not isinstance(getattr(curves, "tables", None), KernelTables):
         return None
     tables, boundary = curves.tables, model.boundary_
     return {
-        "kind": "distance",
+        "kind": "separator" if model.scope == "separator" else "distance",
         "steps": _steps(boundary, place),
-        "grid": _grid(boundary, place),
+        "grid": plain_grid(boundary, place),
         "estimated": curves.estimated.tolist(),
         "prior": curves.prior.tolist(),
-        "curve": curves.curve.tolist() if model.scope == "leaf" else None,
+        "curve": curves.curve.tolist() if model.scope != "global" else None,
+        "separator": plain_separator(boundary, place) if model.scope == "separator" else None,
         "axis": tables.axis[:, :5].tolist(),
         "cell": tables.cell.tolist(),
         "piece": tables.piece.tolist(),
@@ -41,7 +43,7 @@ def plain_distance(model, place):
 
 
 def _steps(boundary, place):
-    """The program of the boundary in float32; no bound is infinite."""
+    """Return the float32 program of the boundary, without infinite bounds."""
     program = boundary.program_.single
     rounded = np.isin(program.columns[:, 0], boundary.program_.rounded) | program.compare_single
     center, factor, reach = program.frame.T
@@ -61,21 +63,33 @@ def _steps(boundary, place):
     }
 
 
-def _grid(boundary, place):
-    """The columns with a step, and the boxes to measure from values beside it; None without."""
+def plain_grid(boundary, place):
+    """Return the columns with a step, and the boxes for values off the grid; None without steps."""
     tree, step = boundary.tree_, boundary.grid_
     tested = np.unique(tree.feature[tree.kind == NUMERIC])
     gridded = tested[step[tested] > 0].tolist() if step is not None else []
     if not gridded:
         return None
-    boxes = find_regions(tree).boxes
-    sides, box_sides = distinct_sides(boxes)
-    metric = boundary.metric_
-    cost = boxes.price(tree, metric.factor_, metric.category_costs_.__getitem__).cost
     return {
         "attribute": [place[f] for f in gridded],
         "step": step[gridded].tolist(),
         "inverse": [float(inverse_step(step[f])) for f in gridded],
+        **plain_boxes(boundary, place),
+    }
+
+
+def plain_boxes(boundary, place):
+    """Return the boxes of the regions and their distinct sides: ``sides``, ``boxes``, ``label``.
+
+    A box is a list of sides. A numeric side has ``bounds``: lower and upper bound, the values that
+    a number below and above it moves to, and the cost of one unit. A nominal side has ``cost``, of
+    each category and of a missing value.
+    """
+    tree, metric = boundary.tree_, boundary.metric_
+    boxes = find_regions(tree).boxes
+    sides, box_sides = distinct_sides(boxes)
+    cost = boxes.price(tree, metric.factor_, metric.category_costs_.__getitem__).cost
+    return {
         "sides": [_side(boundary, boxes, cost, e, place) for e in sides.tolist()],
         "boxes": [[side for side in row if side < len(sides)] for row in box_sides.tolist()],
         "label": boxes.label.tolist(),
@@ -83,7 +97,7 @@ def _grid(boundary, place):
 
 
 def _side(boundary, boxes, cost, e, place):
-    """A side of a box: the bounds of a number, or what each category costs to become allowed."""
+    """Return a side of a box: bounds of a number, or the cost of changing each category."""
     f, first = int(boxes.feature[e]), int(boxes.table[e])
     if first >= 0:
         costs = cost[first : first + int(boxes.n_codes[e]) + 1]
@@ -94,7 +108,7 @@ def _side(boundary, boxes, cost, e, place):
     return {
         "attribute": place[f],
         "bounds": _finite(np.concatenate(bounds)),
-        "rounded": bool(single and boundary.grid_[f] == 0),
+        "rounded": bool(single and (boundary.grid_ is None or boundary.grid_[f] == 0)),
         "cost": None,
     }
 

@@ -20,7 +20,7 @@ from keeptree.importers.counting import set_missing
 from keeptree.probability.costs import cheapest
 from keeptree.probability.smoothing import SmoothedTreeClassifier
 from keeptree.text import xml_safe
-from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE
+from keeptree.tree import ERROR, LEAF, NUMERIC, SHARE, refuse_oblique
 
 FORMAT = "PMML"
 _MOST_INDENTS = 50  # a chain of tests would be mostly blanks
@@ -28,7 +28,7 @@ _TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
 
 
 def prepare(subject, *, missing=None):
-    """The subject with the rule for missing values that is exported; see :func:`write`."""
+    """Return the subject with the rule for missing values to export; see :func:`write`."""
     if missing is None:
         return subject
     one_of(["majority"], missing, "rule for missing values of PMML")
@@ -68,6 +68,8 @@ def write(subject, *, missing=None):
             <SimplePredicate field="petal width (cm)" operator="lessOrEqual" value="0.6"/>
     ...
     """
+    instead = "export to SQL, ONNX, Python, JavaScript or C"
+    refuse_oblique(subject.tree, "the PMML export cannot express", instead)
     document = _Document(prepare(subject, missing=missing))
     return {".pmml": "\n".join(document.lines()) + "\n"}
 
@@ -190,7 +192,7 @@ class _Document:
         yield "  </TreeModel>"
 
     def _mining(self, f):
-        """How a column is used, and what becomes of a category that the tree does not know."""
+        """Declare how a column is used and how an unseen category is treated."""
         unknown, labels = int(self.tree.unknown[f]), self.tree.categories[f]
         field = {"name": self.subject.names[f]}
         if labels is None or unknown == REFUSED:
@@ -211,7 +213,7 @@ class _Document:
         yield _element("      ", "OutputField", name=self.leaf, **leaf)
 
     def _nodes(self):
-        """The nodes from the root down, each with what is inside it."""
+        """Return the lines of the nodes, each inside its parent."""
         stack = [(0, False)]
         while stack:
             node, done = stack.pop()
@@ -280,7 +282,7 @@ class _Document:
 
 
 def _node_values(subject):
-    """Probabilities of every node; a ValueError for a model that has others than its leaves."""
+    """Return node probabilities; raise a ValueError if they are not constant over leaves."""
     if subject.model is None:
         return subject.tree.proportions
     if type(subject.model) is SmoothedTreeClassifier:
@@ -292,7 +294,7 @@ def _node_values(subject):
 
 
 def _strategy(tree):
-    """What PMML calls the tree's rule for missing values; a ValueError if it has several."""
+    """Return the PMML strategy for missing values; raise a ValueError if the tree has several."""
     rules = {int(min(rule, 0)) for rule in tree.missing[tree.kind != LEAF]}
     if not rules or rules == {ERROR}:
         return "nullPrediction"
@@ -347,7 +349,7 @@ def _number(value):
 
 
 def _free(name, taken):
-    """A name that no field has yet."""
+    """Return a name that no field has yet."""
     while name in taken:
         name += "_"
     taken.add(name)

@@ -39,9 +39,17 @@ SYNTAX = Syntax(
     comment="  # {text}",
     reserved=frozenset({"x", "single", "no_rule"}),
 )
+_ARITHMETIC = (
+    "arithmetic",
+    "arithmetic_confdtree",
+    "arithmetic_boxes",
+    "arithmetic_distance",
+    "arithmetic_separator",
+    "arithmetic_rank",
+)
 _CALL = [
     "",
-    "predict(row) returns the class, probability(row) a list in the order of CLASSES, leaf(row)",
+    "predict(row) returns the class, ANSWER(row) a list in the order of CLASSES, leaf(row)",
     "the number of the leaf. A row is a dict by column name, or a list in the order of the",
     "training table; None is a missing value.",
 ]
@@ -49,7 +57,7 @@ _CALL = [
 _READING = '''
 def encode(row):
     """Values of the tested columns as floats: codes of categories, NaN where missing."""
-    return [read_value(row, column) for column in COLUMNS]
+    return ENCODED
 
 
 def read_value(row, column):
@@ -91,7 +99,7 @@ def read_label(value, column):
 def no_rule(at):
     """The error for a missing value where the tree has no rule."""
     message = "The row has no value for %r, and the tree has no rule for missing values there."
-    return ValueError(message % COLUMNS[at]["name"])
+    return ValueError(message % NAMED[at]["name"])
 '''
 _RUNNER = """
 import json, sys
@@ -102,7 +110,7 @@ module = module_from_spec(spec)
 spec.loader.exec_module(module)
 
 def score(row):
-    return module.CLASSES.index(module.predict(row)), module.leaf(row), module.probability(row)
+    return module.CLASSES.index(module.predict(row)), module.leaf(row), module.ANSWER(row)
 
 names, table = json.load(sys.stdin, object_hook=lambda found: found["inf"] * float("inf"))
 json.dump([score(dict(zip(names, values))) for values in table], sys.stdout)
@@ -134,7 +142,8 @@ def write(subject):
             return 2  # 1, 100 cases
     """
     data = code_data(subject)
-    comments = "\n".join(f"# {line}".rstrip() for line in header(subject, data, _CALL))
+    call = [line.replace("ANSWER", data["answer"]) for line in _CALL]
+    comments = "\n".join(f"# {line}".rstrip() for line in header(subject, data, call))
     functions = _arithmetic(data)
     used = "".join(functions)
     imports = [f"import {name}" for name in ("base64", "math", "sys") if f"{name}." in used]
@@ -143,6 +152,7 @@ def write(subject):
     values = [
         f"CLASSES = {python_literal(data['classes'])}",
         f"COLUMNS = {python_literal([_column(column) for column in data['columns']])}",
+        *([f"SUMS = {python_literal(data['sums'])}"] if data["sums"] else []),
         f"FINITE = {data['finite']}  # whether infinite numbers are refused",
     ]
     if data["costs"] is not None:
@@ -154,7 +164,7 @@ def write(subject):
         "\n".join(values),
         f"\n{_interface(data)}",
         f"\n{decision}",
-        _READING.rstrip(),
+        _reading(data).rstrip(),
         *(f"\n{text}" for text in functions),
         f"\nTREE = {python_literal(data['tree'])}",
         f"MODEL = {python_literal(text_arrays(data['model']))}",
@@ -167,8 +177,18 @@ def run(files, subject, rows):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "exported.py"
         path.write_text(files[".py"], encoding="utf-8")
-        command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _RUNNER, str(path)]
-        return run_program(command, rows_text(code_data(subject), rows))
+        data = code_data(subject)
+        runner = _RUNNER.replace("ANSWER", data["answer"])
+        command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", runner, str(path)]
+        return run_program(command, rows_text(data, rows))
+
+
+def _reading(data):
+    """The functions that read a row, and append the weighted sums of an oblique tree."""
+    encoded, named = "[read_value(row, column) for column in COLUMNS]", "COLUMNS"
+    if data["sums"]:
+        encoded, named = f"add_sums(TREE, SUMS, {encoded})", "(COLUMNS + SUMS)"
+    return _READING.replace("ENCODED", encoded).replace("NAMED", named)
 
 
 def _column(column):
@@ -192,8 +212,8 @@ def _interface(data):
         lines += ["    return CLASSES[cheapest(probability(row), COSTS)]"]
     else:
         lines += ["    p = probability(row)", "    return CLASSES[p.index(max(p))]"]
-    lines += ["", "", "def probability(row):"]
-    lines += ['    """Return the probability of each class, in the order of CLASSES."""']
+    lines += ["", "", f"def {data['answer']}(row):"]
+    lines += [f'    """Return the {data["answer"]} of each class, in the order of CLASSES."""']
     lines += ["    x = encode(row)"]
     if model["kind"] != "leaves":
         lines += ["    find_leaf(x)  # refuses a missing value where the tree has no rule"]
@@ -221,6 +241,7 @@ def _arithmetic(data):
     needed |= {"make_coherent"} if data["model"].get("softness") is not None else set()
     needed |= {"cheapest"} if data["decide"] == "cost" else set()
     needed |= {"single"} if data["tree"]["float32"] else set()
+    needed |= {"add_sums"} if data["sums"] else set()
     todo = list(needed)
     while todo:
         called = functions[todo.pop()][1] - needed
@@ -237,7 +258,7 @@ def _arithmetic(data):
 def _functions():
     """Source of each function of the arithmetic, and the others that it calls."""
     found = []
-    for name in ("arithmetic", "arithmetic_confdtree", "arithmetic_distance"):
+    for name in _ARITHMETIC:
         path = resources("keeptree.exporters").joinpath(f"{name}.py")
         source = path.read_text(encoding="utf-8")
         parts = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]

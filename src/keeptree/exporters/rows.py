@@ -8,11 +8,13 @@ from itertools import pairwise
 import numpy as np
 
 from keeptree.data.columns import AS_MISSING
-from keeptree.tree import ERROR, LEAF, NUMERIC
+from keeptree.tree import ERROR, LEAF, NOMINAL, NUMERIC, OBLIQUE
 
 _MOST_NUMBERS = 20_000_000  # a table of very many columns has fewer rows
 _UNSEEN = 'never seen; "--é"'
 _SPECIAL = 0.2  # share of values, beside those of the path, that are replaced by odd ones
+_REPAIRS = 20  # times a row may be moved towards the path to an oblique test
+_CLOSER = 4  # steps of a weighted sum towards a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +62,11 @@ def sample_rows(subject, n, seed=0):
     """Return rows that reach every test of a tree, on its threshold and one ulp beside it.
 
     Each row follows the path to a test; there it holds the threshold, its neighbours in float64
-    and float32, the numbers where rounding to float32 changes sides, or each category. Other
-    values come from the range that the model has observed. Missing values, unseen categories and,
-    for a bare tree, infinite numbers are mixed in wherever the tree has a rule for them.
+    and float32, the numbers where rounding to float32 changes sides, or each category. The weighted
+    sum of an oblique test is brought as close to these numbers as its columns allow. Other values
+    come from the range that the model has observed. Missing values, unseen categories and, for a
+    bare tree, infinite numbers (not in weighted sums) are mixed in wherever the tree has a rule for
+    them.
 
     Parameters
     ----------
@@ -84,7 +88,7 @@ def sample_rows(subject, n, seed=0):
     tests = np.flatnonzero(tree.kind != LEAF)
     _follow_paths(tree, columns, X, rng, tests)
     unseen = {}
-    for f in np.unique(tree.feature[tests]).tolist():
+    for f in tree.tested.tolist():
         odd = np.flatnonzero(rng.random(n) < _SPECIAL / max(1, len(tests)) ** 0.5)
         X[odd, f] = rng.choice(columns[f].odd, len(odd)) if columns[f].odd else X[odd, f]
         if columns[f].unseen is not None:
@@ -118,16 +122,24 @@ class _Column:
 
     def __init__(self, subject, feature):
         tree, model = subject.tree, subject.model
-        tests = (tree.kind != LEAF) & (tree.feature == feature)
+        summed = np.zeros(tree.n_nodes, dtype=bool)
+        for node in np.flatnonzero(tree.kind == OBLIQUE).tolist():
+            summed[node] = feature in dict(tree.terms(node))
+        tests = ((tree.kind != LEAF) & (tree.feature == feature)) | summed
         self.labels = tree.categories[feature]
-        self.threshold = np.unique(tree.threshold[tests]) if self.labels is None else np.empty(0)
+        self.threshold = np.empty(0)
+        if self.labels is None:
+            weight = [dict(tree.terms(node)).get(feature, 1.0) for node in np.flatnonzero(tests)]
+            self.threshold = np.unique(tree.threshold[tests] / np.array(weight))
         self.low, self.high = _range(model, feature, self.threshold)
         ruled = tests.any() and (tree.missing[tests] != ERROR).all()
         self.odd = [np.nan] if ruled else []
         self.unseen = None
         if self.labels is None:
-            self.odd += [] if model is not None else [-np.inf, np.inf]
-            self.odd += [0.0, -0.0, 5e-324, -1e-40, 1e300, -1e300]
+            self.odd += [] if model is not None or summed.any() else [-np.inf, np.inf]
+            # Opposite sums that overflow would be missing values in Python alone.
+            self.odd += [1e30, -1e30] if summed.any() else [1e300, -1e300]
+            self.odd += [0.0, -0.0, 5e-324, -1e-40]
         elif tests.any() and (tree.unknown[feature] >= 0 or (ruled and _as_missing(tree, feature))):
             self.unseen = _unseen_label(self.labels)
 
@@ -179,13 +191,16 @@ def _follow_paths(tree, columns, X, rng, tests):
     for row in range(len(X)) if tried else ():
         node, value = tried[row % len(tried)]
         _set_path(tree, columns, X, row, node, rng)
-        X[row, tree.feature[node]] = value
+        if tree.kind[node] == OBLIQUE:
+            _set_sum(tree, X, row, node, value, rng)
+        else:
+            X[row, tree.feature[node]] = value
 
 
 def _values_to_try(tree, node):
-    if tree.kind[node] == NUMERIC:
-        return beside(float(tree.threshold[node]))
-    return np.arange(len(tree.categories[tree.feature[node]]), dtype=np.float64)
+    if tree.kind[node] == NOMINAL:
+        return np.arange(len(tree.categories[tree.feature[node]]), dtype=np.float64)
+    return beside(float(tree.threshold[node]))
 
 
 def _set_path(tree, columns, X, row, node, rng):
@@ -194,6 +209,8 @@ def _set_path(tree, columns, X, row, node, rng):
     path = tree.path(node)
     for above, below in pairwise(path):
         f = int(tree.feature[above])
+        if tree.kind[above] == OBLIQUE:
+            continue
         if tree.kind[above] == NUMERIC:
             low, high = limits.get(f, (-np.inf, np.inf))
             at = float(tree.threshold[above])
@@ -208,3 +225,37 @@ def _set_path(tree, columns, X, row, node, rng):
     for f, codes in chosen.items():
         if len(codes):
             X[row, f] = rng.choice(codes)
+    if tree.has_oblique:
+        _repair_path(tree, X, row, path, rng)
+
+
+def _repair_path(tree, X, row, path, rng):
+    """Bring weighted sums to the sides that a path takes, one after the other, a few times."""
+    sides = [
+        (node, bool(child == tree.children(node)[0]))
+        for node, child in pairwise(path)
+        if tree.kind[node] == OBLIQUE
+    ]
+    for attempt in range(_REPAIRS):
+        values = tree.lift(X[row : row + 1])[0, tree.lifted.feature]
+        wrong = [
+            (k, is_left) for k, is_left in sides if is_left != (values[k] <= tree.threshold[k])
+        ]
+        if not wrong:
+            return
+        node, is_left = wrong[attempt % len(wrong)]
+        at, (_, weight) = float(tree.threshold[node]), tree.terms(node)[0]
+        away = rng.exponential(max(abs(at), abs(weight)) / 10 or 1.0)
+        _set_sum(tree, X, row, node, at - away if is_left else at + away, rng)
+
+
+def _set_sum(tree, X, row, node, value, rng):
+    """Change one column so that the weighted sum of a test is as close to a value as it can be."""
+    f, weight = tree.terms(node)[rng.integers(len(tree.terms(node)))]
+    at = tree.lifted.feature[node]
+    for _ in range(_CLOSER):
+        gap = value - tree.lift(X[row : row + 1])[0, at]
+        moved = X[row, f] + gap / weight
+        if gap == 0 or not np.isfinite(moved):
+            return
+        X[row, f] = moved

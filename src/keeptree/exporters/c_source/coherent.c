@@ -1,4 +1,4 @@
-/* Probabilities moved as little as need be until the tree's class is the largest. */
+/* Change probabilities as little as necessary to make the tree's class the most probable. */
 static void make_coherent(double *p, int label)
 {
     double other = 0.0, total = 0.0, m, root, moved, ratio;

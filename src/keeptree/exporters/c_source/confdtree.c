@@ -7,7 +7,7 @@ static void add_weighted(double weight, const double *below, double *p, double *
     *total += weight;
 }
 
-/* Whether a value lies in an interval of a class, or a category is usual in it. */
+/* Return whether a value lies in an interval of a class, or a category is typical of it. */
 static int is_usual(int check, int c, double value, int other)
 {
     const int k = check * N_CLASSES + c, start = usual_start[check];
@@ -27,7 +27,7 @@ static int leading_class(const double *p)
     return 0;
 }
 
-/* Move a part of the largest probability to the classes that the node has. */
+/* Move part of the largest probability to the other classes of the node. */
 static void impose_fine(int check, int leader, double *p)
 {
     const double *gets = receives + check * N_CLASSES, amount = fine[leader] * p[leader];
@@ -40,7 +40,7 @@ static void impose_fine(int check, int leader, double *p)
         if (TO_ALL || c != leader) p[c] += amount * gets[c] / total;
 }
 
-/* Probabilities after the check of a test: as they were, of alternative routes, or after a fine. */
+/* Probabilities after a check: unchanged, from alternative routes, or after a fine. */
 static void correct(int node, int taken, double value, const double *x, double *p)
 {
     const int check = check_of[node], leader = leading_class(p), first = tree_child_start[node];
@@ -70,7 +70,7 @@ static void correct(int node, int taken, double value, const double *x, double *
     for (int c = 0; c < N_CLASSES && n_routes > 0; c++) p[c] = mixed[c] / total;
 }
 
-/* Probabilities below a node; checks is whether its tests are checked. */
+/* Probabilities below a node; checks: whether to check its tests. */
 static void walk_up(int node, const double *x, int checks, double *p)
 {
     const int first = tree_child_start[node], n = tree_child_start[node + 1] - first;

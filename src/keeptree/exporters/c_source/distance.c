@@ -1,11 +1,5 @@
 /* The distance kernel: distances to the decision boundary, and the curves of the classes on them. */
-static double in_single(double value)
-{
-    const double most = 3.4028234663852886e38;
-    return (float)(value < -most ? -most : value > most ? most : value);
-}
-
-/* A value centred and scaled; the code of a category. */
+/* Centre and scale a number; keep the code of a category. */
 static float scaled_value(int k, double value)
 {
     if (value != value) return used_codes[k] > 0 ? (float)used_codes[k] : NAN;
@@ -15,7 +9,7 @@ static float scaled_value(int k, double value)
     return scaled < -reach ? -reach : scaled > reach ? reach : scaled;
 }
 
-/* What a bound that has moved in by a width adds to a squared distance. */
+/* What a bound that moved inward by a width adds to a squared distance. */
 static float beyond(float gap, float width)
 {
     if (!(gap > 0.0f)) return 0.0f;
@@ -23,7 +17,7 @@ static float beyond(float gap, float width)
     return moved * rest;
 }
 
-/* Keep a squared distance: the least one of a class, or that of a box that is cut further. */
+/* Store a squared distance: the smallest of a class, or that of a box that is split again. */
 static void keep_nearest(float *slots, float *best, int is_region, int at, float squared)
 {
     if (!is_region)
@@ -32,7 +26,7 @@ static void keep_nearest(float *slots, float *best, int is_region, int at, float
         best[at] = squared;
 }
 
-/* Distances to the regions of each class, by a program in float32. */
+/* Distances to the regions of each class, computed step by step in float32. */
 static void step_distances(const double *x, double *distance)
 {
     float here[N_USED], slots[N_SLOTS] = {0.0f}, best[N_CLASSES + 1];
@@ -54,54 +48,6 @@ static void step_distances(const double *x, double *distance)
     for (int c = 0; c < N_CLASSES; c++) distance[c] = (float)sqrt((double)best[c]);
 }
 
-#if ON_GRID
-/* Whether some number is no multiple of the step of its column. */
-static int is_beside(const double *x)
-{
-    for (int k = 0; k < N_GRIDDED; k++) {
-        const double value = x[grid_attribute[k]], step = grid_step[k], inverse = grid_inverse[k];
-        if (value != value) continue;
-        const double nearest = rint(inverse != 0.0 ? value * inverse : value / step);
-        if ((inverse != 0.0 ? nearest / inverse : nearest * step) != value) return 1;
-    }
-    return 0;
-}
-
-/* The square of what it costs to pass a side of a box. */
-static double side_square(int side, double value)
-{
-    const int start = side_cost_start[side], n = side_cost_start[side + 1] - start;
-    const double *bounds = side_bounds[side];
-    double move = 0.0;
-    if (n > 0) {
-        move = side_cost[start + (value != value ? n - 1 : (int)value)];
-    } else if (value == value) {
-        const double here = IS_SINGLE ? in_single(value) : value;
-        const double from = side_rounded[side] ? in_single(value) : value;
-        if (here > bounds[1])
-            move = (from - bounds[3]) * bounds[4];
-        else if (!(here > bounds[0]))
-            move = (bounds[2] - from) * bounds[4];
-        move = move < 1e150 ? move : 1e150;
-    }
-    return move * move;
-}
-
-/* Distances to the regions of each class, box by box. */
-static void box_distances(const double *x, double *distance)
-{
-    double squares[N_SIDES_OF_BOXES];
-    for (int s = 0; s < N_SIDES_OF_BOXES; s++) squares[s] = side_square(s, x[side_attribute[s]]);
-    for (int c = 0; c < N_CLASSES; c++) distance[c] = INFINITY;
-    for (int b = 0; b < N_BOXES; b++) {
-        double total = 0.0;
-        for (int s = box_start[b]; s < box_start[b + 1]; s++) total += squares[box_side[s]];
-        if (total < distance[box_label[b]]) distance[box_label[b]] = total;
-    }
-    for (int c = 0; c < N_CLASSES; c++) distance[c] = sqrt(distance[c]);
-}
-#endif
-
 /* The share of a class at a distance: a cubic piece of a curve. */
 static double curve_share(int curve, double h)
 {
@@ -122,14 +68,10 @@ static double curve_share(int curve, double h)
     return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
 }
 
-static void distance_probability(const double *x, double *p)
+/* Look up the share of each class at its distance, and normalise. */
+static void curve_shares(const double *x, int curve, double *p)
 {
     double distance[N_CLASSES];
-#if BY_LEAF
-    const int curve = leaf_curve[find_leaf(x)];
-#else
-    const int curve = 0;
-#endif
 #if ON_GRID
     if (is_beside(x))
         box_distances(x, distance);
@@ -156,3 +98,14 @@ static void distance_probability(const double *x, double *p)
     for (int c = 0; c < N_CLASSES; c++) p[c] /= total;
 #endif
 }
+
+#if !BY_SEPARATOR
+static void distance_probability(const double *x, double *p)
+{
+#if BY_LEAF
+    curve_shares(x, leaf_curve[find_leaf(x)], p);
+#else
+    curve_shares(x, 0, p);
+#endif
+}
+#endif

@@ -29,15 +29,15 @@ static void mix(const double *values, const double *x, double *out)
     for (int c = 0; c < N_CLASSES; c++) out[c] /= total;
 }
 
-/* Whether some test that shares missing values lacks its value. */
+/* Return whether a value is missing in a test that shares missing values. */
 static int is_mixed(const double *x)
 {
-    for (int k = 0; k < N_COLUMNS; k++)
+    for (int k = 0; k < N_VALUES; k++)
         if (shares_missing[k] && x[k] != x[k]) return 1;
     return 0;
 }
 
-/* Class of the largest share; a later one must be 1e-6 larger, as in J48. */
+/* Return the class with the largest share; a later one must be larger by 1e-6, as in J48. */
 static int decide_mixed(const double *x)
 {
     double shares[N_CLASSES], best = 0.0;

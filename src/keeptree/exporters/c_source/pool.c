@@ -1,4 +1,4 @@
-/* The product of the experts' probabilities, each to the power of its weight. */
+/* Multiply the probabilities of the experts, each raised to the power of its weight. */
 static void pool_probability(const double *x, double *p)
 {
     double expert[N_CLASSES];

@@ -47,14 +47,14 @@ function correct(tree, model, rule, children, taken, value, p, below) {
   return blend([[own, p], ...routes.map(([weight, child]) => [weight, below(child)])]);
 }
 
-/** Whether a value lies in an interval of a class, or a category is usual in it. */
+/** Return whether a value lies in an interval of a class, or a category is typical of it. */
 function isUsual(rule, name, value, c) {
   if (rule.usual !== null) return (rule.usual[value][c] & (name === "interval" ? 1 : 2)) > 0;
   const bounds = rule[name][c];
   return bounds !== null && bounds[0] <= value && value <= bounds[1];
 }
 
-/** Move a part of the largest probability to the classes that the node has. */
+/** Move part of the largest probability to the other classes of the node. */
 function imposeFine(model, rule, leader, p) {
   const receives = rule.receives.map((share, c) => (model.to_all || c !== leader ? share : 0));
   const total = receives.reduce((a, b) => a + b, 0);

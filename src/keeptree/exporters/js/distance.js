@@ -1,11 +1,16 @@
 // The distance kernel: distances to the decision boundary, and the curves of the classes on them.
 
-import { follow } from "./tree.js";
+import { boxDistances, inSingle, isBesideGrid } from "./boxes.js";
 import { KINDS, single, unpack } from "./probability.js";
+import { mainLeaf } from "./tree.js";
 
 KINDS.distance = (tree, model, x) => {
+  return curveShares(tree, model, x, model.curve === null ? 0 : model.curve[mainLeaf(tree, x)]);
+};
+
+/** The share of each class at its distance, normalised. */
+export function curveShares(tree, model, x, curve) {
   const h = algebraicDistances(tree, model, x);
-  const curve = model.curve === null ? 0 : model.curve[mainLeaf(tree, x)];
   if (model.prior.length === 2) {
     const first = curveShare(model, curve, h[0]);
     return [first, 1 - first];
@@ -17,42 +22,20 @@ KINDS.distance = (tree, model, x) => {
   });
   const total = p.reduce((a, b) => a + b, 0);
   return p.map((value) => value / total);
-};
-
-/** The leaf of a case; a missing value that is shared goes to the heaviest child. */
-function mainLeaf(tree, x) {
-  let node = 0;
-  while (tree.children[node].length > 0) {
-    const value = x[tree.attribute[node]];
-    node = value === null ? tree.following[node] : follow(tree, node, value);
-  }
-  return node;
 }
 
 /** Distances to the boundary of each class in float32, negative inside it. */
 function algebraicDistances(tree, model, x) {
   const isBeside = model.grid !== null && isBesideGrid(model.grid, x);
   const best = isBeside
-    ? boxDistances(tree, model, x).map(Math.sqrt)
+    ? boxDistances(tree, model.grid, model.prior.length, x)
     : stepDistances(model, x).map((squared) => single(Math.sqrt(squared)));
   if (best.length === 2) return [single(best[0] - best[1])];
   const second = best.length > 1 ? [...best].sort((a, b) => a - b)[1] : Infinity;
   return best.map((d) => single(d > 0 ? d : -second));
 }
 
-/** Whether some number is no multiple of the step of its column. */
-function isBesideGrid(grid, x) {
-  return grid.attribute.some((at, k) => {
-    const [value, inverse] = [x[at], grid.inverse[k]];
-    if (value === null) return false;
-    const nearest = Math.round(inverse ? value * inverse : value / grid.step[k]);
-    return (inverse ? nearest / inverse : nearest * grid.step[k]) !== value;
-  });
-}
-
-const inSingle = (value) => single(Math.max(-3.4028234663852886e38, Math.min(3.4028234663852886e38, value)));
-
-/** Squared distances to the regions of each class, by a program in float32. */
+/** Squared distances to the regions of each class, computed step by step in float32. */
 function stepDistances(model, x) {
   const program = model.steps;
   const here = program.attribute.map((at, k) => scaledValue(program, k, x[at]));
@@ -77,7 +60,7 @@ function stepDistances(model, x) {
   return best.slice(0, -1);
 }
 
-/** A value centred and scaled; the code of a category. */
+/** Centre and scale a number; keep the code of a category. */
 function scaledValue(program, k, value) {
   if (value === null) return program.codes[k] || NaN;
   const known = program.rounded[k] ? inSingle(value) : value;
@@ -85,33 +68,11 @@ function scaledValue(program, k, value) {
   return Math.max(-program.reach[k], Math.min(program.reach[k], scaled));
 }
 
-/** What a bound that has moved in by a width adds to a squared distance. */
+/** What a bound that moved inward by a width adds to a squared distance. */
 function beyond(gap, width) {
   if (!(gap > 0)) return 0;
   const moved = Math.min(gap, width);
   return single(moved * single(2 * gap - moved));
-}
-
-/** Squared distances to the regions of each class, box by box. */
-function boxDistances(tree, model, x) {
-  const { sides, boxes, label } = model.grid;
-  const squares = sides.map((side) => sideSquare(tree, side, x[side.attribute]));
-  const best = model.prior.map(() => Infinity);
-  boxes.forEach((box, b) => {
-    best[label[b]] = Math.min(best[label[b]], box.reduce((sum, side) => sum + squares[side], 0));
-  });
-  return best;
-}
-
-/** The square of what it costs to pass a side of a box. */
-function sideSquare(tree, side, value) {
-  if (side.cost !== null) return side.cost[value === null ? side.cost.length - 1 : value] ** 2;
-  if (value === null) return 0;
-  const [lower, upper, risesTo, fallsTo, factor] = side.bounds;
-  const here = tree.float32 ? inSingle(value) : value;
-  const from = side.rounded ? inSingle(value) : value;
-  if (here > lower && here <= upper) return 0;
-  return Math.min((here > upper ? from - fallsTo : risesTo - from) * factor, 1e150) ** 2;
 }
 
 /** The share of a class at a distance: a cubic piece of a curve. */

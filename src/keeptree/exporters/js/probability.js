@@ -159,7 +159,7 @@ function pool(tree, model, x) {
   return model.softness === null ? p : coherent(p, decide(tree, x), model.softness);
 }
 
-/** Probabilities moved as little as need be until the tree's class is the largest. */
+/** Change probabilities as little as necessary to make the tree's class the most probable. */
 function coherent(p, label, softness) {
   const other = Math.max(0, ...p.filter((_, c) => c !== label));
   if (other === 0) return p;

@@ -20,6 +20,16 @@ export function follow(tree, node, value) {
   return compared(value, tree) <= tree.threshold[node] ? first : second;
 }
 
+/** The leaf of a case; a shared missing value follows the heaviest child. */
+export function mainLeaf(tree, x) {
+  let node = 0;
+  while (tree.children[node].length > 0) {
+    const value = x[tree.attribute[node]];
+    node = value === null ? tree.following[node] : follow(tree, node, value);
+  }
+  return node;
+}
+
 /** Share of a case in every node it passes: a Map from node to share, the root first. */
 export function route(tree, x) {
   const shares = new Map();

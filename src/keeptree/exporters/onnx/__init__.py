@@ -64,7 +64,7 @@ def run(files, subject, rows, *, inputs="columns", leaf=False, distance=False):
 
 
 def _feeds(session, subject, rows, inputs):
-    """Rows as the inputs of a session."""
+    """Return rows as the inputs of a session."""
     from keeptree.exporters.onnx.inputs import missing_marker
 
     names = [value.name for value in session.get_inputs()]

@@ -71,7 +71,7 @@ def second_smallest(values):
 
 
 def off_grid(cases, place, boundary):
-    """Which rows have a number that is no multiple of its column's step; None without steps."""
+    """Return which rows have a number that is not a multiple of its step; None without steps."""
     tree, step, off = boundary.tree_, boundary.grid_, None
     tested = np.unique(tree.feature[tree.kind == NUMERIC])
     for f in tested[step[tested] > 0].tolist() if step is not None else ():
@@ -97,7 +97,7 @@ class _Numeric(NamedTuple):
 
 
 def distinct_sides(boxes):
-    """Entries of the boxes that stand for distinct sides, and of each box the positions of its own.
+    """Return one entry for each distinct side, and the positions of the sides of each box.
 
     Numeric sides come first. Boxes with fewer sides than others have the position past the last.
     """
@@ -169,7 +169,7 @@ def _numeric_moves(cases, place, boundary, ends):
 
 
 def _category_moves(cases, place, boundary, boxes, sides):
-    """What the category of each row costs to become one of a side, missing ones nothing."""
+    """Return the cost of changing each row's category to one of the side; missing ones are free."""
     graph, metric = cases.graph, boundary.metric_
     cost = boxes.price(boundary.tree_, metric.factor_, metric.category_costs_.__getitem__).cost
     code = cases.raw.take([place[f] for f in boxes.feature[sides].tolist()])

@@ -34,7 +34,7 @@ def add_confdtree(cases, place, model):
     model : ConfDTreeClassifier
         Fitted.
     """
-    tree, program = model.tree_, model.walk_.program
+    tree, program = model.tree_.lifted, model.walk_.program
     plain, corrected = {}, {}
     for node in tree.preorder[::-1].tolist():
         if tree.kind[node] == LEAF:
@@ -55,7 +55,7 @@ def add_confdtree(cases, place, model):
 
 
 class _Test:
-    """One test of the tree: where rows go, and what its intervals make of a prediction."""
+    """One test of the tree: where rows go, and how its intervals correct a prediction."""
 
     def __init__(self, cases, place, tree, program, node):
         self._graph, self._tree, self._program, self._node = cases.graph, tree, program, node
@@ -72,14 +72,14 @@ class _Test:
         self._goes = [taken.equals(child) for child in self.children]
 
     def follow(self, predictions):
-        """Predictions of the children that rows with a value go to."""
+        """Return the predictions of the children that rows with a known value follow."""
         result = predictions[self.children[0]]
         for child, goes in zip(self.children[1:], self._goes[1:], strict=True):
             result = self._graph.where(goes, predictions[child], result)
         return result
 
     def without_value(self, predictions):
-        """Prediction where the value is missing."""
+        """Return the prediction for rows whose value is missing."""
         goes = int(self._tree.missing[self._node])
         if goes >= 0:
             return predictions[goes]
@@ -88,7 +88,7 @@ class _Test:
         return _total([predictions[child] * share for child, share in parts])
 
     def correct(self, p, predictions):
-        """A prediction after alternative routes or a fine, where the intervals ask for them."""
+        """Apply alternative routes or a fine to rows outside the intervals."""
         leads, leader = self._leader(p)
         checked, inside, within = self._judge(leader)
         alternative = within & ~leads
@@ -100,7 +100,7 @@ class _Test:
         return self._graph.where(outside & ~some & imposed, fined, p)
 
     def _leader(self, p):
-        """Which class has the largest probability, the first declared of ties: a mask, a place."""
+        """Return the most probable class, the first declared of ties, as a mask and a position."""
         graph, order = self._graph, self._program.declared
         tied = ~(p.take(order) < p.max() - TIE)
         rank = graph.where(tied, graph.constant(np.arange(len(order))), len(order))
@@ -109,7 +109,7 @@ class _Test:
         return graph.constant(np.arange(len(order))).equals(leader), leader
 
     def _judge(self, leader):
-        """Whether the leading class has an interval, holds the value, and which others do."""
+        """Return whether the leader has an interval, if it holds the value, and which others do."""
         graph, rules = self._graph, self._program.rules[self._node]
         low, high = (graph.constant(rules[:, k].copy()).take(leader, 0) for k in (LOW, HIGH))
         checked = ~low.is_nan()
@@ -130,7 +130,7 @@ class _Test:
         )
 
     def _reroute(self, alternative, predictions):
-        """The children by the alternative classes, and whether there is another to follow."""
+        """Average the children by the alternative classes; return also if there are several."""
         weight = self._program.rules[self.children][:, :, ROUTE_WEIGHT]
         weight = alternative.cast(np.float64) @ weight.T
         parts, others = [], []
@@ -144,7 +144,7 @@ class _Test:
         return _total(parts) / total, several
 
     def _fine(self, p, leads, leader):
-        """The prediction after a fine of its largest class, and whether there is one to impose."""
+        """Return the prediction after fining its largest class, and whether a fine is due."""
         graph, program, zero = self._graph, self._program, self._graph.constant(0.0)
         present = program.rules[self._node, :, PRESENT] > 0
         receives = graph.constant(np.where(present, program.fines[RECEIVES], 0.0)[None])

@@ -1,4 +1,4 @@
-"""Probabilities in the graph, by the kinds of ``plain_dict``."""
+"""Probabilities in the graph, one function for each kind of ``plain_dict``."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def add_probability(cases, routes, model, decide):
 
 
 def softmax(logits):
-    """Probabilities of logits."""
+    """Return the softmax of logits."""
     terms = (logits - logits.max()).exp()
     return terms / terms.sum()
 
@@ -75,7 +75,7 @@ def _pool(cases, routes, model, decide):
 
 
 def _lift(p, label, n_classes, softness):
-    """Probabilities moved as little as need be until the tree's class is the largest."""
+    """Change probabilities as little as necessary to make the tree's class the most probable."""
     graph = p.graph
     own = graph.constant(np.arange(n_classes)).equals(label.upright())
     other = graph.where(own, graph.constant(0.0), p).max()
@@ -95,7 +95,7 @@ def _logistic(z):
 
 
 def _of_second(p):
-    """Probabilities of two classes from those of the second."""
+    """Return the probabilities of two classes from that of the second."""
     return p.graph.concat([1.0 - p, p])
 
 

@@ -38,17 +38,17 @@ class Graph:
         self._inputs, self._outputs = [], []
 
     def input(self, name, dtype, width):
-        """An input of any number of rows."""
+        """Add an input with any number of rows."""
         self._inputs.append(_tensor(name, dtype, (None, width)))
         return Value(self, name, dtype)
 
     def output(self, name, value, *width):
-        """Make a value of one row, or one of ``width`` columns, per case an output."""
+        """Make a value an output: a vector, or a matrix of ``width`` columns."""
         self._outputs.append(_tensor(name, value.dtype, (None, *width)))
         self._add("Identity", [value], [Value(self, name, value.dtype)])
 
     def constant(self, values, dtype=None):
-        """A constant; equal ones are stored once."""
+        """Add a constant; equal ones are stored once."""
         values = np.asarray(values, dtype=dtype)
         content = tuple(values.ravel()) if values.dtype == object else values.tobytes()
         key = values.dtype, values.shape, content
@@ -57,30 +57,30 @@ class Graph:
         return Value(self, self._constants[key].name, values.dtype)
 
     def op(self, kind, *inputs, dtype=None, domain="", **attributes):
-        """The value that an operator gives; of the type of its first input, unless told."""
+        """Apply an operator; by default the result has the type of the first input."""
         values = [self._value(value, inputs[0]) for value in inputs]
         out = Value(self, next(self._names), dtype or values[0].dtype)
         self._add(kind, values, [out], domain=domain, **attributes)
         return out
 
     def smallest(self, value, number):
-        """The smallest values of each row, sorted: (rows, number)."""
+        """Return the smallest values of each row, sorted: (rows, number)."""
         out, place = (Value(self, next(self._names), t) for t in (value.dtype, np.int64))
         self._add("TopK", [value, self.constant([number])], [out, place], largest=0)
         return out
 
     def where(self, condition, chosen, other):
-        """Values where a condition holds, others elsewhere."""
+        """Choose values where a condition holds, and others elsewhere."""
         known = chosen if isinstance(chosen, Value) else other
         chosen, other = self._value(chosen, known), self._value(other, known)
         return self.op("Where", condition, chosen, other, dtype=chosen.dtype)
 
     def concat(self, values, axis=1):
-        """Values beside each other (or with ``axis=0`` one after the other)."""
+        """Concatenate values as columns, or as rows with ``axis=0``."""
         return values[0] if len(values) == 1 else self.op("Concat", *values, axis=axis)
 
     def fill(self, rows, value, dtype, *width):
-        """The same value for each of the ``rows`` (a value that holds their number)."""
+        """Repeat a value for each row; ``rows`` holds their number."""
         shape = rows
         if width:
             shape = self.concat([rows, self.constant(width, np.int64)], axis=0)
@@ -102,7 +102,7 @@ class Graph:
         return out
 
     def branch(self, condition, chosen, other):
-        """The values of ``chosen()`` if a condition holds for the whole batch, of ``other()`` else.
+        """Return the values of ``chosen()`` if a condition holds for the batch, or ``other()``.
 
         Both return as many values.
         """
@@ -126,7 +126,7 @@ class Graph:
         self._scopes[-1].append(helper.make_node(kind, *names, **attributes))
 
     def _scope(self, build, inputs, passed, kinds=None):
-        """The graph of what ``build`` adds: its outputs are those ``passed`` on and what it gives.
+        """Return the subgraph that ``build`` adds; its outputs are ``passed`` and its results.
 
         It reads whatever has been computed around it.
         """
@@ -222,7 +222,7 @@ class Value:
         return self._op("Sqrt")
 
     def floor(self):
-        """The largest whole number that is not above."""
+        """Round down."""
         return self._op("Floor")
 
     def cast(self, dtype):
@@ -245,12 +245,12 @@ class Value:
         return self._op("Max", limit)
 
     def take(self, places, axis=1):
-        """The columns (``axis=0``: entries) at places."""
+        """Select columns, or entries with ``axis=0``."""
         places = places if isinstance(places, Value) else self.graph.constant(places, np.int64)
         return self.graph.op("Gather", self, places, axis=axis)
 
     def pick(self, places):
-        """Of each row the columns that a matrix of places names."""
+        """Select columns row by row, by a matrix of places."""
         return self.graph.op("GatherElements", self, places, axis=1)
 
     def column(self, place):
@@ -278,7 +278,7 @@ class Value:
         return self._op("ReduceMin", axes=[1], keepdims=1)
 
     def running_total(self, axis):
-        """Sums up to each entry, added one after the other."""
+        """Return cumulative sums, added in order."""
         return self.graph.op("CumSum", self, self.graph.constant(axis, np.int64))
 
     def rows(self):
@@ -295,5 +295,5 @@ def _tensor(name, dtype, shape):
 
 
 def _any(value):
-    """What a subgraph takes or gives: its shape is not told."""
+    """Declare an input or output of a subgraph, without its shape."""
     return helper.make_tensor_value_info(value.name, _TYPES[value.dtype], None)

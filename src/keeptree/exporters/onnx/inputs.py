@@ -1,4 +1,4 @@
-"""The inputs of the graph, and the matrix that the tree compares: codes of categories, NaN."""
+"""The inputs of the graph, and the matrix of numbers and category codes that the tree reads."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class Cases:
     rows : Value
         Their number.
     raw : Value
-        The columns that the tree tests, in the order of ``plain_dict``: float64, the codes of
-        categories, NaN where a value is missing.
+        The columns that the tree tests, then its weighted sums, in the order of ``plain_dict``:
+        float64, the codes of categories, NaN where a value is missing.
     compared : Value
         The same as the tree compares them: rounded to float32 if it does that.
     refused : Value or None
@@ -39,7 +39,7 @@ class Cases:
     refused: Value | None
 
 
-def read_cases(graph, subject, used, inputs):
+def read_cases(graph, subject, data, inputs):
     """Add the inputs to a graph.
 
     Parameters
@@ -48,8 +48,8 @@ def read_cases(graph, subject, used, inputs):
         Empty.
     subject : Subject
         What is exported.
-    used : list of dict
-        The columns of ``plain_dict``.
+    data : dict
+        From ``plain_dict``.
     inputs : {"columns", "used", "matrix"}
         One input for every column of the tree, only for those that it tests, or one matrix.
 
@@ -57,7 +57,8 @@ def read_cases(graph, subject, used, inputs):
     -------
     cases : Cases
     """
-    tree, wanted = subject.tree, [column["column"] for column in used] or [0]
+    tree, used = subject.tree, data["columns"]
+    wanted = [column["column"] for column in used] or [0]
     if inputs == "matrix":
         given = graph.input(MATRIX, np.float64, tree.n_features)
         raw, rows = given.take(wanted), given.rows()
@@ -66,8 +67,10 @@ def read_cases(graph, subject, used, inputs):
         given = {f: _input(graph, tree, f, name) for f, name in names.items()}
         rows = given[wanted[0]].rows()
         raw = graph.concat([_numbers(graph, tree, f, given[f]) for f in wanted])
+    single = tree.compare_dtype == "float32"
+    raw = graph.concat([raw, *(_sum(raw, part["terms"], single) for part in data["sums"])])
     compared = raw
-    if tree.compare_dtype == "float32":
+    if single:
         compared = raw.rounded()
     refusing = [at for at, f in enumerate(wanted) if tree.unknown[f] == REFUSED]
     refusing = [at for at in refusing if tree.categories[wanted[at]] is not None]
@@ -78,7 +81,7 @@ def read_cases(graph, subject, used, inputs):
 
 
 def input_names(subject, used, inputs):
-    """Column -> name of its input; a ValueError if ONNX cannot name it."""
+    """Return the input name of each column; raise a ValueError if ONNX forbids it."""
     tree = subject.tree
     columns = range(tree.n_features)
     if inputs == "used":
@@ -110,7 +113,7 @@ def missing_marker(labels):
 
 
 def category_texts(name, labels):
-    """The categories as text; a ValueError if two have the same."""
+    """Return the categories as text; raise a ValueError if two have the same text."""
     texts = [str(label) for label in labels]
     text, times = Counter(texts).most_common(1)[0]
     if times > 1:
@@ -121,12 +124,22 @@ def category_texts(name, labels):
     return texts
 
 
+def _sum(raw, terms, single):
+    """Add a weighted sum in Python's order, which MatMul would not keep; ``single``: in float32."""
+    total = None
+    for at, weight in terms:
+        value = raw.take([at])
+        product = (value.cast(np.float32) if single else value) * weight
+        total = product if total is None else total + product
+    return total.cast(np.float64)
+
+
 def _input(graph, tree, f, name):
     return graph.input(name, np.float64 if tree.categories[f] is None else object, 1)
 
 
 def _numbers(graph, tree, f, given):
-    """A column as numbers: the code of a category, NaN if missing, -1 if it is refused."""
+    """Return a column as numbers: category codes, NaN if missing, -1 if refused."""
     labels = tree.categories[f]
     if labels is None:
         return given

@@ -1,4 +1,4 @@
-"""The graph of a model from its inputs to its outputs, and what the file says about it."""
+"""The graph of a model from its inputs to its outputs, and the metadata of the file."""
 
 import json
 
@@ -16,11 +16,17 @@ from keeptree.exporters.onnx.graph import Graph
 from keeptree.exporters.onnx.inputs import INPUTS, MATRIX, input_names, missing_marker, read_cases
 from keeptree.exporters.onnx.rank import add_scores
 from keeptree.exporters.onnx.routing import Routes, largest
-from keeptree.exporters.plain import check_exportable, plain_decision, plain_dict
+from keeptree.exporters.plain import (
+    check_exportable,
+    column_places,
+    plain_decision,
+    plain_dict,
+)
 from keeptree.importers.onnx import TREE_KEY
 from keeptree.probability.confdtree import ConfDTreeClassifier
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
 from keeptree.probability.geometric_rank import GeometricRankClassifier
+from keeptree.tree import refuse_oblique
 
 OUTPUTS = ("label", "probabilities", "scores", "leaf", "distance")
 
@@ -38,14 +44,14 @@ def build_model(subject, inputs, leaf, distance):
     names = {None: MATRIX} if inputs == "matrix" else input_names(subject, data["columns"], inputs)
     outputs = output_names(names.values())
     graph = Graph(taken=(*names.values(), *outputs.values()))
-    cases = read_cases(graph, subject, data["columns"], inputs)
+    cases = read_cases(graph, subject, data, inputs)
     routes = Routes(cases, data["tree"], subject.tree.max_depth)
     decision = _Decision(routes, data["tree"])
-    place = {column["column"]: at for at, column in enumerate(data["columns"])}
+    place = column_places(subject.tree)
     if type(subject.model) is GeometricRankClassifier:
         p = add_scores(cases, place, routes, subject.model, decision.code())
     elif _has_curves(subject.model):
-        p = add_distance_kernel(cases, place, routes, subject.model)
+        p = add_distance_kernel(cases, place, routes, subject.model, decision.code)
     elif type(subject.model) is ConfDTreeClassifier:
         p = add_confdtree(cases, place, subject.model)
     else:
@@ -61,6 +67,9 @@ def build_model(subject, inputs, leaf, distance):
     if leaf:
         graph.output(outputs["leaf"], routes.leaf)
     if distance:
+        refuse_oblique(
+            subject.tree, "the ONNX export measures no distance to", "leave out the distance"
+        )
         boundary = boundary_of(subject.tree if subject.model is None else subject.model)
         to_class = class_distances(cases, place, boundary)
         far = boundary_distance(to_class, routes.n_classes)
@@ -76,7 +85,7 @@ def build_model(subject, inputs, leaf, distance):
 
 
 def _read(subject):
-    """The plain model; of those that are read here themselves, the plain tree."""
+    """Return the plain model; for models that this package reads itself, the plain tree."""
     check_exportable(subject.model)
     if _has_curves(subject.model):
         check_distance_kernel(subject.model)
@@ -86,7 +95,7 @@ def _read(subject):
 
 
 def _has_curves(model):
-    """Whether a model is a distance kernel, and no subclass, whose tree has a boundary."""
+    """Return whether a model is a distance kernel (not a subclass) and its tree has a boundary."""
     return type(model) is DistanceKernelClassifier and model.curves_ is not None
 
 
@@ -101,7 +110,7 @@ def _decide(p, n_classes, costs):
 
 
 def output_names(taken):
-    """Name of each output: with underscores if a column has it."""
+    """Return the name of each output, with underscores appended if a column has the same name."""
     taken, names = set(taken), {}
     for output in OUTPUTS:
         name = output
@@ -143,7 +152,7 @@ def _labels(graph, classes, code, lost):
 
 
 def _metadata(subject):
-    """What the file says about itself: text by key."""
+    """Return the metadata of the file: text by key."""
     tree = subject.tree
     columns = []
     for name, labels in zip(subject.names, tree.categories, strict=True):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from keeptree.exporters.onnx.boxes import class_distances, signed
-from keeptree.exporters.plain import leaf_values
+from keeptree.exporters.plain_leaves import leaf_values
 from keeptree.probability.geometric_rank import LEAST, MOST
 
 
@@ -34,7 +34,7 @@ def add_scores(cases, place, routes, model, code):
 
 
 def _geometric_scores(cases, place, model, n_classes, code):
-    """Distances to the boundary of each class, positive inside it."""
+    """Return the distance to the boundary of each class, positive inside the class."""
     graph = cases.graph
     h = signed(class_distances(cases, place, model.boundary_), n_classes)
     score = graph.concat([-h, h]) if n_classes == 2 else -h

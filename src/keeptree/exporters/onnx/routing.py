@@ -85,7 +85,7 @@ class Routes:
         return graph.where(shared & ~self.lost, mixed, label)
 
     def _walk(self, depth):
-        """The node where each row ends; one past the last for rows that are refused."""
+        """Return the last node of each row; one past the last for refused rows."""
         graph, cases, steps = self._cases.graph, self._cases, _steps(self._tree)
         node = graph.fill(cases.rows, 0, np.int64)
         if cases.refused is not None:

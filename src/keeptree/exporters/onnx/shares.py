@@ -1,10 +1,10 @@
-"""How a row is divided among the children of tests, and what of it reaches the leaves."""
+"""How tests divide a row among their children, and how much of it reaches each leaf."""
 
 import numpy as np
 
 
 class Tests:
-    """Tests as columns of a matrix: all are asked at once.
+    """Tests as columns of a matrix, evaluated at once.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Tests:
         self._leaf_place = place[self.leaves]
 
     def shares(self, steep=None):
-        """Share that each node gets of a whole row at the test above: (rows, nodes), the root 1.
+        """Return the share that each node gets from its parent: (rows, nodes), 1 for the root.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Tests:
         return graph.concat(parts)
 
     def reach(self, shares):
-        """Share of each row that reaches each leaf: (rows, leaves), products down the paths."""
+        """Multiply the shares along each path: (rows, leaves)."""
         # Doubling: the product of the last 1, 2, 4, ... shares above each node.
         above = self._parent
         while above.any():

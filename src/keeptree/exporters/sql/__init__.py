@@ -50,7 +50,8 @@ def write(
     keep : sequence of str, optional
         Columns of the table to return beside the predictions; default all of them.
     prefix : str, default=""
-        Prefix of the output columns ``prediction``, ``leaf`` and ``probability_...``.
+        Prefix of the output columns ``prediction``, ``leaf`` and ``probability_...`` (of a ranking
+        ``score_...``).
     landmarks : str, default="landmarks"
         Name of the table of landmarks that a model with a kernel expert needs, which is a second
         file.
@@ -95,7 +96,7 @@ def run(files, subject, rows, *, dialect="duckdb", form=None, view=None, **optio
 
 
 def _tables(spell, model, names, origin):
-    """The files of the tables that the query reads beside the rows."""
+    """Return the files of the additional tables that the query reads."""
     files = {}
     for part in (model, *model.get("experts", ())):
         if part["kind"] == "kernel":
@@ -106,11 +107,12 @@ def _tables(spell, model, names, origin):
 
 
 def _compute(data, depth, spell, tables, prefix):
-    """The steps of the query, and the text of each answer by name."""
+    """Return the steps of the query, and the expression of each output by name."""
     steps = Steps(spell, _own_prefix(data))
     plain = data["model"]["kind"] == "leaves" and not _shares(data["tree"])
     inputs = Inputs(data, steps)
-    tree = TreeTexts(data, inputs, raw=plain and depth <= DEPTH)
+    # A step that reads weighted sums cannot read the columns of the table as well.
+    tree = TreeTexts(data, inputs, raw=plain and depth <= DEPTH and not data["sums"])
     leaf = steps.add("leaf", tree.leaf())
     formulas = Formulas(data, tree, leaf, tables)
     p = formulas.probabilities()
@@ -122,7 +124,7 @@ def _compute(data, depth, spell, tables, prefix):
         label = steps.add("label", formulas.label(p))
         cases = " ".join(f"WHEN {c} THEN {text}" for c, text in enumerate(labels))
         prediction = f"CASE {label} {cases} END"
-    names = ["prediction", *_probability_names(data, spell, prefix)]
+    names = ["prediction", *_answer_names(data, spell, prefix)]
     texts = [prediction, *p]
     if not plain:  # the formulas have an answer even where the tree has none
         texts = [f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {text} END" for text in texts]
@@ -138,7 +140,7 @@ def _shares(tree):
 
 
 def _own_prefix(data):
-    """Return a prefix for the steps that no column of the table has."""
+    """Return a prefix for the steps that no column name starts with."""
     names = tuple(column["name"].lower() for column in data["columns"])
     prefix = "kt_"
     while any(name.startswith(prefix) for name in names):
@@ -146,22 +148,22 @@ def _own_prefix(data):
     return prefix
 
 
-def _probability_names(data, spell, prefix):
-    """``probability_...`` of each class, as far as the dialect allows such a name."""
-    names = []
+def _answer_names(data, spell, prefix):
+    """``probability_...`` or ``score_...`` of each class, if the dialect allows such a name."""
+    names, answer = [], "score" if data["model"]["kind"] == "rank" else "probability"
     for c, label in enumerate(data["classes"]):
-        name = f"probability_{label}"
+        name = f"{answer}_{label}"
         try:
             spell.name(prefix + name)
         except ValueError:
-            name = f"probability_of_class_{c}"
+            name = f"{answer}_of_class_{c}"
         taken = {spell.fold_case(other) for other in names}
         names.append(f"{name}_{c}" if spell.fold_case(name) in taken else name)
     return names
 
 
 def _check_beside(outputs, columns, spell):
-    """Raise a ValueError if an answer has the name of a column that stands beside it."""
+    """Raise a ValueError if an output has the name of a column that is kept."""
     names = {spell.fold_case(name): name for name in columns}
     for output in outputs:
         if spell.fold_case(output) in names:
@@ -172,7 +174,7 @@ def _check_beside(outputs, columns, spell):
 
 
 def _check_distinct(data, spell):
-    """Raise a ValueError if two columns have names that are one in the dialect."""
+    """Raise a ValueError if the dialect cannot distinguish two column names."""
     seen = {}
     for column in data["columns"]:
         name = column["name"]

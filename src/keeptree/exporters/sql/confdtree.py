@@ -54,7 +54,7 @@ class ConfDTree:
         return order
 
     def _below(self, node, p):
-        """Columns of the probabilities below a node; ``p`` has those of the nodes below it."""
+        """Return the columns of probabilities of a node; ``p`` holds those of the nodes below."""
         if not self.tree["children"][node]:
             return self._leaf(node)
         at, rule = self.tree["attribute"][node], self.model["checks"].get(str(node))
@@ -114,7 +114,7 @@ class ConfDTree:
         ]
 
     def _correct(self, node, rule, taken, p):
-        """Columns after the check of a test: as they were, after a fine, or of several routes."""
+        """Return the columns after a check: unchanged, fined, or averaged over several routes."""
         named, classes, zero = self.steps.named, range(self.n_classes), self.spell.value(0.0)
         children = self.tree["children"][node]
         most = named("m", self.spell.greatest(taken))
@@ -155,7 +155,7 @@ class ConfDTree:
         return self.tree["declared"]
 
     def _sum_of_others(self, leader, other, weight=None):
-        """Sum of the weights of the classes beside the leader whose other interval holds."""
+        """Sum the weights of the classes other than the leader whose interval holds the value."""
         terms = []
         for c, inside in enumerate(other):
             value = 1.0 if weight is None else weight[c]
@@ -165,7 +165,7 @@ class ConfDTree:
         return " + ".join(terms) or self.spell.value(0.0)
 
     def _fine(self, rule, leader, c):
-        """What a class gains or loses of the largest probability, by the class that has it."""
+        """Return the gain or loss of a class from a fine, depending on the class that is fined."""
         texts = []
         for of, fine in enumerate(self.model["fine"]):
             receives = [

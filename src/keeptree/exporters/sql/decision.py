@@ -54,7 +54,7 @@ class TreeTexts:
         return self.branches(node, lambda child: self._nested(child, depth - 1), "NULL")
 
     def branches(self, node, result, otherwise):
-        """CASE with the result of each child; ``otherwise`` where the tree refuses a row."""
+        """Return a CASE with the result of each child; ``otherwise`` for rows that are refused."""
         goes = self.tree["following"][node]
         children = [child for child in self.tree["children"][node] if child != goes]
         conditions = self._conditions(node)
@@ -63,7 +63,7 @@ class TreeTexts:
         return _case(None, cases, last)
 
     def _conditions(self, node):
-        """What leads to each child; no condition holds where the value is missing."""
+        """Return the condition of each child; none holds if the value is missing."""
         at = self.tree["attribute"][node]
         x, children = self.value(at), self.tree["children"][node]
         if str(node) in self.tree["table"]:
@@ -94,7 +94,7 @@ class TreeTexts:
         return largest_at_most(threshold) if self.tree["float32"] else threshold
 
     def is_shared(self):
-        """Whether a value is missing for which some test shares the row; None if no test does."""
+        """Return the condition that a shared value is missing; None if no test shares values."""
         shared = dict.fromkeys(
             at
             for at, missing in zip(self.tree["attribute"], self.tree["missing"], strict=True)

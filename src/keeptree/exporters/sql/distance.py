@@ -1,4 +1,4 @@
-"""The distance kernel: distances to the decision boundary in float32, and curves looked up."""
+"""Distance kernels and rankings: distances to the decision boundary, and curves in a table."""
 
 from keeptree._compiled.program import LARGEST_SINGLE, LEFT_REGION, NOMINAL, RIGHT_REGION
 from keeptree.exporters.sql.decision import largest_at_most
@@ -8,6 +8,7 @@ from keeptree.text import plural
 _MOST_STEPS = 1000
 _LARGEST = 1.7e308  # bounds from here on are infinite
 _FAR = 1e150  # a larger move counts as this
+_LEAST = 2.0**-1022  # the score of a row on the boundary
 _TINY = 1e-22  # Postgres refuses a product that is too small for a float32
 
 
@@ -42,6 +43,52 @@ def distance(formulas, model, curves):
     return [f"{value} / {total}" for value in p]
 
 
+def rank(formulas, model):
+    """Return the texts of the scores of a geometric ranking.
+
+    Parameters
+    ----------
+    formulas : Formulas
+        The columns, and the leaf of the row.
+    model : dict
+        The kind ``rank`` of :func:`keeptree.exporters.plain.plain_dict`.
+    """
+    _check_size(len(model["boxes"]))
+    spell, named, n_classes = formulas.spell, formulas.steps.named, formulas.n_classes
+    squares = _box_distances(formulas.inputs, model)
+    to_class = dict.fromkeys(range(n_classes), spell.value(_FAR))  # of a class without a region
+    to_class |= {c: named("e", f"SQRT({square})") for c, square in squares.items()}
+    h = _signed(formulas.inputs, to_class, n_classes)
+    least = spell.exact(_LEAST)
+    label = named("l", formulas.tree_label())
+    scores = []
+    for c in range(n_classes):
+        if c == 1 and n_classes == 2:
+            text = f"-{scores[0]}"
+        else:
+            text = named("y", spell.clipped(f"(-{h[c]})", -_FAR, _FAR))
+        # On the boundary, or with a missing value, the decision of the tree gives the sign.
+        inside = f"CASE WHEN {text} < {least} THEN {least} ELSE {text} END"
+        outside = f"CASE WHEN {text} > -{least} THEN -{least} ELSE {text} END"
+        text = f"CASE WHEN {label} = {c} THEN {inside} ELSE {outside} END"
+        scores.append(named("y", text))
+    if model["whole"]:
+        nearest = named("y", spell.least([f"ABS({score})" for score in scores]))
+        scores = [f"CASE WHEN {s} > 0 THEN {nearest} ELSE -{nearest} END" for s in scores]
+        scores = [named("y", text) for text in scores]
+    return scores if model["values"] is None else _local_scores(formulas, model, scores)
+
+
+def _local_scores(formulas, model, scores):
+    """Scores that keep the order of the leaves."""
+    p = formulas.average_leaves(model["values"], "p")
+    gaps = formulas.average_leaves(model["half_gap"], "g", normalise=False)
+    return [
+        f"{own} - 0.5e0 + {gap} * ({score} / (1 + ABS({score})))"
+        for own, gap, score in zip(p, gaps, scores, strict=True)
+    ]
+
+
 def _check(spell, model):
     """Raise a ValueError if the dialect or the size of the model rules the query out."""
     instead = "export a MarginTreeClassifier of the same tree, or export this model to"
@@ -50,11 +97,16 @@ def _check(spell, model):
             f"{spell.dialect.title} has no 32-bit numbers, in which a DistanceKernelClassifier "
             f"measures distances; {instead} another dialect (duckdb, postgres, spark, tsql)."
         )
-    size = len(model["steps"]["step"])
+    _check_size(len(model["steps"]["step"]))
+
+
+def _check_size(size):
+    """Raise a ValueError if measuring takes too many steps for a query."""
     if size > _MOST_STEPS:
         raise ValueError(
             f"Measuring the distance to the boundary of this tree takes {plural(size, 'step')}, "
-            f"and a query may have {_MOST_STEPS:,}; {instead} ONNX, Python, JavaScript or C."
+            f"and a query may have {_MOST_STEPS:,}; export a MarginTreeClassifier of the same "
+            "tree, or export this model to ONNX, Python, JavaScript or C."
         )
 
 
@@ -145,7 +197,7 @@ def _scaled(inputs, program, k):
 
 
 def _beyond(spell, gap, sign, width):
-    """What a bound that has moved in by ``width`` adds to a squared distance."""
+    """Return what a bound that moved inward by ``width`` adds to a squared distance."""
     zero, tiny = _single(spell, 0.0), _TINY if spell.key == "postgres" else 0.0
     tiny = _single(spell, tiny if sign == ">" else 0.0 - tiny)
     added = f"{gap} * {gap}"
@@ -165,7 +217,7 @@ def _single(spell, value):
 
 
 def _is_off_grid(inputs, grid):
-    """Whether some number is no multiple of the step of its column."""
+    """Return whether any number is not a multiple of its column's step."""
     spell, conditions = inputs.spell, []
     for at, step, inverse in zip(grid["attribute"], grid["step"], grid["inverse"], strict=True):
         x = _bounded(inputs, at)
@@ -176,8 +228,14 @@ def _is_off_grid(inputs, grid):
 
 
 def _bounded(inputs, at):
-    """A number moved to where no product with it overflows."""
+    """Limit a number so that no product with it overflows."""
     return inputs.steps.add(f"far{at}", inputs.spell.clipped(inputs.known(at), -_FAR, _FAR))
+
+
+def _within(inputs, at, factor):
+    """Limit a number so that its scaled distance does not overflow."""
+    bound = min(1e10 * _FAR / factor, 1e307)
+    return inputs.steps.add(f"move{at}", inputs.spell.clipped(inputs.known(at), -bound, bound))
 
 
 def _box_distances(inputs, grid):
@@ -192,7 +250,7 @@ def _box_distances(inputs, grid):
 
 
 def _side_square(inputs, side):
-    """The square of what it costs to pass a side of a box."""
+    """Return the squared cost of moving a value inside a side of a box."""
     spell, named, at = inputs.spell, inputs.steps.named, side["attribute"]
     if side["cost"] is not None:
         *texts, missing = (spell.value(cost * cost) for cost in side["cost"])
@@ -200,7 +258,9 @@ def _side_square(inputs, side):
     lower, upper, rises_to, falls_to, factor = side["bounds"]
     x = inputs.known(at)
     is_rounded = side["rounded"]
-    measured = spell.cast(inputs.single(at), "double") if is_rounded else _bounded(inputs, at)
+    measured = (
+        spell.cast(inputs.single(at), "double") if is_rounded else _within(inputs, at, factor)
+    )
     compared = largest_at_most if inputs.compares_single else float
     far, zero, times = spell.value(_FAR), spell.value(0.0), spell.number(factor)
     falls = f"({measured} - {spell.exact(falls_to)}) * {times}"
@@ -259,7 +319,7 @@ def _axis(formulas, model, offset):
 
 
 def _log1p(formulas, x):
-    """The logarithm of 1 + x, to the last bits also where x is small (Kahan)."""
+    """Return log(1 + x), accurate for small x (Kahan)."""
     u = formulas.steps.named("u", f"1 + {x}")
     log = formulas.spell.log(u)
     return formulas.steps.named("u", f"CASE WHEN {u} = 1 THEN {x} ELSE {log} * {x} / ({u} - 1) END")

@@ -2,7 +2,7 @@
 
 from keeptree.exporters.sql.confdtree import ConfDTree
 from keeptree.exporters.sql.decision import DEPTH, largest_at_most
-from keeptree.exporters.sql.distance import distance
+from keeptree.exporters.sql.distance import distance, rank
 from keeptree.exporters.sql.kernel import kernel
 from keeptree.tree import ERROR, SHARE
 
@@ -63,7 +63,10 @@ class Formulas:
         return getattr(self, f"_{model['kind']}")(model, name)
 
     def _leaves(self, model, name):
-        values = model["values"]
+        return self.average_leaves(model["values"], name)
+
+    def average_leaves(self, values, name, normalise=True):
+        """Values of the leaf, averaged by share where a missing value is shared."""
         shared = self.tree.is_shared()
         alone = [
             self.by_leaf([None if row is None else self.spell.value(row[c]) for row in values])
@@ -71,16 +74,18 @@ class Formulas:
         ]
         if shared is None:
             return alone
-        mixed = self._mixed(values, f"{name}m")
+        mixed = self._mixed(values, f"{name}m", normalise)
         pairs = zip(mixed, alone, strict=True)
         return [f"CASE WHEN {shared} THEN {mix} ELSE {own} END" for mix, own in pairs]
 
-    def _mixed(self, values, name):
-        """Values of the leaves averaged by share, divided by their sum."""
+    def _mixed(self, values, name, normalise=True):
+        """Values of the leaves averaged by share, divided by their sum if ``normalise``."""
         tests, place = _shared_tests(self.data["tree"])
         values = [values[node] for node in place]
         steep = [0.0] * len(place)
         p = self._average(tests, steep, values, name)
+        if not normalise:
+            return p
         total = self.steps.add(f"{name}t", self._sum(p))
         return [self.steps.add(f"{name}d{c}", f"{x} / {total}") for c, x in enumerate(p)]
 
@@ -128,6 +133,16 @@ class Formulas:
     def _distance(self, model, name):
         return distance(self, model, self.tables["curves"])
 
+    def _separator(self, model, name):
+        raise ValueError(
+            "SQL cannot break the ties between separators as Python does, by the bits of a "
+            'distance; export a DistanceKernelClassifier with scope="global" or "leaf", or export '
+            "this model to ONNX, Python, JavaScript or C."
+        )
+
+    def _rank(self, model, name):
+        return rank(self, model)
+
     def _confdtree(self, model, name):
         return ConfDTree(self, model).probabilities()
 
@@ -153,7 +168,7 @@ class Formulas:
         return self._coherent(p, model["softness"], name)
 
     def _coherent(self, p, softness, name):
-        """Probabilities moved as little as need be until the tree's class is the largest."""
+        """Change probabilities as little as necessary to put the tree's class first."""
         number, add = self.spell.number, self.steps.add
         label = add("tree_label", self.tree_label())
         classes = range(self.n_classes)
@@ -182,7 +197,7 @@ class Formulas:
         return f"CASE {label} {cases} END"
 
     def _expected_gains(self, p):
-        """What each decision costs on average, with a minus sign."""
+        """Return minus the expected cost of each decision."""
         p = [self.steps.add(f"pc{c}", text) for c, text in enumerate(p)]
         sums = [
             " + ".join(f"{x} * {self.spell.number(c)}" for x, c in zip(p, costs, strict=True))
@@ -197,7 +212,7 @@ class Formulas:
         return "CASE " + " ".join(f"WHEN {x} = {most} THEN {c}" for c, x in enumerate(p)) + " END"
 
     def _largest_share(self, shares):
-        """Position of the largest share, a later class being 1e-6 larger: a step for each class."""
+        """Return the position of the largest share; a later class must be larger by 1e-6."""
         order = self.data["tree"]["declared"]
         close = self.spell.number(_CLOSE)
         best, chosen = self.spell.value(0.0), str(order[0])
@@ -208,7 +223,7 @@ class Formulas:
         return chosen
 
     def _average(self, tests, steep, values, name):
-        """Average of the values of the leaves by the share of a row in each: a text per column."""
+        """Average the values of the leaves by the share of a row: one expression per column."""
         root, width = len(tests["children"]) - 1, len(next(row for row in values if row))
         found = {}
 
@@ -264,7 +279,7 @@ class Formulas:
         return f"1 / (1 + EXP(({inside} - {self.spell.exact(threshold)}) * {number}))"
 
     def _sum(self, terms):
-        """A sum in groups, so that no expression is nested deeply."""
+        """Write a sum in groups, so that no expression is nested deeply."""
         terms = list(terms)
         while len(terms) > _TERMS:
             terms = [f"({' + '.join(terms[k : k + _TERMS])})" for k in range(0, len(terms), _TERMS)]
@@ -272,7 +287,7 @@ class Formulas:
 
 
 def _shared_tests(tree):
-    """The tests of the tree as those of a soft one, and the node at each place.
+    """Return the tests of the tree in the form of soft tests, and the node at each position.
 
     Where a missing value is shared, the children have their shares of it; else one has all of it.
     """

@@ -6,6 +6,7 @@ from keeptree.exporters.sql.spelling import label_kind
 _LARGEST_SINGLE = 3.4028234663852886e38
 _HALF_LEAST_SINGLE = 2.0**-150  # what is not above it rounds to 0
 _FAR = 4e18  # a difference times a slope beyond which every coordinate is constant
+_LARGEST = 1e308
 
 
 class Inputs:
@@ -13,6 +14,7 @@ class Inputs:
 
     ``raw`` is the column as it stands, for trees that compare it and nothing else; ``known`` is a
     column of a step, NULL where the value is NaN or NULL; ``single`` is that rounded to float32.
+    The weighted sums of an oblique tree follow the columns.
 
     Parameters
     ----------
@@ -24,11 +26,11 @@ class Inputs:
 
     def __init__(self, data, steps):
         self.steps, self.spell = steps, steps.spell
-        self.columns = data["columns"]
+        sums = [{"categories": None, **part} for part in data["sums"]]
+        self.columns = [*data["columns"], *sums]
         self.compares_single = data["tree"]["float32"]
         self.kinds = [
-            None if c["categories"] is None else label_kind(c["categories"])
-            for c in data["columns"]
+            None if c["categories"] is None else label_kind(c["categories"]) for c in self.columns
         ]
         self._bound = [_bound(uses) for uses in _uses(data)]
 
@@ -44,15 +46,45 @@ class Inputs:
 
     def known(self, at):
         """A number in 64 bits, NULL if it is NaN; a category as it is."""
-        raw = self.raw(at)
-        if self.kinds[at] is None:
-            number, nan = self.spell.cast(self.spell.name(self.columns[at]["name"]), "double"), None
-            nan = self.spell.is_nan(number)
-            raw = number if nan is None else f"CASE WHEN {nan} THEN NULL ELSE {number} END"
-        return self.steps.add(f"x{at}", raw)
+        if self.kinds[at] is not None:
+            return self.steps.add(f"x{at}", self.raw(at))
+        if "terms" in self.columns[at]:
+            number = self.steps.add(f"sum{at}", self._sum(self.columns[at]["terms"], f"sum{at}"))
+        else:
+            number = self.spell.cast(self.spell.name(self.columns[at]["name"]), "double")
+        nan = self.spell.is_nan(number)
+        text = number if nan is None else f"CASE WHEN {nan} THEN NULL ELSE {number} END"
+        return self.steps.add(f"x{at}", text)
+
+    def _sum(self, terms, name):
+        """A weighted sum, added in order; in float32 with every product and sum rounded."""
+        single, total = self.compares_single, None
+        largest = _LARGEST_SINGLE if single else _LARGEST
+        bound = largest / (len(terms) * max(1.0, *(abs(weight) for _, weight in terms)))
+        for k, (at, weight) in enumerate(terms):
+            x = self.known(at)
+            if single or self.spell.dialect.fails_on_overflow:
+                clipped = self.spell.clipped(x, -bound, bound)
+                vanishing = 0.0 if single else 2.0**-1000 / abs(weight) * 2.0**-75
+                if vanishing and self.spell.key == "postgres":  # where an underflow is an error
+                    zero, least = self.spell.value(0.0), self.spell.number(vanishing)
+                    clipped = f"CASE WHEN ABS({x}) <= {least} THEN {zero} ELSE {clipped} END"
+                x = self.steps.add(f"{name}_x{k}", clipped)
+            if single:
+                x = self._as_single(f"{name}_r{k}", x)
+            product = f"{x} * {self.spell.exact(weight)}"
+            # 64 bits hold a product of float32 numbers exactly, and a sum with bits to spare.
+            product = self._as_single(f"{name}_p{k}", product) if single else product
+            total = product if total is None else f"{total} + {product}"
+            total = self._as_single(f"{name}_t{k}", total) if single and k else total
+        return total
+
+    def _as_single(self, name, text):
+        """A number rounded to float32, in 64 bits again."""
+        return self.spell.cast(self.rounded(name, self.steps.add(f"{name}d", text)), "double")
 
     def bounded(self, at):
-        """A number moved to where coordinates are constant, so that no product overflows."""
+        """Limit a number to where coordinates are constant, so that no product overflows."""
         bound = self._bound[at]
         return self.steps.add(f"b{at}", self.spell.clipped(self.known(at), -bound, bound))
 
@@ -63,7 +95,7 @@ class Inputs:
         return self.rounded(f"r{at}", x)
 
     def rounded(self, name, x):
-        """A number of 64 bits, smaller than the largest float32, rounded to float32."""
+        """Round a 64-bit number, not above the largest float32, to float32."""
         spell = self.spell
         if spell.dialect.single:
             text = spell.cast(x, "float")
@@ -75,7 +107,7 @@ class Inputs:
         return self._round_by_hand(name, x)
 
     def _round_by_hand(self, name, x):
-        """Rounding where there is no such type: Veltkamp's splitting, its ties set right.
+        """Round without a 32-bit type: Veltkamp's splitting, with ties corrected.
 
         x (2^k + 1) - (x (2^k + 1) - x) is x rounded to 53 - k bits. A tie has 25 bits; then the
         neighbour that fits in 23 bits is the even one. Below 2^-126 all numbers have the same
@@ -103,7 +135,7 @@ class Inputs:
         return f"({', '.join(texts)})"
 
     def by_category(self, at, texts, missing):
-        """CASE with the text of each category; an unseen one counts as the model counts it."""
+        """Return a CASE with the text of each category; unseen ones are treated as in the model."""
         x, unknown, groups = self.known(at), self.columns[at]["unknown"], {}
         for code, text in enumerate(texts):
             if code != unknown:
@@ -114,7 +146,7 @@ class Inputs:
         return f"(CASE {' '.join(cases)} ELSE {missing} END)"
 
     def refused(self, value):
-        """Whether a row holds a label that the model refuses; None if it refuses none."""
+        """Return the condition that a label is refused; None if the model refuses none."""
         conditions = [
             f"{value(at)} NOT IN {self.labels(at, range(len(column['categories'])))}"
             for at, column in enumerate(self.columns)
@@ -125,7 +157,7 @@ class Inputs:
 
 def _uses(data):
     """For each column the places and slopes of the coordinates of a kernel that read it."""
-    uses = [[] for _ in data["columns"]]
+    uses = [[] for _ in (*data["columns"], *data["sums"])]
     for model in data["model"].get("experts", ()):
         if model["kind"] == "kernel":
             for k, at in enumerate(model["attribute"]):

@@ -62,9 +62,8 @@ def read_answers(cursor, subject, prefix=""):
     if "keeptree_id" in names:
         found.sort(key=itemgetter(names.index("keeptree_id")))
     columns = dict(zip(names, zip(*found, strict=True), strict=True))
-    probability = [
-        column for name, column in columns.items() if name.startswith(f"{prefix}probability_")
-    ]
+    answers = (f"{prefix}probability_", f"{prefix}score_")
+    probability = [column for name, column in columns.items() if name.startswith(answers)]
     return Answers(
         codes_of(columns[f"{prefix}prediction"], _written(subject.classes)),
         np.array([-1 if leaf is None else leaf for leaf in columns[f"{prefix}leaf"]]),
@@ -73,7 +72,7 @@ def read_answers(cursor, subject, prefix=""):
 
 
 def _written(classes):
-    """Classes as a query gives them back."""
+    """Return the classes as a query returns them."""
     return [str(label) for label in classes] if label_kind(classes) == "text" else list(classes)
 
 
@@ -90,7 +89,7 @@ def _connect(dialect):
 def _load(connection, subject, rows, dialect):
     """Create the table of the rows: every other missing number is NaN where that is possible."""
     spell = Spelling(dialect)
-    tested = np.unique(subject.tree.feature[subject.tree.feature >= 0]).tolist()
+    tested = subject.tree.tested.tolist()
     kinds = [_kind(rows.categories[f]) for f in tested]
     types = [_TYPES[dialect][kind] for kind in kinds]
     declared = [f"{spell.name(rows.names[f])} {t}" for f, t in zip(tested, types, strict=True)]

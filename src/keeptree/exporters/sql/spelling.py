@@ -48,6 +48,8 @@ class Dialect:
         Characters that no column name may have.
     same_case : bool
         Whether two column names that differ only in case are one.
+    fails_on_overflow : bool
+        Whether a product that is too large ends the query instead of being infinite.
     most_columns : int
         Columns of a query.
     """
@@ -61,6 +63,7 @@ class Dialect:
     longest: int = 10_000
     forbidden: str = ""
     same_case: bool = False
+    fails_on_overflow: bool = False
     most_columns: int = 10_000
 
 
@@ -82,6 +85,7 @@ DIALECTS = {
         fence="OFFSET 0",
         fold="SUM({value} ORDER BY {order})",  # of REAL, in REAL
         longest=63,
+        fails_on_overflow=True,
         most_columns=1600,
     ),
     "spark": Dialect(
@@ -102,10 +106,17 @@ DIALECTS = {
         longest=300,
         forbidden='!"$()*,./;?@[\\]^`{}~\n\r\t',
         same_case=True,
+        fails_on_overflow=True,
     ),
     "snowflake": Dialect("Snowflake", is_nan="{} = 'NaN'::FLOAT", carry="exclude", longest=255),
     "tsql": Dialect(
-        "T-SQL", carry="apply", single="REAL", longest=128, same_case=True, most_columns=4000
+        "T-SQL",
+        carry="apply",
+        single="REAL",
+        longest=128,
+        same_case=True,
+        fails_on_overflow=True,
+        most_columns=4000,
     ),
 }
 
@@ -142,7 +153,7 @@ class Spelling:
         return quoted.replace("\n", self._line_end)
 
     def table(self, name):
-        """The name of a table: a path such as ``shop.orders``, or whatever else it is, quoted.
+        """Return the name of a table: a path such as ``shop.orders``, or any other name, quoted.
 
         Parts of a path are quoted only if they have to be, or are already (by double quotes):
         without quotes Postgres and Snowflake do not care for case.
@@ -173,15 +184,15 @@ class Spelling:
         return f"CAST({text} AS {_type_name(self.key, kind)})"
 
     def number(self, value):
-        """A constant to compare or compute with; never read as a decimal number of SQL.
+        """Return a constant for comparisons and arithmetic, in floating-point notation.
 
-        Postgres does read it so, and converts it where it meets another number.
+        Postgres reads it as a decimal, and converts it where it meets a floating-point number.
         """
         text = repr(float(value))
         return text if "e" in text else f"{text}e0"
 
     def value(self, value):
-        """A constant that is the result of a CASE."""
+        """Return a constant that can be the result of a CASE."""
         return (
             self.cast(self.number(value), "double")
             if self.key == "postgres"
@@ -189,7 +200,7 @@ class Spelling:
         )
 
     def exact(self, value):
-        """A constant to the last bit: SQLite reads some with an error of one ulp."""
+        """Return an exact constant: SQLite reads some literals with an error of one ulp."""
         if self.key != "sqlite" or _is_short(value):
             return self.number(value)
         mantissa, exponent = math.frexp(value)
@@ -233,7 +244,7 @@ class Spelling:
         return f"ROUND({text}, 0)" if self.key == "tsql" else f"ROUND({text})"
 
     def clipped(self, text, low, high):
-        """A number moved between two others; those that are not finite are no limit."""
+        """Limit a number to an interval; infinite limits are ignored."""
         limits = (("<", low), (">", high))
         cases = [
             f"WHEN {text} {sign} {self.number(limit)} THEN {self.value(limit)}"
@@ -295,7 +306,7 @@ def label_kind(labels):
 
 
 def _is_short(value):
-    """Whether a decimal number is short and equal to the binary one, so that any reader has it."""
+    """Return whether a short decimal equals the number, so that any parser reads it exactly."""
     if not math.isfinite(value):
         return True
     text = repr(float(value))

@@ -32,7 +32,7 @@ class Steps:
         return len(self._text)
 
     def add(self, name, text):
-        """Add a column; return what stands for it in the text of another one."""
+        """Add a column; return the reference to use in other expressions."""
         if text not in self._known:
             if name in self._text:
                 raise KeyError(f"two columns are called {name}")
@@ -43,7 +43,7 @@ class Steps:
         return self._known[text]
 
     def named(self, letter, text):
-        """Add a column whose name is a letter and a number of its own."""
+        """Add a column named by a letter and a unique number."""
         return self.add(f"{letter}{len(self._text)}", text)
 
     def expression(self, outputs):
@@ -81,18 +81,18 @@ class Steps:
         return self._carrying(outputs, table, list(map(self.spell.name, tested)))
 
     def _carrying(self, outputs, table, kept):
-        """Every step hands on the columns to keep, by name."""
+        """Pass the columns to keep from step to step, by name."""
         return self._chain(outputs, table, kept, kept, kept)
 
     def _carrying_row(self, outputs, table):
-        """Every step hands on the row of the table as one value."""
+        """Pass the row of the table from step to step as one value."""
         spark, postgres = (self.spell.key == name for name in ("spark", "postgres"))
         whole = "STRUCT(kt_t.*) AS kt_row" if spark else "kt_t AS kt_row"
         opened = "(kt_row).*" if postgres else "kt_row.*"
         return self._chain(outputs, f"{table} AS kt_t", [whole], ["kt_row"], [opened])
 
     def _chain(self, outputs, source, first, between, last):
-        """Steps that name all their columns: only those that a later step reads are handed on."""
+        """Write steps that name all columns and pass on only those that a later step reads."""
         steps, parts = self._steps(), []
         for at, names in enumerate(steps):
             kept = first if at == 0 else between
@@ -103,7 +103,7 @@ class Steps:
         return self._with(parts, _query([*last, *self._outputs(outputs)], source))
 
     def _excluding(self, outputs, source):
-        """Every step hands on all columns; those of the steps are left out at the end."""
+        """Pass on all columns, and leave out those of the steps at the end."""
         parts = []
         for at, names in enumerate(self._steps()):
             parts.append(_query(["*", *map(self._defined, names)], source))
@@ -112,7 +112,7 @@ class Steps:
         return self._with(parts, _query([f"* EXCLUDE ({hidden})", *self._outputs(outputs)], source))
 
     def _apply(self, outputs, table, kept):
-        """Every step is joined to the row of the table."""
+        """Join every step to the row of the table."""
         lines = [_query([*kept, *self._outputs(outputs)], f"{table} AS kt_t")]
         for at, names in enumerate(self._steps()):
             inside = _indent(_query(list(map(self._defined, names)), None))
@@ -127,7 +127,7 @@ class Steps:
         return steps
 
     def _handed_on(self, steps, at, outputs):
-        """Columns of earlier steps that something after this one reads."""
+        """Return the columns of earlier steps that later steps or outputs read."""
         before = [name for names in steps[:at] for name in names]
         later = [self._text[name] for names in steps[at + 1 :] for name in names]
         read = {name for text in (*later, *outputs.values()) for name in _REFERENCE.findall(text)}

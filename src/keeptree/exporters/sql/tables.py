@@ -1,4 +1,4 @@
-"""Tables that a query reads beside the rows to score: their statements, and how to look them up."""
+"""Additional tables of a query: the statements that create them, and how to look them up."""
 
 import numpy as np
 
