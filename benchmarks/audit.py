@@ -56,7 +56,7 @@ SHIFTS = {
     "none": ({}, None),
     "covariate, mild": ({"centre": 0.5}, None),
     "covariate, strong": ({"centre": 1.0}, None),
-    "label (30 % positive)": ({"prior": 0.3}, None),
+    "label (30% positive)": ({"prior": 0.3}, None),
     "concept": ({"concept": True}, None),
     "recoded column": ({}, recode),
     "stuck sensor": ({}, stick),
@@ -187,9 +187,9 @@ def main():
         console.print(make_table(["Shift", "Error", "Size", "Drift", "Accuracy"], rows))
     blind, seeing, nanny = false_alarms(options.resamples)
     console.print(
-        f"\nFalse alarms in {options.resamples} audits of unshifted data: {100 * blind:.1f} % "
-        f"without outcomes, {100 * seeing:.1f} % with them; "
-        + ("NannyML is not installed.\n" if np.isnan(nanny) else f"NannyML {100 * nanny:.1f} %.\n")
+        f"\nFalse alarms in {options.resamples} audits of unshifted data: {100 * blind:.1f}% "
+        f"without outcomes, {100 * seeing:.1f}% with them; "
+        + ("NannyML is not installed.\n" if np.isnan(nanny) else f"NannyML {100 * nanny:.1f}%.\n")
     )
 
 

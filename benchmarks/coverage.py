@@ -211,7 +211,7 @@ def main():
         sets, groups, cases = synthetic(options.problems, options.coverage)
         console.print(
             f"\n{options.problems} problems, {N_TRAIN} cases to learn from and {N_NEW} new ones; "
-            f"{100 * options.coverage:.0f} % promised; in %.\n"
+            f"{100 * options.coverage:.0f}% promised; in %.\n"
         )
         console.print(set_table(sets, options.coverage))
         console.print()

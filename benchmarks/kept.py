@@ -38,13 +38,14 @@ def scoring():
     for n_train, kept, note in (
         (10_000, kt.keep(tree), ""),
         (100_000, kt.keep(tree), ""),
-        (10_000, tree, ", with the learner"),  # the margins may have further tests
+        (10_000, tree, ", with the learner"),  # the margins may have further tests: of the leaves,
+        (1_600, tree, ", with the learner"),  # or at quantiles
     ):
         models = [kind(kept).fit(X[:n_train], y[:n_train]) for kind in kinds]
         base, *times = best_times([(m.predict_proba, new) for m in (tree, *models)], repeats=5)
         ratios = [f"{t / base:.1f}" for t in times]
-        finer = ", leaves divided" if models[-1].margin_.splits is not None else ""
-        name = f"{n_train:,} training rows{note}{finer}"
+        further = ", further tests" if models[-1].margin_.splits is not None else ""
+        name = f"{n_train:,} training rows{note}{further}"
         rows.append((name, *ratios, f"{times[-1] / len(new) * 1e6:.2f}"))
     rows.append(("limit", "5", "15", "40", ""))
     columns = ("30 leaves, d = 30, K = 2, 1 thread", "soft", "margin", "kept", "kept, µs a row")

@@ -4,7 +4,11 @@ import argparse
 import json
 import re
 import sys
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+
+from joblib import parallel_config
 
 from benchmarks.quality import plots, summary
 from benchmarks.quality.data import catalogue
@@ -37,9 +41,10 @@ def main(arguments=None):
     else:
         if options.methods:
             tasks = [task for task in tasks if task["method"] in options.methods]
-        records = run(
-            tasks, measure, options.results, n_jobs=options.jobs, description="probabilities"
-        )
+        with _backend(options.dask):
+            records = run(
+                tasks, measure, options.results, n_jobs=options.jobs, description="probabilities"
+            )
     if options.report or not options.methods:  # the tables need Laplace, kept and the forest
         rows, n_splits = summary.per_set(records)
         tables = make_tables(rows, n_splits)
@@ -51,6 +56,28 @@ def main(arguments=None):
     for record in failed:
         print("failed:", record["task"], record["error"].strip().splitlines()[-1], file=sys.stderr)
     return 1 if failed else 0
+
+
+@contextmanager
+def _backend(address):
+    """Run the tasks on a Dask cluster if there is an address."""
+    if address is None:
+        yield
+        return
+    from dask.distributed import Client
+
+    with Client(address) as client, parallel_config(backend="dask"):
+        found = [
+            client.run_on_scheduler(_finds_benchmarks),
+            *client.run(_finds_benchmarks).values(),
+        ]
+        if not all(found):  # joblib would wait forever
+            sys.exit("The cluster cannot import benchmarks; start it with PYTHONPATH=. in a clone.")
+        yield
+
+
+def _finds_benchmarks():
+    return find_spec("benchmarks") is not None
 
 
 def read_options(arguments):
@@ -67,6 +94,7 @@ def read_options(arguments):
     add("--again", nargs="+", metavar="METHOD", help="forget what these gave and measure it anew")
     add("--quick", action="store_true", help="eight small sets, one split")
     add("--jobs", type=int, help="processes; default one for each core")
+    add("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that runs the tasks")
     add("--results", default=str(ROOT / "build" / "quality.jsonl"), help="file of finished tasks")
     add("--report", action="store_true", help="run nothing: report what is finished")
     add("--docs", action="store_true", help="write the tables and pictures of docs/quality.md")

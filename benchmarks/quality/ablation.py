@@ -62,6 +62,7 @@ VARIANTS = {
     "6 144 landmarks": partial(_landmarks, 6144),
     "refits on 5 000 rows": partial(_refits, 5000),
     "weaker penalties of the margins, too": partial(_penalties, 10.0, 30.0),
+    "no tests at quantiles": lambda: [patch.object(margin, "split_quantiles", lambda sample: None)],
     "leaves not divided": partial(_further_splits, 10**9, 50),
     "leaves divided from 300 rows on": partial(_further_splits, 300, 16),
     "share of the prior 0.03": lambda: [patch.object(pool, "SHARE", 0.03)],

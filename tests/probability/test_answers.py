@@ -1,4 +1,4 @@
-"""Answers on rows that are read once are those of the model's own methods."""
+"""Answers for rows that are encoded once equal those of the model's own methods."""
 
 import numpy as np
 import pandas as pd

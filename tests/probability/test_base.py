@@ -1,4 +1,4 @@
-"""What all post-hoc classifiers promise: the tree is kept, X is read as given, errors are clear."""
+"""All post-hoc classifiers keep the tree, read X as given and raise clear errors."""
 
 import pickle
 import tracemalloc

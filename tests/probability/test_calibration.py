@@ -1,4 +1,4 @@
-"""Sets hold the true class as often as promised; intervals are those of isotonic regression."""
+"""Sets contain the true class as often as promised; intervals match isotonic regression."""
 
 import numpy as np
 import pytest

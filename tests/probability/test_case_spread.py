@@ -1,4 +1,4 @@
-"""Intervals of single cases: they hold the estimate, and the truth about as often as they say."""
+"""Intervals of single cases contain the estimate, and the truth about as often as stated."""
 
 import numpy as np
 import pytest

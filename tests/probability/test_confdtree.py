@@ -257,7 +257,7 @@ def test_the_trace_tells_the_worked_example():
         "Leaf 2 says A 1.000.",
         "Node 1, Y = 4.5: inside 3 to 6.5, usual for class A (normal). Left alone.",
         "Node 0, X = 9.9: outside 1.6 to 6.4, usual for class A (normal), but inside 9.52 to 11.52 "
-        "of C. All ways are followed:",
+        "of C. All branches are followed:",
         "  Leaf 4 says C 1.000.",
         "Averaged: X <= 10 with weight 0.0787; X > 10 with weight 0.921. Now A 0.079, C 0.921.",
         "Result: A 0.079, C 0.921.",
@@ -466,7 +466,7 @@ def test_parameters_out_of_range_are_named(name, values):
 
 def test_an_unknown_option_is_answered_with_those_there_are():
     tree, X, y = paper_example()
-    with pytest.raises(ValueError, match="has no option 'tail'; there are minimum, t_for, tails"):
+    with pytest.raises(ValueError, match="has no option 'tail'; choose from minimum, t_for"):
         kt.ConfDTreeClassifier(tree, options={"tail": 1}).fit(X, y)
     with pytest.raises(ValueError, match="The 'options' parameter of ConfDTreeClassifier must be"):
         kt.ConfDTreeClassifier(tree, options="tails").fit(X, y)

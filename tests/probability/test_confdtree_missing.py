@@ -111,7 +111,7 @@ def test_a_trace_and_an_export_are_refused_in_a_sentence(tmp_path):
     model = kt.ConfDTreeClassifier(two_tests(), options=OTHERS).fit(X, y)
     assert len(model.trace(X[:2])) == 2
     X[0, 0] = np.nan
-    with pytest.raises(ValueError, match="follows several paths"):
+    with pytest.raises(ValueError, match="A trace follows one path"):
         model.trace(X[:2])
     with pytest.raises(ValueError, match="estimates missing values cannot be exported"):
         kt.export(model, tmp_path / "m.py")

@@ -46,7 +46,7 @@ def test_costs_by_name_fill_the_rest_with_zeros_and_ones():
         ([[0, 1, 2], [1, 0, 2]], "in this order: sick, well"),
         ([[0, np.nan], [1, 0]], "infinite or missing"),
         ([[0, "dear"], [1, 0]], "is not a matrix of numbers"),
-        ([[20, 0], [0, 1]], "right decision for the class 'sick' dearer"),
+        ([[20, 0], [0, 1]], "correct decision for the class 'sick' more expensive"),
         ({"sick": 20}, "give a dict from decided classes to costs"),
         ({"sick": {"wel": 20}}, "did you mean 'well'"),
         ({"sick": {"well": "dear"}}, "not a number"),

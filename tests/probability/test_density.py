@@ -297,7 +297,7 @@ def test_lone_case_takes_the_first_bandwidth():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.0], [0], [0], 1.0), "no case of positive weight"),
+        (([0.0], [0], [0], 1.0), "no case with a positive weight"),
         (([0.0, np.nan], [0, 0], [1, 1], 1.0), "finite"),
         (([0.0], [2], [1], 1.0), "in_class"),
         (([0.0], [0], [-1], 1.0), "in_class"),

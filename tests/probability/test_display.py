@@ -1,4 +1,4 @@
-"""The display draws what the classifier says."""
+"""The display draws the classifier's estimates."""
 
 import sys
 

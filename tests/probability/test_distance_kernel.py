@@ -73,9 +73,11 @@ def test_a_class_without_a_boundary_has_no_curve(iris):
     stump = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(X, y)
     model = kt.DistanceKernelClassifier(stump).fit(X, y)
     (lost,) = set(y) - set(stump.predict(X))
-    with pytest.raises(ValueError, match="no boundary, hence no curve; use predict_proba"):
+    with pytest.raises(
+        ValueError, match="no boundary in this tree, hence no curve; use predict_proba"
+    ):
         model.curve([0.0], lost)
-    with pytest.raises(ValueError, match="2 dimensions; give one distance for each case"):
+    with pytest.raises(ValueError, match="2 dimensions; give one distance per case"):
         model.curve([[0.0]], stump.predict(X)[0])
     one_leaf = kt.DistanceKernelClassifier(DecisionTreeClassifier(min_samples_leaf=100)).fit(X, y)
     with pytest.raises(ValueError, match="no boundary"):

@@ -1,14 +1,22 @@
-"""Leaves divided for the margin expert: the tree stays, and whatever reads the model still does."""
+"""Further tests of the margin expert change neither the tree nor the use of the model."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, ndtr
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data.sample import Sample
-from keeptree.probability.finer import split_leaves
+from keeptree.probability import finer
+from keeptree.probability.finer import split_leaves, split_quantiles
+from keeptree.probability.margin import choose_margin, fit_margin
+from keeptree.probability.refits import out_of_fold
+from tests.reference import soft as naive
+from tests.strategies import random_rows, trees
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +96,56 @@ def test_damaged_splits_are_refused(model, field, at, value):
     values[at] = value
     with pytest.raises(ValueError, match="Not a KeepTree model: a split"):
         replace(splits, **{field: values}).check(tree)
+
+
+def test_quantiles_are_of_the_columns_that_the_tree_tests(waves):
+    clf, X, y = waves
+    tree = kt.keep(clf)
+    splits = split_quantiles(Sample(tree, X, y))
+    assert set(splits.feature) == set(tree.feature[tree.kind != 0])
+    for feature in set(splits.feature):
+        known = X[~np.isnan(X[:, feature]), feature]
+        below = [np.mean(known <= t) for t in splits.threshold[splits.feature == feature]]
+        np.testing.assert_allclose(below, ndtr([-1.5, -0.75, 0, 0.75, 1.5]), atol=2e-3)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    trees(max_leaves=12, max_classes=3, missing=("child", "share", "mixed")),
+    st.integers(0, 2**32 - 1),
+)
+def test_each_comparison_with_a_quantile_adds_a_curve_of_one_column(tree, seed):
+    X, rows = random_rows(tree, seed, 60, missing=0.1), random_rows(tree, seed + 1, 10, missing=0.2)
+    y, weight = np.arange(60) % len(tree.classes), np.ones(60)
+    expert = fit_margin(Sample(tree, X, y, weight), C=0.5, quantiles=True)
+    if expert.splits is None:
+        assert not (tree.kind == 1).any()
+        return
+    expert.check(tree)
+    tests, n, logit = expert.tests, tree.n_nodes, expert.intercept
+    asked = np.zeros(n, dtype=bool)
+    asked[tests.node[(tests.kind != 0) & (tests.node < n)]] = True
+    asked[tree.kind == 0] = False
+    nodes = [c for node in np.flatnonzero(asked) for c in tree.children(node)[:-1]]
+    scores = np.zeros((3, n + 2 * len(expert.splits.node), len(expert.intercept)))
+    scores[:, tests.node] = [*expert.side, expert.reach]
+    features = naive.margin_features(tree, rows, X, weight, asked)
+    logit = logit + features @ scores[:, nodes].reshape(features.shape[1], -1)
+    splits, deviation = expert.splits, naive.spreads(X, weight)
+    for k, (feature, missing) in enumerate(zip(splits.feature, splits.missing, strict=True)):
+        x = rows[:, feature].astype(tree.compare_dtype).astype(float)
+        for slope, score in zip((4.0, 0.5), scores[:2, n + 2 * k], strict=True):
+            share = expit(slope * (splits.threshold[k] - x) / deviation[feature])
+            share[np.isnan(x)] = 1 - missing
+            logit = logit + share[:, None] * score
+    np.testing.assert_allclose(expert.logit(rows), logit, atol=1e-9)
+    assert (scores[2, n:] == 0).all()  # no cell of the space gets a score of its own
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_small_sample_asks_quantiles_and_a_large_one_does_not(waves, monkeypatch, large):
+    _, X, y = (part[:300] if isinstance(part, np.ndarray) else part for part in waves)
+    monkeypatch.setattr(finer, "_FEWEST_ROWS", 100 if large else 1000)
+    clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y)
+    folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
+    assert choose_margin(folds, (0.1,))[3] is not large

@@ -19,7 +19,7 @@ def model(folder):
 
 def test_numbers_that_are_categories_stay_what_they_were_in_fit(model):
     assert model.tree_.categories[2] == ("01", "2", "x3")
-    assert model.tree_.categories[3] is None  # a truth value is 1 or 0
+    assert model.tree_.categories[3] is None  # a boolean is 1 or 0
 
 
 def test_a_given_tree_is_kept_and_finds_its_columns(folder):
@@ -27,7 +27,7 @@ def test_a_given_tree_is_kept_and_finds_its_columns(folder):
     again = kt.fit_file(folder / "loans.csv", "risk", tree=tree, method="kernel", nominal=["area"])
     assert again.tree_ is tree
     draw()[["age", "risk"]].to_csv(folder / "narrow.csv", index=False)
-    with pytest.raises(ValueError, match="lacks 'income', 'area', 'owner', which the tree knows"):
+    with pytest.raises(ValueError, match="lacks 'income', 'area', 'owner', which the tree uses"):
         kt.fit_file(folder / "narrow.csv", "risk", tree=tree)
 
 

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree.data.sample import Sample
-from keeptree.probability import margin
+from keeptree.probability import margin, margin_tests
 from keeptree.probability.margin import choose_margin, fit_margin
 from keeptree.probability.refits import out_of_fold
 from keeptree.probability.ridge_logistic import RidgeLogistic
@@ -118,14 +118,14 @@ def test_what_is_chosen_has_the_least_out_of_fold_loss(cancer, cancer_tree, skew
     X = np.exp(X / X.std(axis=0)) if skewed else X
     clf = clone(cancer_tree).fit(X, y)
     folds = out_of_fold(clf, Sample(kt.keep(clf), X, y), X, y)
-    penalties, losses = (1e-4, 0.1, 100.0), {}
+    penalties, losses = (1e-4, 0.1), {}
     for chosen in product(penalties, SCALES):
         losses[chosen] = 0.0
         for fold in folds:
             p = np.empty((len(fold.rows), 2))
-            fit_margin(fold.train, *chosen).probability(fold.test.X, p)
+            fit_margin(fold.train, *chosen, quantiles=True).probability(fold.test.X, p)
             losses[chosen] -= np.log(p[np.arange(len(p)), fold.test.y]).sum()
-    assert choose_margin(folds, penalties) == (*min(losses, key=losses.get), False)
+    assert choose_margin(folds, penalties) == (*min(losses, key=losses.get), False, True)
     assert choose_margin(folds)[0] == kt.MarginTreeClassifier(clf).fit(X, y).C_
     assert kt.MarginTreeClassifier(kt.keep(cancer_tree)).fit(X, y).C_ == 0.03
 
@@ -157,7 +157,7 @@ def test_of_a_large_tree_the_heaviest_tests_are_asked(monkeypatch):
     X = rng.normal(size=(2000, 3))
     y = (X.sum(axis=1) + rng.normal(size=2000) > 0).astype(int)
     tree = kt.keep(DecisionTreeClassifier(random_state=0).fit(X, y))
-    monkeypatch.setattr(margin, "_MOST_TESTS", 20)
+    monkeypatch.setattr(margin_tests, "_MOST_TESTS", 20)
     monkeypatch.setattr(margin, "_MOST_NUMBERS", 60_000)
     expert = kt.MarginTreeClassifier(tree).fit(X, y).expert_
     asked = expert.tests.node[expert.tests.kind != 0]

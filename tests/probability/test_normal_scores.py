@@ -1,4 +1,4 @@
-"""Normal scores: a scale for columns that only their order decides."""
+"""Normal scores: a scale that depends only on the order of the values."""
 
 import numpy as np
 import pytest

@@ -159,7 +159,7 @@ def test_what_it_cannot_do_is_said_in_a_sentence(iris, tmp_path):
     with pytest.raises(ValueError, match='needs kernel="gaussian", got'):
         kt.DistanceKernelClassifier(features=TWO, kernel="uniform").fit(*iris)
     model = kt.DistanceKernelClassifier(features=TWO).fit(*iris)
-    with pytest.raises(ValueError, match="depends on two numbers"):
+    with pytest.raises(ValueError, match="does not depend on the distance alone"):
         model.curve([0.0], 1)
     assert plain_model(model, {f: f for f in range(4)}) is None, "the page computes none either"
     for ending in ("py", "sql", "onnx"):

@@ -1,4 +1,4 @@
-"""Out-of-fold refits: the kept tree stays, the folds partition, and few cases are no error."""
+"""Out-of-fold refits keep the tree, partition the cases, and accept small samples."""
 
 import pickle
 import warnings
@@ -188,13 +188,13 @@ def test_a_fold_is_not_asked_about_a_class_it_was_not_grown_on(iris, iris_tree):
     few = np.flatnonzero(y != 2)
     (fold,) = refit(iris_tree, tree, X, y, cv=[(few[::2], np.arange(1, 150, 2))])
     assert set(fold.test.y) == {0, 1}
-    with pytest.raises(ValueError, match="whose class it is grown on"):
+    with pytest.raises(ValueError, match="whose class is in its training part"):
         refit(iris_tree, tree, X, y, cv=[(few, np.flatnonzero(y == 2))])
 
 
 @pytest.mark.parametrize("kind", [kt.SoftTreeClassifier, kt.KeptTreeClassifier])
 def test_copies_share_a_fold(kind):
-    """Every case five times: by chance folds a tree that knows its cases by heart looks perfect."""
+    """Every case five times: with random folds, a tree that memorises its cases looks perfect."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2200, 4))
     y = (X[:, 0] + rng.normal(size=2200) > 0).astype(int)

@@ -96,9 +96,9 @@ def test_columns_that_the_tree_does_not_test_may_be_absent():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"size": "large"}, "'size' of numbers holds 'large'"),
+        ({"size": "large"}, "numeric column 'size' holds 'large'"),
         ({"size": np.inf}, "infinity"),
-        ({"size": [1]}, "'size' of numbers holds .1."),
+        ({"size": [1]}, "numeric column 'size' holds .1."),
         ({"colour": 3}, "'colour' holds numbers such as 3, but the tree knows text"),
     ],
 )

@@ -80,7 +80,7 @@ def test_the_strength_chosen_by_cross_validation_is_better_than_none_on_an_overg
 
 def test_cross_validation_without_a_learner_or_with_a_lone_case_warns_once(iris, iris_tree):
     X, y = iris
-    with pytest.warns(UserWarning, match="came without its learner; 10 is used") as caught:
+    with pytest.warns(UserWarning, match="a Tree has no learner; 10 is used") as caught:
         model = kt.SmoothedTreeClassifier(kt.keep(iris_tree), "shrinkage", strength="cv").fit(X, y)
     assert model.strength_ == 10
     assert len(caught) == 1
@@ -109,7 +109,7 @@ def test_parameters_out_of_range_are_refused(iris, params):
 def test_weights_that_differ_beyond_all_sums_are_refused():
     X, y = load_iris(return_X_y=True)
     weight = np.where(np.arange(len(X)) % 2, 1e150, 1e-150)
-    with pytest.raises(ValueError, match=r"range from 1e-150 to 1e\+150, too far"):
+    with pytest.raises(ValueError, match=r"range from 1e-150 to 1e\+150, a range too wide"):
         kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y, sample_weight=weight)
 
 

@@ -1,4 +1,4 @@
-"""Soft tests against their definition, and what SoftTreeClassifier promises beside."""
+"""Soft tests agree with their definition, and SoftTreeClassifier keeps its promises."""
 
 import numpy as np
 import pytest

@@ -1,1 +1,1 @@
-"""Post-hoc classifiers: one file per method, on one thin base; the tree is never changed."""
+"""Post-hoc classifiers, one file per method, on a thin base class; none changes the tree."""

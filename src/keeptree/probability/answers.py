@@ -1,4 +1,4 @@
-"""Ask a fitted model for its decisions and scores, and let it read the rows once."""
+"""Get the decisions and scores of a fitted model while encoding the rows only once."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from keeptree.probability.base import binary_or_all
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model answers for some rows.
+    """Decisions and scores of a model for some rows.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class Answers:
         As ``predict_proba`` returns them, or ``decision_function`` of a model that only ranks; None
         for a model that has neither.
     rows : ndarray of shape (n, n_features) or None
-        The rows as the tree reads them; None for a model that is not one of ours.
+        The rows as the tree reads them; None if the model is not a KeepTree model.
     """
 
     prediction: np.ndarray
@@ -28,14 +28,14 @@ class Answers:
 
 
 def answers_of(model, X):
-    """Return the :class:`Answers` of a model; one of ours encodes X once.
+    """Return the :class:`Answers` of a model; KeepTree models encode X only once.
 
     Parameters
     ----------
     model : fitted estimator
         A classifier or regressor.
     X : array-like or data frame of shape (n, n_features)
-        Rows as its ``predict`` takes them.
+        Rows in the format of its ``predict``.
 
     Examples
     --------
@@ -62,14 +62,14 @@ def answers_encoded(model, rows):
 
 
 def is_second_opinion(p, decision):
-    """Whether some class is more probable than the one decided for; a tie is no second opinion.
+    """Whether some class is more probable than the decision; a tie is no second opinion.
 
     Parameters
     ----------
     p : ndarray of shape (n, n_classes)
         Probabilities.
     decision : ndarray of shape (n,)
-        Position of the class that the tree decides for.
+        Position of the class that the tree assigns.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the post-hoc classifiers share: resolve the tree, read X and y, decide as the tree does."""
+"""Base of the post-hoc classifiers: resolve the tree, read X and y, predict as the tree does."""
 
 from copy import deepcopy
 from numbers import Integral
@@ -44,7 +44,7 @@ from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import ShowsTree, Tree
 
-_LEAST_WEIGHT = 1e-100  # beside the largest; squares of smaller ones would vanish
+_LEAST_WEIGHT = 1e-100  # relative to the largest; the squares of smaller weights would vanish
 
 
 class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
@@ -101,21 +101,20 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         self._resolve(X, y, sample_weight)
         table = self._take_columns(table)
         self.class_names_ = name_classes(self.classes_, target_name(y))
-        self.notation_ = None  # a table in memory has numbers; fit_file sets how a file has them
+        self.notation_ = None  # fit_file sets the number format of a file
         rows = self._check_finite(self._read(X if self.preprocessing_ else table))
         codes = recode(codes, classes, self.tree_.classes)
-        if self.tree_.weight[0] == 0:  # written by hand: the sample gives the class counts
+        if self.tree_.weight[0] == 0:  # written by hand: the class counts come from the sample
             self.tree_ = count_rows(self.tree_, rows, codes, weight)
         sample = Sample(self.tree_, rows, codes, weight)
         self.observed_ = sample.observed
         return sample
 
     def _remember(self, sample, unseen):
-        """Keep aggregates of the sample, which :func:`keeptree.audit` compares later data with.
+        """Store aggregates of the sample, with which :func:`keeptree.audit` compares later data.
 
-        ``unseen`` is what ``_learn`` returned: None, or a
-        :class:`~keeptree.probability.expectation.Scored` part of the sample, each case by
-        estimates without it.
+        ``unseen`` is what ``_learn`` returned: None, or a part of the sample in which each case was
+        scored by a model fitted without it (:class:`~keeptree.probability.expectation.Scored`).
         """
         self.reference_ = describe_columns(sample)
 
@@ -137,10 +136,10 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return self.tree_.classes[self._map(X, self._decide, (), np.int32)]
 
     def encode(self, X: ArrayLike) -> Floats:
-        """Return X as the tree reads it: behind a pipeline's steps, categories as codes.
+        """Return X as the tree reads it: after the pipeline's steps, with categories as codes.
 
-        What the methods on encoded rows take, so that rows that are asked about several things
-        are encoded once.
+        Methods whose name ends in ``_encoded`` take these rows, so that rows used several times are
+        encoded only once.
 
         Parameters
         ----------
@@ -150,19 +149,19 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         Returns
         -------
         rows : ndarray of shape (n_samples, n_tree_features)
-            In float64; missing values are NaN.
+            Encoded rows in float64; missing values are NaN.
         """
         check_is_fitted(self)
         return self._check_finite(self._read(self._check_table(X)))
 
     def scorer(self) -> RowScorer:
-        """Return a function that scores single rows, for services: far cheaper than a table of one.
+        """Return a function that scores single rows far faster than a table of one row.
 
         Returns
         -------
         scorer : RowScorer
-            ``scorer(row)`` has the ``label``, ``probability`` and ``leaf`` of a row, which is a
-            dict by column name or a sequence in the order of the columns.
+            ``scorer(row)`` returns the ``label``, ``probability`` and ``leaf`` of a row, which is a
+            dict by column name or a sequence in column order.
 
         Examples
         --------
@@ -177,14 +176,14 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self.preprocessing_:
             raise ValueError(
-                f"The tree of this {type(self).__name__} stands behind steps of a pipeline that "
-                "read whole tables; call predict_proba with a table of one row."
+                f"The tree of this {type(self).__name__} follows pipeline steps that read whole "
+                f"tables; call predict_proba with a table of one row."
             )
         by_tree = getattr(self, "decide", "tree") == "tree"
         return RowScorer(self, self._scores, None if by_tree else self._decide)
 
     def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """``predict`` of rows that :meth:`encode` returned."""
+        """``predict`` for rows that :meth:`encode` returned."""
         return self.tree_.classes[self._map_encoded(rows, self._decide, (), np.int32)]
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:
@@ -198,17 +197,17 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters in a saved model: the tree stands for the estimator it came from."""
+        """Parameters of a saved model; the tree replaces the estimator it came from."""
         if getattr(self, "preprocessing_", None):
             raise ValueError(
-                f"The tree of this {type(self).__name__} stands at the end of a pipeline with a "
-                "step that cannot be folded into it, and steps cannot be saved as JSON; fit it to "
+                f"The tree of this {type(self).__name__} is the last step of a pipeline with a "
+                f"step that cannot be folded into it, and steps cannot be saved as JSON; fit it to "
                 "kt.keep(pipeline, fold=False) and transformed columns."
             )
         return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
 
     def check_loaded(self) -> None:
-        """Check the content of a file and derive the rest; subclasses extend it."""
+        """Check the content of a file and derive the other attributes; subclasses extend it."""
         expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
         expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
         expect(isinstance(self.observed_, Observed), "its description of the columns is missing")
@@ -224,7 +223,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
             reference.check(self.tree_)
 
     def _check_sample(self, X, y):
-        """Check X and y as scikit-learn does; return X, converted if all of it is numbers."""
+        """Check X and y as scikit-learn does; return X, converted if all columns are numeric."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -250,12 +249,12 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
                 "The tree is a regression tree, which has no classes; keep a classification tree."
             )
         check_decides_by_tests(model if isinstance(model, Tree) else unwrap(model)[0])
-        # A copy: whoever fits the pipeline again must not change what is kept.
+        # A copy, so that refitting the pipeline does not change the kept steps.
         self.preprocessing_ = deepcopy(transformers)
         self.classes_ = self.tree_.classes
 
     def _take_columns(self, X):
-        """The columns of the tree: a folded pipeline may have dropped some of a data frame's."""
+        """Return the columns that the tree reads; a folded pipeline may have dropped some."""
         if self.preprocessing_ or self.n_features_in_ == self.tree_.n_features:
             return X
         selected = self.tree_.select(X)
@@ -265,18 +264,18 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return selected
 
     def _read(self, X):
-        """Encoded matrix of X: the transformers of a pipeline, then the tree's own columns."""
+        """Encode X: apply the transformers of a pipeline, then take the tree's columns."""
         return read_rows(X, self.tree_, self.preprocessing_)
 
     def _check_finite(self, matrix):
-        """Return the matrix; infinite values are a ValueError, missing ones stay."""
+        """Return the matrix; raise a ValueError for infinite values, but allow missing ones."""
         check_finite(matrix, self.tree_)
         return matrix
 
     def _check_rows(self, matrix):
         """Raise for infinite values, and for missing ones where the tree has no rule for them."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(matrix.sum()):  # cheap, and without a temporary
+            if np.isfinite(matrix.sum()):  # cheap, and needs no temporary array
                 return
         self._check_finite(matrix)
         self.tree_.route(matrix[np.isnan(matrix).any(axis=1)])
@@ -291,16 +290,16 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
             mixed = self.preprocessing_ or self.tree_.has_nominal
             X = np.asarray(X, dtype=object if mixed else None)
         if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
-            check_array(X)  # says what is wrong
+            check_array(X)  # raises with the reason
         X = X if self.preprocessing_ else self.tree_.select(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
     def _map(self, X, fill, shape, dtype=np.float64):
-        """Let ``fill(rows, out)`` fill the output of blocks of encoded rows, of ``shape`` each.
+        """Call ``fill(rows, out)`` on blocks of encoded rows; each output row has ``shape``.
 
-        X is read block by block, so that what a frame or float32 array costs to convert does not
-        grow with the number of rows. ``fill`` checks that its rows are finite.
+        X is read block by block, so that the memory needed to convert a frame or a float32 array
+        does not grow with the number of rows. ``fill`` checks that its rows are finite.
         """
         X = self._check_table(X)
         if self.preprocessing_:
@@ -308,7 +307,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return self._map_encoded(X, fill, shape, dtype, self._read)
 
     def _map_encoded(self, X, fill, shape, dtype=np.float64, read=np.asarray):
-        """``_map`` of rows that are encoded already, or that ``read`` encodes."""
+        """``_map`` for rows that are already encoded or that ``read`` encodes."""
         out = np.empty((X.shape[0], *shape), dtype=dtype)
 
         def block(start, stop):
@@ -317,31 +316,31 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         try:
             map_rows(block, X.shape[0], n_jobs=self.n_jobs)
         except ValueError:
-            # The same complaint, with the number of the row in X.
+            # The same message, with the number of the row in X.
             self.tree_.route(self._check_finite(read(X)))
             raise
         return out
 
 
 def read_weight(sample_weight, X):
-    """Weights of the rows of X, 1 by default; a ValueError unless their sum is positive."""
+    """Return the weights of the rows of X, by default 1; raise unless their sum is positive."""
     weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
     if not 0 < weight.sum() < np.inf:
         raise ValueError("The sample weights must have a positive, finite sum.")
     known = weight[weight > 0]
     if known.min() < known.max() * _LEAST_WEIGHT:
         raise ValueError(
-            f"The sample weights range from {known.min():.3g} to {known.max():.3g}, too far for "
-            "sums of them to mean anything; set the smallest ones to 0."
+            f"The sample weights range from {known.min():.3g} to {known.max():.3g}, a range too "
+            f"wide for meaningful sums; set the smallest ones to 0."
         )
     return weight
 
 
 def binary_or_all(scores):
-    """Scores as scikit-learn expects them: with two classes only those of the second."""
+    """Scores as scikit-learn expects them: only those of the second class if there are two."""
     return scores[:, 1] if scores.shape[1] == 2 else scores
 
 
 def class_code(label, classes):
-    """Position of a class label; an unknown one is a ValueError."""
+    """Return the position of a class label; raise a ValueError if it is unknown."""
     return int(label_codes([label], classes)[0])

@@ -1,4 +1,4 @@
-"""One BLAS thread while a model is fitted: a refit gives the same bits on any number of cores."""
+"""Limit BLAS to one thread during a fit, so that results do not depend on the number of cores."""
 
 from contextlib import contextmanager
 from functools import cache
@@ -8,7 +8,7 @@ import scipy.linalg  # noqa: F401 - loads SciPy's own BLAS, so that it is found
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
-_running = []  # fits under way in all threads of this process
+_running = []  # fits in progress in all threads of this process
 _limits = []
 
 
@@ -16,8 +16,8 @@ _limits = []
 def one_blas_thread():
     """Keep BLAS to one thread until the last of several concurrent fits is done.
 
-    How a sum is divided among threads changes its last bits. BLAS has one number of threads for the
-    whole process, so that the fit that ends first must not put back the former number.
+    How a sum is divided among threads changes its last bits. The number of BLAS threads applies to
+    the whole process, so only the last fit to end restores it.
     """
     with _lock:
         if not _running:

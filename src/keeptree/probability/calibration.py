@@ -13,7 +13,7 @@ from sklearn.isotonic import isotonic_regression
 
 from keeptree.savable import expect, expect_array, saved_part
 
-_MOST_SCORES = 1999  # of each class: 1 / 2000 is the finest share that a set can be asked for
+_MOST_SCORES = 1999  # of each class: coverage can be requested in steps of 1 / 2000
 _MOST_LEVELS = 200
 OUT_OF_FOLD, HELD_OUT = "out of fold", "held out"
 
@@ -30,10 +30,10 @@ class Calibration:
     cases : ndarray of shape (n_classes,)
         Number of cases of each class.
     scores : tuple of ndarray
-        For each class, the sorted probabilities that its own cases were given for it, thinned
-        evenly if there are many.
+        For each class, its sorted probabilities for its own cases, thinned evenly if there are
+        many.
     edges : tuple of ndarray
-        For each class, the upper ends of the levels of its probability, except for the last.
+        For each class, the upper ends of the levels of its probability, without the last level.
     low, high : tuple of ndarray
         For each level, the probability of the class after isotonic regression that counts the new
         case as another class, and as this class.
@@ -77,8 +77,8 @@ class Calibration:
     def sets(self, p, coverage):
         """Return the classes that each row may belong to.
 
-        A class is left out if the probability of the row is among the lowest ``1 - coverage`` of
-        those of the class's calibration cases.
+        A class is left out if its probability for the row is among the lowest ``1 - coverage`` of
+        the probabilities of its own calibration cases.
 
         Parameters
         ----------
@@ -93,13 +93,13 @@ class Calibration:
         """
         sets = np.empty(p.shape, dtype=bool)
         for c, scores in enumerate(self.scores):
-            # The rank of the case among the cases of the class, itself included.
+            # The rank of the case among the cases of the class, including itself.
             rank = np.searchsorted(scores, p[:, c], side="right") + 1
             sets[:, c] = rank > (1 - coverage) * (len(scores) + 1) * (1 + 1e-12)
         return sets
 
     def intervals(self, p, confidence):
-        """Lower and upper end of the probability of each class: shape (n, n_classes, 2)."""
+        """Lower and upper ends of the probability of each class: shape (n, n_classes, 2)."""
         ends = np.empty((*p.shape, 2))
         levels = zip(self.edges, *self.levels(confidence), strict=True)
         for c, (edges, low, high) in enumerate(levels):
@@ -108,7 +108,7 @@ class Calibration:
         return ends
 
     def levels(self, confidence):
-        """Lower ends and upper ends of all levels: a list for each class."""
+        """Lower and upper ends of all levels, as one list per class."""
         lows, highs = [], []
         for c, block in enumerate(self.blocks):
             low, high = wilson_interval(*block.T[::-1], confidence)
@@ -147,7 +147,7 @@ def calibrate(p, y, source):
 
 
 def wilson_interval(events, cases, confidence):
-    """Return Wilson's interval of shares, of arrays of counts.
+    """Return Wilson's interval for shares given as arrays of counts.
 
     Examples
     --------
@@ -172,10 +172,10 @@ def _thin(scores):
 
 
 def _venn_abers(score, event):
-    """Edges of levels of a score, the two probabilities of each level, and its block.
+    """Return the edges of the levels of a score, the two probabilities of each level and its block.
 
-    Isotonic regression with one more case at a level, once as no event and once as one (Vovk,
-    Petej and Fedorova 2015), by its max-min formula.
+    Isotonic regression with one more case at a level, counted once as no event and once as an event
+    (Vovk, Petej and Fedorova 2015), computed by the max-min formula.
     """
     edges = np.unique(np.quantile(score, np.arange(1, _MOST_LEVELS) / _MOST_LEVELS, method="lower"))
     edges = edges[edges < score.max()]
@@ -193,7 +193,7 @@ def _venn_abers(score, event):
 
 
 def _blocks(cases, events):
-    """Cases and events of the block of isotonic regression that each level belongs to."""
+    """Number of cases and events in the isotonic regression block of each level."""
     fitted = isotonic_regression(events / cases, sample_weight=cases)
     block = np.concatenate([[0], np.cumsum(np.diff(fitted) > 0)])
     sums = np.column_stack([np.bincount(block, cases), np.bincount(block, events)])

@@ -1,8 +1,8 @@
-"""How far the estimate for a single case may be off, by refitted trees and by similar cases.
+"""Uncertainty of the estimate for a single case, from refitted trees and from similar cases.
 
 No method can guarantee an interval for the probability of one case without assumptions, because
 each case has a single outcome (Barber 2020). What can be measured is how much the estimate depends
-on the training sample, and how many cases like this one it rests on.
+on the training sample, and on how many similar cases it is based.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from keeptree.probability.calibration import wilson_interval
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF
 
-MOST_PROBES = 2_000  # training cases that the refitted models score again
-_TYPICAL = 2.0  # probes with the mean variance that are added to each leaf
-_LEAST = 1e-12  # distance of a probability from 0 and 1, for its log-odds
+MOST_PROBES = 2_000  # training cases that each refitted model scores
+_TYPICAL = 2.0  # pseudo-cases with the mean variance, added to each leaf
+_LEAST = 1e-12  # probabilities are clipped this far from 0 and 1 before taking log-odds
 
 
 @saved_part
@@ -40,10 +40,11 @@ class CaseSpread:
         expect((self.variance >= 0).all(), "a variance is negative")
 
     def intervals(self, p, leaf, similar, confidence):
-        """Return the lower and upper end of each probability: shape (n, n_classes, 2).
+        """Return the lower and upper ends of each probability: shape (n, n_classes, 2).
 
-        The interval joins two: the probability plus and minus its spread over refits, in log-odds,
-        and Wilson's interval of a share among as many cases as are similar to this one.
+        The interval is the union of two: the probability plus and minus its spread over refits, in
+        log-odds, and Wilson's interval for a share estimated from as many cases as are similar to
+        this one.
 
         Parameters
         ----------
@@ -81,16 +82,16 @@ def measure_spread(tree, leaf, refits):
     tree : Tree
         The kept tree.
     leaf : ndarray of shape (n,)
-        Its leaf for each of some training cases.
+        Leaf of each of the training cases.
     refits : ndarray of shape (n_folds, n, n_classes)
         Probabilities of these cases by each refitted model.
 
     Notes
     -----
     Models that leave out one of k parts differ less than models of independent samples: their
-    variance is multiplied by k - 1 (delete-a-group jackknife). A few replicates give a rough
-    variance for one case, hence the average over the cases of a leaf, to which two cases with the
-    mean variance of the sample are added.
+    variance is multiplied by k - 1 (delete-a-group jackknife). The variance of one case over a few
+    replicates is rough, so it is averaged over the cases of a leaf, together with two pseudo-cases
+    that have the mean variance of the sample.
     """
     odds = logit(np.clip(refits, _LEAST, 1 - _LEAST))
     variance = (len(refits) - 1) * odds.var(axis=0)

@@ -1,4 +1,4 @@
-"""Few landmarks for many cases: cells of cases of one class that lie close together."""
+"""Replace many cases by few landmarks: cells of nearby cases of the same class."""
 
 import heapq
 
@@ -7,11 +7,11 @@ import numpy as np
 from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.copies import equal_rows
 
-_MOVES = 3  # of k-means, after the division
+_MOVES = 3  # k-means iterations after the division
 
 
 def condense(points, y, n_classes, most):
-    """Divide the cases of each class into cells of like ones, at most ``most`` in all.
+    """Divide the cases of each class into cells of similar cases, at most ``most`` in all.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def condense(points, y, n_classes, most):
 
 
 def _quotas(n_of_class, most):
-    """Landmarks of each class: all cases if they are few, else by size, a small class more."""
+    """Landmarks per class: all cases if there are few, else by size, favouring small classes."""
     if n_of_class.sum() <= most:
         return n_of_class
     present = np.count_nonzero(n_of_class)
@@ -60,7 +60,7 @@ def _quotas(n_of_class, most):
 
 
 def _cells(points, n_cells):
-    """Cell of each point: cells divided until they are enough, then the moves of k-means."""
+    """Cell of each point: divide until there are enough cells, then run k-means."""
     if n_cells == len(points):
         return equal_rows(points)
     cell = _divide(points, n_cells)
@@ -71,12 +71,12 @@ def _cells(points, n_cells):
 
 
 def _divide(points, n_cells):
-    """Divide the cell of the largest sum of squares, across its widest coordinate, repeatedly."""
+    """Repeatedly divide the cell with the largest sum of squares along its widest coordinate."""
     cells, heap = [np.arange(len(points))], [(*_widest(points), 0)]
     while len(cells) < n_cells and heap[0][0] < 0:
         _, column, at, number = heapq.heappop(heap)
         part = cells[number]
-        above = points[part, column] > at  # a missing value stays with the smaller ones
+        above = points[part, column] > at  # missing values stay with the smaller values
         cells[number] = part[~above]
         cells.append(part[above])
         for new in (number, len(cells) - 1):
@@ -88,7 +88,7 @@ def _divide(points, n_cells):
 
 
 def _move(places, cell):
-    """Each point moves to the cell with the nearest centre; a cell that is left by all vanishes."""
+    """Move each point to the cell with the nearest centre; drop the cells that become empty."""
     means, _ = centres(places, np.ones(len(places)), cell, cell.max() + 1)
     nearest = np.empty_like(cell)
     nearest_landmark(places, means.astype(np.float32), nearest)
@@ -96,9 +96,9 @@ def _move(places, cell):
 
 
 def _widest(points):
-    """Minus the sum of squares of a cell, its widest coordinate and where to divide it.
+    """Return minus the sum of squares of a cell, its widest coordinate and where to divide it.
 
-    The sum is 0 for equal cases, which cannot be divided.
+    The sum is 0 if all cases are equal; such a cell cannot be divided.
     """
     if points.shape[1] == 0:
         return 0.0, 0, 0.0
@@ -115,12 +115,12 @@ def _widest(points):
     low, high = np.fmin.reduce(points[:, column]), np.fmax.reduce(points[:, column])
     if not low < high:
         return 0.0, 0, 0.0
-    # Rounding may put the mean on the largest value; then nothing would lie above it.
+    # Rounding may move the mean to the largest value, and no point would lie above it.
     return -float(squares.sum()), column, float(mean[column] if mean[column] < high else low)
 
 
 def centres(points, weight, member, n_cells):
-    """Weighted mean of the known values of each cell, and its weight."""
+    """Weighted mean of the non-missing values of each cell, and the weight of the cell."""
     mass = np.bincount(member, weight, minlength=n_cells)
     centres = np.empty((n_cells, points.shape[1]))
     for k in range(points.shape[1]):
@@ -134,5 +134,5 @@ def centres(points, weight, member, n_cells):
 
 
 def padded(points):
-    """In float32, with columns of zeros up to a multiple of four, which are read at once."""
+    """Return the array in float32, padded with zero columns to a multiple of four."""
     return np.pad(points.astype(np.float32), ((0, 0), (0, -points.shape[1] % 4)))

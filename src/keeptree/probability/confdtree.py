@@ -30,11 +30,12 @@ _LEVEL = Interval(Real, 0, 1, closed="neither")
 class ConfDTreeClassifier(ProbabilityModel):
     """Tree probabilities corrected for cases that are outliers of their class.
 
-    From its leaf a case goes back to the root. At each numeric test its value is compared with the
-    confidence interval of the class it is assigned to, learned from the training cases in that
-    node. Inside: nothing is done. Outside, but inside the interval of other classes: all children
-    are followed and their predictions averaged (*alternative routes*). Outside all: the largest
-    probability pays a tenth to the others (*certainty fine*). The defaults are the paper's.
+    The method walks from the leaf of a case back to the root. At each numeric test it compares the
+    value with the confidence interval of the assigned class, learned from the training cases in
+    that node. Inside the interval, nothing changes. Outside it but inside the interval of another
+    class, all children are followed and their predictions averaged (*alternative routes*). Outside
+    all intervals, a tenth of the largest probability moves to the other classes (*certainty fine*).
+    The defaults are the paper's.
 
     Parameters
     ----------
@@ -43,17 +44,17 @@ class ConfDTreeClassifier(ProbabilityModel):
         and fitted; None means :class:`~keeptree.C45Classifier`.
     interval : {"combined", "normal", "t"}, default="combined"
         ``"normal"``: mean ± z sd, in nodes that pass a test of normality. ``"t"``: mean ± t sd /
-        sqrt(n), in all. ``"combined"``: normal where a node passes, t elsewhere.
+        sqrt(n), in all nodes. ``"combined"``: normal where a node passes, t elsewhere.
     z_assigned, z_other : float, default=2.0 and 1.0
         Width of normal intervals, in standard deviations, for the assigned class and for others.
     level_assigned, level_other : float, default=0.995 and 0.9
         Confidence of t intervals for the assigned class and for others.
     m : float, default=5
-        Least number of training cases for an interval.
+        Minimum number of training cases for an interval.
     fine : float, default=0.1
-        Part of the largest probability that a fine takes.
+        Fraction of the largest probability that a fine takes away.
     options : dict or None, default=None
-        Other readings of the paper and what it left open; see Notes.
+        Alternative readings of the paper, and choices that it leaves open; see Notes.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -69,13 +70,13 @@ class ConfDTreeClassifier(ProbabilityModel):
     tree_ : Tree
         The kept tree.
     statistics_ : NodeStatistics
-        Count, mean, sd and normality of the split attribute, per node and class.
+        Count, mean, sd and normality of the tested attribute, per node and class.
     intervals_ : Intervals
-        Bounds of the intervals and which nodes take part.
+        Bounds of the intervals, and which nodes are checked.
     walk_ : Walk
         Weights of the routes, and the probabilities before and after the method changes them.
     profiles_ : ChildProfiles or None
-        What the cases of each node look like, if missing values are estimated by them.
+        Statistics of the cases of each node, if missing values are estimated from them.
     classes_ : ndarray
         Class labels.
     n_features_in_ : int
@@ -85,24 +86,24 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     Notes
     -----
-    The assigned class is the one with the largest probability after all changes further down
-    (ties: the first). A class without an interval is never doubted and is no alternative. Below
-    the first missing value of a path the method is off. Sample weights count as repeated cases.
+    The assigned class is the one with the largest probability after all changes further down (ties:
+    the first). A class without an interval is never corrected and is not an alternative. The method
+    is off below the first missing value of a path. Sample weights count as repeated cases.
 
     The ``options`` are, with the default first:
 
     ``minimum`` : "every", "class" or "node"
-        Who needs m cases: every class present in the node, else it is not checked; each class for
-        its own interval; or the node as a whole (the paper's Algorithm 1).
+        What needs m cases: every class present in the node, otherwise the node is not checked; each
+        class for its own interval; or the node as a whole (the paper's Algorithm 1).
     ``t_for`` : "mean", "individual" or "prediction"
-        What t intervals are for: the mean of the class; an individual, mean ± t sd; or the next
+        What t intervals cover: the mean of the class; an individual, mean ± t sd; or the next
         individual, mean ± t sd sqrt(1 + 1/n).
     ``tails`` : 2 or 1
         Whether the t quantile leaves out 1 - level in both tails together or in each.
     ``normal_by`` : "node" or "class"
-        Whether normality is a matter of all classes of a node together or of each class.
+        Whether normality is tested for all classes of a node together or for each class.
     ``significance`` : float, 0.05
-        A class is taken for normal if the p-value of its Kolmogorov-Smirnov test is larger.
+        A class counts as normal if the p-value of its Kolmogorov-Smirnov test is larger.
     ``fine_to`` : "others" or "all"
         Whether a fine is divided among the other classes of the node (the paper's example) or
         among all of them (its text).
@@ -110,22 +111,23 @@ class ConfDTreeClassifier(ProbabilityModel):
         Weight of a child that has n cases of an alternative class among T: sqrt(n) n / T as in the
         paper, n n / T, or n. Summed over the alternative classes.
     ``smoothing`` : "leaves", "laplace" or "shrinkage"
-        Leaf probabilities the method starts from, as in
+        Leaf probabilities from which the method starts, as in
         :class:`~keeptree.SmoothedTreeClassifier`.
     ``strength`` : float, 10.0
         Strength of the shrinkage.
     ``nominal`` : bool, False
-        Also check nominal tests: is the category among the most frequent of the class, which
-        together reach the coverage of the interval?
+        Also check nominal tests: a category is inside if it is among the most frequent ones of the
+        class that together reach the coverage of the interval.
     ``missing`` : "shares" or "others"
-        How a case without a value for a test is divided among the children: as the tree does, with
-        the method off below; or by its other attributes. Then each child gets the case with the
-        value that is typical there, weighted by how well the normally distributed attributes that
-        the tree tests fit the child's training cases, and the method stays on.
+        How a case without a value for a test is divided among the children: as the tree does it,
+        with the method off below, or by its other attributes. In the second case each child
+        receives a copy of the case with the child's typical value. The copy is weighted by how well
+        the other normally distributed attributes fit the child's training cases, and the method
+        stays on.
     ``balance`` : bool, False
-        Take the imbalance of the classes into account: cases count in inverse proportion to their
-        class in the weights of routes and as receivers of fines, and the fine of a class is
-        multiplied by its share times the number of classes.
+        Correct for class imbalance: in the weights of routes and in the division of fines, cases
+        count in inverse proportion to the size of their class; the fine of a class is multiplied by
+        its share times the number of classes.
 
     References
     ----------
@@ -155,7 +157,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     """
 
     saved_fields = ("statistics_", "intervals_", "profiles_")
-    profiles_ = None  # in a model that an older version saved
+    profiles_ = None  # in models saved by older versions
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "interval": [StrOptions({"combined", "normal", "t"})],
@@ -200,7 +202,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     def fit_sample(self, sample: Sample) -> Self:
         """Keep the tree of a :class:`~keeptree.data.sample.Sample` and learn from its rows.
 
-        ``fit`` for a caller that has read and checked the rows already.
+        Same as ``fit``, for rows that have already been read and checked.
         """
         self.validate_parameters()
         self.tree_, self.classes_, self.preprocessing_ = sample.tree, sample.tree.classes, []
@@ -214,9 +216,9 @@ class ConfDTreeClassifier(ProbabilityModel):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
+            Rows to score.
         change : float, default=0.1
-            The paper's 10 %, of the whole: from 1 to 0.9, or from 0.6 to 0.5.
+            The paper's 10%, in percentage points: from 1 to 0.9, or from 0.6 to 0.5.
 
         Returns
         -------
@@ -231,21 +233,21 @@ class ConfDTreeClassifier(ProbabilityModel):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows; for a look at single cases, not for a million.
+            Rows. Tracing is slow: it is meant for single cases, not for large tables.
 
         Returns
         -------
         traces : list of Trace
-            As data; ``str(trace)`` or ``print`` gives plain English.
+            One trace per row; ``str(trace)`` or ``print`` gives plain English.
         """
         return self.trace_encoded(self.encode(X))
 
     def trace_encoded(self, rows: NDArray[Any]) -> list[Trace]:
-        """:meth:`trace` of rows that :meth:`encode` returned."""
+        """:meth:`trace` for rows that :meth:`encode` returned."""
         if len(self.estimated_rows(rows)):
             raise ValueError(
-                "A case with missing values that are estimated follows several paths, and a trace "
-                "has one; fill them in, or use options={'missing': 'shares'}."
+                "A trace follows one path, but a case with estimated missing values follows "
+                "several; fill them in, or use options={'missing': 'shares'}."
             )
         return trace_rows(self, rows)
 
@@ -286,7 +288,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         if not len(unknown):
             self.walk_.probability(rows, out)
             return
-        self.tree_.route(X[unknown])  # says which row has no value for a test without a rule
+        self.tree_.route(X[unknown])  # reports which row lacks a value for a test without a rule
         copies, owner, weight = self.profiles_.spread_rows(self.tree_.lifted, rows[unknown])
         known = np.delete(np.arange(len(X)), unknown)
         rows = np.concatenate([rows[known], copies])
@@ -298,7 +300,7 @@ class ConfDTreeClassifier(ProbabilityModel):
             out[unknown, c] = np.bincount(owner, weight * own, minlength=len(unknown))
 
     def estimated_rows(self, X: NDArray[Any]) -> NDArray[np.int64]:
-        """Encoded rows that miss a value the tree tests, if such values are estimated."""
+        """Encoded rows that lack a value the tree tests, if such values are estimated."""
         if self.profiles_ is None:
             return np.empty(0, dtype=np.int64)
         tree = self.tree_.lifted
@@ -309,5 +311,5 @@ class ConfDTreeClassifier(ProbabilityModel):
         p = np.empty((len(X), len(self.classes_)))
         self._probability(X, p)
         moved = np.abs(p - self.walk_.leaves(self.tree_.lift(X))).max(axis=1)
-        # A tenth of 1 is a little less than 0.1 in floating point.
+        # In floating point, a tenth of 1 may be slightly less than 0.1.
         out[:] = moved >= change - 1e-9

@@ -32,8 +32,8 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
     ----------
     estimator : RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier or None
         A fitted forest is kept as it is; an unfitted one is cloned and fitted; None means
-        ``RandomForestClassifier(random_state=0)``. Bagging must be of scikit-learn's decision trees
-        on all columns; of other learners, bag the corrected trees themselves:
+        ``RandomForestClassifier(random_state=0)``. Bagging is supported for scikit-learn's decision
+        trees on all columns; for other learners, bag the corrected trees instead:
         ``BaggingClassifier(ConfDTreeClassifier(learner))``.
     correction : ConfDTreeClassifier or None
         Settings for each tree; its ``estimator`` is ignored. None means the paper's settings.
@@ -48,8 +48,8 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     forest_ : estimator
-        The forest. A model that was loaded from a file has only ``trees_``, and decides as the
-        forest did.
+        The forest. A model loaded from a file has only ``trees_``; its decisions are those of the
+        forest.
     trees_ : list of ConfDTreeClassifier
         Its corrected trees. The intervals come from the whole training sample, not from the
         bootstrap sample of each tree.
@@ -122,12 +122,12 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
             self.forest_ = clone(forest).fit(X, y, sample_weight)
         _check_members(self.forest_, X)
         self.classes_ = self.forest_.classes_
-        _ = self.cost_matrix  # raises an error before anything is learned
-        # What each node of each tree says, to the bit: a forest decides by their mean.
+        _ = self.cost_matrix  # raises before anything is learned
+        # The exact leaf values of each tree, because the forest decides by their mean.
         self.votes_ = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
         trees = [keep(tree) for tree in self.forest_.estimators_]
         whole = Sample(trees[0], trees[0].encode(X), label_codes(y, self.classes_), weight)
-        # All trees read the same columns, so that these are measured once.
+        # All trees read the same columns, so they are measured only once.
         samples = [replace(whole, tree=tree, columns=whole.observed.columns) for tree in trees]
         correction = ConfDTreeClassifier() if self.correction is None else self.correction
         with warnings.catch_warnings():
@@ -188,7 +188,7 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters in a saved model: the forest itself is scikit-learn's."""
+        """Parameters of a saved model; the scikit-learn forest itself is not saved."""
         return {**super().saved_parameters, "estimator": None}
 
     def check_loaded(self) -> None:
@@ -224,7 +224,7 @@ def _check_members(forest, X):
     for columns in getattr(forest, "estimators_features_", ()):
         if not np.array_equal(columns, whole):
             raise ValueError(
-                "A tree of this ensemble reads some of the columns only; give max_features=1.0, so "
+                "A tree of this ensemble reads only some of the columns; give max_features=1.0, so "
                 "that every tree reads all columns."
             )
     member = forest.estimators_[0]

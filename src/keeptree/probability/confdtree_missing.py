@@ -1,8 +1,8 @@
-"""Missing values estimated through the other attributes: the outlook of Katz et al. (2012).
+"""Estimate missing values from the other attributes (outlook of Katz et al. 2012).
 
-A case without a value for a test becomes one copy for each child, with the value that is typical of
-the child. A copy weighs what a naive Bayes classifier of the children says of the case's other
-attributes, those that are normally distributed in all children:
+A case without a value for a test is copied once per child, with the value that is typical of that
+child. A copy is weighted by a naive Bayes classifier that predicts the child from the other
+attributes, using those that are normally distributed in all children:
 
     weight_k proportional to share_k x product over attributes j of N(x_j; mean_kj, sd_kj)
 """
@@ -15,26 +15,26 @@ from keeptree.probability.confdtree_statistics import group_statistics
 from keeptree.savable import expect, expect_array, expect_codes, saved_part
 from keeptree.tree import LEAF, NOMINAL
 
-LEAST_WEIGHT = 1e-6  # a copy that weighs less is dropped
-_MOST_SD = 30.0  # an attribute further out says no more than this
+LEAST_WEIGHT = 1e-6  # copies with less weight are dropped
+_MOST_SD = 30.0  # deviations are clipped at this many standard deviations
 
 
 @saved_part
 @dataclass(frozen=True, eq=False)
 class ChildProfiles:
-    """What the training cases of each node look like.
+    """Statistics of the training cases of each node.
 
     Attributes
     ----------
     column : int64 ndarray
         Numeric attributes that the tree tests.
     mean, sd : ndarrays of shape (n_nodes, n_columns)
-        Of these attributes in each node; NaN where unknown.
+        Mean and standard deviation of these attributes in each node; NaN where unknown.
     usable : bool ndarray of shape (n_nodes, n_columns)
         Whether an attribute is normally distributed in every child of the node.
     typical : ndarray of shape (n_nodes,)
-        Value of the parent's attribute that stands for a missing one in this child: the mean, or
-        the most frequent category. NaN where no training case has one.
+        Value of the parent's attribute that replaces a missing one in this child: the mean or the
+        most frequent category. NaN where no training case has a value.
     share : ndarray of shape (n_nodes,)
         Share of the parent's cases.
     """
@@ -88,7 +88,7 @@ class ChildProfiles:
         owner : int64 ndarray of shape (m,)
             Row of each copy.
         weight : ndarray of shape (m,)
-            Those of a row sum to one.
+            Weight of each copy; the weights of one row sum to one.
         """
         copies, owner = X.copy(), np.arange(len(X))
         weight, node = np.ones(len(X)), np.zeros(len(X), dtype=np.int64)
@@ -98,7 +98,7 @@ class ChildProfiles:
             for at in np.unique(node[stuck]):
                 here = stuck[node[stuck] == at]
                 source, new, part = self._split(tree, at, copies[here], weight[here])
-                if len(new):  # else the tree's own rule applies
+                if len(new):  # otherwise the tree's own rule applies
                     weight[here] = 0.0
                     moving = np.append(moving, len(copies) + np.arange(len(new)))
                     copies, weight = np.concatenate([copies, new]), np.append(weight, part)
@@ -113,7 +113,7 @@ class ChildProfiles:
         return copies[kept], owner[kept], weight[kept] / total[owner[kept]]
 
     def _split(self, tree, node, X, weight):
-        """Copies of rows without a value for the test of a node: source, rows and weights."""
+        """Copy rows without a value for a node's test; return source rows, copies and weights."""
         children = tree.children(node)
         children = children[~np.isnan(self.typical[children]) & (self.share[children] > 0)]
         if len(children) == 0:
@@ -138,7 +138,7 @@ class ChildProfiles:
 
 
 def _one_level(tree, X, row, node):
-    """Nodes of rows one level further down; all have a value."""
+    """Nodes of rows one level further down; every row has a value."""
     return tree.descend(X, row, node, np.ones(len(row)))[1]
 
 
@@ -148,12 +148,12 @@ def child_profiles(sample, significance, least):
     Parameters
     ----------
     sample : Sample
-        With its tree.
+        Training sample with its tree.
     significance : float
-        An attribute is taken for normal in a node if the p-value of its Kolmogorov-Smirnov test
-        is larger.
+        An attribute counts as normal in a node if the p-value of its Kolmogorov-Smirnov test is
+        larger.
     least : float
-        Least number of cases in a child.
+        Minimum number of cases in a child.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How ConfDTree reads its paper: the options beside the paper's own parameters, with defaults."""
+"""Options of ConfDTree beyond the paper's own parameters, with their defaults."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -57,12 +57,12 @@ PAPER = tuple(name for name in Settings.__dataclass_fields__ if name not in OPTI
 
 
 def read_settings(model):
-    """Settings of a ConfDTreeClassifier; an unknown or impossible option is a ValueError."""
+    """Return the settings of a ConfDTreeClassifier; raise a ValueError for an invalid option."""
     options = model.options or {}
     unknown = [name for name in options if name not in OPTIONS]
     if unknown:
         raise ValueError(
-            f"ConfDTreeClassifier has no option {unknown[0]!r}; there are {', '.join(OPTIONS)}."
+            f"ConfDTreeClassifier has no option {unknown[0]!r}; choose from {', '.join(OPTIONS)}."
         )
     validate_parameter_constraints(OPTIONS, options, "ConfDTreeClassifier's options")
     return Settings(**{name: getattr(model, name) for name in PAPER}, **options)

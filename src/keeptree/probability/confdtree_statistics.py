@@ -1,4 +1,4 @@
-"""What ConfDTree learns of each node and class: statistics, intervals and weights of routes."""
+"""What ConfDTree learns about each node and class: statistics, intervals and route weights."""
 
 from typing import NamedTuple
 
@@ -10,20 +10,20 @@ from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 _LARGE = 1e100
-_ROUNDING = 1e-9  # fractional shares of missing values add up to whole cases only nearly
-_STEPHENS_ERROR = 0.04  # more than Stephens' formula is ever off, two cases included
+_ROUNDING = 1e-9  # shares of cases with missing values sum to whole cases only up to rounding
+_STEPHENS_ERROR = 0.04  # upper bound on the error of Stephens' formula, down to two cases
 
 
 @saved_part
 class NodeStatistics(NamedTuple):
-    """Training cases of each class in each node, as the split attribute of the node sees them.
+    """Statistics of the attribute that each node tests, for the training cases of each class.
 
-    All are of shape (n_nodes, n_classes), weights counting as repeated cases: ``reached``, the
-    cases in the node; ``count``, those of them with a value of the split attribute; ``mean`` and
-    ``sd`` (divisor n - 1) of that value, NaN where unknown; ``normality``, the p-value of a
-    Kolmogorov-Smirnov test against the normal with that mean and sd (0 where sd is 0), exact
-    where it decides, by Stephens' formula (off by 0.035 at most) elsewhere.
-    ``category_count`` has the cases of each category of the nominal tests.
+    All have shape (n_nodes, n_classes), and weights count as repeated cases: ``reached``, the cases
+    in the node; ``count``, those with a value of the tested attribute; ``mean`` and ``sd`` (divisor
+    n - 1) of that value, NaN where unknown; ``normality``, the p-value of a Kolmogorov-Smirnov test
+    against the normal with that mean and sd (0 where sd is 0), exact where it decides, by Stephens'
+    formula (off by 0.035 at most) elsewhere. ``category_count`` has the cases of each category of
+    the nominal tests.
     """
 
     reached: np.ndarray
@@ -38,8 +38,8 @@ class NodeStatistics(NamedTuple):
 class Intervals(NamedTuple):
     """Bounds of shape (2, n_nodes, n_classes), of the assigned class and of the others.
 
-    NaN where a class has no interval. ``normal`` says which intervals are normal, not t;
-    ``takes_part`` which nodes are checked at all.
+    NaN where a class has no interval. ``normal`` marks the normal intervals, as opposed to t
+    intervals; ``takes_part`` marks the nodes that are checked at all.
     """
 
     low: np.ndarray
@@ -70,11 +70,11 @@ def check_learned(tree, statistics, intervals):
 def node_statistics(sample, significance=None):
     """Statistics of a training sample sent down its tree, level by level.
 
-    A case with a missing value is shared among the children where the tree shares it. Normality is
-    tested if there is a ``significance`` to compare it with.
+    A case with a missing value is divided among the children where the tree divides it. Normality
+    is tested only if ``significance`` is given.
     """
     tree, X, y, weight = sample.tree, sample.X, sample.y, sample.weight
-    tree.route(X)  # says which row has no value for a test without a rule
+    tree.route(X)  # reports which row lacks a value for a test without a rule
     shape = (tree.n_nodes, len(tree.classes))
     reached, count = np.zeros(shape), np.zeros(shape)
     mean, sd, normality = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape)
@@ -100,7 +100,7 @@ def node_statistics(sample, significance=None):
 
 
 def _compared(tree, value):
-    """Values as the tree compares them: scikit-learn's are rounded to float32."""
+    """Values as the tree compares them; scikit-learn rounds them to float32."""
     if tree.compare_dtype == "float32":
         with np.errstate(over="ignore"):
             return value.astype(np.float32).astype(np.float64)
@@ -114,7 +114,7 @@ def _add_categories(tree, count, category_count, node, y, code, weight):
 
 
 def group_statistics(node, y, value, weight, n_classes, significance):
-    """Flat position of each (node, class) that occurs, its weight, mean, sd and normality."""
+    """Flat position of each (node, class) pair, with its weight, mean, sd and normality."""
     group = node * n_classes + y
     order = np.lexsort((value, group))
     group, value, weight = group[order], value[order], weight[order]
@@ -124,7 +124,7 @@ def group_statistics(node, y, value, weight, n_classes, significance):
     sizes = np.diff(first, append=len(group))
     count = np.add.reduceat(weight, first)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        # Differences from the smallest value: constant values have exactly their own mean, sd 0.
+        # Differences from the smallest value make the mean of constant values exact and their sd 0.
         above = np.add.reduceat(weight * (value - np.repeat(value[first], sizes)), first)
         mean = value[first] + above / count
         centred = value - np.repeat(mean, sizes)
@@ -139,7 +139,7 @@ def group_statistics(node, y, value, weight, n_classes, significance):
 
 
 def _distance_from_normal(centred, weight, first, sizes, count, sd):
-    """Kolmogorov-Smirnov statistic of each group of sorted values; weights are repeated cases."""
+    """Kolmogorov-Smirnov statistic of each group of sorted values; weights repeat cases."""
     cumulated = np.cumsum(weight)
     cumulated -= np.repeat(cumulated[first] - weight[first], sizes)
     n = np.repeat(count, sizes)
@@ -150,9 +150,9 @@ def _distance_from_normal(centred, weight, first, sizes, count, sd):
 
 
 def _p_value(distance, n, significance):
-    """p-value of the Kolmogorov-Smirnov test, on the right side of ``significance`` for certain.
+    """p-value of the Kolmogorov-Smirnov test, always on the correct side of ``significance``.
 
-    scipy's exact value takes milliseconds; Stephens (1970) tells most cases at once.
+    SciPy's exact value takes milliseconds; Stephens' formula (1970) settles most cases at once.
     """
     root = np.sqrt(n)
     p = kolmogorov((root + 0.12 + 0.11 / root) * distance)
@@ -162,13 +162,13 @@ def _p_value(distance, n, significance):
 
 
 def _every_class(count, present, m):
-    """Every class present has at least m cases (the prerequisite as the paper prints it)."""
+    """Every class present has at least m cases (the prerequisite as stated in the paper)."""
     enough = (count >= m) | ~present
     return present & enough.all(axis=1, keepdims=True)
 
 
 def _each_class(count, present, m):
-    """Each class with at least m cases has an interval, whatever the others have."""
+    """Each class with at least m cases has an interval, regardless of the other classes."""
     return count >= m
 
 
@@ -179,15 +179,15 @@ def _whole_node(count, present, m):
 
 MINIMUM = {"every": _every_class, "class": _each_class, "node": _whole_node}
 
-# What the sd is multiplied by, beside t: an interval for the mean of a class, for an individual as
-# "mean +- t s", or for the next individual, the mean being estimated too.
+# Factor of the sd besides t: an interval for the mean of a class, for an individual ("mean +- t
+# s"), or for the next individual, which includes the error of the estimated mean.
 T_SCALE = {
     "mean": lambda n: 1 / np.sqrt(n),
     "individual": np.ones_like,
     "prediction": lambda n: np.sqrt(1 + 1 / n),
 }
 
-# Weight of a child for one class, of which it has n cases among T.
+# Weight of a child with T cases for a class that has n of them.
 ROUTE_WEIGHT = {
     "sqrt": lambda n, T: np.sqrt(n) * n / T,
     "linear": lambda n, T: n * n / T,
@@ -228,8 +228,8 @@ def confidence_intervals(tree, statistics, settings):
 def characteristic_categories(tree, statistics, intervals, settings):
     """Which categories are usual in a class: bit 0 for the assigned class, bit 1 for the others.
 
-    The most frequent categories of the class in the node that together reach the coverage of the
-    interval, categories of equal frequency alike: what a confidence interval is to numbers.
+    The usual categories are the most frequent ones of the class in the node that together reach the
+    coverage of the interval, including ties. They play the role of a confidence interval.
     """
     found = np.zeros(statistics.category_count.shape, dtype=np.uint8)
     if settings.interval == "t":
@@ -253,7 +253,7 @@ def characteristic_categories(tree, statistics, intervals, settings):
 def route_weights(statistics, settings, class_weight):
     """Weight of each node, as a child, for each class: sqrt(n) n / T (Katz et al. 2012)."""
     n = statistics.reached * class_weight
-    if n.max() > _LARGE:  # only ratios of route weights count, and n * n must not overflow
+    if n.max() > _LARGE:  # only ratios of route weights matter, and n * n must not overflow
         n = n / n.max()
     total = np.maximum(n.sum(axis=1, keepdims=True), 1e-300)
     return ROUTE_WEIGHT[settings.route_weight](n, total)

@@ -1,4 +1,4 @@
-"""What ConfDTree did to one case, node by node: as data and as plain English."""
+"""What ConfDTree did to one case, node by node, as data and in plain English."""
 
 from dataclasses import dataclass
 
@@ -30,29 +30,29 @@ class TraceStep:
     node : int
         The node of the tree.
     action : str
-        ``"leaf"``: where the walk up begins. ``"inside"``: within the interval of the assigned
-        class, left alone. ``"rerouted"``: all children are followed. ``"fined"``. ``"not
-        checked"``: the test takes no part (nominal, too few cases, not normal). ``"no interval"``:
-        the assigned class has none here. ``"missing"``: the case has no value for the test.
-        ``"off"``: below a missing value.
+        ``"leaf"``: where the walk up begins. ``"inside"``: the value is within the interval of the
+        assigned class; nothing changes. ``"rerouted"``: all children are followed. ``"fined"``: the
+        largest probability is reduced. ``"not checked"``: the test is skipped (nominal, too few
+        cases, not normal). ``"no interval"``: the assigned class has none here. ``"missing"``: the
+        case has no value for the test. ``"off"``: below a missing value.
     on_path : bool
-        Whether the node is on the tree's own path of the case, not on an alternative route.
+        Whether the node is on the tree's own path for the case rather than on an alternative route.
     test : str or None
-        What the tree asks here, e.g. ``"age <= 40"``; None in a leaf.
+        The test of the node, e.g. ``"age <= 40"``; None in a leaf.
     value : object
-        The case's value of the split attribute; None in a leaf or where missing.
+        The case's value of the tested attribute; None in a leaf or if missing.
     assigned : object
         The class with the largest probability when the node was checked.
     kind : str or None
         ``"normal"``, ``"t"`` or ``"category"``; None if there was no interval to check.
     interval : tuple of float or None
-        Bounds of the assigned class (of a nominal test: its usual categories).
+        Bounds of the assigned class; for a nominal test, its usual categories.
     alternatives : dict
-        Class -> bounds, of the other classes that contain the value (if rerouted).
+        Class -> bounds, for the other classes whose interval contains the value (if rerouted).
     weights : dict
-        Child -> weight in the average, adding up to 1 (if rerouted).
+        Child -> weight in the average; the weights sum to 1 (if rerouted).
     predictions : dict
-        Child -> probabilities it gave, for the children that were followed.
+        Child -> its probabilities, for the children that were followed.
     probability : ndarray
         Probabilities after this node.
     """
@@ -78,10 +78,10 @@ class Trace:
     Parameters
     ----------
     steps : tuple of TraceStep
-        In the order in which they were taken: from the leaf to the root, an alternative route
-        before the node that asked for it.
+        In the order in which they were taken: from the leaf to the root, with each alternative
+        route before the node that caused it.
     tree_probability, probability : ndarray of shape (n_classes,)
-        Before and after.
+        Probabilities before and after the method.
     """
 
     steps: tuple
@@ -111,7 +111,7 @@ def trace_rows(model, X):
 
 
 class _Tracer:
-    """Reads the record of one row's walk and tells it."""
+    """Turns the record of one row's walk into a trace."""
 
     def __init__(self, model, row):
         self.model, self.tree, self.row = model, model.tree_.lifted, row[0]
@@ -122,7 +122,7 @@ class _Tracer:
         self.steps, self.lines = [], []
 
     def trace(self, plain, corrected):
-        """Steps in the order they were taken; no recursion, since a tree can be very deep."""
+        """Return the steps in the order they were taken, without recursion for very deep trees."""
         todo = [("enter", 0, 0, True)]
         while todo:
             event, node, indent, own = todo.pop()
@@ -143,7 +143,7 @@ class _Tracer:
         return any(step.action in ("rerouted", "fined") for step in self.steps)
 
     def _below(self, node, indent, own):
-        """What to do before a node is left, last first: its children, the one followed first."""
+        """Children to visit before a node is left, in reverse; the one followed comes first."""
         if self.tree.kind[node] == LEAF:
             return []
         children = [int(c) for c in self.tree.children(node) if self.action[c]]
@@ -211,7 +211,7 @@ class _Tracer:
         return low <= self._compared(node) <= high
 
     def _bounds(self, which, node, c):
-        """Bounds of a class at one of the two levels; of a nominal test its usual categories."""
+        """Bounds of a class at one of the two levels; for a nominal test, its usual categories."""
         if self.tree.kind[node] == NOMINAL:
             part = slice(self.tree.category_start[node], self.tree.category_start[node + 1])
             usual = self.model.walk_.characteristic[part, c] & (1 << which)
@@ -228,7 +228,7 @@ class _Tracer:
         return f"{branch.name} is {' or '.join(map(str, branch.labels))}"
 
     def _say(self, p):
-        """Probabilities in words: those that round to something, at most five."""
+        """Describe the probabilities in words: at most five, without those that round to zero."""
         largest = np.argsort(-p, kind="stable")[:5]
         shown = [c for c in sorted(largest) if p[c] >= 5e-4]
         return ", ".join(f"{_plain(self.model.tree_.classes[c])} {p[c]:.3f}" for c in shown)
@@ -263,7 +263,7 @@ class _Tracer:
             "no interval": lambda: (
                 f"{self._where(step.node)}: class {step.assigned} has no interval here. Left alone."
             ),
-            "not checked": lambda: f"{self._where(step.node)}: this test takes no part.",
+            "not checked": lambda: f"{self._where(step.node)}: this test is not checked.",
             "missing": lambda: (
                 f"Node {step.node}: {self.tree.feature_name(self.tree.feature[step.node])} is "
                 f"missing; the method is off below. {self._say(step.probability)}."
@@ -279,7 +279,7 @@ class _Tracer:
             "  "
             * indent
             + f"{self._where(node)}: outside {_range(step.interval)}, usual for class "
-            f"{step.assigned} ({step.kind}), but inside {usual}. All ways are followed:"
+            f"{step.assigned} ({step.kind}), but inside {usual}. All branches are followed:"
         )
 
 

@@ -1,4 +1,4 @@
-"""The walk of ConfDTree from a row's leaf to the root, as arrays for the compiled function."""
+"""ConfDTree's walk from the leaf of a row to the root, as arrays for the compiled function."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from keeptree.tree import ERROR, LEAF, Tree
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A tree whose answers are corrected on the way from the leaf to the root.
+    """A tree whose probabilities are corrected on the way from the leaf to the root.
 
     Parameters
     ----------
     tree : Tree
         The kept tree.
     leaf_value : ndarray of shape (n_nodes, n_classes)
-        Probabilities the walk starts from.
+        Probabilities from which the walk starts.
     route_weight : ndarray of shape (n_nodes, n_classes)
         Weight of each node, as a child, for each class.
     characteristic : ndarray of shape (n_categories, n_classes)
@@ -48,12 +48,12 @@ class Walk:
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded, finite rows."""
         if self._refuses_missing and np.isnan(X).any():
-            self.tree.route(X)  # says which row has no value for a test without a rule
+            self.tree.route(X)  # reports which row lacks a value for a test without a rule
         changes, _ = self.correct(X, out)
         shared = self.tree.shared_rows(X)
         same = shared[changes[shared] == 0]
         if len(same):
-            # The same sums in the order of the tree's own: equal to the bit.
+            # The sums in the same order as the tree's, so that they are equal to the bit.
             out[same] = self.leaves(X[same])
 
     @property
@@ -69,9 +69,9 @@ def make_walk(tree, statistics, intervals, settings):
     tree : Tree
         The kept tree.
     statistics : NodeStatistics
-        What was learned of its nodes.
+        Statistics of its nodes.
     intervals : Intervals
-        And of the classes in them.
+        Intervals of the classes in each node.
     settings : Settings
         The parameters and options of the classifier.
 
@@ -80,7 +80,7 @@ def make_walk(tree, statistics, intervals, settings):
     walk : Walk
     """
     class_weight, fine_scale = _balance(statistics.reached[0], settings.balance)
-    # smoothed_nodes divides once more, which can cost the last bit of the tree's answer.
+    # smoothed_nodes divides once more, which can change the last bit of the tree's probability.
     leaf_value = (
         tree.proportions
         if settings.smoothing == "leaves"
@@ -105,7 +105,7 @@ def make_walk(tree, statistics, intervals, settings):
 
 
 def _balance(counts, balance):
-    """Weight of a case of each class, and by what the fine of the class is multiplied."""
+    """Weight of a case of each class, and the factor of the class's fine."""
     n_classes, share = len(counts), counts / counts.sum()
     if not balance:
         return np.ones(n_classes), np.ones(n_classes)
@@ -114,7 +114,7 @@ def _balance(counts, balance):
 
 
 def _steps(tree, takes_part):
-    """What the compiled function asks of each node, in the order of its columns."""
+    """What the compiled function reads for each node, in the order of its columns."""
     steps = np.zeros((tree.n_nodes + 1, 6), dtype=np.int64)
     steps[:-1, 0], steps[:-1, 1] = tree.kind, tree.feature
     steps[:, 2], steps[:, 3] = tree.child_start, len(tree.child) + tree.category_start

@@ -11,7 +11,7 @@ from keeptree.savable import Savable
 
 
 class DecidesByCost(Savable):
-    """Mixin of classifiers with probabilities and the parameters ``decide`` and ``costs``."""
+    """Mixin for classifiers with probabilities and the parameters ``decide`` and ``costs``."""
 
     classes_: np.ndarray
     decide: str
@@ -25,7 +25,7 @@ class DecidesByCost(Savable):
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters in a saved model: costs as a matrix, whatever they were given as."""
+        """Parameters of a saved model, with costs always as a matrix."""
         given = super().saved_parameters
         if self.costs is not None:
             given["costs"] = read_costs(self.costs, self.classes_).tolist()
@@ -36,7 +36,7 @@ class DecidesByCost(Savable):
         _ = self.cost_matrix
 
     def _check_costs(self):
-        """Raise a ValueError unless costs are given exactly if they decide."""
+        """Raise a ValueError unless costs are given if and only if ``decide="cost"``."""
         if self.costs is not None and self.decide != "cost":
             raise ValueError(
                 f'costs is given, but decide={self.decide!r} does not use it; set decide="cost".'
@@ -83,9 +83,10 @@ def read_costs(costs, classes):
         if (matrix[c, c] > matrix[c]).any():
             other = int(matrix[c].argmin())
             raise ValueError(
-                f"costs makes the right decision for the class {plain(classes[c])!r} dearer "
-                f"({matrix[c, c]:g}) than deciding {plain(classes[other])!r} ({matrix[c, other]:g})"
-                "; rows are true classes and columns decided ones."
+                f"costs makes the correct decision for the class {plain(classes[c])!r} more "
+                f"expensive ({matrix[c, c]:g}) than deciding {plain(classes[other])!r} "
+                f"({matrix[c, other]:g})"
+                "; rows are true classes and columns are decided classes."
             )
     return matrix
 
@@ -93,7 +94,8 @@ def read_costs(costs, classes):
 def cheapest(p, matrix):
     """Return the class with the lowest expected cost for each row of probabilities.
 
-    Of ties the first. Costs are summed class by class, so that every processor finds the same sums.
+    Ties go to the first class. Costs are summed class by class, so that every processor computes
+    the same sums.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Share of a class among the training cases near a distance: a ratio of two kernel sums.
+"""Share of a class among the training cases at a similar distance: a ratio of two kernel sums.
 
 Distance kernel estimate (Alvarez 2007, eq. 2) with one bandwidth for both densities:
 p(h) = sum over cases of class c of K((h - h_i) / b) / sum over all cases of K((h - h_i) / b).
-Where every term underflows p(h) is the limit, which the nearest cases decide.
+Where every term underflows, p(h) is the limit, which is determined by the nearest cases.
 """
 
 from dataclasses import dataclass
@@ -18,24 +18,25 @@ LEAVE_OUT_CASES = 5000
 
 
 def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
-    """Estimate many curves: curve k from the cases starts[k] .. starts[k + 1] - 1.
+    """Estimate many curves; curve k uses the cases starts[k] to starts[k + 1] - 1.
 
     Parameters
     ----------
     h : array-like of shape (n_cases,) or (n_cases, n_columns)
-        Finite algebraic distances of the training cases, those of all curves one after the other.
-        Each column has all the curves again, after those of the column before.
+        Finite algebraic distances of the training cases, curve after curve. Each further column
+        holds another set of curves, numbered after those of the previous column.
     in_class : array-like of the same shape
         Weight of each case if it belongs to the class, else 0.
     weight : array-like of shape (n_cases,)
-        Weights; a case of weight 0 is as if absent.
+        Weights; cases of weight 0 are ignored.
     starts : array-like of int of shape (n_groups + 1,)
-        First case of each curve, and the number of cases.
+        First case of each curve, followed by the number of cases.
     bandwidth : float or array-like
-        Standard deviation of the Gaussian, half width of the other kernels, in the unit of h: one
-        for all curves, or broadcast to the shape (n_columns, n_groups).
+        Standard deviation of the Gaussian kernel or half width of the others, in the unit of h: one
+        value for all curves, or an array that broadcasts to (n_columns, n_groups).
     kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}
-        The uniform kernel is the Parzen window. Where no case is within reach the nearest decide.
+        The uniform kernel is the Parzen window. Where no case is within reach, the nearest cases
+        are used.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
         groups = [np.arange(a, b)[weight[a:b] > 0] for a, b in pairwise(starts)]
     for k, cases in enumerate(groups):
         if not len(weight[cases]):
-            raise ValueError(f"Curve {k} has no case of positive weight; estimate it elsewhere.")
+            raise ValueError(f"Curve {k} has no case with a positive weight; leave it out.")
     curves = (
         (h[cases, j], in_class[cases, j], weight[cases], bandwidth[j, k])
         for j in range(shape[0])
@@ -68,11 +69,11 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
 
 
 def choose_bandwidth(h, in_class, weight, starts, candidates, kernel="gaussian"):
-    """Bandwidth of the least weighted log-loss when each case is estimated from the others.
+    """Return the bandwidth with the lowest weighted leave-one-out log-loss.
 
-    One bandwidth for all curves. Of a curve of more than 5000 cases, 5000 at even steps in the
-    order of h stand for it. Probabilities are clipped to 1e-6; of equal losses the first candidate
-    wins.
+    All curves share one bandwidth. A curve with more than 5000 cases is represented by 5000 of
+    them, evenly spaced in the order of h. Probabilities are clipped to 1e-6; ties go to the first
+    candidate.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def choose_bandwidth(h, in_class, weight, starts, candidates, kernel="gaussian")
         here = np.arange(start, end)[weight[start:end] > 0]
         order = here[np.argsort(h[here], kind="stable")]
         if len(order) < 2:
-            continue  # nothing is left to estimate the only case from
+            continue  # a single case cannot be estimated from others
         taken = order[np.linspace(0, len(order) - 1, min(len(order), LEAVE_OUT_CASES)).astype(int)]
         sample = (h[taken], in_class[taken], weight[taken])
         losses += _leave_out_losses(*sample, candidates, kernel) * (len(order) / len(taken))

@@ -7,11 +7,11 @@ import numpy as np
 from keeptree._compiled import density as gaussian
 from keeptree.savable import expect, expect_array, expect_starts, saved_part
 
-# Sorting cases is what costs in a large curve; bucketing those deep inside the data avoids it.
+# Sorting dominates the cost of a large curve; cases deep inside the data are bucketed instead.
 BUCKET_FROM = 20_000
 BUCKET = gaussian.RUN / 8  # in bandwidths
 MOST_CELLS = 1 << 16
-MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve stays in the cache
+MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve fits in the cache
 
 
 @saved_part
@@ -19,24 +19,24 @@ MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve stays in the cac
 class KernelTables:
     """Many Gaussian curves as piecewise cubics in flat arrays, within 1e-4 of the exact ratio.
 
-    Curve k has cells ``cell[k]`` .. ``cell[k + 1] - 1`` along an axis: one bandwidth each from the
-    first case on (``middle`` of them), and before and after that as wide as needed to reach the
-    limit, each wider than its inner neighbour by e. Cell i is cut into the equal pieces
-    ``piece[i]`` .. ``piece[i + 1] - 1``: few where the curve is smooth, thousands where it
-    steps from one case to the next in the middle of a wide gap.
+    Curve k has cells ``cell[k]`` to ``cell[k + 1] - 1`` along an axis. The ``middle`` cells, from
+    the first case on, are one bandwidth wide. The cells before and after them each grow by a factor
+    of e until the limit is reached. Cell i is divided into the equal pieces ``piece[i]`` ..
+    ``piece[i + 1] - 1``: few where the curve is smooth, thousands where it jumps in the middle of a
+    wide gap between two cases.
 
     Attributes
     ----------
     axis : ndarray of shape (n_curves, 8)
-        Origin, 1 / bandwidth, number of cells left of the origin, ``middle``, the largest number
-        below that of all cells; and where all cells in the middle have equally many pieces, a
-        short cut: ``middle`` again (else 0), that many, and the first of them.
+        Origin, 1 / bandwidth, number of cells left of the origin, ``middle``, and the largest float
+        below the number of cells. Then a shortcut for curves whose middle cells all have the same
+        number of pieces: ``middle`` again (otherwise 0), that number, and the first piece.
     cell : int64 ndarray of shape (n_curves + 1,)
         First cell of each curve.
     piece : int64 ndarray of shape (n_cells + 1,)
         First piece of each cell.
     coefficient : float32 ndarray of shape (n_pieces, 4)
-        Of 1, y, y², y³ with y in [0, 1] the place in the piece.
+        Coefficients of 1, y, y², y³, where y in [0, 1] is the position in the piece.
     """
 
     axis: np.ndarray
@@ -62,7 +62,7 @@ class KernelTables:
         return len(self.axis)
 
     def lookup(self, curve, h):
-        """Class share at each h on the curve its row names.
+        """Class share at each h, on the curve given for its row.
 
         Parameters
         ----------
@@ -81,16 +81,16 @@ class KernelTables:
         return out
 
     def classify(self, curve, h, estimated, prior, out):
-        """Fill class probabilities; the curves are those of the estimated classes in turn.
+        """Fill in class probabilities; the curves are those of the estimated classes in turn.
 
         Parameters
         ----------
         curve : int64 ndarray of shape (n,) or (1,)
-            Curve of each row, or of all rows, within those of a class. Not checked.
+            Curve of each row, or of all rows, counted within a class. Not checked.
         h : float32 ndarray of shape (n, n_classes), or (n, 1) for two classes
             Distances, not NaN.
         estimated : int64 ndarray
-            Classes that have curves; the others keep their prior. Of two classes only the first.
+            Classes that have curves; the others keep their prior. With two classes, only the first.
         prior : ndarray of shape (n_classes,)
             Prior probabilities.
         out : ndarray of shape (n, n_classes)
@@ -136,10 +136,11 @@ def tabulate_gaussian(curves):
 
 
 def _even_pieces(first, cubics, left, middle):
-    """Cut the cells in the middle into equally many pieces, the same cubics, if they stay few.
+    """Divide the middle cells into the same number of pieces, if that number stays small.
 
-    Returns the first piece of each cell, the pieces, and how many a cell in the middle has (0 if
-    they would be too many). Numbers of pieces are powers of two, so they divide each other.
+    The cubics do not change. Returns the first piece of each cell, the pieces, and the number of
+    pieces of a middle cell (0 if there would be too many). Numbers of pieces are powers of two, so
+    they divide each other.
     """
     number = np.diff(first)
     even = int(number[left : left + middle].max())
@@ -186,7 +187,7 @@ def _as_runs(h, in_class, weight):
 
 
 def _condense_inside(h, in_class, weight, bandwidth):
-    """One run per bucket deep inside the data, one per case elsewhere, in no order."""
+    """One run per bucket deep inside the data, one per case elsewhere, unsorted."""
     low, width = h.min(), BUCKET * bandwidth
     bucket = np.empty(len(h), np.int64)
     sums = np.zeros((int((h.max() - low) / width) + 1, 7))  # as runs; the first column counts cases
@@ -201,7 +202,7 @@ def _condense_inside(h, in_class, weight, bandwidth):
 
 
 def _find_deep_buckets(occupied):
-    """Those so far from a gap of half a bandwidth that runs there are wider than three buckets."""
+    """Buckets so far from gaps of half a bandwidth that runs there exceed three buckets."""
     margin, gap = 3 / gaussian.GRADING, 0.5 / BUCKET
     wide = np.diff(occupied) > gap
     stretch = np.concatenate([[0], np.cumsum(wide)])
@@ -211,7 +212,7 @@ def _find_deep_buckets(occupied):
 
 
 def _measure_axis(runs, bandwidth):
-    """Cells left of the cases, across them, and right of them; one for a constant."""
+    """Number of cells left of, across and right of the cases; one for a constant curve."""
     share = runs[:, 4] / runs[:, 1]
     if share.min() == share.max():
         return 0, 1, 0
@@ -220,7 +221,7 @@ def _measure_axis(runs, bandwidth):
 
 
 def _measure_tail(runs, share, bandwidth):
-    """Cells until no case counts but the extreme ones of equal share."""
+    """Number of cells until only the extreme cases matter."""
     other = int(np.argmax(share != share[0]))
     depth = (1 - gaussian.GRADING) * abs(runs[other, 0] - runs[0, 0]) / bandwidth
     excess = np.log(runs[:, 1].sum() / runs[0, 1] / gaussian.NEGLIGIBLE) - depth * depth / 2

@@ -1,4 +1,4 @@
-"""Ratios of sums of kernels of finite reach: exact, by prefix sums."""
+"""Ratios of sums of kernels with finite support, exact by prefix sums."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from keeptree._compiled import window
 from keeptree.probability.density_gaussian import check_curves
 from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 
-# Kernels of finite reach: c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
+# Kernels with finite support: c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
 WINDOWS = {
     "epanechnikov": np.array([1.0, 0.0, -1.0]),
     "triangular": np.array([1.0, -1.0, 0.0]),
@@ -19,7 +19,7 @@ WINDOWS = {
 @saved_part
 @dataclass(frozen=True)
 class WindowTables:
-    """Many curves of a kernel of finite reach, exact: the distinct sorted cases and prefix sums.
+    """Exact curves of a kernel with finite support: the distinct sorted cases and prefix sums.
 
     Attributes
     ----------
@@ -28,10 +28,10 @@ class WindowTables:
     h, mass : ndarrays of shape (n_cases,) and (n_cases, 2)
         Distances; weight and class weight.
     anchor, moments : ndarrays of shape (n_cases,) and (n_cases, 6)
-        Origin and prefix sums of the stretch each case is in.
+        Origin and prefix sums of the segment that holds each case.
     reach : ndarray of shape (n_curves,)
     coefficient : ndarray of shape (3,)
-        Of 1, abs(u), u² in the kernel.
+        Coefficients of 1, abs(u) and u² in the kernel.
     """
 
     start: np.ndarray
@@ -62,7 +62,7 @@ class WindowTables:
         return len(self.reach)
 
     def lookup(self, curve, h):
-        """Class share at each h on the curve its row names; see `KernelTables.lookup`."""
+        """Class share at each h, on the curve given for its row; see `KernelTables.lookup`."""
         curve, h = check_curves(curve, h, len(self.reach))
         out = np.empty(len(h))
         tables = window.Tables(*(getattr(self, name) for name in window.Tables._fields))
@@ -70,7 +70,7 @@ class WindowTables:
         return out
 
     def classify(self, curve, h, estimated, prior, out):
-        """Fill class probabilities; see `KernelTables.classify`."""
+        """Fill in class probabilities; see `KernelTables.classify`."""
         step = len(self.reach) // len(estimated)
         curve = np.broadcast_to(curve, len(h))
         out[:] = prior

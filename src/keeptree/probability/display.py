@@ -11,10 +11,10 @@ from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
 
 class DistanceKernelDisplay:
-    """Probability of a class against the algebraic distance, with the cases on it.
+    """Probability of a class against the algebraic distance, one point per case.
 
-    Create one with :meth:`from_estimator` or :meth:`from_predictions`. Laplace's estimate, constant
-    over each leaf, is drawn beside the distance kernel's; the tree's errors stand out by shape.
+    Create one with :meth:`from_estimator` or :meth:`from_predictions`. The Laplace estimate,
+    constant over each leaf, is drawn for comparison; the tree's errors have their own marker.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class DistanceKernelDisplay:
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, positive: Any = None, ax: Any = None
     ) -> Self:
-        """Draw the cases of X as a fitted :class:`~keeptree.DistanceKernelClassifier` sees them.
+        """Draw the cases of X with the estimates of a :class:`~keeptree.DistanceKernelClassifier`.
 
         Parameters
         ----------
         estimator : DistanceKernelClassifier
-            Fitted.
+            Fitted classifier.
         X, y : array-likes
             Cases with their true classes: the training sample or, as in the paper, a test sample.
         positive : label, optional
@@ -121,7 +121,7 @@ class DistanceKernelDisplay:
         given = {name: np.atleast_1d(np.asarray(values)) for name, values in given.items()}
         lengths = {name: len(values) for name, values in given.items()}
         if len(set(lengths.values())) != 1:
-            raise ValueError(f"Each must have one entry per case, but the lengths are {lengths}.")
+            raise ValueError(f"Arrays must have one entry per case, but the lengths are {lengths}.")
         if not np.isfinite(given["distance"]).all():
             raise ValueError("The tree predicts one class only, so no case has a distance to draw.")
         given["error"] = given["error"].astype(bool)

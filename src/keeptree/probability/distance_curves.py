@@ -14,16 +14,16 @@ _ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
 @saved_part
 @dataclass(frozen=True, eq=False)
 class DistanceCurves:
-    """A curve of each estimated class among all training cases, and one for each group of them.
+    """One curve per estimated class for all training cases, and one for each group of them.
 
     Parameters
     ----------
     tables : KernelTables or WindowTables
         The curves of the first estimated class, then those of the next.
     estimated : int64 ndarray
-        Classes with curves; of two classes the first only, whose curve is that of both.
+        Classes with curves; with two classes only the first, whose curve serves both.
     curve : int64 ndarray of shape (n_nodes + 1,)
-        Curve of the group that a node names; 0, all cases, where there is none.
+        Curve of the group that a node stands for; 0, the curve of all cases, if it has none.
     prior : ndarray of shape (n_classes,)
         Class shares of the training sample.
     """
@@ -40,20 +40,20 @@ class DistanceCurves:
         expect_codes(self.estimated, "estimated", (None,), n_classes)
         expect(isinstance(self.tables, KernelTables | WindowTables), "it has no curves")
         expect(len(np.unique(self.estimated)) == len(self.estimated) > 0, "classes repeat")
-        expect(n_classes != 2 or self.estimated.tolist() == [0], "two classes have one curve")
+        expect(n_classes != 2 or self.estimated.tolist() == [0], "two classes share one curve")
         n_curves, rest = divmod(self.tables.n_curves, len(self.estimated))
-        expect(rest == 0 and n_curves > 0, "every class must have as many curves")
+        expect(rest == 0 and n_curves > 0, "every class must have equally many curves")
         expect_codes(self.curve, "curve", (tree.n_nodes + 1,), n_curves)
 
     def share(self, distance, c):
         """Share of class c among all training cases at each distance to its boundary."""
-        second = len(self.prior) == 2 and c == 1  # its curve is that of the first
+        second = len(self.prior) == 2 and c == 1  # one minus the curve of the first
         at = 0 if second else self.estimated.tolist().index(c)
         at *= self.tables.n_curves // len(self.estimated)
         share = self.tables.lookup(np.full(len(distance), at), -distance if second else distance)
         return 1 - share if second else share
 
     def classify(self, h, node, out):
-        """Fill class probabilities from distances and the nodes that name groups (None: all)."""
+        """Fill in class probabilities from distances and group nodes (None: all cases)."""
         curve = _ALL if node is None else self.curve[node]
         self.tables.classify(curve, h, self.estimated, self.prior, out)

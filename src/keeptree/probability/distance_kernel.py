@@ -26,13 +26,13 @@ _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # b
 class DistanceKernelClassifier(ProbabilityModel):
     """Class probabilities from the distance to the kept tree's decision boundary.
 
-    The algebraic distance h_c of a case to the boundary of class c (negative inside) is a single
-    feature on which a kernel estimate is easy: the probability of c is the share of class c among
-    the training cases, weighted by a kernel of their difference in h_c. With several classes each
-    is estimated against the rest and the estimates are normalised.
+    The method needs a single feature: the algebraic distance h_c of a case to the boundary of class
+    c (negative inside). The probability of c is the share of class c among the training cases,
+    weighted by a kernel of their difference in h_c. With several classes, each is estimated against
+    the rest and the estimates are normalised.
 
-    With ``features="distance+separator"``, the outlook of the paper, a second feature says where
-    along the boundary the case projects, and the kernel estimate is one in two dimensions.
+    With ``features="distance+separator"``, suggested in the paper's outlook, a second feature gives
+    the position of the case along the boundary, and the kernel estimate is two-dimensional.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class DistanceKernelClassifier(ProbabilityModel):
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
     grid : "observed", dict or None, default="observed"
-        To where distances are measured: to the nearest possible case, as the training sample tells
-        (whole numbers stay whole), or by steps of your own; None is the papers' reading, to the
-        thresholds. See :class:`~keeptree.Boundary`.
+        Where distances end: at the nearest possible value, as observed in the training sample
+        (whole numbers stay whole) or by the steps that you give; None measures to the thresholds,
+        as the papers do. See :class:`~keeptree.Boundary`.
     bandwidth : float or "cv", default=0.1
-        Width of the kernel. ``"cv"`` takes the fraction of the range with the least leave-one-out
-        log-loss. A Gaussian narrower than 1/65536 of the range is refused.
+        Width of the kernel. ``"cv"`` chooses the fraction of the range with the lowest
+        leave-one-out log-loss. A Gaussian narrower than 1/65536 of the range raises an error.
     bandwidth_unit : {"range", "distance"}, default="range"
         Whether ``bandwidth`` is a fraction of the range of h_c over the training sample, or a
         distance in the metric.
@@ -61,8 +61,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     features : {"distance", "distance+separator"}, default="distance"
         ``"distance"`` is the paper's method. ``"distance+separator"`` adds the position of the
         projection on the boundary, along the direction in which the class differs most from the
-        others there; it needs ``kernel="gaussian"``, and its bandwidth is in the same unit: the
-        same fraction of its range, or the same distance.
+        others there; it needs ``kernel="gaussian"`` and uses the same ``bandwidth`` and unit.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -78,7 +77,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     tree_ : Tree
         The kept tree.
     boundary_ : Boundary
-        Its decision boundary.
+        Decision boundary of the tree.
     classes_ : ndarray
         Class labels.
     bandwidth_ : ndarray of shape (n_classes,)
@@ -92,9 +91,10 @@ class DistanceKernelClassifier(ProbabilityModel):
 
     Notes
     -----
-    A class that no leaf predicts has no boundary: its prior is used. A tree that predicts one
-    class only has no boundary at all: Laplace-smoothed leaves are used. A separator or leaf
-    without training cases falls back on all of them. Far from every case the nearest ones decide.
+    A class that no leaf predicts has no boundary, so its prior is used. A tree that predicts only
+    one class has no boundary at all, so Laplace-smoothed leaves are used. A separator or leaf
+    without training cases falls back on all of them. Far from all cases, the nearest ones determine
+    the estimate.
 
     Examples
     --------
@@ -158,9 +158,9 @@ class DistanceKernelClassifier(ProbabilityModel):
     def curve(self, distance: ArrayLike, label: Any) -> Floats:
         """Return the share of a class against the distance to its boundary.
 
-        The curve of the paper's Figure 1: the class against the rest, among all training cases.
-        With two classes and the global scope it is the probability; with more, probabilities are
-        the shares of all classes, normalised.
+        This is the curve of the paper's Figure 1: the class against the rest, among all training
+        cases. With two classes and the global scope it is the probability; with more classes, the
+        probabilities are the normalised shares.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         Returns
         -------
         share : ndarray of shape (n,)
-            Between 0 and 1.
+            Share of the class, between 0 and 1.
 
         Examples
         --------
@@ -188,17 +188,17 @@ class DistanceKernelClassifier(ProbabilityModel):
         distance = np.asarray(distance, dtype=float)
         if distance.ndim != 1:
             raise ValueError(
-                f"distance has {distance.ndim} dimensions; give one distance for each case."
+                f"distance has {distance.ndim} dimensions; give one distance per case."
             )
         if self.features != "distance":
             raise ValueError(
-                'With features="distance+separator" the share depends on two numbers, not on the '
-                "distance alone; use predict_proba."
+                'With features="distance+separator" the share does not depend on the distance '
+                "alone; use predict_proba."
             )
         c = class_code(label, self.tree_.classes)
         if self.curves_ is None or c not in self.boundary_.region_classes_:
             raise ValueError(
-                f"The tree leaves class {label!r} no boundary, hence no curve; use predict_proba."
+                f"Class {label!r} has no boundary in this tree, hence no curve; use predict_proba."
             )
         return self.curves_.share(distance, c)
 
@@ -222,7 +222,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         h = self.boundary_.algebraic_distance(present.X)
         curve, cases, starts = self._group(present.X)
         h, y, weight = h[cases], present.y[cases], present.weight[cases]
-        # Column by column: each is a curve of its own.
+        # Column by column: each has its own curve.
         h = np.asfortranarray(h[:, estimated], dtype=float)
         in_class = (weight * (y == estimated[:, None])).T
         if self.features == "distance":
@@ -256,7 +256,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
-        if self.boundary_.grid_ is None:  # an older version measured to the thresholds
+        if self.boundary_.grid_ is None:  # older versions measured to the thresholds
             self.grid = None
         n_classes = len(self.classes_)
         expect_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
@@ -270,9 +270,9 @@ class DistanceKernelClassifier(ProbabilityModel):
             self.curves_.check(self.tree_, Projector.of(self.boundary_).columns)
 
     def _group(self, X):
-        """Curve of each node that can be a group, cases of all curves, first case of each.
+        """Curve of each node that can be a group, cases of all curves, and first case of each.
 
-        Curve 0 has all cases; those of the groups follow.
+        Curve 0 has all cases; the curves of the groups follow.
         """
         curve = np.zeros(self.tree_.n_nodes + 1, dtype=np.int64)
         if self.scope == "global":
@@ -285,7 +285,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         return curve, np.concatenate([np.arange(len(X)), np.argsort(node, kind="stable")]), starts
 
     def _group_node(self, X):
-        """Node that names the group of each row: its separator (-1 for none) or its leaf."""
+        """Node that defines the group of each row: its separator (-1 for none) or its leaf."""
         if self.scope == "global":
             return None
         if self.scope == "leaf":
@@ -297,7 +297,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         spread = float(np.ptp(h)) or 1.0
         if self.bandwidth != "cv":
             return self.bandwidth * (1.0 if self.bandwidth_unit == "distance" else spread)
-        # The groups are what is used, if there are some; else the one curve of all cases.
+        # If there are groups, only their curves are used for scoring.
         used = starts[min(1, len(starts) - 2) :]
         return choose_bandwidth(h, in_class, weight, used, _FRACTIONS * spread, self.kernel)
 

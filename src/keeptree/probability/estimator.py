@@ -1,4 +1,4 @@
-"""The estimator a classifier is given: a tree to keep, or a learner that grows one."""
+"""The ``estimator`` parameter of a classifier: a tree to keep, or a learner that grows one."""
 
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -11,7 +11,7 @@ from keeptree.tree import ERROR, LEAF, Tree, names_differ
 
 
 def is_kept(model):
-    """Whether the model is a Tree or fitted already, so that it must not be fitted again."""
+    """Whether the model is a Tree or already fitted, and so must not be fitted again."""
     if isinstance(model, Tree):
         return True
     if model is None:
@@ -24,12 +24,12 @@ def is_kept(model):
 
 
 def unfitted_learner(model):
-    """An unfitted copy of the learner, or None for a Tree, which came without one."""
+    """An unfitted copy of the learner, or None for a Tree, which has none."""
     if isinstance(model, Tree):
         return None
     if model is None:
         return C45Classifier()
-    # Cloning a FrozenEstimator keeps it fitted; its inside is the learner.
+    # Cloning a FrozenEstimator keeps it fitted; the learner is the estimator inside.
     return clone(model.estimator if type(model).__name__ == "FrozenEstimator" else model)
 
 
@@ -43,7 +43,7 @@ def fit_learner(learner, X, y, sample_weight):
 
 
 def reads_any_column(estimator):
-    """Whether X may hold what is no number: a pipeline's first step or a nominal tree reads it."""
+    """Whether X may hold non-numbers, read by a pipeline's first step or a nominal tree."""
     if isinstance(estimator, Tree):
         return estimator.has_nominal
     inside = _inside(estimator)
@@ -60,7 +60,7 @@ def allows_missing(estimator):
 
 
 def check_columns(X, model):
-    """The columns of a kept model have names and an order; those of X must be the same."""
+    """Raise unless X has the columns of the kept model, with the same names and order."""
     names = comparable_names(model.select(X) if isinstance(model, Tree) else X)
     source = model.feature_names if isinstance(model, Tree) else None
     expected = getattr(model, "feature_names_in_", source)
@@ -70,12 +70,12 @@ def check_columns(X, model):
 
 
 def check_learner(learner, X):
-    """Raise a ValueError that names a nominal column of X if the learner takes numbers only.
+    """Raise a ValueError that names a nominal column of X if the learner takes only numbers.
 
     Parameters
     ----------
     learner : estimator, Tree or None
-        What grows the tree; one that is kept needs no check.
+        What grows the tree; a kept tree is not checked.
     X : pandas.DataFrame
         The attributes, nominal ones categorical.
     """
@@ -84,8 +84,8 @@ def check_learner(learner, X):
         return
     if not get_tags(learner).input_tags.categorical:
         raise ValueError(
-            f"{type(learner).__name__} takes numbers only, but {nominal[0]!r} is nominal; leave "
-            "such columns out, or let C4.5 grow the tree (--learner c45)."
+            f"{type(learner).__name__} takes only numbers, but {nominal[0]!r} is nominal; drop "
+            f"such columns, or grow the tree with C4.5 (--learner c45)."
         )
 
 

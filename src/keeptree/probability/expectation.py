@@ -1,4 +1,4 @@
-"""How often a tree's decisions are expected to be right, from probabilities and leaf by leaf."""
+"""Expected accuracy of a tree's decisions, overall and leaf by leaf, from probabilities."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,13 +9,13 @@ from keeptree.data.sample import stratified_part
 from keeptree.savable import expect, expect_array, saved_part
 
 BINS = 10
-MOST_ROWS = 5_000  # of the training sample that are scored for it
+MOST_ROWS = 5_000  # maximum number of training cases scored
 
 
 class Scored(NamedTuple):
     """Encoded rows of a sample, their classes and their probabilities.
 
-    ``refitted`` tells whether each case was scored by a tree that had not seen it either.
+    ``refitted`` is whether each case was scored by a refitted tree that had not seen it.
     """
 
     X: np.ndarray
@@ -34,14 +34,14 @@ class Expectation:
     cases : ndarray of shape (n_nodes,)
         Number of cases scored in each leaf.
     right : ndarray of shape (n_nodes,)
-        Sum over them of the probability that the decision is right.
+        Sum of their probabilities that the decision is right.
     squares : float
         Sum of the squares of these probabilities.
     unseen : bool
-        Whether the probabilities were estimated out of fold, without the case itself.
+        Whether the probabilities were estimated out of fold.
     bins : ndarray of shape (10, 3) or None
-        Reliability of these probabilities, in bins of equal width: cases, sum of the
-        probabilities, right decisions. None unless ``unseen``, and in files of earlier versions.
+        Reliability of these probabilities in bins of equal width: cases, sum of the probabilities,
+        right decisions. None unless ``unseen``, and in files of earlier versions.
     """
 
     cases: np.ndarray
@@ -95,7 +95,7 @@ def expect_accuracy(tree, scored, unseen):
 
 
 def bin_probabilities(p, happened):
-    """Return the cases, the sum of the probabilities and the events in ten bins of equal width.
+    """Return the cases, the sum of probabilities and the events in ten bins of equal width.
 
     Examples
     --------

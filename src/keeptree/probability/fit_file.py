@@ -1,4 +1,4 @@
-"""Fit a model to a data file: what ``keeptree fit`` does."""
+"""Fit a model to a data file, as ``keeptree fit`` does."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,9 +30,9 @@ def fit_file(
     Parameters
     ----------
     data : str, Path or DataFile
-        The file; text columns are nominal, missing cells may be empty.
+        The file; text columns are nominal, and empty cells are missing.
     target : str
-        Column of the class; all others are attributes.
+        Column that holds the class; all others are attributes.
     tree : Tree or estimator, optional
         A :class:`~keeptree.Tree` (or a fitted tree) is kept as it is, and its columns are found by
         name; an unfitted learner grows one. Default: :class:`~keeptree.C45Classifier`.
@@ -47,8 +47,8 @@ def fit_file(
         Class as written in the file -> display name. Decisions keep the classes of the file. Stored
         in the model as ``class_names_``.
     costs : array-like or dict, optional
-        Decide by these costs instead of as the tree does: the ``costs`` of the classifier, with
-        ``decide="cost"``.
+        ``costs`` of the classifier, with ``decide="cost"``: decisions by expected cost instead of
+        the tree's.
 
     Returns
     -------
@@ -57,11 +57,11 @@ def fit_file(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import keeptree as kt
-    >>> path = getfixture("tmp_path") / "loans.csv"
     >>> rows = [f"{x},{x % 7},{'good' if x > 30 else 'bad'}" for x in range(60)]
-    >>> _ = path.write_text("\n".join(["income,age,class", *rows]))
-    >>> kt.fit_file(path, "class", method="smoothed").tree_
+    >>> _ = Path("loans.csv").write_text("\n".join(["income,age,class", *rows]))
+    >>> kt.fit_file("loans.csv", "class", method="smoothed").tree_
     Tree(2 leaves, depth 1, 2 classes, 2 features, from C45Classifier)
     """
     model = make_method(method, tree, costs)

@@ -14,9 +14,9 @@ from keeptree.geometry.metric import Metric
 from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
 from keeptree.probability.smoothing import leaf_average, smoothed_nodes
 
-_SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not rank
-LEAST = np.finfo(np.float64).tiny  # of a score beside the boundary
-MOST = 1e150  # of a score: as far as distances are measured
+_SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not affect the ranking
+LEAST = np.finfo(np.float64).tiny  # smallest score, on the boundary
+MOST = 1e150  # largest score: distances are measured up to this
 
 
 class GeometricRankClassifier(KeptTreeModel):
@@ -24,9 +24,9 @@ class GeometricRankClassifier(KeptTreeModel):
 
     The geometric score of a case is its distance to the boundary of a class, positive inside and
     negative outside (Alvarez and Bernard 2005). The global ranking orders all cases by it. The
-    local ranking orders the leaves by their smoothed probability first, and the cases inside a
-    leaf, or inside leaves of equal probability, by the score. It is a ranking, not a probability:
-    use ``decision_function``.
+    local ranking first orders the leaves by their smoothed probability, then the cases inside a
+    leaf, or inside leaves of equal probability, by the score. The score is not a probability: use
+    ``decision_function``.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ class GeometricRankClassifier(KeptTreeModel):
         A fitted tree or a :class:`~keeptree.Tree` is kept as it is; an unfitted learner is cloned
         and fitted; None means :class:`~keeptree.C45Classifier`.
     scope : {"global", "local"}, default="global"
-        Ranking over all cases, or leaf by leaf.
+        Whether to rank all cases together or leaf by leaf.
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
     grid : "observed", dict or None, default="observed"
-        To where distances are measured: to the nearest possible case, as the training sample tells
-        (whole numbers stay whole), or by steps of your own; None is the papers' reading, to the
-        thresholds. See :class:`~keeptree.Boundary`.
+        Where distances end: at the nearest possible value, as observed in the training sample
+        (whole numbers stay whole) or by the steps that you give; None measures to the thresholds,
+        as the papers do. See :class:`~keeptree.Boundary`.
     boundary : {"class", "whole"}, default="class"
-        With several classes: the distance to the boundary of each class (2007), or to the whole
-        boundary, whichever classes it separates (2005). Two classes have one boundary.
+        With several classes: the distance to the boundary of each class (2007), or to any decision
+        boundary, regardless of the classes it separates (2005). With two classes both are the same.
     smoothing : {"laplace", "m-estimate", "shrinkage", "leaves"}, default="laplace"
         How the local ranking orders the leaves.
     m, strength : see :class:`~keeptree.SmoothedTreeClassifier`
@@ -56,7 +56,7 @@ class GeometricRankClassifier(KeptTreeModel):
     tree_ : Tree
         The kept tree.
     boundary_ : Boundary
-        Its decision boundary.
+        Decision boundary of the tree.
     classes_ : ndarray
         Class labels.
     n_features_in_ : int
@@ -118,12 +118,12 @@ class GeometricRankClassifier(KeptTreeModel):
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
-        if self.boundary_.grid_ is None:  # an older version measured to the thresholds
+        if self.boundary_.grid_ is None:  # older versions measured to the thresholds
             self.grid = None
         self._derive()
 
     def _derive(self):
-        """Smoothed leaves, and how far the score may move a case between two of them."""
+        """Derive the smoothed leaves, and how far the score may move a case between two of them."""
         options = {"m": self.m, "strength": self.strength}
         self._leaf_probability = smoothed_nodes(self.tree_, self.smoothing, **options)
         self._half_gap = _half_gaps(self._leaf_probability)
@@ -134,7 +134,7 @@ class GeometricRankClassifier(KeptTreeModel):
         return self._leaf_probability, self._half_gap
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Return the score of each case: the larger, the more it belongs to the class.
+        """Return the score of each case: the larger, the more clearly it belongs to the class.
 
         Parameters
         ----------
@@ -144,9 +144,9 @@ class GeometricRankClassifier(KeptTreeModel):
         Returns
         -------
         score : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes one score, for ``classes_[1]``; with more one for each class. It is
-            positive where the tree decides for the class (local: where the smoothed probability
-            of the leaf exceeds one half).
+            With two classes, one score, for ``classes_[1]``; with more, one per class. It is
+            positive where the tree assigns the class (local: where the smoothed probability of the
+            leaf exceeds one half).
         """
         check_is_fitted(self)
         return binary_or_all(self._map(X, self._scores, (len(self.classes_),)))
@@ -173,14 +173,14 @@ class GeometricRankClassifier(KeptTreeModel):
         out[:] = geometric = self._geometric_scores(X)
         if self.scope == "global":
             return
-        # Within the leaf's half gap the order of the leaves stays as it is.
+        # Moves within half a gap do not change the order of the leaves.
         p = leaf_average(self.tree_, X, self._leaf_probability)
         half_gap = leaf_average(self.tree_, X, self._half_gap, normalise=False)
         bounded = geometric / (1 + np.abs(geometric))
         out[:] = p - 0.5 + half_gap * bounded
 
     def _geometric_scores(self, X):
-        # A class without a region is infinitely far; scores stay finite for whoever averages them.
+        # A class without a region is infinitely far away; finite scores can still be averaged.
         score = np.clip(-self.boundary_.class_distances(X), -MOST, MOST)
         unsigned = np.flatnonzero((score == 0).any(axis=1) | np.isnan(X).any(axis=1))
         if len(unsigned):
@@ -195,7 +195,7 @@ class GeometricRankClassifier(KeptTreeModel):
 
 
 def _half_gaps(probability):
-    """For each node and class just under half the distance to the nearest other probability."""
+    """For each node and class, just under half the distance to the nearest other probability."""
     gaps = np.empty_like(probability)
     for c in range(probability.shape[1]):
         values, inverse = np.unique(probability[:, c], return_inverse=True)

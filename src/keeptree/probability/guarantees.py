@@ -17,7 +17,7 @@ from keeptree.tree import Tree
 
 
 class Guarantees(Savable):
-    """Mixin of classifiers with probabilities: adds class sets and intervals.
+    """Mixin that adds class sets and intervals to classifiers with probabilities.
 
     A subclass that has intervals for single cases overrides ``_knows_cases`` and supplies
     ``_case_intervals(rows, p, confidence)``.
@@ -57,28 +57,28 @@ class Guarantees(Savable):
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return the classes that each row may belong to, by conformal prediction.
 
-        Of the cases of *each* class, the set holds the true class for a share of at least
-        ``coverage``, as long as new cases are drawn like those the model was calibrated on.
+        For *each* class, the set contains the true class for at least a share ``coverage`` of its
+        cases, as long as new cases come from the same distribution as the calibration cases.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to classify.
         coverage : float, default=0.9
-            Share of the sets that hold the true class.
+            Share of the sets that must contain the true class.
 
         Returns
         -------
         sets : ndarray of bool of shape (n_samples, n_classes)
             Whether each class is in the set; columns in the order of ``classes_``. A set may be
-            empty (no class fits) or hold several classes (the case is ambiguous).
+            empty (no class fits) or contain several classes (the case is ambiguous).
 
         Notes
         -----
-        The promise is exact if :meth:`calibrate` was called with held-out cases. Otherwise the
-        calibration is out of fold (``calibration_.source``), from models that were fitted to four
-        fifths of the sample: then it holds approximately. A class with fewer than
-        ``coverage / (1 - coverage)`` calibration cases is in every set.
+        The guarantee is exact if :meth:`calibrate` was called with held-out cases. Otherwise the
+        calibration is out of fold (``calibration_.source``), from models fitted to four fifths of
+        the sample, and the guarantee is approximate. A class with fewer than ``coverage / (1 -
+        coverage)`` calibration cases is in every set.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class Guarantees(Savable):
         return self.sets_of(self.predict_proba(X), coverage)
 
     def sets_of(self, p: Floats, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """:meth:`predict_set` of rows with these probabilities."""
+        """:meth:`predict_set` for rows with these probabilities."""
         return self._check_calibrated().sets(p, coverage)
 
     def predict_interval(
@@ -116,8 +116,8 @@ class Guarantees(Savable):
         kind : {"case", "calibration"} or None, default=None
             ``"case"``: for each case alone. The interval is wide if trees refitted on parts of the
             sample disagree, or if few training cases are similar. ``"calibration"``: for cases
-            with a similar probability taken together. It joins the two probabilities of a
-            Venn-Abers predictor and Wilson's interval of the share of calibration cases. None:
+            with a similar probability taken together. It is the union of the two probabilities of a
+            Venn-Abers predictor and Wilson's interval for the share of calibration cases. None:
             ``"case"`` if the model supports it, else ``"calibration"``.
 
         Returns
@@ -129,9 +129,9 @@ class Guarantees(Savable):
         -----
         Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
         ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
-        guide has the coverage measured where the truth is known. They always hold the estimate.
-        ``"calibration"`` needs calibration cases, and the estimate may lie outside where it is not
-        calibrated.
+        guide shows the coverage measured where the truth is known. They always contain the
+        estimate. ``"calibration"`` needs calibration cases; where the estimate is poorly
+        calibrated, it may lie outside its interval.
 
         Examples
         --------
@@ -140,11 +140,11 @@ class Guarantees(Savable):
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = kt.KeptTreeClassifier().fit(X, y)
         >>> model.predict_proba(X[[73]])[:, 0].round(2)
-        array([0.18])
+        array([0.21])
         >>> model.predict_interval(X[[73]])[:, 0].round(2)
-        array([[0.02, 0.65]])
+        array([[0.04, 0.66]])
         >>> model.predict_interval(X[[73]], kind="calibration")[:, 0].round(2)
-        array([[0.06, 0.32]])
+        array([[0.13, 0.43]])
         """
         check_is_fitted(self)
         rows = self.encode(X)
@@ -157,7 +157,7 @@ class Guarantees(Savable):
         confidence: float = 0.9,
         kind: Literal["case", "calibration"] | None = None,
     ) -> Floats:
-        """:meth:`predict_interval` of encoded rows and their probabilities."""
+        """:meth:`predict_interval` for encoded rows with their probabilities."""
         check_share(confidence, "confidence")
         kind = (self.interval_kind or "calibration") if kind is None else kind
         if kind == "calibration":
@@ -174,7 +174,7 @@ class Guarantees(Savable):
 
     @property
     def interval_kind(self) -> Literal["case", "calibration"] | None:
-        """Kind of interval that :meth:`predict_interval` gives by default; None if it has none."""
+        """Default kind of interval of :meth:`predict_interval`; None if there is none."""
         if self._knows_cases:
             return "case"
         return None if getattr(self, "calibration_", None) is None else "calibration"
@@ -192,7 +192,7 @@ class Guarantees(Savable):
             calibration.check(self.tree_)
 
     def _calibrate_out_of_fold(self, unseen):
-        """Calibrate on the training cases that refitted models scored; without refits on none.
+        """Calibrate on the training cases that refitted models scored, if there are any.
 
         ``unseen`` is a :class:`~keeptree.probability.expectation.Scored` part of the sample.
         """
@@ -204,8 +204,9 @@ class Guarantees(Savable):
         calibration = getattr(self, "calibration_", None)
         if calibration is None:
             raise ValueError(
-                f"This {type(self).__name__} has not been calibrated. Give it cases that the tree "
-                "has not seen: call calibrate(X, y), or fit it with keeptree fit --calibrate FILE. "
+                f"This {type(self).__name__} has not been calibrated. Calibrate it on cases that "
+                f"the tree has not seen: call calibrate(X, y), or use keeptree fit --calibrate "
+                f"FILE. "
                 "A KeptTreeClassifier that grows its own tree calibrates itself."
             )
         return calibration

@@ -23,9 +23,9 @@ from keeptree.progress import step
 from keeptree.savable import expect
 
 EXPERTS = ("soft", "margin", "kernel")
-_LEAST_MEMBERS = 4  # of each class, to fit the experts on half of the sample
-_MOST_HALVES = 8000  # rows of both halves
-_UNFITTED = (0.1, 0.4, 0.6)  # weights without refits; docs/guide/kept.md has why
+_LEAST_MEMBERS = 4  # minimum cases per class for fitting the experts on half of the sample
+_MOST_HALVES = 8000  # maximum rows in both halves together
+_UNFITTED = (0.1, 0.4, 0.6)  # weights without refits; docs/guide/kept.md explains them
 
 
 class KeptTreeClassifier(RefittedModel):
@@ -144,7 +144,7 @@ class KeptTreeClassifier(RefittedModel):
         return self.contributions_encoded(self.encode(X))
 
     def contributions_encoded(self, rows: NDArray[Any]) -> "KeptContributions":
-        """:meth:`contributions` of rows that :meth:`encode` returned."""
+        """:meth:`contributions` for rows that :meth:`encode` returned."""
         names = (*EXPERTS, "coherent") if self.coherent else EXPERTS
         value = self._map_encoded(rows, self._push, (len(names), len(self.classes_)))
         node, _ = self.margin_.asked(self.tree_.lifted)
@@ -169,7 +169,7 @@ class KeptTreeClassifier(RefittedModel):
         if folds is None:
             return None
         probes = None
-        if refitted and not self.tree_.has_oblique:  # the weighted sums of refits are others
+        if refitted and not self.tree_.has_oblique:  # refitted trees test other weighted sums
             probes = sample.present.take(stratified_part(sample.present.y, MOST_PROBES))
         opinions, y, weight, probed = _unseen(folds, chosen, probes)
         if refitted:
@@ -188,7 +188,7 @@ class KeptTreeClassifier(RefittedModel):
         return Scored(sample.X[rows], sample.y[rows], p, refitted)
 
     def _pool(self, opinions):
-        """Pooled probabilities of opinions of shape (n_experts, n, n_classes)."""
+        """Pool the experts' probabilities, of shape (n_experts, n, n_classes)."""
         p = np.empty(opinions.shape[1:])
         self.pool_.probability(opinions, p)
         return p
@@ -246,7 +246,7 @@ class KeptContributions:
     Attributes
     ----------
     expert : tuple of str
-        The experts; ``"coherent"`` is the step that lifts the tree's class above the others.
+        The experts; ``"coherent"`` is the step that raises the tree's class above the others.
     value : ndarray of shape (n, n_experts) or (n, n_experts, n_classes)
         With two classes, what each expert adds to the log-odds of ``classes_[1]``; the sum is
         log p / (1 - p). With more classes, what each adds to the log-probability of each class,
@@ -297,12 +297,12 @@ def _halves(sample):
     return tuple(Fold(sample.take(a), sample.take(b), b) for a, b in halves)
 
 
-@step("Weighing the experts on folds")
+@step("Weighting the experts on folds")
 def _unseen(folds, chosen, probes):
-    """Return the experts' out-of-fold probabilities with the classes and weights of the cases.
+    """Return the experts' out-of-fold probabilities and the classes and weights of the cases.
 
-    The last value holds the probabilities that the experts of each fold give the probes, or None
-    if there are no probes or the tree of a fold reads other columns.
+    The last value holds the probabilities of the probes by the experts of each fold, or None if
+    there are no probes or the tree of a fold reads other columns.
     """
     parts, probed = [], []
     for fold in folds:

@@ -241,7 +241,7 @@ def _distance_to_neighbour(places, k):
     for start in range(0, len(places), _CHUNK):
         part = slice(start, start + _CHUNK)
         gaps = squares[part, None] + squares - 2 * places[part] @ places.T
-        squared[part] = np.partition(gaps, k, axis=1)[:, k]  # the place itself is the 0-th
+        squared[part] = np.partition(gaps, k, axis=1)[:, k]  # the point itself is neighbour 0
     return np.sqrt(np.maximum(squared, 0.0))
 
 

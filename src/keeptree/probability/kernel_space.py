@@ -1,4 +1,4 @@
-"""The space in which the kernel expert compares cases: what the tree tests, bent by it."""
+"""Coordinates in which the kernel expert compares cases: attributes stretched at thresholds."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,15 +13,15 @@ from keeptree.probability.normal_scores import normal_scores
 from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 from keeptree.tree import LEAF
 
-_CATEGORY_CASES = 5.0  # at the prior, in the class shares of a category
+_CATEGORY_CASES = 5.0  # pseudo-cases at the prior, added to the class shares of a category
 _LEAST_IMPORTANCE = 1e-4
 _FAR = 1e18  # as in keeptree._compiled.landmarks
-_MOST_BENDS = 64  # of an axis; of more, those that cannot be told apart are merged
-_NARROW = 1 / 16  # widths of a bend within which two are one
-_BLOCK = 1 << 18  # numbers in memory at once
-_MOST_KNOTS = 24  # bends of an axis of normal scores
-_MOST_PLACES = 256  # at which they approach its curve
-_STIFFNESS = 1e-4  # of the least squares that find their sizes
+_MOST_BENDS = 64  # of an axis; if there are more, nearly equal bends are merged
+_NARROW = 1 / 16  # bends closer than this many widths are merged
+_BLOCK = 1 << 18  # numbers held in memory at once
+_MOST_KNOTS = 24  # bends of a normal-score axis
+_MOST_PLACES = 256  # points at which its curve is approximated
+_STIFFNESS = 1e-4  # ridge of the least squares fit of their sizes
 
 
 @saved_part
@@ -29,11 +29,11 @@ _STIFFNESS = 1e-4  # of the least squares that find their sizes
 class KernelSpace:
     """How columns become coordinates.
 
-    Coordinate k of a numeric column ``feature[k]`` is a line, the difference from ``center`` times
-    ``factor``, and at each threshold ``bends[0]`` of the tree (from ``bend_start[k]`` on) a bend:
-    ``bends[1]`` x u / sqrt(1 + u²), u being the difference from the threshold times ``slope``. That
-    of a nominal column is an entry of ``table`` (from ``table_start[k]`` on). Normal scores are
-    bends alone, between the values of the sample.
+    For a numeric column ``feature[k]``, coordinate k is the difference from ``center`` times
+    ``factor``, plus a bend at each threshold ``bends[0]`` of the tree (from ``bend_start[k]`` on):
+    ``bends[1]`` x u / sqrt(1 + u²), where u is the difference from the threshold times ``slope``.
+    For a nominal column it is an entry of ``table`` (from ``table_start[k]`` on). Normal scores
+    consist of bends only, between the values of the sample.
     """
 
     feature: np.ndarray
@@ -101,13 +101,13 @@ class KernelSpace:
 
 
 def bend(u):
-    """From -1 to 1, steep where u is small."""
+    """A step from -1 to 1, steep where u is small."""
     u = np.clip(u, -_FAR, _FAR)
     return u / np.sqrt(1.0 + u * u)
 
 
 def embed(sample, columns, scale="deviation"):
-    """Coordinates, of spread 1, of the columns that a sample's tree tests.
+    """Return coordinates of spread 1 for the columns that a sample's tree tests.
 
     A nominal attribute becomes the class shares of its categories (the value difference of
     Stanfill and Waltz 1986). A numeric one is measured in standard deviations, or with
@@ -117,7 +117,7 @@ def embed(sample, columns, scale="deviation"):
     -------
     space : KernelSpace
     importance : ndarray
-        Of the attribute of each coordinate.
+        Importance of the attribute of each coordinate.
     prior : ndarray
         Class shares of the sample.
     """
@@ -162,9 +162,9 @@ _NO_BENDS = np.empty((2, 0))
 
 
 def _bends(tree, tests, decrease, factor):
-    """Thresholds of an attribute's tests, and their sizes: a large tree's merged to a few hundred.
+    """Thresholds of an attribute's tests and their sizes; nearby thresholds are merged.
 
-    Those in the same narrow cell become one at their mean, as large as all of them.
+    Thresholds in the same narrow cell become one at their mean, with the sum of their sizes.
     """
     threshold = tree.threshold[tests]
     size = np.sqrt(np.maximum(decrease[tests], 1e-12 * tree.weight[0] + 1e-300))
@@ -173,7 +173,7 @@ def _bends(tree, tests, decrease, factor):
         cell = np.unique(cell, return_inverse=True)[1]
         first = np.unique(cell, return_index=True)[1]
         total = np.bincount(cell, size)
-        # From the first threshold of the cell: a sum of large ones could overflow.
+        # Relative to the first threshold of the cell: a sum of large ones could overflow.
         threshold = (
             threshold[first]
             + np.bincount(cell, size * (threshold - threshold[first][cell])) / total
@@ -183,9 +183,9 @@ def _bends(tree, tests, decrease, factor):
 
 
 def _numeric_axis(f, sample, metric, bends):
-    """A column as a straight line plus, in equal parts, bends at the thresholds of the tree.
+    """Axis of a column: half a straight line, half bends at the thresholds of the tree.
 
-    Where the tree tests, the axis is stretched: there a difference says most.
+    The axis is stretched around thresholds, where a difference matters most.
     """
     values, center, factor = sample.X[:, f], metric.center_[f], metric.factor_[f]
     bent = np.empty(len(values))
@@ -200,7 +200,7 @@ def _numeric_axis(f, sample, metric, bends):
 
 
 def _score_axis(f, sample, metric, bends):
-    """The same curve in the normal scores of a column, approached by bends between its values."""
+    """Axis in the normal scores of a column, approximated by bends between its values."""
     scores = normal_scores(sample, f)
     knots, slope = _knots(scores)
     if not 0 < slope < _FAR:
@@ -225,9 +225,9 @@ def _score_axis(f, sample, metric, bends):
 
 
 def _knots(scores):
-    """Places between the values of a column, evenly in their scores, and how steep the bends are.
+    """Positions between the values of a column, evenly spaced in score, and the slope of the bends.
 
-    A slope of 0 if the column is constant.
+    The slope is 0 if the column is constant.
     """
     value = scores.value
     if len(value) - 1 <= _MOST_KNOTS:
@@ -242,7 +242,7 @@ def _knots(scores):
 
 
 def _spread(values, weight):
-    """Standard deviation, 1 if there is none."""
+    """Standard deviation, or 1 if it is zero."""
     if len(values) == 0:
         return 1.0
     mean = np.average(values, weights=weight)
@@ -252,7 +252,7 @@ def _spread(values, weight):
 
 def _decreases(tree):
     """Decrease of the Gini impurity by the test of each node, in cases; 0 for a leaf."""
-    # Only ratios count: weights of 1e250 must not overflow when they are squared.
+    # Only ratios matter: weights of 1e250 must not overflow when squared.
     counts = tree.counts / tree.weight[0] if tree.weight[0] > 1e100 else tree.counts
     total = np.maximum(counts.sum(axis=1), 1e-300)
     impurity = total - (counts**2).sum(axis=1) / total
@@ -264,7 +264,7 @@ def _decreases(tree):
 def importances(tree):
     """Decrease of the Gini impurity by the tests on each column, the largest being 1.
 
-    A column that is tested without any decrease keeps a little: the tree does use it.
+    A column that is tested without any decrease keeps a small importance, because the tree uses it.
     """
     inner = np.flatnonzero(tree.kind != LEAF)
     decrease = np.bincount(tree.feature[inner], _decreases(tree)[inner], tree.n_features)
@@ -275,9 +275,9 @@ def importances(tree):
 
 
 def _category_shares(codes, sample, prior, n_categories):
-    """Class shares of each category, some cases at the prior added, their spread being 1.
+    """Class shares of each category after adding pseudo-cases at the prior, scaled to spread 1.
 
-    With two classes the share of the second says it all.
+    With two classes, the share of the second is enough.
     """
     known = ~np.isnan(codes)
     codes = codes[known].astype(np.int64)

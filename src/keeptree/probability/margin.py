@@ -12,37 +12,31 @@ from sklearn.utils.validation import check_is_fitted
 from keeptree._compiled.soft import add_margins, logits_to_shares
 from keeptree.annotations import Floats
 from keeptree.data.sample import stratified_part
-from keeptree.probability.finer import LeafSplits, split_leaves, with_finer_leaves
+from keeptree.probability.finer import LeafSplits, is_large, split_leaves
+from keeptree.probability.margin_tests import PARTS, MarginTests
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
-from keeptree.probability.ridge_logistic import RidgeLogistic
-from keeptree.probability.soft_tests import SCALES, SoftTests, check_tests, soft_tests
+from keeptree.probability.soft_tests import SCALES, SoftTests, check_tests
 from keeptree.progress import step
 from keeptree.savable import expect, expect_array, expect_number, saved_part
 from keeptree.tree import LEAF, NUMERIC
 
 PENALTIES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried by C="cv"
 _DEFAULT_C = 0.03
-_FEWEST = 10  # smallest number of cases in a node whose test is a feature
-_MOST_TESTS = 200  # a larger tree uses the tests of its heaviest nodes
 _JUDGES = 3  # folds that decide whether the leaves are divided
 _MOST_NUMBERS = 30_000_000  # size limit of the feature matrix; more rows are reduced to a part
-# Slopes of the soft tests, and whether shares are multiplied down the path: tanh(z / 0.5) and
-# tanh(z / 4) for z = (x - t) / spread of every test, and the soft reach. The compiled function
-# contains the same slopes.
-PARTS = ((4.0, False), (0.5, False), (3.5, True))
 
 
 @saved_part
 @dataclass(frozen=True, eq=False)
 class MarginExpert:
-    """Scores of the nodes of ``tests``; a row's logit is their sum, weighted by the row's shares.
+    """Scores of the nodes of ``tests``; the logit of a row is their sum weighted by its shares.
 
     ``side`` is weighted by the share that each test alone gives the node, at two slopes; ``reach``
     by the share that reaches the node; ``path`` holds the sums of ``reach`` down to each node.
     ``centre`` is the mean over the training sample of what each test adds. The last axis has one
-    logit for two classes, otherwise one per class. ``splits`` are further splits of the tree's
-    leaves, or None. Contributions count them with the tree's test of the same column whose
-    threshold is nearest.
+    logit for two classes, otherwise one per class. ``splits`` are further tests, stored as splits
+    of the tree's leaves, or None. Contributions count them with the tree's test of the same column
+    whose threshold is nearest.
     """
 
     tests: SoftTests
@@ -81,14 +75,14 @@ class MarginExpert:
         logits_to_shares(self.logit(X), out)
 
     def asked(self, tree):
-        """Return the tree's tests that the expert uses, and the one each own test belongs to.
+        """Return the tree's tests that the expert uses, and the one that each soft test belongs to.
 
         Returns
         -------
         node : ndarray of shape (n_tests,)
             Sorted node numbers of the tree.
         place : ndarray
-            For each own test, its position in ``node``.
+            For each soft test, its position in ``node``.
         """
         at = np.flatnonzero(self.tests.kind != LEAF)
         node = self.tests.node[at].copy()
@@ -132,69 +126,72 @@ class Contributions:
     intercept: np.ndarray
 
 
-def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], finer=False):
+def fit_margin(sample, C=_DEFAULT_C, scale=SCALES[0], finer=False, quantiles=False):
     """Fit the logistic model on the tests of a sample's tree.
 
     ``scale`` is that of :func:`~keeptree.probability.soft_tests.soft_tests`. If ``finer``, the
-    leaves of the tree are divided by :func:`~keeptree.probability.finer.split_leaves`.
+    leaves of the tree are divided by :func:`~keeptree.probability.finer.split_leaves`. If
+    ``quantiles``, the tests of :func:`~keeptree.probability.finer.split_quantiles` are asked too.
 
     Returns
     -------
     expert : MarginExpert
     """
-    splits = split_leaves(sample) if finer else None
-    tests = _asked_tests(sample if splits is None else with_finer_leaves(sample, splits), scale)
-    node = _feature_nodes(tests)
-    rows = stratified_part(sample.y, _MOST_NUMBERS // (len(PARTS) * len(node) + 1))
-    problem = _logistic(tests, sample.take(rows), C)
+    asked = MarginTests(sample, split_leaves(sample) if finer else None, quantiles, scale)
+    tests, nodes = asked.tests, asked.nodes
+    widths = [len(node) for node in nodes]
+    rows = stratified_part(sample.y, _MOST_NUMBERS // (sum(widths) + 1))
+    problem = asked.logistic(sample.take(rows), C)
     linear = problem.fit(C)
-    coef = linear.coef.reshape(len(PARTS), len(node), len(linear.intercept))
-    scores = np.zeros((len(PARTS), len(tests.kind), coef.shape[2]))
-    scores[:, node] = coef
+    ends = np.cumsum(widths)[:-1]
+    scores = np.zeros((len(PARTS), len(tests.kind), len(linear.intercept)))
     centre = np.zeros_like(scores[0])
-    mean = problem.mean.reshape(len(PARTS), len(node), 1)
-    np.add.at(centre, tests.parent[node], (mean * coef).sum(axis=0))
+    parts = np.split(linear.coef, ends), np.split(problem.mean, ends)
+    for part, (node, coef, mean) in enumerate(zip(nodes, *parts, strict=True)):
+        scores[part, node] = coef
+        np.add.at(centre, tests.parent[node], mean[:, None] * coef)
     path = scores[-1].copy()
     for i in range(len(path) - 2, -1, -1):
         path[i] += path[tests.parent[i]]
     side, reach = scores[:-1], scores[-1]
-    return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept, splits)
+    return MarginExpert(tests, float(C), side, reach, path, centre, linear.intercept, asked.splits)
 
 
 @step("Choosing the strength of the margins")
 def choose_margin(folds, penalties=PENALTIES):
-    """Return the settings (C, scale, finer) with the lowest out-of-fold log-loss.
+    """Return the settings (C, scale, finer, quantiles) with the lowest out-of-fold log-loss.
 
-    A single C is not changed. Without folds the other settings are the defaults.
+    A single C is not changed. A small sample uses quantiles, a large one may use divided leaves.
+    Without folds the other settings are the defaults.
     """
     if folds is None:
-        return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0], False
-    losses, tried = {}, penalties
+        return penalties[0] if len(penalties) == 1 else _DEFAULT_C, SCALES[0], False, False
+    losses, tried, quantiles = {}, penalties, not is_large(folds[0].train)
     for scale in SCALES:
-        found = np.array([_fold_losses(fold.train, fold, tried, scale) for fold in folds])
+        found = np.array([_fold_losses(fold, (None, quantiles), tried, scale) for fold in folds])
         losses |= {(C, scale): loss for C, loss in zip(tried, found.T, strict=True)}
         best = penalties.index(tried[int(np.argmin(found.sum(axis=0)))])
         tried = penalties[max(best - 1, 0) : best + 2]  # the other scale needs a similar C
     C, scale = min(losses, key=lambda setting: losses[setting].sum())
     some, splits = folds[:_JUDGES], [split_leaves(fold.train) for fold in folds[:_JUDGES]]
     if any(split is None for split in splits):
-        return C, scale, False
+        return C, scale, False, quantiles
     place = penalties.index(C)
     tried = penalties[max(place - 3, 0) : place + 1]  # more tests need at least this penalty
     found = sum(
-        _fold_losses(with_finer_leaves(fold.train, split), fold, tried, scale)
+        _fold_losses(fold, (split, quantiles), tried, scale)
         for fold, split in zip(some, splits, strict=True)
     )
     if found.min() < losses[C, scale][: len(some)].sum():
-        return tried[int(np.argmin(found))], scale, True
-    return C, scale, False
+        return tried[int(np.argmin(found))], scale, True, quantiles
+    return C, scale, False, quantiles
 
 
-def _fold_losses(train, fold, penalties, scale):
-    """Held-out log-loss for each C; the tree of ``train`` may be finer than the fold's."""
-    tests = _asked_tests(train, scale)
-    problem = _logistic(tests, train, max(penalties))
-    held, p = _features(tests, fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
+def _fold_losses(fold, further, penalties, scale):
+    """Held-out log-loss for each C, with ``further`` = (splits of the leaves, quantiles)."""
+    asked = MarginTests(fold.train, *further, scale)
+    problem = asked.logistic(fold.train, max(penalties))
+    held, p = asked.features(fold.test.X), np.empty((len(fold.rows), len(fold.tree.classes)))
     losses = np.empty(len(penalties))
     for j, C in enumerate(penalties):
         linear = problem.fit(C, tolerance=1e-3)
@@ -253,9 +250,10 @@ class MarginTreeClassifier(RefittedModel):
     Tests of nodes with fewer than ten training cases are not used, and a tree with more than 200
     tests uses those of its heaviest nodes. With ``C="cv"`` the refitted trees also choose whether a
     test is measured in standard deviations of its attribute or in normal scores, which depend only
-    on the order of the values. From 2000 rows on, they also choose whether to use further tests
-    that divide the leaves of the tree, on attributes that the tree tests; :meth:`contributions`
-    counts these with the tree's nearest test of the same attribute.
+    on the order of the values. Further tests use attributes that the tree tests: in a small sample
+    they compare each attribute with five of its quantiles; if the folds have at least 2000 rows,
+    the refitted trees choose whether to divide the leaves of the tree. :meth:`contributions`
+    counts further tests with the tree's nearest test of the same attribute.
 
     Examples
     --------
@@ -330,7 +328,7 @@ class MarginTreeClassifier(RefittedModel):
         return self.contributions_encoded(self.encode(X))
 
     def contributions_encoded(self, rows: NDArray[Any]) -> Contributions:
-        """:meth:`contributions` of rows that :meth:`encode` returned."""
+        """:meth:`contributions` for rows that :meth:`encode` returned."""
         expert = self.expert_
         node, _ = expert.asked(self.tree_.lifted)
 
@@ -367,37 +365,3 @@ class MarginTreeClassifier(RefittedModel):
 def _shown(logits):
     """Return the logits of all classes, or of the second of two classes."""
     return logits[..., 0] if logits.shape[-1] == 1 else logits
-
-
-def _asked_tests(sample, scale):
-    """Return the tests of the heaviest nodes that have enough training cases."""
-    tree = sample.tree
-    cases = np.bincount(tree.route(sample.X), sample.weight, minlength=tree.n_nodes)
-    for nodes in tree.levels[:0:-1]:
-        np.add.at(cases, tree.parent[nodes], cases[nodes])
-    asked = (tree.kind != LEAF) & (cases >= _FEWEST)
-    # A node is at least as heavy as those below and comes before them in the order, so a test is
-    # used only together with those above it.
-    order = tree.preorder[np.argsort(-cases[tree.preorder], kind="stable")]
-    asked[order[asked[order]][_MOST_TESTS:]] = False
-    return soft_tests(sample, asked, scale)
-
-
-def _logistic(tests, sample, largest):
-    """Return the logistic problem on the tests, for values of C up to the largest."""
-    features, n_classes = _features(tests, sample.X), len(sample.tree.classes)
-    return RidgeLogistic(features, sample.y, sample.weight, n_classes, largest)
-
-
-def _feature_nodes(tests):
-    """Return the nodes whose shares are features: all children but the last, which is redundant."""
-    last = np.zeros(len(tests.kind), dtype=bool)
-    last[-1] = True  # the root
-    last[tests.child[tests.child_start[1:][tests.kind != LEAF] - 1]] = True
-    return np.flatnonzero(~last)
-
-
-def _features(tests, X):
-    """Return the shares of the rows in the nodes, part by part: shape (n, p)."""
-    node = _feature_nodes(tests)
-    return np.concatenate([tests.shares(X, *part)[node] for part in PARTS]).T

@@ -1,4 +1,4 @@
-"""The probability methods by the names users type: one line to add a method everywhere.
+"""Registry of the probability methods; a new entry here adds a method everywhere.
 
 The command line, ``compare``, the report, the tests and the guide read this list. It imports no
 estimator, so that ``keeptree --help`` stays fast.
@@ -17,15 +17,15 @@ class Method:
     Parameters
     ----------
     name : str
-        What users type, and what tables, pages and files show.
+        The name that users type and that tables, pages and files show.
     about : str
-        Where its answers come from; the guide's table of methods has it.
+        Where its probabilities come from, as shown in the guide's table of methods.
     kind : str
         Public class, a name in ``keeptree``.
     parameters : dict
-        Those that differ from the defaults of the class.
+        Parameters that differ from the defaults of the class.
     unasked : frozenset of str
-        Where it is measured without being asked for: ``"compare"``, ``"report"``, ``"demo"``.
+        Where it is measured by default: ``"compare"``, ``"report"``, ``"demo"``.
     """
 
     name: str
@@ -107,7 +107,7 @@ METHODS = {
         ),
         Method(
             "position-kernel",
-            "training cases at about the same distance from about the same place of the boundary",
+            "training cases at about the same distance from about the same part of the boundary",
             _KERNEL,
             {"features": "distance+separator"},
         ),
@@ -141,7 +141,7 @@ ALIASES = {"raw": "leaves", "smoothed": "laplace"}  # names of earlier versions
 
 
 def find_method(name):
-    """Return the method of a name; an unknown one is a ValueError with the names there are.
+    """Return the method of this name; raise a ValueError that lists the names if it is unknown.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def find_method(name):
 def make_method(name, estimator=None, costs=None):
     """Return the unfitted classifier of a name around a tree or a learner.
 
-    With ``costs`` it decides by them; a method that only ranks is then a ValueError.
+    With ``costs`` it decides by them; raise a ValueError if the method only ranks.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def make_method(name, estimator=None, costs=None):
 
 
 def name_of(model):
-    """Return the name of the method that a classifier is; of one with other settings its class.
+    """Return the method name of a classifier, or its class name if no method has its settings.
 
     Examples
     --------
@@ -198,12 +198,12 @@ def name_of(model):
 
 
 def _settings(kind):
-    """Parameters that tell the methods of one class apart."""
+    """Parameters that distinguish the methods of one class."""
     return {key for method in METHODS.values() if method.kind == kind for key in method.parameters}
 
 
 def methods_of(where):
-    """Return the names of the methods that are measured unasked: see :class:`Method`.
+    """Return the names of the methods that are measured by default; see :class:`Method`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Normal scores of a column: a scale that is the same whether or not the column was logged.
+"""Normal scores of a column: a scale that monotone transformations do not change.
 
 A tree uses only the order of a column's values. The normal score of a value is the quantile of the
 normal distribution at the share of the sample below it. Between two values of the sample, scores
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-_LEAST_SHARE = 1e-9  # of the sample below a value: scores stay finite
+_LEAST_SHARE = 1e-9  # shares are clipped so that scores stay finite
 _HALF_WINDOW = 0.75  # scores on either side of a threshold over which the local spread is taken
 _SMALLEST, _LARGEST = 1 / 20, 5.0  # local spread, in standard deviations of the column
 
@@ -26,7 +26,7 @@ class NormalScores(NamedTuple):
         return np.interp(values, self.value, self.score)
 
     def local_spread(self, thresholds, deviation):
-        """Return units of the column per score at thresholds: a normal column's deviation."""
+        """Return column units per score at thresholds; for a normal column, its deviation."""
         if len(self.value) < 2:
             return np.full(len(thresholds), deviation)
         score = self.of(thresholds)

@@ -1,12 +1,13 @@
-"""Where along the boundary a case projects, and kernel estimates on that and the distance.
+"""Kernel estimates on the distance to the boundary and the position along it.
 
-The second feature of the distance kernel (the outlook of Alvarez, Bernard and Deffuant 2007): s_c,
+The second feature of the distance kernel (outlook of Alvarez, Bernard and Deffuant 2007) is s_c:
 the position of the projection p(x) on the boundary, along the direction in which class c differs
-most from the others there. With the distance h_c it spans a plane, on which a kernel estimate is
-still easy.
+most from the others there. Together with the distance h_c it spans a plane, on which the kernel
+estimate is computed.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,17 +21,17 @@ from keeptree.savable import (
     saved_part,
 )
 
-RIDGE = 0.1  # of the mean variance, added to the variances from which a direction is found
-MOST_CASES = 4096  # on a plane; of more, those that lie close together are merged
-CELL = 1 / 8  # bandwidths, at first: the side of a square in which cases are merged
-REACH = 1e4  # bandwidths beyond the cases: a row further out counts as there
-MOST_LEFT_OUT = 2000  # cases of a plane that judge a bandwidth
+RIDGE = 0.1  # share of the mean variance that is added to the variances before finding a direction
+MOST_CASES = 4096  # on a plane; if there are more, nearby cases are merged
+CELL = 1 / 8  # initial side, in bandwidths, of the squares in which cases are merged
+REACH = 1e4  # rows further than this many bandwidths from the cases are moved there
+MOST_LEFT_OUT = 2000  # cases of a plane used to choose a bandwidth
 _FAR = 1e18
 
 
 @dataclass(frozen=True)
 class Projector:
-    """Places of projections on the boundary, in the metric, by the numbers that the tree tests."""
+    """Coordinates of projections on the boundary, in the metric, for the tested numeric columns."""
 
     boundary: object
     columns: np.ndarray
@@ -54,13 +55,13 @@ class Projector:
 @saved_part
 @dataclass(frozen=True, eq=False)
 class KernelPlanes:
-    """Many planes of training cases, in bandwidths, and the directions that lead to them.
+    """Many planes of training cases, in units of the bandwidth, and their directions.
 
     Attributes
     ----------
     mean, direction : ndarrays of shape (n_planes, n_columns)
-        Position of a projection: its difference from the mean, along the direction (of length 1,
-        or 0 where nothing tells the classes apart).
+        The position of a projection is its difference from the mean along the direction (of length
+        1, or 0 where nothing separates the classes).
     scale : ndarray of shape (n_planes, 2)
         1 / bandwidth of distance and position.
     start : int64 ndarray of shape (n_planes + 1,)
@@ -68,9 +69,9 @@ class KernelPlanes:
     place, mass : ndarrays of shape (n_cases, 2)
         Distance and position in bandwidths; weight and weight in the class.
     estimated : int64 ndarray
-        Classes with planes, one after the other; of two classes the first only.
+        Classes with planes, one after the other; with two classes, only the first.
     group : int64 ndarray of shape (n_nodes + 1,)
-        Plane, within those of a class, of the group that a node names; 0 has all cases.
+        Plane, counted within a class, of the group that a node stands for; 0 has all cases.
     prior : ndarray of shape (n_classes,)
         Class shares of the training sample.
     """
@@ -91,7 +92,7 @@ class KernelPlanes:
         expect_probabilities(np.atleast_2d(self.prior), "prior", (1, n_classes))
         expect_codes(self.estimated, "estimated", (None,), n_classes)
         expect(len(np.unique(self.estimated)) == len(self.estimated) > 0, "classes repeat")
-        expect(n_classes != 2 or self.estimated.tolist() == [0], "two classes have one plane")
+        expect(n_classes != 2 or self.estimated.tolist() == [0], "two classes share one plane")
         for name in ("mean", "direction"):
             expect_array(getattr(self, name), name, np.float64, (n_planes, len(columns)))
         for name, shape in (("scale", (n_planes, 2)), ("place", (n, 2)), ("mass", (n, 2))):
@@ -101,20 +102,20 @@ class KernelPlanes:
         expect(some and (self.scale > 0).all(), "every plane must have cases and a bandwidth")
         fits = (self.mass[:, 0] > 0).all() and (self.mass[:, 1] >= 0).all()
         expect(fits and (self.mass[:, 1] <= self.mass[:, 0]).all(), "a case has no weight")
-        expect(n_planes % len(self.estimated) == 0, "every class must have as many planes")
+        expect(n_planes % len(self.estimated) == 0, "every class must have equally many planes")
         expect_codes(self.group, "group", (tree.n_nodes + 1,), n_planes // len(self.estimated))
 
     def classify(self, h, places, node, out):
-        """Fill class probabilities.
+        """Fill in class probabilities.
 
         Parameters
         ----------
         h : ndarray of shape (n, n_classes), or (n, 1) for two classes
             Algebraic distances.
         places : ndarray of shape (n, n_columns)
-            Of the projections, see :class:`Projector`.
+            Coordinates of the projections; see :class:`Projector`.
         node : int64 ndarray of shape (n,) or None
-            Nodes that name groups; None for all cases.
+            Nodes of the groups; None for all cases.
         out : ndarray of shape (n, n_classes)
             Filled with rows that sum to one.
         """
@@ -132,42 +133,50 @@ class KernelPlanes:
     def _share(self, h, places, plane):
         position = along(places, self.mean[plane], self.direction[plane])
         at = np.column_stack([h.astype(float), position]) * self.scale[plane]
-        low = np.minimum.reduceat(self.place, self.start[:-1])
-        high = np.maximum.reduceat(self.place, self.start[:-1])
-        at = np.clip(at, low[plane] - REACH, high[plane] + REACH)
+        low, high = self._limits
+        at = np.clip(at, low[plane], high[plane])
         share = np.empty(len(at))
         compiled.look_up(plane, at, self._arrays, share)
         return share
 
-    @property
+    @cached_property
+    def _limits(self):
+        """Lowest and highest place on each plane at which rows are looked up."""
+        low = np.minimum.reduceat(self.place, self.start[:-1])
+        high = np.maximum.reduceat(self.place, self.start[:-1])
+        return low - REACH, high + REACH
+
+    @cached_property
     def _arrays(self):
         return compiled.Planes(self.start, self.place, self.mass)
 
 
 def fit_planes(h, places, in_class, weight, groups, fractions, unit):
-    """Planes of the estimated classes, all of one class before those of the next.
+    """Fit the planes of the estimated classes, class after class.
 
     Parameters
     ----------
     h : ndarray of shape (n, n_estimated)
         Finite distances to the boundary of each estimated class.
     places : ndarray of shape (n, n_columns)
-        Of the projections.
+        Coordinates of the projections.
     in_class : ndarray of shape (n, n_estimated)
         Weight of each case if it belongs to the class, else 0.
     weight : ndarray of shape (n,)
         Positive weights.
     groups : list of ndarray
-        Cases of each plane; the first has all of them, and judges only if there is no other.
+        Cases of each plane. The first plane has all of them and helps to choose the bandwidth only
+        if there is no other.
     fractions : sequence of float
-        Bandwidths to choose from by leave-one-out log-loss, in units; one is taken as it is.
+        Bandwidths to choose from by leave-one-out log-loss, in units; a single one is used as it
+        is.
     unit : {"range", "distance"}
-        Unit of bandwidths: the range of each feature, or the metric's.
+        Unit of bandwidths: the range of each feature, or the unit of the metric.
 
     Returns
     -------
     fields : dict
-        Of :class:`KernelPlanes`, up to ``mass``.
+        Fields of :class:`KernelPlanes`, up to ``mass``.
     width : ndarray of shape (n_estimated,)
         Bandwidth of each distance.
     """
@@ -203,7 +212,7 @@ class _Plane:
     mass: np.ndarray
 
     def merged(self, fraction):
-        """The plane in bandwidths of so many units, with few enough cases."""
+        """The plane in units of this bandwidth, with cases merged to the maximum number."""
         place, mass = _merge(self.place / fraction, self.mass)
         return _Plane(self.mean, self.direction, self.scale / fraction, place, mass)
 
@@ -219,7 +228,7 @@ def _plane(h, places, in_class, weight, cases, spread, unit):
 def find_direction(places, in_class, weight):
     """Mean of places, and the direction in which the class differs most from the others.
 
-    Fisher's linear discriminant with a ridge; a missing coordinate is at the mean.
+    Fisher's linear discriminant with a ridge; missing coordinates are replaced by the mean.
 
     Examples
     --------
@@ -244,14 +253,14 @@ def find_direction(places, in_class, weight):
 
 
 def along(places, mean, direction):
-    """Position of each place; column by column, so that every processor finds the same sum.
+    """Position of each place; summed column by column, so that every processor gets the same sum.
 
-    ``mean`` and ``direction`` are for all places or one for each; missing coordinates add nothing.
+    ``mean`` and ``direction`` are shared by all places or given for each; missing coordinates add
+    nothing.
     """
-    position = np.zeros(len(places))
-    for column, centre, part in zip(places.T, mean.T, direction.T, strict=True):
-        position += np.nan_to_num((column - centre) * part)
-    return position
+    parts = (places - mean) * direction
+    parts[np.isnan(parts)] = 0.0
+    return np.cumsum(parts, axis=1)[:, -1] if parts.size else np.zeros(len(places))
 
 
 def _range(values):
@@ -259,7 +268,7 @@ def _range(values):
 
 
 def _merge(place, mass):
-    """Merge cases in the same square cell at their mean until there are few enough."""
+    """Merge the cases of each square cell at their mean until there are few enough."""
     size = CELL
     found, cases = place, mass
     while len(found) > MOST_CASES:
@@ -273,13 +282,13 @@ def _merge(place, mass):
 
 
 def _best(fractions, planes):
-    """The fraction of the least log-loss, the first of ties."""
+    """The fraction with the lowest log-loss; ties go to the first."""
     losses = [sum(_loss(plane, fraction) for plane in planes) for fraction in fractions]
     return fractions[int(np.argmin(losses))]
 
 
 def _loss(plane, fraction):
-    """Log-loss of the cases of a plane, each estimated from the others; a part judges for all."""
+    """Leave-one-out log-loss of the cases of a plane, or of a part of them."""
     n = len(plane.place)
     if n < 2:
         return 0.0

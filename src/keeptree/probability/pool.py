@@ -16,7 +16,7 @@ from keeptree.savable import expect, expect_array, saved_part
 SHARE = 0.002  # share of the prior in each expert, so that none can rule out a class
 _RIDGE = 2.0  # towards equal weights
 SOFTNESS = 0.35  # log-odds; a case exactly between two classes is moved by half of it
-_ABOVE = 1.0 + 2.0**-40  # still above 1 after the division by a sum
+_ABOVE = 1.0 + 2.0**-40  # still above 1 after normalisation
 
 
 @saved_part
@@ -37,7 +37,7 @@ class Pool:
 
     @cached_property
     def used(self):
-        """Names of the experts with a weight, and their pool: the others need not be asked."""
+        """Names of the experts with a positive weight, and their pool; the others are skipped."""
         at = np.flatnonzero(self.weights)
         at = at if len(at) else np.arange(len(self.weights))
         names = tuple(self.names[k] for k in at)
@@ -48,7 +48,7 @@ class Pool:
         return self.weights[:, None, None] * _logs(opinions, self.prior)
 
     def probability(self, opinions, out):
-        """Fill ``out`` with the pooled probabilities of opinions of shape (n_experts, n, K)."""
+        """Fill ``out`` with the pooled probabilities of experts, of shape (n_experts, n, K)."""
         pool_opinions(np.ascontiguousarray(opinions), self.weights, self.prior, SHARE, out)
 
 
@@ -111,7 +111,7 @@ def fit_pool(names, opinions, y, weight, prior):
 
 
 def make_coherent(p, label):
-    """Change probabilities in place, as little as possible, so that each row's label is largest.
+    """Change probabilities in place, as little as possible, to make each row's label the largest.
 
     The margin m of the label, its log-probability minus the largest other one, becomes
     (m + sqrt(m² + 0.35²)) / 2. This is positive, increases with m, and hardly changes m where the
@@ -131,5 +131,5 @@ def make_coherent(p, label):
 
 
 def _logs(opinions, prior):
-    """Logarithms of the opinions, each mixed with a little of the prior."""
+    """Logarithms of the experts' probabilities, each mixed with a little of the prior."""
     return np.log((1 - SHARE) * opinions + SHARE * prior)

@@ -16,7 +16,7 @@ from keeptree.savable import expect
 
 
 class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
-    """Base of the classifiers that give probabilities: a subclass has ``_probability(X, out)``."""
+    """Base of the classifiers with probabilities; a subclass supplies ``_probability(X, out)``."""
 
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
@@ -28,7 +28,7 @@ class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
     def _resolve(self, X, y, sample_weight):
         self._check_costs()
         super()._resolve(X, y, sample_weight)
-        _ = self.cost_matrix  # raises an error before anything is learned
+        _ = self.cost_matrix  # raises before anything is learned
 
     def _remember(self, sample, unseen):
         super()._remember(sample, unseen)
@@ -47,17 +47,17 @@ class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            Finite, between 0 and 1, rows sum to 1; columns in the order of ``classes_``.
+            Probabilities; each row sums to 1, columns in the order of ``classes_``.
         """
         check_is_fitted(self)
         return self._map(X, self._probability, (len(self.classes_),))
 
     def predict_proba_encoded(self, rows: NDArray[Any]) -> Floats:
-        """``predict_proba`` of encoded rows."""
+        """``predict_proba`` for encoded rows."""
         return self._map_encoded(rows, self._probability, (len(self.classes_),))
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:
-        """Probabilities of encoded rows: what ranks cases by each class."""
+        """Probabilities of encoded rows, which rank the cases for each class."""
         return self.predict_proba_encoded(rows)
 
     def _scores(self, rows, out):

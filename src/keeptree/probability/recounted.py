@@ -1,4 +1,4 @@
-"""A learner whose tree carries the class counts of other rows than it was grown on."""
+"""A learner whose tree has class counts from rows other than those it was grown on."""
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
@@ -26,7 +26,7 @@ class RecountedTree(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
 
     def with_tree(self, tree):
-        """Return a fitted one with this tree."""
+        """Return a fitted copy with this tree."""
         made = RecountedTree(self.estimator)
         made.tree_, made.classes_, made.n_features_in_ = tree, tree.classes, tree.n_features
         return made

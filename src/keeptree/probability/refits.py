@@ -101,7 +101,7 @@ def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, m
         return None  # one class only: nothing to choose
     if cv is None and members.min() < 2:
         warnings.warn(
-            f"A class has a single case, so that {type(learner).__name__} cannot be refitted on "
+            f"A class has a single case, so {type(learner).__name__} cannot be refitted on "
             "folds of the sample; default strengths are used.",
             UserWarning,
             stacklevel=3,
@@ -123,7 +123,7 @@ def out_of_fold(estimator, sample, X, y, weighted=False, cv=None, n_jobs=None, m
 
 
 def _splits(cv, X, sample, present, shown, first):
-    """Return for each fold the rows to grow on and the shown rows among those held out."""
+    """Return for each fold the training rows, and the selected rows of the held-out part."""
     labels, case, rows = sample.y, sample.copies, np.arange(len(sample))
     if cv is None:
         fewest = min(n for n in np.bincount(labels[first]) if n)
@@ -135,11 +135,12 @@ def _splits(cv, X, sample, present, shown, first):
     found = []
     for grow, hold in splits:
         grow, hold = np.intersect1d(rows[grow], present), np.intersect1d(rows[hold], shown)
-        hold = hold[np.isin(labels[hold], labels[grow])]  # of other classes the tree knows nothing
+        hold = hold[np.isin(labels[hold], labels[grow])]  # the tree cannot score other classes
         found += [(grow, hold)] if len(hold) else []
     if not found:
         raise ValueError(
-            "No fold of cv holds out a row with a positive weight whose class it is grown on."
+            "No fold of cv holds out a row with a positive weight whose class is in its training "
+            "part."
         )
     return found
 
@@ -179,8 +180,8 @@ def _with_classes(tree, kept):
 class RefittedModel(ProbabilityModel):
     """Base of the classifiers whose strengths are chosen with refitted trees.
 
-    A subclass has ``cv`` among its parameters and supplies ``_refits()``, whether it needs them,
-    and ``_learn(sample, folds)``.
+    A subclass has ``cv`` among its parameters and supplies ``_refits()``, which returns whether it
+    needs refits, and ``_learn(sample, folds)``.
     """
 
     _parameter_constraints = {**ProbabilityModel._parameter_constraints, "cv": ["cv_object"]}
@@ -199,7 +200,7 @@ class RefittedModel(ProbabilityModel):
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Folds have done their work when a model is saved; a splitter could not be written."""
+        """Parameters of a saved model, without ``cv``, which is no longer needed."""
         cv = self.cv if isinstance(self.cv, Integral) else None
         return {**super().saved_parameters, "cv": cv}
 

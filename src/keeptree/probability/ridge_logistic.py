@@ -1,9 +1,9 @@
-"""Multinomial ridge-logistic regression, many penalties on the same features at little cost.
+"""Multinomial ridge-logistic regression that fits many penalties on the same features cheaply.
 
-Features are standardised and turned to their principal axes: a ridge penalty is indifferent to
-that, and axes without variance drop out. L-BFGS then works in coordinates in which the curvature
-at its start is nearly 1, class by class, so that few steps suffice even where the classes are
-almost separable.
+Features are standardised and rotated to their principal axes, which does not change a ridge
+penalty; axes without variance drop out. L-BFGS then works in coordinates in which the curvature at
+its start is nearly 1, class by class, so that few steps suffice even where the classes are almost
+separable.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,13 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-_INTERCEPT = 0.1  # penalty of the intercept, as of a case or so: a class without cases stays finite
-_NOTHING = 1e-4  # an axis whose curvature is this small beside the penalty has no coefficient
-_STEPS, _ROUNDS = 40, 15  # of L-BFGS before the curvature is taken anew; at most so often
-_MOST_CURVED = 4096  # rows that the curvature is taken from
+_INTERCEPT = 0.1  # penalty of the intercept, about one case; keeps classes without cases finite
+_NOTHING = 1e-4  # axes whose curvature is this small relative to the penalty are dropped
+_STEPS, _ROUNDS = (
+    40,
+    15,
+)  # L-BFGS steps before the curvature is updated, and maximum number of updates
+_MOST_CURVED = 4096  # rows from which the curvature is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +31,12 @@ class Linear:
 
 
 class RidgeLogistic:
-    """Fits for several values of C, each starting from the one before.
+    """Fits for several values of C, each starting from the previous solution.
 
     Parameters
     ----------
     features : ndarray of shape (n, p)
-        Overwritten.
+        Features; overwritten.
     y : ndarray of shape (n,)
         Class codes.
     weight : ndarray of shape (n,)
@@ -41,7 +44,7 @@ class RidgeLogistic:
     n_classes : int
         Number of classes, at least 2.
     largest : float
-        Largest C that will be asked for.
+        Largest C that will be used.
     """
 
     def __init__(self, features, y, weight, n_classes, largest):
@@ -68,8 +71,9 @@ class RidgeLogistic:
         C : float
             Inverse strength of the penalty.
         tolerance : float
-            Largest slope, in coordinates of curvature 1, for each root of a case: a log-loss varies
-            with the root of the number of cases, and a large sample need not be fitted closer.
+            Largest gradient, in coordinates of curvature 1, divided by the square root of the
+            number of cases: the sampling error of the log-loss grows with that root, so a large
+            sample need not be fitted more closely.
         """
         tolerance *= np.sqrt(self.weight.sum())
         penalty = np.append(np.full(len(self.size), 1 / C), _INTERCEPT)[:, None]
@@ -80,7 +84,7 @@ class RidgeLogistic:
         return Linear(coef, self.prior + self.found[-1] - self.mean @ coef)
 
     def _descend(self, penalty, tolerance):
-        """Some steps of L-BFGS from where the last ones ended; return whether they were enough."""
+        """Take some L-BFGS steps from the current point; return whether they converged."""
         unit, shape = self._unit(penalty), self.found.shape
 
         def place(flat):
@@ -104,9 +108,9 @@ class RidgeLogistic:
         return found.nit < _STEPS
 
     def _unit(self, penalty):
-        """For each logit the coordinates of curvature 1: inverse roots of its second derivatives.
+        """Coordinates of curvature 1 for each logit: inverse roots of its second derivatives.
 
-        They are taken from a part of the rows: only the number of steps depends on them.
+        They are computed from a part of the rows, because only the number of steps depends on them.
         """
         part = slice(None, None, -(-len(self.y) // _MOST_CURVED))
         rows = np.vstack([self.columns[:, part], np.ones(len(self.y[part]))]).T
@@ -122,7 +126,7 @@ class RidgeLogistic:
         return np.stack(units)
 
     def _loss(self, theta):
-        """Log-loss at theta and its slope; logits have a row per class, so that rows are long."""
+        """Log-loss at theta and its gradient; logits have one row per class to make rows long."""
         logits = theta[:-1].T @ self.columns + (self.prior + theta[-1])[:, None]
         if len(self.prior) == 1:
             value = self.weight @ (np.logaddexp(0, logits[0]) - self.y * logits[0])
@@ -140,5 +144,5 @@ class RidgeLogistic:
 
 
 def _about_mean(theta):
-    """Coefficients of several classes about their mean: adding to all alike changes nothing."""
+    """Centre the coefficients over the classes; adding the same vector to all changes nothing."""
     return theta if theta.shape[1] == 1 else theta - theta.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""One row at a time, as a service gets them: what a table needs is checked once, not per row."""
+"""Score one row at a time, as a service does; the checks of a table are made once."""
 
 from typing import Any, NamedTuple
 
@@ -9,18 +9,18 @@ from keeptree.data.labels import is_missing, plain
 
 
 class RowAnswer(NamedTuple):
-    """What a model answers for one row.
+    """Decision and probabilities of one row.
 
     Attributes
     ----------
     label : object
-        The class that ``predict`` gives, as a plain Python value.
+        The class that ``predict`` returns, as a plain Python value.
     probability : ndarray of shape (n_classes,) or None
-        As ``predict_proba`` gives it, to the last bit; None for a model that only ranks.
+        Equal to ``predict_proba`` to the last bit; None for a model that only ranks.
     leaf : int
-        Number of the leaf, as ``Tree.apply`` gives it.
+        Number of the leaf, as returned by ``Tree.apply``.
     score : ndarray of shape (n_classes,) or None
-        Score of each class by a model that only ranks.
+        Score of each class for a model that only ranks.
     """
 
     label: object
@@ -33,13 +33,13 @@ class RowScorer:
     """Score single rows with little overhead; made by ``model.scorer()``.
 
     Names, types and categories are looked up when the scorer is made. It reads the columns that
-    the tree tests and ignores the others, which may be absent. Threads may share a scorer: it keeps
-    nothing of a row.
+    the tree tests and ignores the others, which may be absent. Threads may share a scorer, which
+    stores nothing about a row.
 
     Parameters
     ----------
     model : fitted classifier
-        One of ours.
+        A KeepTree model.
     fill : callable
         ``fill(X, out)`` fills in the probabilities or scores of encoded rows.
     decide : callable or None
@@ -122,14 +122,14 @@ class RowScorer:
         return X
 
     def _number(self, f, value):
-        """A number of another type, or a missing one; text that is none is refused."""
+        """Convert a number of another type or a missing value; raise for other text."""
         if is_missing(value):
             return np.nan
         try:
             return float(value)
         except (TypeError, ValueError):
             raise ValueError(
-                f"The column {self._tree.feature_name(f)!r} of numbers holds {value!r:.50}; "
+                f"The numeric column {self._tree.feature_name(f)!r} holds {value!r:.50}; "
                 "correct it, or give None if it is missing."
             ) from None
 
@@ -159,7 +159,7 @@ _NUMBERS = {float, int, bool, np.float64, np.float32, np.int64, np.int32}
 
 
 class _Column(list):
-    """Values with the name that messages give them."""
+    """Values together with the column name for messages."""
 
     def __init__(self, values, name):
         super().__init__(values)

@@ -47,7 +47,7 @@ def shrinkage(tree, m, strength):
         step = tree.proportions[nodes] - tree.proportions[up]
         weight = tree.filled_counts[up].sum(axis=1, keepdims=True)
         shrunk[nodes] = shrunk[up] + step * weight / (weight + strength)
-    return np.maximum(shrunk, 0)  # tiny shares cancel to a little less than 0
+    return np.maximum(shrunk, 0)  # rounding can make tiny shares slightly negative
 
 
 _SMOOTHINGS = {
@@ -59,18 +59,18 @@ _SMOOTHINGS = {
 
 
 def smoothed_nodes(tree, smoothing="laplace", m="auto", strength=_DEFAULT_STRENGTH):
-    """Return smoothed class probabilities of every node, from the counts the tree carries.
+    """Return smoothed class probabilities of every node, from the tree's own counts.
 
     Parameters
     ----------
     tree : Tree
         A classification tree.
     smoothing : {"leaves", "laplace", "m-estimate", "shrinkage"}
-        How.
+        Kind of smoothing.
     m : "auto" or float
-        Of the m-estimate.
+        Parameter of the m-estimate.
     strength : float
-        Of the shrinkage.
+        Strength of the shrinkage.
 
     Returns
     -------
@@ -102,9 +102,9 @@ class SmoothedTreeClassifier(RefittedModel):
         Strength of the shrinkage. ``"cv"`` chooses it by the out-of-fold log-loss of trees that
         the same learner grows on five folds of the training sample.
     cv : int, splitter, iterable or None, default=None
-        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
-        stratified ones, copies of a row in the same. Other rows that belong together should share
-        a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
+        Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
+        five stratified folds, with copies of a row in the same fold. Other rows that belong
+        together should share a fold as well: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -175,12 +175,12 @@ class SmoothedTreeClassifier(RefittedModel):
         return self.smoothing == "shrinkage" and self.strength == "cv"
 
     def _learn(self, sample, folds):
-        """Nothing to measure but the strength: smoothing uses the counts the tree carries."""
+        """Choose the strength; everything else comes from the tree's own counts."""
         if folds is not None:
             self.strength_ = _choose_strength(folds)
         elif self._refits() and isinstance(self.estimator, Tree):
             warnings.warn(
-                'strength="cv" needs trees refitted on folds, but a Tree came without its learner; '
+                'strength="cv" needs trees refitted on folds, but a Tree has no learner; '
                 f"{_DEFAULT_STRENGTH:g} is used.",
                 UserWarning,
                 stacklevel=3,
@@ -202,7 +202,7 @@ class SmoothedTreeClassifier(RefittedModel):
 
 
 def leaf_average(tree, X, values, normalise=True):
-    """Value of each row's leaf, averaged by share where a missing value is shared."""
+    """Value of each row's leaf; rows divided at a missing value get the weighted average."""
     shared = tree.shared_rows(X)
     result = values[tree.route(X)]
     if len(shared):
@@ -212,7 +212,7 @@ def leaf_average(tree, X, values, normalise=True):
 
 
 def _choose_strength(folds):
-    """Strength with the least out-of-fold log-loss over trees grown by the same learner."""
+    """Strength with the lowest out-of-fold log-loss over trees grown by the same learner."""
     losses = np.zeros(len(_STRENGTHS))
     for fold in folds:
         nodes = [smoothed_nodes(fold.tree, "shrinkage", strength=s) for s in _STRENGTHS]

@@ -19,7 +19,7 @@ STRENGTHS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)  # tried by strength
 SHRINKAGES = (1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0)  # tried by shrinkage="cv"
 _DEFAULT_STRENGTH = 0.2
 _DEFAULT_SHRINKAGE = 10.0
-_MOST_VISITS = 50_000_000  # of nodes by held-out rows; more rows are a stratified part
+_MOST_VISITS = 50_000_000  # nodes times held-out rows; more rows are reduced to a stratified part
 # The logistic function 1 / (1 + exp(-1.702 z)) is within 0.01 of the normal distribution function.
 _NORMAL = 1.702
 
@@ -81,9 +81,9 @@ def soft_grid(sample, rows, strengths=STRENGTHS, shrinkages=SHRINKAGES):
 
 @step("Choosing how soft the tests are")
 def choose_soft(folds, strengths=STRENGTHS, shrinkages=SHRINKAGES):
-    """The pair (strength, shrinkage) with the least out-of-fold log-loss; defaults without folds.
+    """The pair (strength, shrinkage) with the lowest out-of-fold log-loss; defaults without folds.
 
-    A list of one stays what it is.
+    A single candidate is returned as it is.
     """
     if folds is None:
         return (
@@ -100,11 +100,11 @@ def choose_soft(folds, strengths=STRENGTHS, shrinkages=SHRINKAGES):
 
 
 class SoftTreeClassifier(RefittedModel):
-    """The kept tree with soft tests and shrunk leaves: the tree and nothing else.
+    """The kept tree with soft tests and shrunk leaves.
 
-    A case near a threshold belongs to both sides of the test, by shares that depend on how near it
-    is; shares are multiplied down the paths, and the probability is the average of the leaves by
-    the share of the case in each.
+    A case near a threshold belongs to both sides of the test, with shares that depend on how near
+    it is. Shares are multiplied along each path, and the probability is the average over the
+    leaves, weighted by the share of the case in each.
 
     Parameters
     ----------
@@ -114,15 +114,14 @@ class SoftTreeClassifier(RefittedModel):
     strength : float or "cv", default="cv"
         Width of the soft zone around a threshold, in standard deviations of the attribute; at 0
         the tests are hard. ``"cv"`` chooses it by the out-of-fold log-loss of trees that the same
-        learner grows on five folds of the training sample; a ``Tree``, which came without its
-        learner, has 0.2.
+        learner grows on five folds of the training sample; a ``Tree`` has no learner and uses 0.2.
     shrinkage : float or "cv", default="cv"
-        Weight of the pseudo-cases each node takes over from the node above, the root from equal
-        classes; 0 leaves the proportions as they are. ``"cv"`` as above; 10 without a learner.
+        Number of pseudo-cases that each node takes over from its parent (the root: from equal class
+        shares); 0 leaves the proportions unchanged. ``"cv"`` as above; 10 without a learner.
     cv : int, splitter, iterable or None, default=None
-        Folds of the refits, as scikit-learn's ``cross_validate`` reads it; None means five
-        stratified ones, copies of a row in the same. Other rows that belong together should share
-        a fold, too: ``cv=list(GroupKFold().split(X, y, patient))``.
+        Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
+        five stratified folds, with copies of a row in the same fold. Other rows that belong
+        together should share a fold as well: ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -140,7 +139,7 @@ class SoftTreeClassifier(RefittedModel):
     classes_ : ndarray
         Class labels.
     strength_, shrinkage_ : float
-        Those used.
+        Values that were used.
     expert_ : SoftExpert
         Spreads and leaf values.
     n_features_in_ : int
@@ -223,14 +222,14 @@ class SoftTreeClassifier(RefittedModel):
 
 
 def slope_of(strength):
-    """Slope of the logistic curve that stands for a normal error of this strength."""
+    """Slope of the logistic curve that approximates a normal error of this strength."""
     return _NORMAL / strength if strength > 0 else np.inf
 
 
 def _leaf_values(tree, shrinkage):
-    """Probabilities of the nodes: of each the m-estimate whose prior is the node above.
+    """Probabilities of the nodes: m-estimates with the parent node as prior.
 
-    Without shrinkage they are the tree's own, to the bit.
+    Without shrinkage they equal the tree's own to the bit.
     """
     if shrinkage == 0:
         return tree.proportions

@@ -1,4 +1,4 @@
-"""The tests of a kept tree softened: a row is divided among the children instead of sent to one."""
+"""Soft tests of a kept tree: a row is divided among the children instead of sent to one."""
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -15,13 +15,12 @@ from keeptree.tree.routing import ranges
 @saved_part
 @dataclass(frozen=True, eq=False)
 class SoftTests:
-    """Nodes in the order in which their results are combined: after their children, root last.
+    """Soft tests, with nodes in postorder: children before their parent, the root last.
 
     A row belongs to the first child of the test ``x <= t`` by the share
     1 / (1 + exp(slope (x - t) / spread)), where ``spread`` is the standard deviation of x in the
-    training sample, or what it is near t; a threshold that is a value of the sample is moved half
-    way to the next. A test
-    on a constant stays hard, as does a nominal one.
+    training sample, or its local value near t. A threshold that equals a value of the sample is
+    moved halfway to the next value. Tests on constants and nominal tests stay hard.
     """
 
     columns: np.ndarray
@@ -39,14 +38,14 @@ class SoftTests:
     node: np.ndarray
 
     def average(self, X, slope, values, out):
-        """Fill ``out`` with the values of the leaves, averaged by the share of each row in them."""
+        """Fill ``out`` with the values of the leaves, weighted by the share of each row in them."""
         average_leaves(X, self.arrays, self.steep(slope), values, out)
 
     def shares(self, X, slope, down):
         """Share of each row in each node, of shape (n_nodes, n).
 
-        If ``down``, how much of the row reaches the node. Else how much of it the test above gives
-        the node, whether that test is reached or not.
+        If ``down``, the share of the row that reaches the node; otherwise the share that the
+        parent's test alone assigns to the node, whether or not the row reaches that test.
         """
         shares = np.zeros((len(self.kind), len(X)))
         share_nodes(X, self.arrays, self.steep(slope), down, shares)
@@ -54,7 +53,7 @@ class SoftTests:
 
     @property
     def parent(self):
-        """Place of each node's parent; of the root its own."""
+        """Position of each node's parent; for the root, its own position."""
         parent = np.full(len(self.kind), len(self.kind) - 1)
         parent[self.child] = np.repeat(np.arange(len(self.kind)), np.diff(self.child_start))
         return parent
@@ -74,26 +73,25 @@ class SoftTests:
 
     @cached_property
     def _steep(self):
-        return {}  # by slope: one row must not pay for the same division again
+        return {}  # by slope, so that scoring one row does not repeat the division
 
 
 SCALES = ("deviation", "score")
 
 
 def soft_tests(sample, inner=None, scale="deviation"):
-    """Tests of a sample's tree with the spreads of the sample.
+    """Return the soft tests of a sample's tree with the spreads of the sample.
 
     Parameters
     ----------
     sample : Sample
         The training sample.
     inner : ndarray of shape (n_nodes,), optional
-        Nodes whose tests are asked; the others count as leaves. It holds with every node all
-        those above. Default: all tests.
+        Whether the test of each node is used; other nodes count as leaves. If a node is used, so
+        must be all its ancestors. Default: all tests.
     scale : {"deviation", "score"}
-        The spread of a test: the standard deviation of its column, or units of the column per
-        normal score at its threshold, which is the same for a normal column and follows the
-        values where a column is skewed.
+        Spread of a test: the standard deviation of its column, or units of the column per normal
+        score at its threshold. Both agree for a normal column; the second adapts to skewed columns.
     """
     columns = sample.observed
     spread = np.where(columns.low < columns.high, columns.deviation, 0.0)
@@ -103,7 +101,7 @@ def soft_tests(sample, inner=None, scale="deviation"):
 
 
 def hard_tests(tree):
-    """Tests of a tree that send every row whole."""
+    """Tests of a tree that send every row to a single child."""
     return _arrange_tests(tree, np.zeros(tree.n_features), None)
 
 
@@ -129,7 +127,7 @@ def check_tests(tests, tree):
         if field.name != "spread":
             same = type(have) is type(want) and np.array_equal(have, want, equal_nan=True)
             same &= getattr(have, "dtype", None) == getattr(want, "dtype", None)
-            expect(same, f"{field.name} is not that of the tree")
+            expect(same, f"{field.name} does not match the tree")
 
 
 def _arrange_tests(tree, spread, inner):
@@ -162,10 +160,11 @@ def _arrange_tests(tree, spread, inner):
 
 
 def _gap_centres(tests, sample):
-    """Thresholds of the soft tests, each moved to where its side of the sample ends.
+    """Thresholds of the soft tests, moved to the middle of the gap between two sample values.
 
-    C4.5 takes the largest value below as its threshold; a case there is not half on either side.
-    A threshold between two values of the sample stays.
+    C4.5 uses the largest value below the gap as its threshold, but a case with that value should
+    not be divided equally between both sides. A threshold between two values of the sample is not
+    moved.
     """
     threshold = tests.threshold.copy()
     for j, feature in enumerate(tests.columns):
@@ -192,9 +191,9 @@ def _local_spread(tests, sample):
 
 
 def _postorder(tree, kind):
-    """Nodes after their children, and where each leaves its result.
+    """Nodes in postorder, and where each writes its result.
 
-    The j-th child of a node writes j places after the node itself, which is free again by then.
+    The j-th child of a node writes j positions after the node itself; they are free again by then.
     """
     width = np.diff(tree.child_start)
     rank = np.zeros(tree.n_nodes, dtype=np.int32)  # among the children of its parent
@@ -209,7 +208,7 @@ def _postorder(tree, kind):
     for nodes in tree.levels[:0:-1]:
         np.add.at(size, tree.parent[nodes], size[nodes])
     first = tree.preorder[reached[tree.preorder]]
-    # In preorder a node stands after those above it, in postorder after those below it.
+    # In preorder a node comes after its ancestors, in postorder after its descendants.
     place = np.arange(len(first)) - tree.depth[first] + size[first] - 1
     node = np.empty_like(first)
     node[place] = first
@@ -223,7 +222,7 @@ def _starts(widths):
 def _missing_shares(tree):
     """Share of the first child of each test where the value is missing.
 
-    A test without a rule for missing values shares them: the tree itself refuses the row if it
+    A test without a rule for missing values divides them; the tree itself rejects such a row if it
     reaches that test.
     """
     share = np.zeros(tree.n_nodes)
@@ -235,7 +234,7 @@ def _missing_shares(tree):
 
 
 def _category_table(tree, node):
-    """Share of each child of a nominal test: a row per category and one for a missing value."""
+    """Share of each child of a nominal test: one row per category and one for missing values."""
     children = tree.children(node)
     taken = tree.category_children(node)
     goes = tree.missing[node]
