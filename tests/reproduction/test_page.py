@@ -78,10 +78,11 @@ def test_the_page_is_made_from_the_committed_raw_results_byte_for_byte(tmp_path)
 
 def test_a_changed_result_changes_the_page(tmp_path):
     records, reports = read_raw(RAW)
-    for record in records["alvarez-samples.jsonl"]:
+    name, report = "choices-samples.jsonl", {"choices": reports["choices"]}
+    for record in records[name]:
         for row in record["rows"]:
             if row["method"] == "laplace":
                 row["auc"] = 0.5
-    write_raw(tmp_path / "changed.parquet", records, {"alvarez-2007": reports["alvarez-2007"]})
+    write_raw(tmp_path / "changed.parquet", {name: records[name]}, report)
     page = PAGE.read_text(encoding="utf-8")
     assert build_page(page, tmp_path / "changed.parquet", tmp_path) != page
