@@ -82,8 +82,10 @@ reproduction: $(VENV)/.reproduction
 pictures: $(VENV)/.test
 	$(BIN)/python -m docs.images
 
-# The site in build/site; examples that did not change are not run again.
+# The site in build/site; examples that did not change are not run again. Compiled first, so that
+# no example prints that it compiles.
 docs: $(VENV)/.docs
+	$(BIN)/python -m keeptree._compiled
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -d build/doctrees docs build/site
 	@echo "Open build/site/index.html"
 
@@ -109,5 +111,6 @@ $(VENV)/.bench: EXTRAS := test,bench
 $(VENV)/.quality: EXTRAS := quality
 $(VENV)/.reproduction: EXTRAS := jit,reproduction
 $(VENV)/.demo $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.dist $(VENV)/.docs $(VENV)/.bench $(VENV)/.quality $(VENV)/.reproduction: pyproject.toml | $(BIN)/python
+	@echo "Installing the extras $(EXTRAS) into $(VENV): a minute or more, without output"
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
 	@touch $@

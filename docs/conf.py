@@ -38,6 +38,7 @@ html_math_renderer = "mathml"  # rendered by the browser itself: no script, no f
 # API reference
 autosummary_generate = True
 autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the sections of parameters name the types
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 add_module_names = False

@@ -1,12 +1,12 @@
-"""What the tests of several folders share."""
+"""Fixtures shared by several test folders."""
 
 import os
 
 import pytest
 from hypothesis import settings
 
-# No test is timed: a busy machine would fail it. CI tries the same examples each time, so that it
-# fails on changes only; other runs look for new ones.
+# No test has a deadline, which a busy machine would miss. CI tries the same examples each time, so
+# that it fails only after changes; other runs look for new ones.
 settings.register_profile("keeptree", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("keeptree")
 
@@ -25,7 +25,7 @@ HOSTILE = [
 
 @pytest.fixture(params=HOSTILE, ids=lambda text: repr(text[:12]))
 def hostile(request):
-    """Text that a data set may hold and a page must survive."""
+    """Hostile text that a data set may contain and a page must handle."""
     return request.param
 
 
@@ -43,7 +43,7 @@ def closed_figures():
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch):
-    """A busy machine makes no test talk: lines about progress are tested with a clock of their own.
+    """Suppress progress lines on a busy machine; they are tested with their own clock.
 
     test_progress.py sets its own times.
     """

@@ -1,4 +1,4 @@
-"""The folder listing tells the truth: imports point one way, and the public names are settled."""
+"""Imports point one way, and the public names are fixed."""
 
 import ast
 import subprocess

@@ -119,7 +119,7 @@ def test_predict_counts_where_the_estimate_disagrees(capsys):
 def test_costs_decide_in_place_of_the_tree(capsys):
     costs = '{"high": {"low": 50}}'
     assert main([*FIT[:-1], "kernel", "--costs", costs, "--out", "costs.json"]) == 0
-    assert "It decides by the costs given, not as the tree does.\n" in capsys.readouterr().out
+    assert "It decides by the given costs, not as the tree does.\n" in capsys.readouterr().out
     assert main(["predict", "costs.json", "loans.csv", "--out", "scored.csv"]) == 0
     scored = pd.read_csv("scored.csv")
     dear = scored["probability_high"] * 50 >= scored["probability_low"]
@@ -191,7 +191,7 @@ BAD = {
     ),
     "calibration on the training cases": (
         lambda m: [*FIT, "--calibrate", "train.csv", "--out", "o.json"],
-        "--calibrate train.csv holds the cases that the model is fitted to",
+        "--calibrate train.csv is the file that the model is fitted to",
     ),
     "calibration of a ranking": (
         lambda m: [*FIT[:-1], "rank", "--calibrate", "loans.csv", "--out", "o.json"],
@@ -203,7 +203,7 @@ BAD = {
     ),
     "a column of lists": (
         lambda m: ["fit", odd_cells("lists.parquet", [1, 2]), "--target", "y"],
-        "The column 'odd' holds lists, not one value in a cell",
+        "The column 'odd' holds lists instead of single values",
     ),
     "a column of infinite numbers": (
         lambda m: ["fit", odd_cells("inf.parquet", np.inf), "--target", "y"],
@@ -227,7 +227,7 @@ BAD = {
     ),
     "NUL bytes": (
         fit_text("nul.csv", "x,y\n1,a\n2\0,b\n"),
-        "it holds NUL bytes, which no text has",
+        "it contains NUL bytes, so it is damaged",
     ),
     "dates": (
         fit_text("dates.csv", "x,y\n2015-01-03,a\n2015-01-04,b\n"),
@@ -235,7 +235,7 @@ BAD = {
     ),
     "days or months": (
         lambda m: [*fit_text("d2.csv", "x,y\n1/2/2015,a\n2/3/2015,b\n")(m), "--dates", "days"],
-        "none of them tells whether the day or the month comes first; give --dates dmy",
+        "none of them shows whether the day or the month comes first; give --dates dmy",
     ),
     "a comma that may mean two things": (
         lambda m: [*fit_text("comma.csv", "x;y\n1,169;a\n2,300;b\n")(m), "--sep", ";"],
@@ -303,7 +303,7 @@ BAD = {
     ),
     "an option of another learner": (
         lambda m: [*FIT, "--learner", "cart", "--confidence-factor", "0.1"],
-        "The learner cart does not know --confidence-factor; leave it out",
+        "The learner cart has no option --confidence-factor; leave it out",
     ),
     "options that grow a tree for one that is kept": (
         lambda m: [*FIT, "--tree", "tree.json", "--max-depth", "3"],
@@ -311,7 +311,7 @@ BAD = {
     ),
     "a model for a tree": (
         lambda m: [*FIT, "--tree", str(m)],
-        "is a model and not a tree; keeptree report takes it as --model",
+        "is a model, not a tree; keeptree report takes it as --model",
     ),
     "an option out of range": (lambda m: [*FIT, "--min-samples-leaf", "0"], "min_samples_leaf"),
     "a model that is not there": (
@@ -463,7 +463,7 @@ def test_a_report_on_a_kept_tree_finds_its_columns_by_name(capsys):
     frame.drop(columns="age").to_csv("no_age.csv", index=False)
     call[1] = "no_age.csv"
     assert main(call) == 2
-    assert "no_age.csv lacks 'age', which the tree knows" in capsys.readouterr().err
+    assert "no_age.csv lacks 'age', which the tree uses" in capsys.readouterr().err
 
 
 def test_only_an_arff_file_needs_its_library(capsys, monkeypatch):
@@ -585,7 +585,7 @@ def test_explain_obeys_what_may_change_and_tells_as_many_changes_as_asked_for(ca
         "Or it b" + told["alternatives"][0]["sentence"][1:],
     ]
     first = told["changes"][0]["name"]
-    constraints = ["--fixed", first, "--max-changes", "1", "--increase-only", "income"]
+    constraints = ["--lock", first, "--max-changes", "1", "--increase-only", "income"]
     assert main([*call, *constraints, "--bounds", "area=2,01", "--json"]) == 0
     story = json.loads(capsys.readouterr().out)
     wanted = kt.explain(
@@ -614,7 +614,7 @@ def test_predict_says_what_is_new_and_strict_refuses_it(capsys, saved, folder):
     for out in ("odd_scored.csv", "never.csv", "-"):
         assert main([*call, "--out", out, "--strict"]) == 2
         printed = capsys.readouterr()
-        assert "odd_loans.csv is refused, and nothing was written. New since" in printed.err
+        assert "odd_loans.csv was rejected, and nothing was written. New since" in printed.err
         assert printed.out == ""
     assert (folder / "odd_scored.csv").read_bytes() == before
     assert not (folder / "never.csv").exists()

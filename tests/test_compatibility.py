@@ -1,4 +1,4 @@
-"""Files of every version that was released are read, and answer as they did then."""
+"""Files of every released version can be read and give the same answers."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def cases(name):
 
 
 def ask(model, rows):
-    """What a model or a tree answers; the probabilities of a tree alone are nobody's promise."""
+    """Answers of a model or a tree; probabilities of a tree alone are not guaranteed."""
     if isinstance(model, kt.Tree):
         return {"predict": model.predict(rows), "apply": model.apply(rows)}
     return answers(model, rows)
@@ -65,12 +65,12 @@ def test_there_are_stored_files_of_every_version_and_of_every_kind():
 
 @pytest.mark.parametrize("folder", ["model-1", "model-2"])
 def test_a_file_from_before_the_first_release_says_what_to_do(folder):
-    with pytest.raises(ValueError, match="of no release; fit and save the model again"):
+    with pytest.raises(ValueError, match="never released; fit and save the model again"):
         kt.load(FOLDER / folder / "margin.json")
 
 
 def test_a_signature_of_a_stored_tree_is_still_of_that_tree():
-    """The digest of a tree is the same in every version to come."""
+    """The digest of a tree is the same in every version."""
     tree = kt.load(FOLDER / "tree-2" / "c45.json")
     assert [signature.digest for signature in tree.signatures] == [tree.digest]
     assert kt.load(FOLDER / "tree-1" / "c45.json").digest == tree.digest

@@ -1,4 +1,4 @@
-"""At home among scikit-learn's tools: routing, configuration, tables and classes of every type."""
+"""scikit-learn's tools: routing, configuration, tables and classes of every type."""
 
 import os
 import subprocess

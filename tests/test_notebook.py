@@ -1,4 +1,4 @@
-"""What a notebook shows of trees, models and changes: complete, escaped, readable in a browser."""
+"""Notebook views of trees, models and changes are complete, escaped and readable."""
 
 from html.parser import HTMLParser
 

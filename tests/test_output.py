@@ -1,4 +1,4 @@
-"""Files are complete or not there; what is wrong with a place is said before the work."""
+"""Files are complete or absent; problems with a path are reported before the work starts."""
 
 import os
 import subprocess
@@ -93,7 +93,7 @@ def test_a_symbolic_link_stays_and_what_it_points_to_is_replaced(tmp_path):
         assert path.read_text() == "new"
     assert sorted(p.name for p in (tmp_path / "data").iterdir()) == ["new.json", "tree.json"]
     (tmp_path / "round.json").symlink_to("round.json")
-    with pytest.raises(OSError, match="is a symbolic link that leads in a circle"):
+    with pytest.raises(OSError, match="is a symbolic link in a loop"):
         check_writable(tmp_path / "round.json")
 
 
@@ -157,7 +157,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(call, name, tmp_path, monk
 
 @posix
 def test_a_read_only_folder_or_file_is_a_sentence_before_the_work(tmp_path):
-    """As somebody who is not root, whom permissions do not bind."""
+    """As a user other than root, to whom permissions do not apply."""
     folder = tmp_path / "locked"
     folder.mkdir()
     (folder / "tree.json").write_text("signed")

@@ -1,4 +1,4 @@
-"""Nothing long is silent: a bar on a terminal, a few lines elsewhere, and never a word too many."""
+"""Long calls show progress: a bar on a terminal, a few lines elsewhere."""
 
 import io
 import sys
@@ -83,7 +83,7 @@ def test_a_line_names_the_whole_the_step_inside_how_far_it_is_and_the_time(lines
             run_for(6, lines, clock)
     assert [line for _, line in written] == [
         "Fitting a model (2 s)",
-        "Fitting a model: refitting the tree on folds, 40 % (5 s)",
+        "Fitting a model: refitting the tree on folds, 40% (5 s)",
         "Fitting a model: writing, 3 of 9 (10 s)",
     ]
 
@@ -215,12 +215,12 @@ def test_a_notebook_gets_a_bar_that_moves_and_disappears(notebook, capsys):
     pytest.importorskip("rich")
     with watch(), step("Growing <b>", total=4) as move:
         move(1)
-        while not any("25 %" in html for html in notebook.shown):
+        while not any("25%" in html for html in notebook.shown):
             threading.Event().wait(0.01)
         move(3)
-        while not any("75 %" in html for html in notebook.shown):
+        while not any("75%" in html for html in notebook.shown):
             threading.Event().wait(0.01)
-    assert "Growing &lt;b&gt;, 25 %" in "".join(notebook.shown)
+    assert "Growing &lt;b&gt;, 25%" in "".join(notebook.shown)
     assert "<b>" not in "".join(notebook.shown)
     assert notebook.shown[-1] == ""
     assert capsys.readouterr().err == ""

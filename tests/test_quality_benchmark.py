@@ -1,4 +1,4 @@
-"""The arithmetic behind docs/quality.md: a claim is only as good as its sums."""
+"""The arithmetic behind docs/quality.md."""
 
 import numpy as np
 import pandas as pd

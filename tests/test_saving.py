@@ -1,4 +1,4 @@
-"""A model in a file is the model, to the last bit; and nothing else is taken for a model."""
+"""A loaded model equals the saved one to the last bit, and nothing else is read as a model."""
 
 import copy
 import json
@@ -158,7 +158,7 @@ def test_what_cannot_be_saved_says_what_to_do(tmp_path):
     X, y = load_iris(return_X_y=True)
     path = tmp_path / "model.json"
     pipeline = make_pipeline(PCA(), DecisionTreeClassifier()).fit(X, y)
-    with pytest.raises(ValueError, match=r"end of a pipeline.* kt\.keep\(pipeline, fold=False\)"):
+    with pytest.raises(ValueError, match=r"step of a pipeline.* kt\.keep\(pipeline, fold=False\)"):
         kt.save(kt.SmoothedTreeClassifier(pipeline).fit(X, y), path)
     with pytest.raises(ValueError, match="RandomState cannot be saved"):
         kt.save(kt.NBTreeClassifier(random_state=np.random.RandomState(0)).fit(X, y), path)
@@ -183,14 +183,14 @@ def document(tmp_path_factory):
 
 
 def changed(document, **entries):
-    """The document with other entries and a digest that fits: what somebody hostile writes."""
+    """The document with other entries and a matching digest, as an attacker would write it."""
     document = {**copy.deepcopy(document), **entries}
     document.pop("digest", None)
     return sealed(document)
 
 
 DAMAGE = {
-    "another digit": (lambda d: json.dumps(d).replace("0.1", "0.2", 1), "digest does not fit"),
+    "another digit": (lambda d: json.dumps(d).replace("0.1", "0.2", 1), "digest does not match"),
     "cut": (lambda d: json.dumps(d)[:1000], "is not a KeepTree file"),
     "empty": (lambda d: "", "is not a KeepTree file"),
     "not JSON": (lambda d: "\x80\x04pickle", "is not a KeepTree file"),
@@ -200,7 +200,7 @@ DAMAGE = {
     "newer": (lambda d: json.dumps(changed(d, version=5)), "reads versions up to 4; upgrade"),
     "older": (
         lambda d: json.dumps(changed(d, version=2)),
-        "of no release; fit and save",
+        "never released; fit and save",
     ),
     "no version": (lambda d: json.dumps(changed(d, version="1")), "version is '1'"),
     "a class of somebody else": (
@@ -292,7 +292,7 @@ HOSTILE = [None, True, -1, 0, 1, 2**31, 2**70, 1.5, -1e300, "nan", "x", [], [[0]
 
 @pytest.mark.parametrize("name", MODELS)
 def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
-    """Any value of a file changed, with a digest that fits: a ValueError, or a sound model."""
+    """Change any value of a file, with a matching digest: a ValueError, or a valid model."""
     model, X = fitted(name)
     path = tmp_path / "model.json"
     kt.save(model, path)

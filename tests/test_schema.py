@@ -1,4 +1,4 @@
-"""The shipped JSON Schema is what the classes say, fits every file and no hostile one."""
+"""The shipped JSON Schema agrees with the classes, accepts every file and rejects hostile ones."""
 
 import json
 

@@ -110,7 +110,7 @@ def test_the_file_of_a_tree_of_version_2_needs_its_digest(tree_file):
     document = json.loads(tree_file.read_text())
     del document["digest"]
     tree_file.write_text(json.dumps(document))
-    with pytest.raises(ValueError, match="digest does not fit"):
+    with pytest.raises(ValueError, match="digest does not match"):
         kt.load(tree_file)
 
 

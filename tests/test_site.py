@@ -1,4 +1,4 @@
-"""The documentation hangs together: links and pictures exist, and no page or name is left out."""
+"""The documentation is consistent: links and pictures exist, and no page or name is missing."""
 
 import re
 from pathlib import Path

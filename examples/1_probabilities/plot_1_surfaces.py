@@ -3,7 +3,7 @@ One tree, eight probability surfaces
 ====================================
 
 A tree divides the plane into boxes and gives each box one probability. Every method of KeepTree
-reads probabilities from the *same* tree. The decision boundary, drawn in black, never moves.
+derives probabilities from the *same* tree. The decision boundary, drawn in black, never moves.
 """
 
 # %%

@@ -2,7 +2,7 @@
 Reliability before and after
 ============================
 
-Of the cases with a probability of 80 %, about 80 % should be positive. This example checks that on
+Of the cases with a probability of 80%, about 80% should be positive. This example checks that on
 cases that neither the tree nor the model has seen, averaged over ten random splits.
 """
 
@@ -26,8 +26,8 @@ comparison = compare(
 print(comparison)
 
 # %%
-# Points on the diagonal are reliable. The leaves say 0 or 1 too often, which costs most in
-# log-loss.
+# Points on the diagonal are reliable. The leaves give 0 or 1 too often, which increases the
+# log-loss most.
 
 ReliabilityDisplay.from_comparison(comparison)
 plt.show()

@@ -3,8 +3,8 @@ Class sets with a guarantee
 ===========================
 
 ``predict_set`` returns the classes that are still possible for a case. With ``coverage=0.9`` the
-true class is in the set for 90 % of the new cases of *each* class. A set with two classes marks a
-case on which the data do not decide.
+true class is in the set for 90% of the new cases of *each* class. A set with two classes marks an
+ambiguous case.
 """
 
 import matplotlib.pyplot as plt
@@ -50,4 +50,4 @@ plt.show()
 
 # %%
 # A higher coverage leaves fewer sets empty and makes more of them ambiguous.
-# :doc:`/guide/guarantees` states the promise and when it is void.
+# :doc:`/guide/guarantees` states the guarantee and when it fails.

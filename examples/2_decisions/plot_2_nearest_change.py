@@ -3,7 +3,7 @@ The nearest change, with and without a lock
 ===========================================
 
 What would have to be different for another decision? The leaves are boxes, so the nearest case of
-another class is computed and not searched for. A locked attribute keeps its value.
+another class is computed directly, without a search. A locked attribute keeps its value.
 """
 
 import matplotlib.pyplot as plt
@@ -45,6 +45,6 @@ ax.set(xlabel="worst texture", ylabel="worst concave points", title="blue: the t
 plt.show()
 
 # %%
-# The change describes the tree and not the patient: nothing says that the texture can be changed,
-# or that it would help. Locks, bounds, directions, costs and steps are in
+# The change describes the tree, not the patient: nothing says that the texture can be changed, or
+# that it would help. Locks, bounds, directions, costs and steps are in
 # :doc:`/guide/nearest_change`.

@@ -1,6 +1,6 @@
 """
-What pushed the probability of a case?
-======================================
+What raised or lowered a probability?
+=====================================
 
 ``contributions`` divides the log-odds of a case among the experts of ``KeptTreeClassifier`` and
 among the tests of the tree. The parts add up.
@@ -24,7 +24,8 @@ logit = parts.intercept + parts.value[0].sum()
 assert np.isclose(logit, model.decision_function(case)[0])
 
 # %%
-# Positive bars push towards malignant. A tree that tests an attribute twice has two bars for it.
+# Positive bars raise the probability of malignant. A tree that tests an attribute twice has two
+# bars for it.
 
 names = [model.tree_.branch(int(model.tree_.children(node)[0])).text() for node in parts.node]
 order = np.argsort(np.abs(parts.value[0]))

@@ -2,7 +2,7 @@
 Trees, models, stories and changes in a notebook
 ================================================
 
-Put an object of KeepTree on the last line of a cell, and the notebook shows it. Nothing is loaded
+Put a KeepTree object on the last line of a cell, and the notebook displays it. Nothing is loaded
 from the network, and names from your data are escaped.
 """
 
@@ -18,7 +18,7 @@ X, y = data.data, data.target_names[data.target]
 clf = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(X, y)
 
 # %%
-# A kept tree. Each test folds.
+# A kept tree. Every test can be collapsed.
 
 kt.keep(clf)
 

@@ -1,10 +1,10 @@
 """
-J48 beside CART
-===============
+J48 compared with CART
+======================
 
-``C45Classifier`` grows the tree that Weka's J48 grows: gain ratio, nominal attributes as they are,
-pruning by an upper confidence limit. scikit-learn's CART uses the Gini index and binary tests.
-Here both learn from the same two columns of the wine data.
+``C45Classifier`` grows the same tree as Weka's J48, with the gain ratio, nominal attributes without
+encoding, and pruning by an upper confidence limit. scikit-learn's CART uses the Gini index and
+binary tests. Here both learn from the same two columns of the wine data.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Missing values and categories
 =============================
 
-C4.5 tests categories as they are and shares a case with a missing value among all branches, in
-proportion to their training cases. So one missing value makes an answer less certain instead of
-impossible.
+C4.5 tests categories without encoding them and shares a case with a missing value among all
+branches, in proportion to their training cases. So one missing value makes an answer less certain
+instead of impossible.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ tree = kt.C45Classifier(min_samples_leaf=10).fit(X, y).tree_
 print(tree.to_text())
 
 # %%
-# One case, and the same case with one value missing at a time. The shares say in which leaves it
+# One case, and the same case with one value missing at a time. The shares show in which leaves it
 # ends.
 
 case = pd.DataFrame({"housing": ["rent"], "months": [40], "savings": [2000.0]})

@@ -2,8 +2,8 @@
 Drawing a tree for a document
 =============================
 
-``kt.export`` writes a tree as Mermaid (which GitHub and many wikis draw) or as Graphviz. In a
-notebook, the tree draws itself.
+``kt.export`` writes a tree as Mermaid (which GitHub and many wikis draw) or as Graphviz. A notebook
+displays the tree directly.
 """
 
 # sphinx_gallery_thumbnail_path = 'images/tree.png'
@@ -26,7 +26,7 @@ tree
 print(kt.export(tree, format="mermaid"))
 
 # %%
-# Graphviz: ``dot -Tsvg tree.dot`` makes a picture of it.
+# Graphviz: ``dot -Tsvg tree.dot`` turns it into a picture.
 
 print(kt.export(tree, format="graphviz"))
 

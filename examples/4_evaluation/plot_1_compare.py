@@ -27,7 +27,7 @@ comparison = compare(models, X, y, metrics=["auc", "brier"], n_jobs=1, progress=
 print(comparison)
 
 # %%
-# Each dot is a split, each bar the 95 % confidence interval of the mean difference. Coloured bars
+# Each dot is a split, each bar the 95% confidence interval of the mean difference. Coloured bars
 # exclude zero.
 
 PairedDifferenceDisplay.from_comparison(comparison)

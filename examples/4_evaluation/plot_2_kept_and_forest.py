@@ -46,4 +46,5 @@ plt.show()
 
 # %%
 # The kept tree makes the decisions of the nine leaves and ranks much better than they do. Three
-# small data sets prove nothing in general: :doc:`/quality` has 141 of them, losses included.
+# small data sets prove nothing in general: :doc:`/quality` shows the results on 141, losses
+# included.

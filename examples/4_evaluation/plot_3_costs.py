@@ -26,7 +26,7 @@ costs = [[0, 1], [20, 0]]
 
 
 def worst_case(y_true, probability, labels):
-    """The smallest probability that a true class was given."""
+    """The smallest probability given to a true class."""
     return probability[np.arange(len(y_true)), np.searchsorted(labels, y_true)].min()
 
 

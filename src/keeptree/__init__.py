@@ -1,4 +1,4 @@
-"""Keep the decision tree your experts signed off; get what the tree alone cannot tell you."""
+"""Keep the decision tree your experts signed off; get probabilities, rankings and explanations."""
 
 from importlib import import_module
 

@@ -34,9 +34,8 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
     results, errors, waiting = {}, {}, iter(starts)
 
     def work():
-        for (
-            start
-        ) in waiting:  # one task per thread, because a task costs as much as hundreds of rows
+        # One task per thread, because a task costs as much as hundreds of rows.
+        for start in waiting:
             try:
                 results[start] = function(start, min(start + block, n_rows))
             except BaseException as error:  # an interrupt also stops the other threads

@@ -28,7 +28,7 @@ def one_of(known, name, kind, most=None):
     if name in known:
         return name
     names = [str(entry) for entry in known]
-    advice = did_you_mean(names, name) or f"there are {', '.join(names[:most])}."
+    advice = did_you_mean(names, name) or f"choose from {', '.join(names[:most])}."
     raise ValueError(f"There is no {kind} {name!r}; {advice}")
 
 

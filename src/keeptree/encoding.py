@@ -40,7 +40,7 @@ def _refuse_constant(name):
 def check_version(version, newest, what=""):
     """Raise a ValueError unless this version of KeepTree supports ``version``."""
     if type(version) is not int or version < 1:
-        raise ValueError(f"{what}its version is {version!r:.50}, not {newest}: damaged.")
+        raise ValueError(f"{what}its version is {version!r:.50}, not a positive whole number.")
     if version > newest:
         raise ValueError(
             f"{what}its version is {version}, and this KeepTree reads versions up to {newest}; "
@@ -64,7 +64,7 @@ def check_seal(document):
     content = {name: value for name, value in document.items() if name != "digest"}
     if document.get("digest") != digest_of(content):
         raise ValueError(
-            "it was changed after it was saved (its digest does not fit); write it again."
+            "it was changed after it was saved (its digest does not match); write it again."
         )
     return content
 
@@ -131,7 +131,7 @@ def decode(data, decoders):
         return data
     known = [tag for tag in (*_DECODERS, *decoders) if tag in data]
     if len(known) != 1:
-        raise ValueError(f"it has an entry that is no value: {str(list(data))!s:.80}.")
+        raise ValueError(f"it has an entry that is not a value: {str(list(data))!s:.80}.")
     if known[0] in decoders:
         return decoders[known[0]](data)
     return _DECODERS[known[0]](data, decoders)
@@ -160,12 +160,12 @@ def _decode_array(data):
         raise ValueError(f"an array of {name!r:.50} is not known.")
     whole = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
     if not (whole and isinstance(values, list) and len(values) == math.prod(shape)):
-        raise ValueError("an array does not have the shape it claims.")
+        raise ValueError("an array does not have its declared shape.")
     if name.startswith("float"):
         values = [_FLOATS[value] if type(value) is str else value for value in values]
     array = np.array(values) if values else np.empty(0, name)
     if values and array.dtype.kind not in ("iuf" if name.startswith("float") else "iu"):
-        raise ValueError(f"an array of {name} holds something else.")
+        raise ValueError(f"an array of {name} holds other values.")
     with np.errstate(over="ignore"):
         done = array.astype(name)
     fits = np.isfinite(done) == np.isfinite(array) if done.dtype.kind == "f" else done == array
@@ -202,7 +202,7 @@ def encode_labels(labels):
             f"Class labels of type {labels.dtype} cannot be saved; use numbers or text."
         )
     values = check_scalars(_label_values(labels))
-    # The width of text is that of the longest label, so that readers can check it.
+    # The width of text is that of the longest label, so readers can check it.
     dtype = np.array(values, dtype=str).dtype if labels.dtype.kind == "U" else labels.dtype
     return {"dtype": dtype.str, "values": values}
 

@@ -1,4 +1,4 @@
-"""What the views of notebooks share: their frame and style, and the colour and mark of a class."""
+"""Shared parts of notebook views: frame, style, and the colour and mark of a class."""
 
 from html import escape
 from importlib.resources import files
@@ -17,7 +17,7 @@ def framed(name, *parts):
     Parameters
     ----------
     name : str
-        What the section shows: its CSS class is ``keeptree-`` and the name.
+        Name of the section; its CSS class is ``keeptree-`` followed by the name.
     *parts : str or None
         HTML; what comes from data must be escaped.
     """
@@ -28,15 +28,15 @@ def framed(name, *parts):
 
 
 def text_html(value):
-    """Return text from data as HTML can hold it: cleaned, of bearable length, escaped."""
+    """Return text from data as HTML: cleaned, shortened and escaped."""
     return escape(shorten_title(clean(value)))
 
 
 def class_slots(counts):
     """Slot of each class by its training cases.
 
-    The slots 1 to 6 go by frequency; with more than six classes the five commonest keep theirs
-    and the rest share slot 0.
+    Slots 1 to 6 are assigned by frequency; with more than six classes, the five commonest have
+    their own slots and the rest share slot 0.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def class_mark(slot):
 
 
 def bar(*parts):
-    """Return a bar of 120 units, of which each part (share, slot) fills its share.
+    """Return a bar of 120 units, in which each part (share, slot) fills its share.
 
     Examples
     --------

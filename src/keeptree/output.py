@@ -160,7 +160,7 @@ def _follow(path):
     """Resolve symbolic links."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():
-        raise OSError(f"{path} is a symbolic link that leads in a circle; choose another place.")
+        raise OSError(f"{path} is a symbolic link in a loop; choose another place.")
     return target
 
 

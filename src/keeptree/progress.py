@@ -5,7 +5,7 @@ wrapping the call in :func:`watch`, as every command does: a terminal or noteboo
 progress bar, a pipe or log file gets a few plain lines. Nothing is written to standard output.
 
 The logger ``keeptree`` records the same: the start and end of every step as debug messages, and the
-plain lines as information if a program listens to them.
+plain lines as info messages if logging is configured to show them.
 """
 
 import logging
@@ -65,11 +65,10 @@ def step(text, total=None, *, done=0, detail=""):
 def watch(text=None, wanted=True):
     """Show the steps of the enclosed code on standard error.
 
-    On a terminal or in a notebook, with rich installed, that is a bar, which disappears at the end;
-    elsewhere a line after two seconds, and further ones at growing intervals. If logging is set up
-    to show the information of the logger ``keeptree``, these lines go there. Inside another
-    ``watch`` nothing is added; right after another one, the two seconds count from the start of
-    that one.
+    On a terminal or in a notebook, with rich installed, this is a bar that disappears at the end;
+    elsewhere it is a line after two seconds, and further lines at growing intervals. If logging is
+    set up to show information of the logger ``keeptree``, these lines go there. Inside another
+    ``watch`` nothing is added; right after another one, the two seconds count from its start.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ class Lines:
     clock : callable
         Returns the time in seconds.
     write : callable
-        Takes a line.
+        Writes a line.
     before : Lines, optional
         Lines of the previous call; continued if it has just ended.
     """
@@ -162,7 +161,7 @@ def _tell_steps():
     whole, inside = steps[0], steps[-1]
     line = whole.text if inside is whole else f"{whole.text}: {_lower_first(inside.text)}"
     share = inside.share
-    far = inside.detail or ("" if share is None else f"{100 * share:.0f} %")
+    far = inside.detail or ("" if share is None else f"{100 * share:.0f}%")
     return f"{line}, {far}" if far else line
 
 
@@ -189,7 +188,7 @@ def _write_line(line):
 
 
 def _display():
-    """Return the function that shows the steps where this process runs."""
+    """Return the function that shows the steps in the current environment."""
     if find_spec("rich") is None:
         return _show_lines
     if _in_notebook():

@@ -16,8 +16,8 @@ _PARTS = {}  # name -> class
 class Savable:
     """Base of the estimators that :func:`keeptree.save` writes.
 
-    A class names in ``saved_fields`` its fitted attributes that cannot be derived from others;
-    those of its base classes are saved, too.
+    A class lists in ``saved_fields`` its fitted attributes that cannot be derived from others;
+    those of its base classes are saved as well.
     """
 
     saved_fields: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ def expect_starts(value, name, end):
     """Check that integers increase from 0 to ``end``, as offsets into a flat array do."""
     expect_array(value, name, np.int64, (None,))
     rises = len(value) > 0 and value[0] == 0 and value[-1] == end and (np.diff(value) >= 0).all()
-    expect(rises, f"{name} must rise from 0 to {end}")
+    expect(rises, f"{name} must increase from 0 to {end}")
 
 
 def expect_codes(value, name, shape, end):

@@ -141,8 +141,8 @@ def _warn_foreign_signatures(tree, path):
     names = [signature.by for signature in tree.signatures if signature.digest not in known]
     if names:
         warnings.warn(
-            f"{path}: what {', '.join(map(clean, names))} signed is another tree; keeptree verify "
-            "has the details.",
+            f"{path}: what {', '.join(map(clean, names))} signed is another tree; run keeptree "
+            f"verify for details.",
             stacklevel=3,
         )
 
@@ -182,7 +182,7 @@ def _check_document(document):
     version = document.get("version")
     check_version(version, VERSION)
     if version < _OLDEST:
-        raise ValueError(f"its version is {version}, of no release; fit and save the model again.")
+        raise ValueError(f"its version is {version}, never released; fit and save the model again.")
     return check_seal(document)
 
 

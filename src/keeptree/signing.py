@@ -1,6 +1,6 @@
 """Sign the tree of a file, and verify its signatures.
 
-A signature is a record, not cryptography: it states who approved which tree, and anybody could have
+A signature is a record, not cryptography: it states who approved which tree, and anyone could have
 written it.
 """
 
@@ -87,18 +87,17 @@ def verify_file(path: Filename) -> Verification:
     Returns
     -------
     verification : Verification
-        ``digest`` of the tree, its ``signatures``, those that are ``foreign`` because they are of
-        another tree, and whether it is ``signed``.
+        ``digest`` of the tree, its ``signatures``, those that are ``foreign`` because they belong
+        to another tree, and whether it is ``signed``.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> import keeptree as kt
-    >>> path = getfixture("tmp_path") / "tree.json"
-    >>> kt.C45Classifier().fit(*load_iris(return_X_y=True)).tree_.save(path)
-    >>> kt.verify_file(path).signed
+    >>> kt.C45Classifier().fit(*load_iris(return_X_y=True)).tree_.save("tree.json")
+    >>> kt.verify_file("tree.json").signed
     False
-    >>> kt.sign_file(path, by="Ada Lovelace", note="Approved for use.").signed
+    >>> kt.sign_file("tree.json", by="Ada Lovelace", note="Approved for use.").signed
     True
     """
     with warnings.catch_warnings():

@@ -29,7 +29,7 @@ def clean(value):
     r"""Return a label as one line of safe text.
 
     Control characters and direction marks are removed. Right-to-left text is isolated, so that it
-    does not reorder the numbers beside it. An empty label is described as empty.
+    does not reorder neighbouring numbers. An empty label is described as empty.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""An audit is silent when nothing has changed, and names what has."""
+"""An audit raises no alarm when nothing has changed, and names what has."""
 
 import json
 
@@ -56,7 +56,7 @@ def test_a_moved_column_is_named_and_the_expected_accuracy_follows(model):
     assert result.drift
     assert not result.inaccurate
     assert "income" in result.verdict
-    # Covariate shift: the probabilities stay right, so the estimate does.
+    # Covariate shift: the probabilities stay valid, and so does the estimate.
     assert abs(result.expected.accuracy - result.realised.accuracy) < 0.02
 
 
@@ -200,7 +200,7 @@ def test_a_kept_tree_without_its_learner_scores_its_sample_on_halves():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (lambda model, X, y: (model.tree_, X), "does not remember its training sample"),
+        (lambda model, X, y: (model.tree_, X), "does not store its training sample"),
         (lambda model, X, y: (model, X, y[:-1]), "y has 199 outcomes, but X has 200 rows"),
         (lambda model, X, y: (model, X.drop(columns="job")), "job"),
     ],

@@ -1,4 +1,4 @@
-"""The cache of a checkout survives damaged files, folders it cannot write, and many processes."""
+"""The cache of a checkout handles damaged files, read-only folders and many processes."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A wrong argument of a compiled function is an error that names it, never a crash."""
+"""A wrong argument of a compiled function raises an error that names it and never crashes."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""exp and log of our own: as good as the C library's, and never fused or reordered."""
+"""KeepTree's exp and log are as accurate as the C library's, and never fused or reordered."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Machine code built ahead of time is used only where it fits."""
+"""Machine code built ahead of time is used only if it matches the sources and the processor."""
 
 import subprocess
 import sys

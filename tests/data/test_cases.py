@@ -1,4 +1,4 @@
-"""A file as a fitted model sees it."""
+"""Files read with the columns of a fitted model."""
 
 import pytest
 

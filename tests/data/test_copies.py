@@ -1,4 +1,4 @@
-"""Copies are found among numbers, not among cases of few categories."""
+"""Copies are detected in numeric data, but not among cases with few categories."""
 
 import numpy as np
 from hypothesis import given
@@ -33,7 +33,7 @@ def test_a_sample_drawn_with_replacement_has_copies():
 
 
 def test_cases_that_are_alike_within_their_class_are_not_copies():
-    """As benign cells have the value 1 nearly everywhere: columns agree, given the class."""
+    """Benign cells, for example, have the value 1 in nearly every column."""
     rng = np.random.default_rng(0)
     healthy = (rng.random((300, 9)) < 0.1) * rng.integers(1, 9, size=(300, 9)) + 1.0
     ill = rng.normal(size=(100, 9))

@@ -1,4 +1,4 @@
-"""However a table is written, it is read as it is, or a sentence names the option to give."""
+"""A table in any dialect is read correctly, or the error names the option to give."""
 
 import csv
 import gzip
@@ -26,7 +26,7 @@ OPTIONS = ("--sep", "--decimal", "--thousands", "--encoding", "--nominal", "--dr
 
 @st.composite
 def tables(draw):
-    """A table, and how to write it."""
+    """A table and a dialect in which to write it."""
     rows = draw(st.integers(3, 12))
     column = {
         "whole": st.integers(-10_000, 10_000),
@@ -71,7 +71,7 @@ def write(frame, how):
 
 
 def expect_read(data, frame):
-    """Whether the file was read as the table, which it must be unless an option is asked for."""
+    """Whether the file was read as the table; otherwise the error must ask for an option."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

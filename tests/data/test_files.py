@@ -1,4 +1,4 @@
-"""One reader: a file in blocks is the file in one piece, cell by cell."""
+"""A file read in blocks equals the file read as a whole, cell by cell."""
 
 import numpy as np
 import pandas as pd

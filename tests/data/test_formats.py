@@ -1,4 +1,4 @@
-"""Every format of data files: the same table, whatever it is written in."""
+"""Every data file format yields the same table."""
 
 import bz2
 import gzip

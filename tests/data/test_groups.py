@@ -71,7 +71,7 @@ def wide_file(folder, n_columns, n_rows=6):
 
 
 def count_calls(function, *arguments):
-    """Number of Python and C functions that a call runs."""
+    """Number of Python and C function calls made by a call."""
     calls = 0
 
     def count(frame, event, argument):
@@ -87,9 +87,9 @@ def count_calls(function, *arguments):
 
 
 def work_per_column(function, folder, n_rows=6):
-    """Calls that each further column costs."""
+    """Number of calls per additional column."""
     few, many = wide_file(folder, 500, n_rows), wide_file(folder, 1500, n_rows)
-    function(few)  # whatever is loaded or compiled once
+    function(few)  # load and compile everything first
     return (count_calls(function, many) - count_calls(function, few)) / 1000
 
 

@@ -1,4 +1,4 @@
-"""What a text column holds is the same whether it is read by itself or with others."""
+"""The inferred type of a text column does not depend on the other columns."""
 
 import numpy as np
 import pyarrow as pa

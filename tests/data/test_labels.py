@@ -1,4 +1,4 @@
-"""Labels become codes; what has none is an error of one sentence."""
+"""Labels become codes; a label without a code raises an error of one sentence."""
 
 import numpy as np
 import pandas as pd
@@ -96,7 +96,7 @@ def test_text_among_numbers_is_named_by_column_and_index(nominal):
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, [0, 1, 0, 1] * 5)
     X["b"] = X["b"].astype(object)
     X.loc[3, "b"] = "old"
-    sentence = "The column 'b' of numbers holds 'old' at index 3; correct"
+    sentence = "The numeric column 'b' holds 'old' at index 3; correct"
     for predict in (model.predict, model.tree_.predict):
         with pytest.raises(ValueError, match=sentence):
             predict(X)

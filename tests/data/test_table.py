@@ -1,4 +1,4 @@
-"""A table is read in fit as it is read in predict, whatever holds it."""
+"""fit and predict read tables of every library in the same way."""
 
 import numpy as np
 import pandas as pd

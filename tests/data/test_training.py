@@ -1,4 +1,4 @@
-"""Data files: declared categories are respected, what is wrong is said in one sentence."""
+"""Declared categories of data files are respected; errors are one sentence."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""One table of loans in every kind that ``kt.score`` takes, and back as a data frame."""
+"""Convert a table of loans to every kind that ``kt.score`` takes, and back to a data frame."""
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,9 @@ def new_cases(n=500):
 
 
 def check_scored(found, model, cases, kept=None):
-    """The scored table has the kept columns of the cases and the answers of the model, bit by bit.
+    """Check that the scored table has the kept columns and the model's answers, bit by bit.
 
-    Libraries store text and dates in types of their own: kept columns are compared by value.
+    Libraries store text and dates in different types, so kept columns are compared by value.
     """
     kept = list(cases.columns) if kept is None else kept
     names = [f"probability_{label}" for label in model.classes_]

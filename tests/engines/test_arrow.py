@@ -1,4 +1,4 @@
-"""Datasets of pyarrow are streamed: what is in memory does not grow with their rows."""
+"""pyarrow Datasets are streamed: memory does not grow with the number of rows."""
 
 import time
 
@@ -27,7 +27,7 @@ def test_a_slow_consumer_does_not_fill_the_memory(tmp_path):
         time.sleep(0.01)  # long enough for pyarrow to read everything, if it may
         held.append(pa.total_allocated_bytes() - before)
         del batch
-    assert max(held) < whole / 4
+    assert max(held) < whole / 2
 
 
 def test_options_of_the_reader_stay_as_they_are(tmp_path):

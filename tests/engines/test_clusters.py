@@ -1,4 +1,4 @@
-"""Real clusters on this machine give the answers of one process, whatever happens to a worker."""
+"""Real clusters on this machine give the answers of one process, even if a worker dies."""
 
 import os
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_a_killed_worker_costs_time_and_no_rows(cluster, model, tmp_path):
 
 
 def _die_once(frame, mark):
-    """End this process in the middle of the work, as a machine that fails would; but only once."""
+    """End this process during the work, once, as if the machine had failed."""
     if frame["id"].iloc[0] == "case 100" and not Path(mark).exists():
         Path(mark).touch()
         os._exit(1)

@@ -1,4 +1,4 @@
-"""``keeptree fit`` on folders, globs and samples: what the terminal says, and what is saved."""
+"""``keeptree fit`` on folders, globs and samples: its output and the saved model."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_what_cannot_be_fitted_is_one_sentence(folder, tmp_path, capsys):
     assert main([*command, "--target", "rsik"]) == 2
     assert "There is no column 'rsik'; did you mean 'risk'?" in capsys.readouterr().err
     assert main([*command, "--sep", ";"]) == 2
-    assert "--sep is for a file that is read as a whole" in capsys.readouterr().err
+    assert "--sep applies to files that are read as a whole" in capsys.readouterr().err
     assert main([*command, "--option", "x=1"]) == 2
     assert "The local engine has no option 'x'" in capsys.readouterr().err
     assert not (tmp_path / "m.json").exists()

@@ -1,4 +1,4 @@
-"""``kt.fit_table``: all rows are counted, the same ones are drawn, whatever holds the table."""
+"""``kt.fit_table`` counts all rows and draws the same sample from every kind of table."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_the_sample_has_the_shares_of_the_classes_and_no_row_twice(loans):
     rare = loans.assign(risk=np.where(loans.index % 500 == 3, "rare", loans["risk"]))
     survey = Survey(None, ("id",), "risk", 400, None, 3)
     drawn = count_batches(pa.Table.from_pandas(rare).to_batches(max_chunksize=100), survey)
-    assert len(drawn.drawn) < 3 * 400 + 300  # what cannot be drawn any longer is dropped
+    assert len(drawn.drawn) < 3 * 400 + 300  # rows that can no longer be drawn are dropped
     found = drawn.sample(survey).to_pandas()
     assert found["id"].is_unique
     share = rare["risk"].value_counts() / len(rare)
@@ -157,7 +157,7 @@ def test_a_cluster_counts_and_draws_as_one_process(name, loans, tree):
 
 
 def test_a_learner_is_not_refitted_on_far_more_rows_than_its_tree_was_grown_on(loans):
-    """Trees of such folds are better than the kept one: what suits them does not suit it."""
+    """Trees of such folds are better than the kept tree, so their settings do not suit it."""
     X, y = loans[NUMBERS].astype(float), loans["risk"]
     clf = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X[:300], y[:300])
     model = kt.fit_table(kt.KeptTreeClassifier(clf), X.assign(risk=y), "risk", sample=1000)

@@ -1,4 +1,4 @@
-"""Folders and globs of files are scored by every engine: complete, or not at all."""
+"""Every engine scores folders and globs of files completely or not at all."""
 
 import shutil
 import sys
@@ -27,7 +27,7 @@ def cases():
 
 @pytest.fixture
 def folder(tmp_path, cases):
-    """A folder of three Parquet files and what Spark leaves beside them."""
+    """A folder of three Parquet files and the extra files that Spark writes."""
     data = tmp_path / "data"
     (data / "more").mkdir(parents=True)
     cases[:90].to_parquet(data / "a.parquet", index=False)
@@ -44,7 +44,7 @@ def need(engine):
 
 
 def in_order(found, engine):
-    """Spark opens large files before small ones, whatever their names."""
+    """Spark opens large files before small ones, regardless of their names."""
     if engine != "spark":
         return found
     return found.sort_values("id", key=lambda ids: ids.str[5:].astype(int), ignore_index=True)
@@ -170,6 +170,6 @@ def test_options_go_to_the_engine_and_must_be_pairs(model, cases, tmp_path, caps
     assert main([*command, "--option", "sep"]) == 2
     assert "--option 'sep' is not of the form KEY=VALUE" in capsys.readouterr().err
     assert main([*command, "--sep", "|"]) == 2
-    assert "--sep is for --engine local; give the engine its own" in capsys.readouterr().err
+    assert "--sep requires --engine local; pass options of other" in capsys.readouterr().err
     assert main([*command, "--strict"]) == 2
     assert "--strict needs --engine local" in capsys.readouterr().err

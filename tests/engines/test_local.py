@@ -1,4 +1,4 @@
-"""Models on data files: the same answers as in memory, whatever the block; nothing half done."""
+"""Models on data files give the same answers as in memory, for any block size."""
 
 import os
 import signal
@@ -178,7 +178,7 @@ def test_the_answers_never_overwrite_the_data(model, folder):
     before = (folder / "loans.csv").read_bytes()
     with pytest.raises(ValueError, match="is the data file; write the answers to another file"):
         kt.predict_file(model, folder / "loans.csv", folder / "loans.csv")
-    with pytest.raises(ValueError, match=r"give it the ending \.csv or \.parquet"):
+    with pytest.raises(ValueError, match=r"give it the extension \.csv or \.parquet"):
         kt.predict_file(model, folder / "loans.csv", folder / "out.xlsx")
     with pytest.raises(ValueError, match=r"give \['id'\]"):
         kt.predict_file(model, folder / "loans.csv", folder / "o.csv", keep="id")

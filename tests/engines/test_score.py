@@ -159,9 +159,7 @@ def test_a_scikit_learn_tree_scores_local_tables_but_does_not_travel():
             found[["probability_False", "probability_True"]].to_numpy().tolist()
             == expected.tolist()
         )
-    with pytest.raises(
-        TypeError, match=r"travels to the workers as its JSON document. Cannot save"
-    ):
+    with pytest.raises(TypeError, match=r"is sent to the workers as JSON. Cannot save"):
         kt.score(tree, LOCAL["dask"][0](cases))
 
 

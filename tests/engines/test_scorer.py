@@ -1,4 +1,4 @@
-"""The scorer answers as the model does, and encodes every block once."""
+"""The scorer gives the model's answers and encodes every block only once."""
 
 import sys
 from collections import Counter
@@ -136,7 +136,7 @@ def test_a_model_inside_a_search_or_frozen_reads_its_own_columns(tmp_path):
 
 def test_a_learner_knows_no_scale_and_hence_no_distance():
     model, _ = fitted(kt.C45Classifier(), NUMBERS)
-    with pytest.raises(ValueError, match="A C45Classifier does not know the scale of its columns"):
+    with pytest.raises(ValueError, match="A C45Classifier does not store the scale of its columns"):
         Scorer(model, distance=True)
 
 

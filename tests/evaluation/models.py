@@ -1,4 +1,4 @@
-"""Small models that misbehave in ways real ones do."""
+"""Small models that misbehave as real ones do."""
 
 import warnings
 

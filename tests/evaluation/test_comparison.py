@@ -1,4 +1,4 @@
-"""Models meet the same splits; what fails is recorded, what is finished is not done again."""
+"""Models use the same splits; failures are recorded, and finished fits are not repeated."""
 
 import json
 
@@ -245,7 +245,9 @@ def test_a_model_that_fails_on_one_split_is_recorded_and_the_rest_goes_on(tmp_pa
     for text in (str(found), found.to_markdown()):
         assert "2 fits failed and left no value; the first was picky on split" in text
     never = {"bad": QualityMetric(None, "decision")}
-    with pytest.raises(ValueError, match="Every model failed on every split; the first said: Type"):
+    with pytest.raises(
+        ValueError, match="Every model failed on every split; the first error was: Type"
+    ):
         compare_here({"easy": Counting()}, *data, metrics=never)
 
 
@@ -296,7 +298,7 @@ def test_a_class_with_one_member():
     for protocol in ("repeated-holdout", "holdout", "paper"):
         with pytest.raises(ValueError, match=r"The class 'rare' has 1 member.*merge"):
             compare_here([GaussianNB()], *data, protocol=protocol)
-    # Folds can have it: once it is tested without having been seen.
+    # Folds allow such a class: its case is tested once, unseen.
     models = [KNeighborsClassifier(3), TREE]
     with pytest.warns(UserWarning, match="least populated class"):
         found = compare_here(models, *data, protocol="k-fold", n_splits=3)
@@ -331,13 +333,13 @@ def test_names_with_marks_do_not_break_a_table():
     ("wrong", "says"),
     [
         ({"models": {}}, "no model to compare"),
-        ({"models": [TREE, TREE]}, "Several models are a DecisionTreeClassifier"),
+        ({"models": [TREE, TREE]}, "Several models are of the class DecisionTreeClassifier"),
         ({"baseline": "Bays"}, "no model 'Bays'; did you mean 'Bayes'"),
         ({"metrics": ["acuracy"]}, "no metric 'acuracy'; did you mean 'accuracy'"),
         ({"protocol": "bootstap"}, "no protocol 'bootstap'; did you mean 'bootstrap'"),
         ({"protocol": KFold(3), "n_splits": 3}, "set it in the splitter"),
-        ({"positive": 1}, "There are 3 classes; positive is for two"),
-        ({"y": np.zeros(150)}, r"All cases are of the class 0.0; two are needed"),
+        ({"positive": 1}, "There are 3 classes; positive applies only"),
+        ({"y": np.zeros(150)}, r"All cases belong to the class 0.0; two are needed"),
     ],
 )
 def test_bad_input_is_one_sentence(wrong, says):
@@ -348,7 +350,7 @@ def test_bad_input_is_one_sentence(wrong, says):
 def test_unknown_names_of_a_comparison(comparison):
     with pytest.raises(ValueError, match="no model 'trees'; did you mean 'tree'"):
         comparison.values("trees", "auc")
-    with pytest.raises(ValueError, match="no metric 'lift'; there are auc"):
+    with pytest.raises(ValueError, match="no metric 'lift'; choose from auc"):
         comparison.values("tree", "lift")
 
 

@@ -1,4 +1,4 @@
-"""The pictures show what was measured, for two classes and for several."""
+"""The displays show the measured values, for two and for several classes."""
 
 import numpy as np
 import pytest
@@ -89,5 +89,5 @@ def test_what_was_not_measured_cannot_be_drawn():
         MeanRocDisplay.from_comparison(found)
     with pytest.raises(ValueError, match="No model has a reliability curve"):
         ReliabilityDisplay.from_comparison(found)
-    with pytest.raises(ValueError, match="one model only"):
+    with pytest.raises(ValueError, match="only one model"):
         PairedDifferenceDisplay.from_comparison(found)

@@ -79,7 +79,7 @@ def test_learning_curves(data, tmp_path, capsys):
 
 def test_an_infinite_loss_is_drawn_and_written(tmp_path, capsys):
     path = tmp_path / "noise.csv"
-    # Every ninth case is of the class its neighbours are not: a forest calls that impossible.
+    # Every ninth case has a class unlike its neighbours', to which a forest gives probability 0.
     rows = [f"{x},{'ab'[(x >= 60) ^ (x % 9 == 4)]}" for x in range(120)]
     path.write_text("\n".join(["x,class", *rows]))
     command = ["compare", str(path), "--target", "class", "--models", "laplace,forest",
@@ -108,9 +108,9 @@ def test_every_model_takes_nominal_columns_and_missing_values(data, tmp_path, ca
     [
         (["--models", "laplas"], "There is no model 'laplas'; did you mean 'laplace'?"),
         (["--metrics", "auk"], "There is no metric 'auk'; did you mean 'auc'?"),
-        (["--protocol", "loo"], "There is no protocol 'loo'; there are holdout"),
+        (["--protocol", "loo"], "There is no protocol 'loo'; choose from holdout"),
         (["--baseline", "forrest"], "There is no model 'forrest'; did you mean 'forest'?"),
-        (["--positive", "sick"], "There is no class 'sick'; there are benign, malignant."),
+        (["--positive", "sick"], "There is no class 'sick'; choose from benign, malignant."),
         (["--drop", "diagnosis"], "The target 'diagnosis' cannot be dropped"),
         (
             ["--costs", "[[0,1,1],[1,0,1],[1,1,0]]"],

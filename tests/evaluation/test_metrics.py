@@ -92,7 +92,7 @@ def test_a_ranking_stays_ahead_up_to_the_first_abscissa_where_it_is_not_sure():
     assert stays_ahead(ours, theirs, x) == 0.25  # ahead again at 1, but not sure at 0.5
     assert stays_ahead(ours, theirs, x, confidence=0.5) == 1
     assert stays_ahead(theirs - 1, theirs, x) == 0
-    with pytest.raises(ValueError, match="two samples or more"):
+    with pytest.raises(ValueError, match="two or more samples"):
         stays_ahead([[0, 1]], [[0, 1]], [0, 1])
 
 

@@ -1,4 +1,4 @@
-"""Every protocol divides the cases as it says, and serves where scikit-learn takes a splitter."""
+"""Every protocol divides the cases as documented and works as a scikit-learn splitter."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_the_bootstrap_tests_on_what_was_not_drawn():
     for train, test in BootstrapSplit(20, random_state=1).split(X):
         assert len(train) == 150
         assert set(train) | set(test) == set(range(150))
-        assert 35 < len(test) < 75  # 36.8 % of the cases on average
+        assert 35 < len(test) < 75  # 36.8% of the cases on average
 
 
 def test_a_bootstrap_sample_of_everything_is_drawn_again():
@@ -85,7 +85,7 @@ def test_a_class_with_one_member_is_one_sentence():
 def test_an_unknown_protocol_is_suggested():
     with pytest.raises(ValueError, match="no protocol 'kfold'; did you mean 'k-fold'"):
         make_protocol("kfold")
-    with pytest.raises(ValueError, match="no protocol 'x'; there are holdout, repeated-holdout"):
+    with pytest.raises(ValueError, match="no protocol 'x'; choose from holdout, repeated"):
         make_protocol("x")
 
 

@@ -1,4 +1,4 @@
-"""Bins hold every case once; of equal width they are scikit-learn's calibration curve."""
+"""Bins contain every case once; bins of equal width match scikit-learn's calibration curve."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""A long run can be stopped at any moment; the next one does only what is missing."""
+"""A long run can be stopped at any time; the next run does only what is missing."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def test_a_failing_task_is_recorded_the_rest_goes_on_and_a_rerun_tries_it_again(
 
 def test_rows_that_json_cannot_hold_are_an_error_of_the_task():
     (record,) = run([{"x": 1}], lambda task: [{"value": object()}], n_jobs=1)
-    assert record["error"] == "TypeError: object is not a value that JSON has"
+    assert record["error"] == "TypeError: object cannot be written as JSON"
 
 
 def test_a_damaged_file_is_kept_aside_and_what_can_be_read_goes_on(tmp_path):

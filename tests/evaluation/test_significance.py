@@ -1,4 +1,4 @@
-"""The paired tests are SciPy's, the correction is Nadeau and Bengio's."""
+"""The paired tests agree with SciPy, the correction with Nadeau and Bengio (2003)."""
 
 import numpy as np
 import pytest

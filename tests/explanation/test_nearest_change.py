@@ -1,4 +1,4 @@
-"""The nearest change is never beaten, always flips the tree, and never breaks a constraint."""
+"""No change is cheaper than the nearest one, which flips the decision and obeys all constraints."""
 
 import json
 import re
@@ -25,7 +25,7 @@ GRID = np.arange(-8, 9) / 4
 def problems(draw, missing=0.0):
     """A small tree, a sample, a row and constraints as the user gives them.
 
-    Hypothesis draws a seed only: left to it, most trees would be stumps with few constraints.
+    Hypothesis draws only a seed; otherwise most trees would be stumps with few constraints.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_features = int(rng.integers(1, 4))
@@ -397,8 +397,8 @@ def test_a_value_outside_its_bounds_may_stay_there():
         ({"fixed": ["worst txture"]}, "did you mean 'worst texture'"),
         ({"fixed": "worst texture"}, r"give \['worst texture'\]"),
         ({"fixed": [99]}, "99, which is not a column"),
-        ({"bounds": {"worst texture": (3, 2)}}, "the least is above the largest"),
-        ({"bounds": {"worst texture": 3}}, r"give \(least, largest\)"),
+        ({"bounds": {"worst texture": (3, 2)}}, "the smallest is above the largest"),
+        ({"bounds": {"worst texture": 3}}, r"give \(smallest, largest\)"),
         ({"bounds": [3]}, "not a dict"),
         ({"costs": {"worst texture": 0}}, "positive finite"),
         ({"steps": {"worst texture": -1}}, "positive finite"),
@@ -419,7 +419,7 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(cancer, arguments, messa
 
 def test_a_tree_alone_asks_for_a_sample(cancer):
     X, y, tree, _ = cancer
-    with pytest.raises(ValueError, match="give X, a sample that tells the scale"):
+    with pytest.raises(ValueError, match="give X, a sample that defines the scale"):
         kt.nearest_change(tree, X.iloc[3])
     scales = kt.Metric(scales=X.std(ddof=0).to_numpy())
     with pytest.raises(ValueError, match="within_data=False"):
@@ -466,7 +466,7 @@ def test_categories_change_by_their_costs():
     assert kt.nearest_change(model, ["r", 3], steps={"colour": ["g", "r"]}).point[0] == "g"
     with pytest.raises(ValueError, match="have no order"):
         kt.nearest_change(model, ["r", 3], increase_only=["colour"])
-    with pytest.raises(ValueError, match="not a category"):
+    with pytest.raises(ValueError, match="not one of its categories"):
         kt.nearest_change(model, ["r", 3], bounds={"colour": ["pink"]})
 
 

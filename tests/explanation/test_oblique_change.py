@@ -1,4 +1,4 @@
-"""The nearest change in a tree with oblique tests: never beaten, and really another decision."""
+"""The nearest change in a tree with oblique tests is the cheapest, and it flips the decision."""
 
 from itertools import product
 
@@ -51,7 +51,7 @@ def test_no_leaf_is_nearer_by_a_quadratic_program(tree, seed):
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 2]))
 def test_whole_numbers_are_searched_exactly(seed, max_changes):
-    """Against all points of a small grid, with bounds, a fixed column and few changes."""
+    """Compare with all points of a small grid, with bounds, a fixed column and few changes."""
     tree = random_oblique_tree(seed, n_leaves=6, n_features=3, grid=[-1.5, -0.5, 0.0, 1.0, 2.5])
     metric = kt.Metric(scales=[1.0, 2.0, 0.7]).fit(np.zeros((2, 3)), tree)
     x = np.random.default_rng(seed).integers(-3, 4, size=3).astype(float)
@@ -108,7 +108,9 @@ def test_a_missing_value_goes_its_way_or_is_refused():
     change = kt.nearest_change(kt.SmoothedTreeClassifier(routed).fit(X, y), case)
     assert [move.name for move in change.changes] == ["debt"]
     shared = kt.SmoothedTreeClassifier(kt.keep(tree, missing="share")).fit(X, y)
-    with pytest.raises(ValueError, match=r"lacks a value that the tree shares .* fill it in"):
+    with pytest.raises(
+        ValueError, match=r"lacks a value that the tree divides .* Fill the value in"
+    ):
         kt.nearest_change(shared, case)
 
 

@@ -1,4 +1,4 @@
-"""The story of a case agrees with the tree and the model, whatever the model and the case."""
+"""The story of a case agrees with the tree and the model, for all models and cases."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def test_every_classifier_can_be_explained(cancer, kind):
 
 
 def check(story):
-    """What every story must satisfy; returns its data."""
+    """Check what every story must satisfy; return its data."""
     data = story.to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     for text in (story.text, story.markdown, story.html):
@@ -365,7 +365,7 @@ def test_what_rounds_to_nothing_is_left_out_and_categories_have_no_sd(cancer):
     data = kt.explain(kt.KeptTreeClassifier(tree).fit(X, y), X.iloc[3]).to_dict()
     parts = [{**part, "value": 0.004} for part in data["contributions"]]
     assert contributions({**data, "contributions": parts}) is None
-    assert "What pushed" not in story_text({**data, "contributions": parts})
+    assert "What raised" not in story_text({**data, "contributions": parts})
     rows, more = contributions({**data, "contributions": [{**parts[0], "value": 0.5}, *parts[1:]]})
     assert [row["text"] for row in rows] == ["+0.50"]
     assert more == sum(part["kind"] == "test" for part in parts)

@@ -1,4 +1,4 @@
-"""What new rows have that the training sample had not, and which decisions that touches."""
+"""What is new in rows compared with the training sample, and which decisions it affects."""
 
 import json
 
@@ -31,7 +31,7 @@ def draw(n, seed, areas=AREAS):
 
 @pytest.fixture(scope="module")
 def model():
-    """A tree that asks for the area only where the age is above 40, and never for the last."""
+    """A tree that tests the area only if the age is above 40, and never the last column."""
     X = draw(400, 0)
     y = np.where(X["age"] > 40, np.where(X["area"] == "north", "a", "b"), "c")
     return kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
@@ -80,10 +80,10 @@ def test_missing_values_are_told_where_chance_does_not_explain_them():
     few.loc[:24, "age"] = np.nan
     many.loc[:59, "age"] = np.nan
     assert not kt.unfamiliar(model, few)
-    assert "age is missing in 30 % of the rows (10 % in fitting)" in str(kt.unfamiliar(model, many))
+    assert "age is missing in 30% of the rows (10% in fitting)" in str(kt.unfamiliar(model, many))
     one = draw(200, 4)
     one.loc[0, "area"] = None
-    assert "area is missing in under 1 % of the rows (0 % in fitting)" in str(
+    assert "area is missing in under 1% of the rows (0% in fitting)" in str(
         kt.unfamiliar(model, one)
     )
 

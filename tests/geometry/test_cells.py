@@ -1,4 +1,4 @@
-"""The cells of a tree hold every row once."""
+"""Every row is in exactly one cell of a tree."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Distances on a grid: what the nearest possible change costs, by trying and by nearest_change."""
+"""Distances on a grid equal the cost of the nearest possible change, found by brute force."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ STEPS = [1.0, 0.5, 0.1, 0.25]
 def problems(draw, missing=0.0, max_features=2, all_columns=True):
     """A tree, rows on and off a grid, and the step of each numeric column.
 
-    Hypothesis draws a seed only: left to it, most trees would be stumps.
+    Hypothesis draws only a seed; otherwise most trees would be stumps.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     step = float(rng.choice(STEPS[:2] if max_features > 1 and all_columns else STEPS))

@@ -1,4 +1,4 @@
-"""Metric: scales, costs and what it refuses."""
+"""Metric: scales, costs and invalid input."""
 
 import tracemalloc
 
@@ -100,7 +100,7 @@ def test_only_columns_the_tree_tests_get_a_matrix():
     n = len(unused.categories[0])
     metric = Metric(nominal={0: 1 - np.eye(n)}).fit(np.zeros((2, 1)), unused)
     assert metric.category_costs_ == [None]
-    with pytest.raises(ValueError, match="cost matrix"):  # a mistake is one all the same
+    with pytest.raises(ValueError, match="cost matrix"):  # still an error
         Metric(nominal={0: np.ones((n, n))}).fit(np.zeros((2, 1)), unused)
 
 

@@ -62,7 +62,7 @@ def test_the_nearest_point_is_decided_otherwise_and_as_near_as_said(tree, seed):
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from(["float64", "float32"]), st.integers(0, 2))
 def test_a_tree_written_obliquely_has_the_distances_of_its_boxes(seed, dtype, n_nominal):
-    """Sums of one column with weight 1 are boxes: both ways to measure must agree."""
+    """Sums of one column with weight 1 are boxes, so both methods must agree."""
     options = {"n_leaves": 12, "n_nominal": n_nominal, "compare_dtype": dtype, "n_classes": 3}
     tree = random_tree(seed, **options)
     numeric = tree.kind == 1

@@ -1,4 +1,4 @@
-"""Rows that try every test of a tree: on its thresholds, one ulp beside them, and far away."""
+"""Rows that exercise every test of a tree: on its thresholds, one ulp away, and far away."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ EXTREMES = [0.0, -0.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, -1e38, 3e38, 3.5e38]
 
 
 def beside(value):
-    """A number, its neighbours in float64 and float32, and where float32 rounding turns."""
+    """A number, its neighbours in float64 and float32, and where float32 rounding changes."""
     with np.errstate(over="ignore"):
         single = np.float32(value)
         around = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]

@@ -42,7 +42,7 @@ def compare_row(tree, row, answer, nodes):
         if "answers only some of the rows without" in tree.source.get("lost", ""):
             return "told that we refuse"
         # JPMML looks at a label only where it is tested.
-        return "label refused" if "refuses as unknown" in str(error) else "ONLY WE REFUSE"
+        return "label refused" if "is unknown to the tree" in str(error) else "ONLY WE REFUSE"
     if refused:
         told = "gives no answer" in tree.source.get("lost", "")
         return "told that we answer" if told else "ONLY THEY REFUSE"

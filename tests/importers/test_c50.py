@@ -139,7 +139,7 @@ REFUSED = {
         "an attribute did not apply",
     ),
     "classes": ('entries="1"\ntype="0" class="bad" freq="1,2,3"', "3 counts, but .* 2 classes"),
-    "cut off": ('entries="1"\ntype="2" class="bad" freq="1,', "cut off or not C5.0's"),
+    "cut off": ('entries="1"\ntype="2" class="bad" freq="1,', "cut off or not from C5.0"),
     "too short": ('entries="2"\ntype="0" class="bad" freq="1,2"', "ends unexpectedly"),
     "no entries": ('type="0" class="bad" freq="1,2"', "damaged"),
     "branches": (
@@ -193,7 +193,7 @@ def test_the_syntax_of_names():
         ("a, b.\nx := y + 1.", "computed from other columns"),
         ("a, b.\nx: discrete 5.", "does not list the categories of 'x'"),
         ("a, b.\nx: date.", "dates or times"),
-        ("x: 10, 20.\nx: continuous.", "a number divided by thresholds"),
+        ("x: 10, 20.\nx: continuous.", "a numeric class by thresholds"),
         ("x.\nx: continuous.", "as the class, without classes"),
         ("a, b.\nx", "no values for 'x'"),
     ):
@@ -221,7 +221,7 @@ def test_the_syntax_of_names():
         ),
         (
             "Decision tree:\n\nx <= one: a (2)\n\nEvaluation on training data",
-            "`one` is no threshold",
+            "`one` is not a threshold",
         ),
         (
             "Decision tree:\n\nx <= 1: a\n\nEvaluation on training data",

@@ -26,7 +26,7 @@ def test_keep_tells_what_it_understood_and_writes_the_tree(files, capsys):
     assert "A tree of 4 leaves, depth 3, on 3 columns, from text." in said
     assert "Classes: grant, refuse." in said
     assert "Class counts: 200 cases, from 200 rows of data." in said
-    assert "some tests have no rule for them; --missing would give one" in said
+    assert "some tests have no rule for them; choose one with --missing" in said
     kept = kt.Tree.load(out)
     assert kept.feature_names == ("income", "age", "owner"), "the tested columns, as in the data"
     assert main(["keep", tree, "--out", out, "--json"]) == 0
@@ -77,8 +77,8 @@ def test_a_written_tree_explains_a_row(files, capsys):
     [
         (["loans.csv", "--tree", "tree.txt"], "--tree needs --target, the column of DATA"),
         (["m.json", "loans.csv", "--tree", "tree.txt"], "Give either a model or --tree, not both"),
-        (["m.json", "loans.csv", "--target", "risk"], "--target goes with --tree; a model knows"),
-        (["m.json", "loans.csv", "--drop", "age"], "--drop goes with --tree; a model knows"),
+        (["m.json", "loans.csv", "--target", "risk"], "--target requires --tree; a model already"),
+        (["m.json", "loans.csv", "--drop", "age"], "--drop requires --tree; a model already"),
     ],
 )
 def test_explain_takes_either_a_model_or_a_tree(files, monkeypatch, capsys, line, sentence):
@@ -93,11 +93,11 @@ def test_explain_takes_either_a_model_or_a_tree(files, monkeypatch, capsys, line
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("incom <= 1: a\nincom > 1: b", "line 1, column 1: `incom` is no column; did you mean"),
+        ("incom <= 1: a\nincom > 1: b", "line 1, column 1: `incom` is not a column; did you mean"),
         ("", "is empty"),
         ("{", "ends unexpectedly"),
         ("[" * 100_000, "nested too deeply|more values"),
-        ("\x80\x04", "is a pickle, which can run anything"),
+        ("\x80\x04", "is a pickle, which can run any code"),
         ("\xff\xfe", "neither text nor a format"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A pipeline becomes one tree over its raw columns; every row reaches the leaf it did before."""
+"""A pipeline becomes one tree over its raw columns; every row reaches the same leaf."""
 
 import warnings
 
@@ -150,7 +150,7 @@ CONTAINERS = {
 
 
 def without_nan(frame):
-    """None instead of NaN among text, which is what all libraries know."""
+    """None instead of NaN in text columns, which all libraries understand."""
     text = frame[TEXT].astype(object)
     return frame.assign(**{name: text[name].where(text[name].notna(), None) for name in TEXT})
 
@@ -232,7 +232,8 @@ def test_an_unknown_category_is_refused_where_the_encoder_refuses_it():
     tree = kt.keep(make_pipeline(steps, DecisionTreeClassifier()).fit(X, y))
     assert tree.apply(X.iloc[2:3]) == tree.apply(pd.DataFrame({"colour": ["g"]}))
     with pytest.raises(
-        ValueError, match=r"'colour' holds 'violet', which .* refuses as unknown; it knows 'g'"
+        ValueError,
+        match=r"'colour' holds 'violet', which is unknown .* accepts only 'g'",
     ):
         tree.apply(pd.DataFrame({"colour": ["violet"]}))
 
@@ -242,7 +243,7 @@ def test_a_bin_in_the_middle_takes_two_thresholds_and_its_counts_are_divided_as_
     y = (X[:, 0] > 1 / 3) & (X[:, 0] < 2 / 3)
     bins = KBinsDiscretizer(3, strategy="uniform")
     pipeline = make_pipeline(bins, DecisionTreeClassifier(max_depth=1)).fit(X, y)
-    with pytest.warns(UserWarning, match="1 leaf of the pipeline's tree stand in several places"):
+    with pytest.warns(UserWarning, match="1 leaf of the pipeline's tree appear several times"):
         tree = kt.keep(pipeline)
     assert (tree.n_leaves, sorted(tree.weight[tree.kind == 0])) == (3, [30, 30, 30])
     part = X[X[:, 0] > 1 / 6]

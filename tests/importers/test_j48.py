@@ -1,4 +1,4 @@
-"""J48 text: against Weka's own answers, and what keeptree grow prints."""
+"""J48 text from Weka and from keeptree grow gives Weka's own answers."""
 
 import json
 import lzma
@@ -106,7 +106,7 @@ def test_two_classes_have_counts_without_data_and_three_do_not():
     assert tree.counts.tolist() == [[5, 5], [5, 2], [0, 3]]
     assert tree.predict([[None]]).tolist() == ["no"], "a missing value is shared by weight"
     with (
-        pytest.warns(UserWarning, match="but not of which ones"),
+        pytest.warns(UserWarning, match="but not their classes"),
         pytest.warns(UserWarning, match="missing values are shared evenly"),
         pytest.warns(UserWarning, match="six decimals"),
     ):

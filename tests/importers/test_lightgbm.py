@@ -95,7 +95,7 @@ def test_what_is_no_test_of_a_column_is_refused():
     with pytest.raises(ValueError, match="objective 'regression', which does not classify"):
         kt.keep(lightgbm.LGBMRegressor(n_estimators=1, **QUIET).fit(numbers, numbers.a))
     zero = lightgbm.LGBMClassifier(n_estimators=1, zero_as_missing=True, **QUIET)
-    with pytest.raises(ValueError, match="takes 0 as missing"):
+    with pytest.raises(ValueError, match="treats 0 as missing"):
         kt.keep(zero.fit(numbers, y))
     linear = lightgbm.LGBMClassifier(n_estimators=1, linear_tree=True, **QUIET)
     with pytest.raises(ValueError, match="hold linear models"):

@@ -69,7 +69,7 @@ def test_an_ensemble_asks_for_one_of_its_trees():
     assert kt.keep(single).n_leaves == 2
     with pytest.raises(ValueError, match="regression trees of residuals, which have no class"):
         kt.keep(GradientBoostingClassifier(n_estimators=2).fit(X, Y), tree=0)
-    with pytest.raises(TypeError, match="members are of type LogisticRegression, which is no tree"):
+    with pytest.raises(TypeError, match="type LogisticRegression, which is not a tree"):
         kt.keep(BaggingClassifier(LogisticRegression(max_iter=1000), 2).fit(X, Y), tree=0)
     with pytest.raises(ValueError, match="tree=2 chooses from an ensemble, but this is a single"):
         kt.keep(kt.keep(single).to_text(), tree=2)

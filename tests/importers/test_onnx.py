@@ -100,7 +100,7 @@ def test_where_onnx_does_not_define_the_base_values_classes_are_counted():
     model = made.classifier(nodes, weights, [0, 1], base_values=[0.1, 0.2])
     with pytest.raises(ValueError, match="no class counts; give rows to count"):
         kt.keep(model)
-    with pytest.warns(UserWarning, match="does not define how this model adds its base values"):
+    with pytest.warns(UserWarning, match="does not define how the base values"):
         kt.keep(model, np.zeros((2, 3)), [0, 1])
 
 
@@ -150,7 +150,7 @@ def test_labels_that_are_renamed_behind_the_tree():
     X = np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32)
     np.testing.assert_array_equal(kt.keep(model).predict(X), made.run(model, X)[0])
     model.graph.node[-1].op_type = "Mul"
-    with pytest.raises(ValueError, match=r"The node \(Mul\) changes the label behind the tree"):
+    with pytest.raises(ValueError, match=r"The node \(Mul\) changes the label after the tree"):
         kt.keep(model)
 
 
@@ -173,7 +173,7 @@ def test_scikit_learn_trees_by_skl2onnx(seed, depth, two):
     assert_same_partition(tree.apply(rows), made.leaves_of(model, given))
     np.testing.assert_array_equal(tree.predict(rows), made.run(model, given)[0])
     assert tree.weight[0] == len(X)
-    assert "does not write where scikit-learn sends missing values" in tree.source["lost"]
+    assert "does not export where scikit-learn sends missing values" in tree.source["lost"]
 
 
 def test_a_member_of_a_forest_votes_as_in_scikit_learn():
@@ -289,7 +289,7 @@ def elsewhere(model):
         (cycle, "form a cycle"), (short, "different lengths"), (no_class, "class that does not"),
         (no_column, "column 77, which does not exist"), (no_node, "damaged|does not exist"),
         (no_mode, "BRANCH_MAYBE|damaged"), (missing_list, "has no nodes_treeids"),
-        (not_a_number, "threshold inf, which a Tree cannot hold"), (text_input, "holds text"),
+        (not_a_number, "threshold inf, which a Tree cannot represent"), (text_input, "holds text"),
         (elsewhere, "in another file, which is not read"),
     ],
 )  # fmt: skip

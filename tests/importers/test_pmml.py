@@ -136,7 +136,7 @@ def test_aggregate_nodes_above_other_tests_is_told():
         f"{leaf('b', above(0, 'z'), 3)}</Node>"
     )
     text = stump('missingValueStrategy="aggregateNodes"', inner + leaf("b", above(1), 12))
-    with pytest.warns(UserWarning, match="by the cases of several leaves"):
+    with pytest.warns(UserWarning, match="combines the cases of several leaves"):
         tree = kt.keep(text)
     with pytest.raises(ValueError, match="no rule for missing values"):
         tree.predict([[np.nan, 0.0]])
@@ -220,7 +220,7 @@ BAD = {
     "operator": (stump().replace("lessOrEqual", "near"), "operator 'near' is not known"),
     "number": (stump().replace('value="1"', 'value="one"'), "'one' is not a number"),
     "infinite": (stump().replace('value="1"', 'value="1e999"'), "not finite"),
-    "field": (stump().replace('field="x"', 'field="q"'), "'q', which is no active field"),
+    "field": (stump().replace('field="x"', 'field="q"'), "'q', which is not an active field"),
     "strategy": (stump('missingValueStrategy="guess"'), "'guess' is not known"),
     "gap": (stump("", leaf("a", at_most(1)) + leaf("b", above(2))), REFUSED),
     "no predicate": (stump("", leaf("a", "")), "has 0 predicates"),
@@ -229,7 +229,7 @@ BAD = {
              'name="x" optype="continuous" dataType="dateDaysSince[1970]"'), "type dateDays"),
     "outliers": (stump().replace('<MiningField name="x"/>',
                  '<MiningField name="x" outliers="asExtremeValues"/>'), "changes outliers"),
-    "count": (stump().replace('recordCount="12"/>', 'recordCount="-1"/>'), "no number of cases"),
+    "count": (stump().replace('recordCount="12"/>', 'recordCount="-1"/>'), "not a number of cases"),
     "deep": ("<PMML>" + "<Node>" * 5000, "nested more than"),
 }  # fmt: skip
 

@@ -34,7 +34,7 @@ def test_every_row_reaches_r_s_leaf_and_class(name):
     rows, leaf, label = recorded(name)
     rows = rows[list(tree.feature_names)]
     lost = tree.source.get("lost", "")
-    told = re.findall(r"never saw (.*?) in training, which R takes for missing", lost)
+    told = re.findall(r"never saw (.*?) in training, which R treats as missing", lost)
     unseen = {label for labels in told for label in re.findall(r"'(.*?)'", labels)}
     kept = ~rows.isin(unseen).any(axis=1)  # R decides them by surrogates, as the warning says
     assert kept.mean() > 0.5
@@ -63,7 +63,7 @@ def test_the_label_follows_priors_and_losses_and_not_the_largest_count():
 
 
 def test_missing_values_are_refused_unless_the_majority_is_chosen():
-    with pytest.warns(UserWarning, match=r"a Tree holds neither.*missing='majority'"):
+    with pytest.warns(UserWarning, match=r"a Tree supports neither.*missing='majority'"):
         tree = kt.keep(FOLDER / "rpart_kyphosis.json")
     row = [[np.nan] * tree.n_features]
     with pytest.raises(ValueError, match=r"no rule for missing values.*missing='majority'"):

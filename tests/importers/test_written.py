@@ -1,4 +1,4 @@
-"""A tree written by hand: what is read, how errors are told, and that text comes back the same."""
+"""Trees written by hand: reading, error messages, and round trips."""
 
 from dataclasses import replace
 
@@ -111,8 +111,8 @@ def test_less_than_is_printed_as_it_was_written():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("incom <= 3: a\nincom > 3: b", "line 1, column 1: `incom` is no column; did you mean `in"),
-        ("age <= 3\n  salary > 1: a\n", "line 2, column 3: `salary` is no column; the columns are"),
+        ("incom <= 3: a\nincom > 3: b", "line 1, column 1: `incom` is not a column; did you"),
+        ("age <= 3\n  salary > 1: a\n", "line 2, column 3: `salary` is not a column; the"),
         ("age <= 3: grant", "line 1, column 1: `age <= 3` has no counterpart; expected .*`age > 3"),
         ("age <= 3: grant\nage > 2: refuse", "line 2, column 1: `age > 2` overlaps `age <= 3` of"),
         ("age <= 3: grant\nage > 4: refuse", "`age > 4` and line 1 leave out values between them"),
@@ -121,8 +121,8 @@ def test_less_than_is_printed_as_it_was_written():
         ("age <= 3: grant\nage > 3: refuse\nage > 5: grant", "line 3, .*already has its two"),
         ("owner = yes: grant\nowner = no: refuse", "line 1, .*no branch of `owner` takes `unknown"),
         ("owner = yes: grant\nowner in {no, yes, unknown}: refuse", "line 2, .*covered by line 1"),
-        ("owner = yes: grant\nowner = now: refuse\nelse: grant", "`now` is no value of `owner`; d"),
-        ("owner = yes: grant\nowner != yes: refus", "line 2, column 15: `refus` is no value of th"),
+        ("owner = yes: grant\nowner = now: refuse\nelse: grant", "`now` is not a value of `owner`"),
+        ("owner = yes: grant\nowner != yes: refus", "line 2, column 15: `refus` is not a value of"),
         ("owner = yes: grant\nowner != no: refuse", "line 2, .*`owner != no` leaves out `no`"),
         ("owner = yes: grant\nowner > 3: refuse", "line 2, .*compares numbers, but line 1 lists"),
         ("age <= old: grant\nage > old: refuse", "line 1, column 8: expected a number, not `old`"),
@@ -135,7 +135,7 @@ def test_less_than_is_printed_as_it_was_written():
         ("else: grant\nage > 3: refuse", "line 1, .*`else` can only come after one"),
         ("owner in {yes, no: grant\nelse: refuse", "line 1, column 18: expected `,` or `}`"),
         ('"owner = yes: grant\nelse: refuse', "line 1, column 1: the quotation mark is never clos"),
-        ("age <= 3: grant (1/2)\nage > 3: refuse", "more cases of other classes than there are"),
+        ("age <= 3: grant (1/2)\nage > 3: refuse", "more cases of other classes than cases"),
         ("age <= 3: grant (x)\nage > 3: refuse", r"line 1, column 17: expected cases such as `\(1"),
         ("age <= 3: grant (1) and\nage > 3: refuse", "unexpected `.1. and` after the class"),
         ("age <= 1e999: grant\nage > 1e999: refuse", "line 1, column 8: `1e999` is too large"),
@@ -151,7 +151,7 @@ def test_an_error_names_the_line_the_column_and_what_was_expected(text, sentence
 def test_a_category_that_the_data_lack_is_a_warning_unless_it_is_misspelt():
     X, y = loans()
     text = "owner = yes: grant\nowner in {no, unknown, lodger}: refuse"
-    with pytest.warns(UserWarning, match="line 2: `lodger` is no value of `owner` in the data"):
+    with pytest.warns(UserWarning, match="line 2: `lodger` is not a value of `owner` in the data"):
         tree = kt.keep(text, X, y)
     assert tree.to_text(precision=None).count("lodger") == 1
 
@@ -177,10 +177,10 @@ def test_errors_by_class_are_read_and_errors_without_are_a_warning():
     tree = kt.keep(text)
     assert tree.counts[[1, 3, 4]].tolist() == [[6, 2, 1], [0, 5, 0], [4, 0, 0]]
     assert tree.to_text() == text
-    with pytest.warns(UserWarning, match=r"of other classes, but not of which.*X and y"):
+    with pytest.warns(UserWarning, match=r"but not their classes.*X and y"):
         tree = kt.keep("x <= 1: a (9/3)\nx > 1\n  x <= 2: b (5)\n  x > 2: c (4/4)")
     assert tree.weight[0] == 0
-    assert "not of which" in tree.source["lost"]
+    assert "not their classes" in tree.source["lost"]
 
 
 def test_a_leaf_alone_is_a_tree_of_the_columns_of_the_data():
@@ -242,7 +242,7 @@ def test_unseen_categories_are_missing_values_where_some_test_has_no_branch_for_
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("age is known: grant\nage <= 3: refuse", "line 2, .*no counterpart of .*`age is missing`"),
+        ("age is known: grant\nage <= 3: refuse", "line 2, .*not a counterpart.*`age is missing`"),
         ("age is missing: grant\nelse or missing: refuse", "line 2, .*overlaps `age is missing`"),
         ("age is known or missing: grant\nelse: refuse", "line 1, column 14: unexpected `or missi"),
         ("age <= 3 or unseen: grant\nelse: refuse", "line 1, .*`or unseen` is for categories"),
@@ -296,7 +296,7 @@ def rules_for_missing_and_unseen(tree, seed):
     )
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     trees(missing=("error", "share", "child", "mixed")),
     st.integers(0, 2**32 - 1),

@@ -136,5 +136,5 @@ def test_what_is_no_classifier_of_trees_is_refused():
         kt.keep(xgboost.XGBRegressor(n_estimators=1).fit(X, y))
     with pytest.raises(ValueError, match="of kind 'gblinear', not of trees"):
         kt.keep(xgboost.XGBClassifier(booster="gblinear", n_estimators=1).fit(X, y > 0))
-    with pytest.raises(ValueError, match=r"missing=0.*a Tree knows NaN only"):
+    with pytest.raises(ValueError, match=r"missing=0.*only NaN is missing"):
         kt.keep(xgboost.XGBClassifier(n_estimators=1, missing=0).fit(X, y > 0))

@@ -1,4 +1,4 @@
-"""C45Classifier as an estimator: scikit-learn's contract, what it reads, what it refuses."""
+"""C45Classifier as an estimator: scikit-learn's contract, valid and invalid input."""
 
 import numpy as np
 import pandas as pd
@@ -243,7 +243,7 @@ def test_subsets_of_categories_by_breiman_s_ordering():
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_a_chain_of_ten_thousand_nodes(value):
-    """Classes that alternate: only the lowest row can be cut off. Both ways to grow, no recursion.
+    """Alternating classes: only the lowest row can be cut off. Neither way to grow recurses.
 
     The declared classes are many so that J48 lets one row be a side.
     """

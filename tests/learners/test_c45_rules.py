@@ -1,4 +1,4 @@
-"""J48's rules that few data sets notice, one constructed table each."""
+"""Rare rules of J48, each with a constructed table."""
 
 import numpy as np
 import pandas as pd

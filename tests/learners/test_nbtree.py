@@ -1,4 +1,4 @@
-"""NBTreeClassifier: the tree of Weka's NBTree, naive Bayes in its leaves, clear about bad input."""
+"""NBTreeClassifier grows Weka's NBTree, with naive Bayes in its leaves, and rejects bad input."""
 
 import numpy as np
 import pandas as pd

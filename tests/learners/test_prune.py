@@ -1,4 +1,4 @@
-"""prune: the prunings of C45Classifier for any Tree, and the merging of equal answers."""
+"""prune applies the methods of C45Classifier to any Tree and merges leaves of equal class."""
 
 import numpy as np
 import pandas as pd

@@ -111,7 +111,7 @@ def test_pessimistic_pruning_takes_the_leaf_on_equality():
 
 
 def test_generalisation_error_of_30_leaves_and_10_errors():
-    """Ten errors of 1000 cases in 30 leaves: (10 + 30 x 0.5) / 1000 = 2.5 %."""
+    """Ten errors of 1000 cases in 30 leaves: (10 + 30 x 0.5) / 1000 = 2.5%."""
     counts = np.vstack([[0, 0], [10, 480], np.tile([510 / 29, 0], (29, 1))])
     counts[0] = counts.sum(axis=0)
     assert counts[0].sum() == pytest.approx(1000)

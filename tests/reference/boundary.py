@@ -1,6 +1,6 @@
-"""Distances, nearest leaves and separators by the book: a loop over all leaves of the whole tree.
+"""Naive distances, nearest leaves and separators: a loop over all leaves of the whole tree.
 
-Nothing is collapsed, nothing is incremental; slow and plain on purpose.
+Nothing is merged or incremental: slow and simple on purpose.
 """
 
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""ConfDTree as the paper tells it: one case, one node, one class at a time, recursively."""
+"""ConfDTree as in the paper: one case, one node, one class at a time, recursively."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
-"""The distance on a grid by trying: every combination of multiples, decided by the tree itself.
+"""Brute-force distance on a grid: every combination of multiples, decided by the tree itself.
 
-No geometry of leaves, no arithmetic of thresholds; slow and plain on purpose.
+No geometry of leaves and no arithmetic of thresholds: slow and simple on purpose.
 """
 
 from itertools import product

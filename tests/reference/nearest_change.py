@@ -1,4 +1,4 @@
-"""The nearest change by trying: every combination of values that could matter, routed by the tree.
+"""Brute-force nearest change: every combination of values that could matter, routed by the tree.
 
 No geometry of leaves: between two neighbouring thresholds all values of a column are the same to a
 tree, so that of each such stretch only the allowed value nearest to the case needs to be tried.

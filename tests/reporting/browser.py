@@ -14,7 +14,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def _missing(reason):
-    """Without a browser the tests are skipped, but on the machine that decides they fail."""
+    """Skip the tests without a browser, but fail in CI."""
     if os.environ.get("CI") == "true":
         pytest.fail(f"{reason}; .ci/run installs what the page needs to be tested")
     pytest.skip(reason)
@@ -37,7 +37,7 @@ def chromium():
 
 
 class Tab:
-    """A page in the browser that remembers what it asked for and complained about."""
+    """A page in the browser that records its requests and errors."""
 
     def __init__(self, browser, path, hash="", **options):
         options = {"viewport": {"width": 1440, "height": 900}, **options}
@@ -67,7 +67,7 @@ class Tab:
         self.run("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
     def check_quiet(self):
-        """No complaint, and nothing asked for but the file itself."""
+        """Check that there were no errors and no requests except for the file itself."""
         assert self.complaints == []
         assert {url.split("#")[0] for url in self.requests} == {self.url}
 

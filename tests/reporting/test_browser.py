@@ -1,4 +1,4 @@
-"""The page in a real browser: by mouse, keyboard and link, on a phone, hostile or huge."""
+"""The page in a real browser: mouse, keyboard and links, phones, hostile and huge data."""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,4 @@
-"""What the page computes in the browser is what Python computes: class, probability, change."""
+"""The page computes the same class, probability and nearest change as Python."""
 
 import numpy as np
 import pytest
@@ -99,6 +99,7 @@ MODELS = {
     "coherent": (kt.KeptTreeClassifier, {"coherent": True}),
     "confdtree": (kt.ConfDTreeClassifier, {}),
     "distance": (kt.DistanceKernelClassifier, {}),
+    "separator": (kt.DistanceKernelClassifier, {"scope": "separator"}),
 }
 
 

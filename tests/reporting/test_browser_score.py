@@ -118,8 +118,8 @@ def test_a_category_that_the_model_refuses_is_named(opened, tmp_path):
     tab = opened(tmp_path / "page.html")
     score(tab, tmp_path / "new.csv", "#scored.failed")
     assert tab.text("#scored") == (
-        'new.csv: the column "colour" holds "mauve" in row 2, which the model does not know; it '
-        'knows "red", "green", "blue".'
+        'new.csv: the column "colour" holds "mauve" in row 2, which is unknown to the model; it '
+        'accepts only "red", "green", "blue".'
     )
     with pytest.raises(ValueError, match="mauve"):
         kt.predict_file(model, tmp_path / "new.csv", tmp_path / "scored.csv")

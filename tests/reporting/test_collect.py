@@ -1,4 +1,4 @@
-"""The dict holds what the model says and what scikit-learn measures; the summary tells it."""
+"""The dict agrees with the model and with scikit-learn's metrics, and so does the summary."""
 
 import json
 import sys
@@ -98,7 +98,7 @@ def test_without_held_out_data_nothing_is_measured(cancer):
     assert data["quality"] is None
     assert data["decisions"] is None
     assert data["cases"] == []
-    assert "not known" in data["facts"][0]["headline"]
+    assert "unknown" in data["facts"][0]["headline"]
     assert json.dumps(data, allow_nan=False)
 
 
@@ -278,7 +278,7 @@ def test_another_tree_or_no_model_beside_ours_is_refused(cancer):
     with pytest.raises(ValueError, match="others\\['x'\\] has a different tree from the model"):
         gathered(model, X, y, others={"x": another})
     for no_model in (DistanceKernelClassifier(), DecisionTreeClassifier().fit(X, y), None):
-        with pytest.raises(ValueError, match="others\\['x'\\] is no fitted KeepTree classifier"):
+        with pytest.raises(ValueError, match="not a fitted KeepTree classifier"):
             gathered(model, X, y, others={"x": no_model})
     for no_mapping in ([model], [], "model", model):
         with pytest.raises(ValueError, match="must be a dict of names to fitted KeepTree"):

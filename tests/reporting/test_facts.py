@@ -1,4 +1,4 @@
-"""Every number of the first screen is scikit-learn's on the same cases; the words are honest."""
+"""Every number of the first screen agrees with scikit-learn, and the sentences agree with it."""
 
 import numpy as np
 import pytest
@@ -133,7 +133,7 @@ def test_headlines_never_say_more_than_was_counted(confusion, headlines):
         ({"estimate_right": 0}, "the estimate was never right"),
         ({"estimate_right": 1}, "the estimate was right once"),
         ({"disagrees": 0}, "Our estimate agrees with the tree on every case."),
-        ({"disagrees": 808, "cases": 50}, "The list stops at the 50 likeliest to be wrong."),
+        ({"disagrees": 808, "cases": 50}, "The list stops at the 50 most likely to be wrong."),
         ({"caught": 0, "errors": 1}, "They do not hold the tree's only error."),
     ],
 )

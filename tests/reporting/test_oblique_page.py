@@ -1,4 +1,4 @@
-"""The page of a tree with oblique tests draws it and says what it leaves out."""
+"""The page of a tree with oblique tests draws the tree and says what it leaves out."""
 
 import numpy as np
 import pandas as pd

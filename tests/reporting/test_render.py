@@ -112,7 +112,8 @@ def test_no_two_modules_export_the_same_name():
     text = "".join(path.read_text(encoding="utf-8") for path in scripts)
     names = re.findall(r"^export (?:async )?(?:function\*?|const) (\w+)", text, re.MULTILINE)
     assert len(names) == len(set(names))
-    assert {f"{name}.js" for name in SCRIPTS} == {path.name for path in scripts}
+    exported_only = {"rank.js", "sums.js"}  # the page scores neither rankings nor oblique trees
+    assert {f"{name}.js" for name in SCRIPTS} | exported_only == {path.name for path in scripts}
 
 
 def test_the_table_has_the_figures(html, demo_data):
@@ -139,11 +140,11 @@ def test_the_counts_of_the_confusion_are_there(html, demo_data):
     assert table.count("✗") == 2
 
 
-def test_only_a_tree_that_was_given_is_said_to_be_untouched(demo_data):
+def test_only_a_tree_that_was_given_is_said_to_be_unchanged(demo_data):
     grown = body_of(render(demo_data))
     given = body_of(render({**demo_data, "tree": {**demo_data["tree"], "grown": False}}))
-    assert "untouched" not in grown
-    assert given.count("untouched") == 2
+    assert "unchanged" not in grown
+    assert given.count("unchanged") == 2
 
 
 def test_the_tree_is_there_as_drawing_and_as_outline(html, demo_data):
@@ -300,7 +301,7 @@ def test_a_tree_of_one_leaf_is_one_line(demo_data):
 
 
 def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
-    why = "counted in parts"
+    why = "each branch gets its share"
     assert why not in render(demo_data)
     nodes = [{**node, "cases": node["cases"] + 0.512} for node in demo_data["tree"]["nodes"]]
     page = render({**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}, "n_others": 1})

@@ -1,4 +1,4 @@
-"""Branches: one place says what a test asks."""
+"""Branches: the condition of a test, in one place."""
 
 import numpy as np
 import pytest

@@ -112,7 +112,7 @@ BROKEN = {
     "a column twice": {"term_feature": [1, 1]},
     "must be finite and not zero": {"term_weight": [0.0, 1.0]},
     "one number for each term": {"term_weight": [1.0]},
-    "rise from 0": {"term_start": [0, 1, 2, 1]},
+    "increase from 0": {"term_start": [0, 1, 2, 1]},
     "only an oblique test has weights": {"term_start": [0, 1, 2, 2]},
     "float32": {"compare_dtype": "float32"},
     "must be -1": {"feature": [0, -1, -1]},
@@ -129,11 +129,11 @@ def test_a_broken_oblique_test_is_refused(message):
 
 WRONG = {
     "0.8 * a + b <= 3: x": "column 7: a column of `a \\+ b` has no weight",
-    "0.8 * a - 2 * a <= 3: x": "column 1: a column stands twice",
+    "0.8 * a - 2 * a <= 3: x": "column 1: a column occurs twice",
     "0.8 * a - 2 * b = 3: x": "a weighted sum is compared by <= or >",
     "0 * a <= 3: x": "the weight `0` must be a finite number",
     "0.8 * <= 3: x": "expected weighted columns",
-    "2 * a <= 3\n  a = red: x\n  else: y": "`a` has categories, which cannot be added up",
+    "2 * a <= 3\n  a = red: x\n  else: y": "`a` has categories, which cannot be added",
 }
 
 

@@ -1,4 +1,4 @@
-"""A signature says who vouched for which tree, whatever happens to the file afterwards."""
+"""A signature records who approved which tree, whatever happens to the file afterwards."""
 
 import dataclasses
 from datetime import UTC, datetime
@@ -76,5 +76,5 @@ def test_unknown_fields_and_a_wrong_digest_of_a_dictionary_are_refused():
         kt.Tree.from_dict({**stump().to_dict(), "colour": 1})
     document = sealed(stump().to_dict())
     assert kt.Tree.from_dict(document).digest == stump().digest
-    with pytest.raises(ValueError, match="digest does not fit"):
+    with pytest.raises(ValueError, match="digest does not match"):
         kt.Tree.from_dict({**document, "n_features": 2})

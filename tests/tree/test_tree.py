@@ -1,4 +1,4 @@
-"""Tree: what it accepts, how it routes, and that it comes back whole from JSON."""
+"""Tree: validation, routing and JSON round trips."""
 
 import copy
 import dataclasses
@@ -478,7 +478,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_file_that_is_no_tree_is_a_value_error(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(ValueError, match=r"Not a tree|not a KeepTree file|digest does not fit"):
+    with pytest.raises(ValueError, match=r"Not a tree|not a KeepTree file|digest does not match"):
         kt.Tree.load(tmp_path / "x.json")
 
 

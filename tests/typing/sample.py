@@ -1,4 +1,4 @@
-"""Code as users write it. mypy reads it in ``make lint``, and ``test_sample.py`` runs it."""
+"""Code as users write it; mypy checks it in ``make lint``, and ``test_sample.py`` runs it."""
 
 from pathlib import Path
 from typing import Any, assert_type

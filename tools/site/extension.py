@@ -3,6 +3,8 @@
 import re
 from pathlib import Path, PurePosixPath
 
+from docutils import nodes
+
 # Files of the repository's root that pages link to, and the pages that show them.
 _AT_ROOT = {
     "CHANGELOG.md": "developers/changelog.md",
@@ -16,6 +18,7 @@ def setup(app):
     """Connect the hooks."""
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("source-read", _link_root)
+    app.connect("doctree-read", _trim_examples)
     app.connect("build-finished", _write_demo)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -42,6 +45,14 @@ def _link_root(app, docname, source):
     up = "../" * (len(PurePosixPath(docname).parts) - 1)
     pattern = rf"\]\({re.escape(up)}\.\./({'|'.join(map(re.escape, _AT_ROOT))})"
     source[0] = re.sub(pattern, lambda link: f"]({up}{_AT_ROOT[link[1]]}", source[0])
+
+
+def _trim_examples(app, doctree):
+    """Drop the empty line that ends an example in Markdown, which doctest needs."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.rawsource == block.astext():  # plain text, without markup inside
+            block.rawsource = block.rawsource.rstrip()
+            block[:] = [nodes.Text(block.rawsource)]
 
 
 def _write_demo(app, exception):

@@ -36,19 +36,19 @@ from keeptree.output import require_extra, write_text
 from keeptree.progress import step
 from keeptree.tree import Tree
 
-SCHEMA = 1  # of the dict: a change that breaks its readers raises it
+SCHEMA = 1  # version of the dict, raised by incompatible changes
 
 
 def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float = 0.05) -> "Audit":
-    """Compare new cases, and their outcomes if known, with what the model was fitted to.
+    """Compare new cases, and their outcomes if known, with the training sample of a model.
 
     Parameters
     ----------
     model : fitted KeepTree classifier
-        It remembers aggregates of its training sample. A pipeline, search or ``FrozenEstimator``
-        around one is fine, too.
+        It stores aggregates of its training sample. It may be inside a pipeline, a search or a
+        ``FrozenEstimator``.
     X : array-like or data frame of shape (n_samples, n_features)
-        New cases, as the model's ``predict`` takes them.
+        New cases, in the format of the model's ``predict``.
     y : array-like of shape (n_samples,), optional
         Their true classes; None or NaN where the outcome is not known yet.
     alpha : float, default=0.05
@@ -64,14 +64,14 @@ def audit(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, alpha: float 
     See Also
     --------
     audit_file : The same for a data file of any size.
-    unfamiliar : Only which values are new.
+    unfamiliar : Only find new values.
 
     Notes
     -----
     Without outcomes, the expected accuracy is the mean probability that the tree's decision is
-    right. That holds as long as the relation between attributes and classes stays as it was, even
-    if other kinds of cases come (covariate shift). If that relation itself changes (concept shift),
-    only outcomes can show it.
+    right. This estimate is valid even if the mix of cases changes (covariate shift), as long as the
+    relation between attributes and classes stays the same. If that relation changes (concept
+    shift), only outcomes can show it.
 
     Examples
     --------
@@ -108,9 +108,9 @@ def audit_file(
     Parameters
     ----------
     model : fitted KeepTree classifier
-        For example of :func:`~keeptree.load`.
+        For example one returned by :func:`~keeptree.load`.
     data : str, Path or DataFile
-        The new cases. Columns are found by name; others than the model's are ignored.
+        The new cases. Columns are matched by name; columns that the model does not use are ignored.
     target : str, optional
         Column of the true class; empty cells are outcomes that are not known yet.
     alpha : float, default=0.05
@@ -119,7 +119,7 @@ def audit_file(
     Returns
     -------
     result : Audit
-        As :func:`~keeptree.audit` returns it.
+        The same as for :func:`~keeptree.audit`.
 
     Examples
     --------
@@ -127,18 +127,17 @@ def audit_file(
     >>> import keeptree as kt
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = kt.KeptTreeClassifier().fit(X, y)
-    >>> path = getfixture("tmp_path") / "new.csv"
-    >>> X.sample(60, random_state=0).to_csv(path, index=False)
-    >>> print(kt.audit_file(model, path).verdict)
+    >>> X.sample(60, random_state=0).to_csv("new.csv", index=False)
+    >>> print(kt.audit_file(model, "new.csv").verdict)
     No alarm: the new cases look like the training sample, and the tree's decisions are expected to
-    be right for 94.4 % of them (94.9 % when the model was fitted).
+    be right for 94.2% of them (95.1% when the model was fitted).
     """
     require_extra("pandas", "pyarrow", extra="files")
     inner, steps = _check_model(model)
     if steps:
         raise ValueError(
-            "The tree stands at the end of a pipeline, so the types of its columns are unknown; "
-            "read the file and call kt.audit."
+            "The tree is the last step of a pipeline, so the types of the input columns are "
+            "unknown; read the file and call kt.audit."
         )
     count, labels = AuditCount(inner), inner.tree_.classes.tolist()
     with step(f"Auditing {as_data_file(data).name}", 1.0) as move:
@@ -164,7 +163,7 @@ class Audit:
     model : str
         Class of the model.
     digest : str
-        Of the tree.
+        Digest of the tree.
     rows : int
         Number of new cases.
     reference_rows : int
@@ -172,7 +171,7 @@ class Audit:
     alpha : float
         Probability of any alarm if nothing has changed.
     columns : tuple of ColumnChange
-        Every column, those that most paths test first.
+        All columns, starting with those that most paths test.
     expected : Expected or None
         Expected accuracy; None for a model without probabilities.
     realised : Realised or None
@@ -180,10 +179,10 @@ class Audit:
     leaves : tuple of LeafChange
         Every leaf of the tree.
     fell, estimate_off : bool
-        Whether the accuracy (realised, else expected) has fallen, and whether the realised one
-        differs from what the probabilities led one to expect.
+        Whether the accuracy (realised, else expected) has fallen, and whether the realised accuracy
+        differs from the one predicted by the probabilities.
     class_names : tuple of str
-        The classes, as people read them.
+        Display names of the classes.
     """
 
     model: str
@@ -211,12 +210,12 @@ class Audit:
 
     @property
     def aged(self) -> str | None:
-        """What has aged, as far as outcomes show it.
+        """What has aged, as far as the outcomes show.
 
-        ``"tree"``: decisions are right more or less often than before, and the probabilities did
-        not predict it. ``"cases"``: so they are, because the mix of cases has changed, as the
-        probabilities predicted. ``"estimate"``: only the probabilities are off. None: nothing, or
-        no outcomes are known.
+        ``"tree"``: decisions are right more or less often than before, which the probabilities did
+        not predict. ``"cases"``: the probabilities predicted this change, because the mix of cases
+        has changed. ``"estimate"``: only the probabilities are off. None: nothing, or no outcomes
+        are known.
         """
         if self.realised is None:
             return None
@@ -232,7 +231,7 @@ class Audit:
         return tell_verdict(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
+        """Return the audit as JSON-compatible values."""
         return {
             "schema": SCHEMA,
             "model": self.model,
@@ -265,10 +264,10 @@ class Audit:
 
 
 def _check_model(model):
-    """The classifier that knows its training sample, and the steps of a pipeline before it."""
+    """Return the classifier with the training statistics, and the pipeline steps before it."""
     if isinstance(model, Tree):
         raise TypeError(
-            "A Tree does not remember its training sample; give a model fitted around it, such as "
+            "A Tree does not store its training sample; give a model fitted around it, such as "
             "kt.KeptTreeClassifier(tree).fit(X, y)."
         )
     inner, steps = unwrap(model)
@@ -283,7 +282,7 @@ def _check_model(model):
 
 
 def _outcomes(y, classes):
-    """Positions of true classes; codes of their own for missing ones and new classes."""
+    """Positions of true classes, with special codes for missing and new classes."""
     values = from_arrow(y)
     values = values.tolist() if hasattr(values, "tolist") else list(values)
     position = {plain(label): code for code, label in enumerate(classes.tolist())}
@@ -294,7 +293,7 @@ def _outcomes(y, classes):
 
 
 def _conclude(count, alpha):
-    """Test everything at once and put the findings together."""
+    """Run all tests together and collect the findings."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
     if count.rows == 0:
@@ -342,7 +341,7 @@ def _conclude(count, alpha):
 
 
 def _plain(value):
-    """Values that JSON can hold, whatever labels the data have."""
+    """JSON-compatible values, for labels of any type."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -16,18 +16,18 @@ from keeptree.auditing.significance import (
 from keeptree.data.labels import plain
 from keeptree.text import clean, plain_number
 
-# A million cases make anything significant: a change must be this large to matter, too.
-LEAST_INDEX = 0.1  # population stability index: the usual limit of "a moderate change"
-LEAST_DISTANCE = 0.1  # of Kolmogorov and Smirnov
-LEAST_SHARE = 0.01  # of the cases: more missing, unseen, or outside the range
-_LEAST_VANISHED = 5  # cases expected of a category that no case has
+# With a million cases any change is significant, so it must also be this large to matter.
+LEAST_INDEX = 0.1  # population stability index; the usual limit for a moderate change
+LEAST_DISTANCE = 0.1  # Kolmogorov-Smirnov distance
+LEAST_SHARE = 0.01  # share of the cases: missing, unseen or outside the range
+_LEAST_VANISHED = 5  # expected cases of a category that no longer occurs
 _MOST_PARTS = 12
 KINDS = ("distribution", "missing", "unseen", "outside")
 
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """One column of the new cases beside the training sample.
+    """One column of the new cases compared with the training sample.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class ColumnChange:
 
 
 def compare_columns(count):
-    """Return a :class:`ColumnChange` per column of the reference, those the tree relies on first.
+    """Return a :class:`ColumnChange` per column, starting with those the tree relies on most.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _compare(count, f, k, news, tested):
 
 
 def _count_parts(count, f, k):
-    """Names of parts of a column's values, and how many are in each: before, now."""
+    """Names of the parts of a column, and the number of values in each, before and now."""
     before, now = count.reference.below[k], count.below[k]
     labels, points = count.tree.categories[f], count.reference.points[k]
     if labels is not None:
@@ -155,7 +155,7 @@ def _count_parts(count, f, k):
 
 
 def _part_shares(names, before, now, n_1, n_2, unseen):
-    """The parts with their shares; of many categories only the commonest, and the new ones."""
+    """The parts with their shares; with many categories, only the commonest and the new ones."""
     n_2 += unseen
     order = np.arange(len(names))
     if len(names) > _MOST_PARTS:
@@ -171,7 +171,7 @@ def _part_shares(names, before, now, n_1, n_2, unseen):
 
 
 def _vanished(labels, before, now, n_1, n_2):
-    """Categories of which several cases were to be expected, and none came."""
+    """Categories that no longer occur although several cases were expected."""
     if not (n_1 and n_2):
         return ()
     expected = before / n_1 * n_2

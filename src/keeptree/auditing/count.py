@@ -1,4 +1,4 @@
-"""The sums over new cases that an audit is made of, added up block by block."""
+"""Sums over new cases for an audit, accumulated block by block."""
 
 import numpy as np
 
@@ -21,13 +21,13 @@ class AuditCount:
     rows : int
         Number of rows.
     below : list of ndarray
-        Of each column of ``model.reference_``: how many rows have at most each of its points, or
+        For each column of ``model.reference_``: the number of rows up to each of its points, or in
         each category.
     known : ndarray
-        How many rows have a value in each of these columns.
+        Number of rows with a value in each of these columns.
     leaf_cases, leaf_expected, leaf_outcomes, leaf_right, leaf_hoped : ndarray of shape (n_nodes,)
-        In each leaf: rows; the sum of the probabilities that the decision is right; rows with a
-        known outcome, how many of them were decided correctly, and the sum of their probabilities.
+        For each leaf: number of rows; sum of the probabilities that the decision is right; rows
+        with a known outcome; right decisions among them; sum of their probabilities.
     squares, hoped_squares : float
         Sums of squares of these probabilities, of all rows and of those with an outcome.
     confusion : ndarray of shape (n_classes, n_classes)
@@ -61,7 +61,7 @@ class AuditCount:
         Parameters
         ----------
         rows : ndarray of shape (n, n_features)
-            Encoded.
+            Encoded rows.
         unseen : dict
             Categories that the tree does not know, as
             :func:`~keeptree.explanation.unfamiliar.find_unseen` returns them.
@@ -127,7 +127,7 @@ class AuditCount:
 
 
 def tested_columns(tree):
-    """Return the columns that the tree tests, the one that most cases pass first."""
+    """Return the columns that the tree tests, starting with the one that most cases pass."""
     width = np.diff(tree.term_start)
     feature = np.concatenate([tree.feature, tree.term_feature])
     weight = np.concatenate([tree.weight, np.repeat(tree.weight, width)])

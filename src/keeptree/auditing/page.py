@@ -24,7 +24,7 @@ def render_audit(audit):
 
 
 def parts_chart(parts):
-    """Return pairs of bars: the share of the training cases in each part, and of the new ones.
+    """Return pairs of bars: the share of training cases and of new cases in each part.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def parts_chart(parts):
 
 
 def accuracy_chart(leaf):
-    """Return a line from 0 to 1 with what was expected of a leaf and what came true."""
+    """Return a line from 0 to 1 with the expected and the realised accuracy of a leaf."""
     middle = _ROW / 2
     marks = [el("path", d=f"M0 {middle}H{_SCALE}", class_="line-track")]
     if leaf.expected_before is not None:
@@ -67,7 +67,7 @@ def _sample(which):
 
 
 def _leaf_sample(which):
-    """The mark of what was expected of a leaf, or of what came true."""
+    """The marker of the expected or the realised accuracy of a leaf."""
     if which == "before":
         return icon(12, 12, el("path", d="M6 0V12", class_="mark-before"))
     return icon(12, 12, el("circle", cx=6, cy=6, r=4.5, class_="now"))

@@ -12,9 +12,9 @@ from keeptree.evaluation.significance import accuracy_interval
 from keeptree.explanation.wording import tell_branch, tell_number
 from keeptree.tree import LEAF
 
-LEAST_LOSS = 0.02  # of accuracy that matters: two points
+LEAST_LOSS = 0.02  # smallest change of accuracy that matters: two percentage points
 _FORESEEN = 0.05  # family-wise level, over all leaves
-LEAST_LEAF = 0.05  # by which the share of a leaf must differ
+LEAST_LEAF = 0.05  # smallest difference of a leaf's share that matters
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Expected:
         Interval in which the realised accuracy lies with the audit's confidence, if the
         probabilities hold.
     at_fit : float
-        The same mean over the training sample.
+        The same mean on the training sample.
     unseen : bool
-        Whether that was estimated for each case without the case itself.
+        Whether the latter was estimated out of fold.
     p_value : float
-        Of the hypothesis that it has not fallen since.
+        p-value of the hypothesis that it has not fallen since.
     """
 
     accuracy: float
@@ -56,7 +56,7 @@ class Realised:
     Parameters
     ----------
     cases : int
-        Number of them.
+        Number of these cases.
     accuracy, low, high : float
         Share of right decisions, and its confidence interval.
     expected : float or None
@@ -64,16 +64,16 @@ class Realised:
     at_fit : float or None
         Expected accuracy on the training sample.
     p_fallen : float
-        Of the hypothesis that the accuracy is not below ``at_fit``.
+        p-value of the hypothesis that the accuracy is not below ``at_fit``.
     p_estimate : float
-        Of the hypothesis that it is what was expected of these cases.
+        p-value of the hypothesis that it equals ``expected``.
     calibration, calibration_at_fit : float or None
         Expected calibration error of the probability that a decision is right: the mean gap
-        between probability and frequency in ten bins. At fit it is that of the training cases,
-        out of fold; None if it is not known.
+        between probability and frequency in ten bins. ``calibration_at_fit`` is that of the
+        training cases, out of fold. None if unknown.
     classes : tuple of dict
-        For each class its ``cases``, how many were decided correctly (``right``), how often it was
-        ``decided``, and the number of cases ``expected`` from the probabilities.
+        For each class: number of ``cases``, right decisions among them (``right``), how often it
+        was ``decided``, and the number of cases ``expected`` from the probabilities.
     new_classes : int
         Cases of a class that the tree does not know.
     """
@@ -101,9 +101,9 @@ class LeafChange:
     node : int
         The leaf.
     rule : str
-        Its path.
+        Path to the leaf.
     decision : str
-        Its class, as people read it.
+        Display name of its class.
     share, share_before : float
         Share of the cases that end in it, now and in the training sample.
     expected, expected_before : float or None
@@ -111,9 +111,9 @@ class LeafChange:
     outcomes : int
         Cases whose outcome is known.
     right : float or None
-        Share of them that are of the leaf's class.
+        Share of them that belong to the leaf's class.
     p_value : float
-        Of the hypothesis that this share is what was expected at fit.
+        p-value of the hypothesis that this share is what was expected at fit.
     foreseen : bool
         Whether the share agrees with the probabilities of these cases.
     changed : bool
@@ -135,7 +135,7 @@ class LeafChange:
 
     @property
     def large(self):
-        """Whether the share of right decisions moved far enough to matter."""
+        """Whether the share of right decisions changed by enough to matter."""
         if self.right is None or self.expected_before is None:
             return False
         return abs(self.right - self.expected_before) >= LEAST_LEAF
@@ -151,7 +151,7 @@ def expected_accuracy(count, confidence):
     squares = count.squares / n
     chance = max(accuracy - squares, 0.0)  # mean of p (1 - p)
     z = stats.norm.ppf(0.5 + confidence / 2)
-    # Chance in the new outcomes, and the error with which the probabilities were calibrated.
+    # Sampling error of the new outcomes plus the calibration error of the probabilities.
     error = z * np.sqrt(chance / n + reference.chance / n_before)
     spread = max(squares - accuracy**2, 0.0) / n + reference.variance / n_before
     fallen = (reference.accuracy - accuracy) / np.sqrt(spread) if spread > 0 else 0.0
@@ -264,7 +264,7 @@ def _rule(tree, node):
         path.append(tree.branch(node))
         node = int(tree.parent[node])
     bounds = {}
-    for branch in reversed(path):  # a later bound on the same side is the tighter one
+    for branch in reversed(path):  # a later bound on the same side is tighter
         bounds.setdefault(branch.name, {})[branch.is_numeric and branch.sign] = branch
     return " and ".join(_tell_bounds(found) for found in bounds.values()) or "every case"
 

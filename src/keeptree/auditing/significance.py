@@ -4,14 +4,14 @@ import numpy as np
 from scipy import stats
 from scipy.special import kolmogorov
 
-_LEAST_EXPECTED = 5  # cases in a cell of the chi-square test; rarer categories are put together
+_LEAST_EXPECTED = 5  # cases per cell of the chi-square test; rarer categories are merged
 _PARTS = 10  # of the population stability index
 
 
 def compare_shares(cases_1, n_1, cases_2, n_2, alternative="two-sided"):
     """Return the p-value of Fisher's exact test that two shares are the same.
 
-    With ``alternative="greater"`` it is tested against the first share being the larger one.
+    With ``alternative="greater"``, the alternative is that the first share is larger.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def compare_shares(cases_1, n_1, cases_2, n_2, alternative="two-sided"):
 def compare_curves(below_1, n_1, below_2, n_2):
     """Return the Kolmogorov-Smirnov distance at some points, and the p-value of its test.
 
-    The largest difference over some points is at most that over all: the test is conservative.
+    The largest difference over some points is at most that over all, so the test is conservative.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def stability_index(counts_1, counts_2):
 
 
 def choose_ends(n_points):
-    """Return which of some points divide the values into about ten parts.
+    """Select the points that divide the values into about ten parts.
 
     Examples
     --------

@@ -6,10 +6,10 @@ from keeptree.explanation.wording import join
 from keeptree.text import clean, plural
 
 _MOST = 5  # columns, leaves and categories named
-_FEW = 30  # cases in which only large changes can be seen
+_FEW = 30  # with fewer cases, only large changes can be detected
 _NO_OUTCOMES = (
-    "Without outcomes, a change in how the classes depend on the attributes cannot be seen; give "
-    "the outcomes when they are known."
+    "Without outcomes, a change in how the classes depend on the attributes cannot be detected; "
+    "give the outcomes when they are known."
 )
 
 
@@ -19,9 +19,9 @@ def percent(share):
     Examples
     --------
     >>> percent(0.8234), percent(None)
-    ('82.3 %', '-')
+    ('82.3%', '-')
     """
-    return "-" if share is None else f"{100 * share:.1f} %"
+    return "-" if share is None else f"{100 * share:.1f}%"
 
 
 def tell_verdict(audit):
@@ -30,7 +30,7 @@ def tell_verdict(audit):
         few = ""
         if audit.rows < _FEW:
             are = "is" if audit.rows == 1 else "are"
-            few = f", but {plural(audit.rows, 'case')} {are} too few to see more than large changes"
+            few = f", but {plural(audit.rows, 'case')} {are} too few to detect small changes"
         return f"No alarm{few}: the new cases look like the training sample{_tell_steady(audit)}."
     parts = []
     if audit.drift:
@@ -99,7 +99,7 @@ def tell_change(column):
 
 
 def _tell_part(column):
-    """The part of the values whose share changed most: a stuck sensor fills one of them."""
+    """The part whose share changed most, for example one filled by a stuck sensor."""
     if not column.parts:
         return ""
     part = max(column.parts, key=lambda part: abs(part["now"] - part["before"]))
@@ -116,7 +116,7 @@ def tell_leaf(leaf):
 
 
 def _tell_moved_leaves(audit):
-    """The leaves whose expected accuracy moved by enough to matter, those with most cases first."""
+    """The leaves whose expected accuracy changed by enough to matter, largest first."""
     moved = [
         leaf
         for leaf in audit.leaves
@@ -127,7 +127,7 @@ def _tell_moved_leaves(audit):
     if not moved:
         return
     yield ""
-    yield "Leaves whose expected accuracy moved most:"
+    yield "Leaves whose expected accuracy changed most:"
     for leaf in sorted(moved, key=lambda leaf: -leaf.share)[:_MOST]:
         yield (
             f"  {leaf.rule}: {clean(leaf.decision)} is expected to be right for "
@@ -137,7 +137,7 @@ def _tell_moved_leaves(audit):
 
 
 def _tell_steady(audit):
-    """What goes on after "look like the training sample"."""
+    """How the sentence continues after "look like the training sample"."""
     if audit.realised:
         right, before = percent(audit.realised.accuracy), audit.realised.at_fit
         known = audit.realised.cases
@@ -154,7 +154,7 @@ def _tell_steady(audit):
 
 
 def _tell_accuracy(audit):
-    """What has become of the accuracy, without a full stop; "" if nothing is known of it."""
+    """What happened to the accuracy, without a full stop; "" if it is unknown."""
     realised, expected = audit.realised, audit.expected
     if realised is None:
         if expected is None:
@@ -185,7 +185,7 @@ def _estimate_aged(audit):
     )
 
 
-# What has aged -> how the sentence goes on.
+# What has aged -> how the sentence continues.
 _REASONS = {
     None: lambda audit: "",
     "tree": _tree_aged,
@@ -195,7 +195,7 @@ _REASONS = {
 
 
 def _tell_expected(expected):
-    how = "without the cases themselves" if expected.unseen else "on the training cases themselves"
+    how = "out of fold" if expected.unseen else "on the training cases themselves"
     return (
         f"Expected accuracy: {percent(expected.accuracy)}, between {percent(expected.low)} and "
         f"{percent(expected.high)}; at fit {percent(expected.at_fit)}, estimated {how}."

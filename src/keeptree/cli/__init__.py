@@ -1,4 +1,4 @@
-"""The command line: one command is one call of a public function, and has one file.
+"""The command line: each command calls one public function and has its own file.
 
 Nothing heavy is imported here; a command imports what it needs when it runs.
 """

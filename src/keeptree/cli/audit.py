@@ -1,4 +1,4 @@
-"""``keeptree audit``: whether a saved model still fits the data that come in."""
+"""``keeptree audit``: check whether a saved model still fits new data."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``--open``: show a page that was written in the browser of the user."""
+"""``--open``: show the written page in the user's browser."""
 
 import sys
 import webbrowser
@@ -18,4 +18,4 @@ def open_page(path):
     except webbrowser.Error:
         opened = False
     if not opened:
-        print(f"No browser was found; open {page} yourself.", file=sys.stderr)
+        print(f"No browser was found; open {page} manually.", file=sys.stderr)

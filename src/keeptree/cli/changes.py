@@ -1,22 +1,16 @@
 """Constraints on the nearest change, as options of the command line."""
 
-from argparse import ArgumentTypeError
+from argparse import SUPPRESS, ArgumentTypeError
 
 
 def add_changes(parser):
-    """Add the options of the nearest change, as :func:`keeptree.nearest_change` has them."""
+    """Add the options of the nearest change, the constraints of :func:`keeptree.nearest_change`."""
     group = parser.add_argument_group("the nearest change")
     group.add_argument("--to", metavar="CLASS", help="target class (default: any other class)")
     group.add_argument(
         "--n", metavar="N", type=_whole, default=1, help="number of changes to list (default: 1)"
     )
-    group.add_argument(
-        "--fixed",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="column that must not change; repeatable",
-    )
+    add_lock(group, "column that must not change; repeatable")
     group.add_argument(
         "--bounds",
         metavar="COLUMN=LOW:HIGH",
@@ -52,6 +46,13 @@ def add_changes(parser):
     )
 
 
+def add_lock(parser, about):
+    """Add the option that locks a column; ``--fixed``, its former name, still works."""
+    shared = {"metavar": "COLUMN", "action": "append", "default": [], "dest": "fixed"}
+    parser.add_argument("--lock", help=about, **shared)
+    parser.add_argument("--fixed", help=SUPPRESS, **shared)
+
+
 def read_changes(options, model):
     """Return the options as arguments of :func:`keeptree.nearest_change`."""
     from keeptree.data.labels import find_class
@@ -71,7 +72,7 @@ def read_changes(options, model):
 
 
 def _column(name, tree):
-    """Name of a column; of a tree that knows no names its position."""
+    """Name of a column, or its position if the tree has no names."""
     return int(name) if tree.feature_names is None and name.isdigit() else name
 
 

@@ -140,10 +140,10 @@ def add_json(parser, what):
 
 
 def print_json(value, indent=2):
-    """Print a dict as JSON, the version of its schema first; infinite values are an error.
+    """Print a dict as JSON, starting with its schema version; infinite values raise an error.
 
-    A change that breaks readers raises the version: that of a dict which has its own ``schema``
-    there, that of the others in ``JSON_SCHEMA``.
+    The version is the dict's own ``schema``, or else ``JSON_SCHEMA``. Incompatible changes raise
+    it.
     """
     print(json.dumps({"schema": JSON_SCHEMA, **value}, indent=indent, allow_nan=False))
 
@@ -154,16 +154,16 @@ def print_saved(*paths):
 
 
 def output_path(out, *inputs, default=None):
-    """Return the file to write; raise an error if it cannot be, or is read by the same command.
+    """Return the file to write; raise if that is impossible or the same command reads the file.
 
     Parameters
     ----------
     out : str or None
-        Name the user gave; without one the default is used, which must not replace a file.
+        Name given by the user; if None, the default is used, which must not replace a file.
     *inputs : str or None
         Files that are read.
     default : str, optional
-        Name of the output if the user gave none.
+        Default name of the output.
     """
     if out is None and Path(default).exists():
         raise ValueError(f"{default} already exists; choose another file with --out.")
@@ -182,9 +182,9 @@ def check_distinct(out, *inputs, option="--out"):
 
 @watch("Starting")  # libraries may take long to load
 def data_file(options, several=False, option="data"):
-    """The data file of a command as a :class:`~keeptree.DataFile`; checks that it can be read.
+    """Return the data of a command as a :class:`~keeptree.DataFile`; check that it is readable.
 
-    With ``several`` it may be a folder or a glob, or what only an engine can open.
+    With ``several`` it may be a folder, a glob, or anything that an engine can open.
     """
     require_extra("pandas", "pyarrow", extra="files")
     from keeptree.data.parts import is_table_of_files
@@ -208,7 +208,7 @@ def check_order(model, data):
 
 
 def name_options(text):
-    """A message of :func:`keeptree.keep` with its arguments as ``keeptree keep`` calls them.
+    """Replace argument names in a message of :func:`keeptree.keep` by options of ``keeptree keep``.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def name_options(text):
 
 
 def load_tree(options):
-    """Read the tree of ``--tree``: KeepTree's own file, or whatever ``keeptree keep`` reads."""
+    """Read the tree of ``--tree``, in any format that ``keeptree keep`` reads."""
     from keeptree.importers.with_data import is_foreign, keep_with_data
     from keeptree.saving import load
     from keeptree.tree import Tree
@@ -240,26 +240,26 @@ def load_tree(options):
             if text == str(error):
                 raise
             raise ValueError(
-                f"{text} Those are options of keeptree keep: keep the tree first with "
-                f"keeptree keep {path} --out tree.json, then give --tree tree.json."
+                f"{text} These are options of keeptree keep: first run keeptree keep {path} --out "
+                f"tree.json, then give --tree tree.json."
             ) from error
     tree = load(path)
     if not isinstance(tree, Tree):
         raise ValueError(
-            f"{path} is a model and not a tree; keeptree report takes it as --model, and "
+            f"{path} is a model, not a tree; keeptree report takes it as --model, and "
             "kt.load(path).tree_.save(...) in Python saves its tree."
         )
     return tree
 
 
 def load_model(path):
-    """Read a model; a file that holds a tree alone is a ValueError."""
+    """Read a model; raise a ValueError if the file holds only a tree."""
     from keeptree.saving import load
     from keeptree.tree import Tree
 
     model = load(path)
     if isinstance(model, Tree):
         raise ValueError(
-            f"{path} is a tree and not a model; keeptree fit, report and explain take it as --tree."
+            f"{path} is a tree, not a model; keeptree fit, report and explain take it as --tree."
         )
     return model

@@ -1,4 +1,4 @@
-"""``keeptree compare``: models on the same splits of a data file."""
+"""``keeptree compare``: compare models on the same splits of a data file."""
 
 from argparse import ArgumentTypeError
 

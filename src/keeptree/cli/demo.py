@@ -1,4 +1,4 @@
-"""``keeptree demo``: the tool on data that ships with scikit-learn."""
+"""``keeptree demo``: write a report on data that ships with scikit-learn."""
 
 from keeptree.cli.browse import add_open, open_page
 from keeptree.cli.command import Command, add_json

@@ -1,4 +1,4 @@
-"""``keeptree explain``: the story of one row of a data file."""
+"""``keeptree explain``: explain one row of a data file."""
 
 from argparse import Action
 
@@ -47,7 +47,7 @@ def _arguments(parser):
 
 
 class _InsteadOfModel(Action):
-    """With ``--tree`` there is no MODEL: the only file that must be given is DATA."""
+    """With ``--tree`` there is no MODEL, so the only positional argument is DATA."""
 
     def __init__(self, *args, data, **options):
         super().__init__(*args, **options)
@@ -85,7 +85,7 @@ def _check_which(options):
     if not options.tree:
         for name in ("target", "nominal", "drop"):
             if getattr(options, name):
-                raise ValueError(f"--{name} goes with --tree; a model knows its columns already.")
+                raise ValueError(f"--{name} requires --tree; a model already defines its columns.")
         return
     if options.data is not None:
         raise ValueError(
@@ -116,7 +116,8 @@ def _fit(options):
 
 COMMAND = Command(
     "explain",
-    "explain one row: why the tree decides so, how sure, and what would change the decision",
+    "explain one row: why the tree decides so, how certain it is, and what would change the "
+    "decision",
     _arguments,
     _run,
 )

@@ -1,4 +1,4 @@
-"""``keeptree export``: a tree or model in a format that other programs run."""
+"""``keeptree export``: write a tree or model in a format that other programs can run."""
 
 from keeptree.cli.command import Command, add_json, check_distinct, print_json, print_saved
 from keeptree.exporters import FORMATS
@@ -41,7 +41,7 @@ def _arguments(parser):
     parser.add_argument(
         "--force",
         action="store_true",
-        help="overwrite existing files that are written beside FILE",
+        help="overwrite existing files that are written in addition to FILE",
     )
     add_json(parser, "what was written")
     for title, add in (("SQL", _sql), ("ONNX", _onnx), ("PMML", _pmml)):
@@ -66,7 +66,7 @@ def _sql(add):
         "--keep",
         metavar="COLUMN",
         action="append",
-        help="column to return beside the predictions; repeatable (default: all columns)",
+        help="column to return with the predictions; repeatable (default: all columns)",
     )
     add("--prefix", metavar="TEXT", help="prefix of the output columns, or of the functions in C")
     add(

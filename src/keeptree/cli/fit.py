@@ -1,4 +1,4 @@
-"""``keeptree fit``: a model from a data file, saved as JSON."""
+"""``keeptree fit``: fit a model to a data file and save it as JSON."""
 
 from pathlib import Path
 
@@ -39,11 +39,10 @@ def _arguments(parser):
     parser.add_argument(
         "--calibrate",
         metavar="FILE",
-        help="held-out cases, a file like DATA: predict --set then covers each class as promised, "
-        "and every method has intervals",
+        help="held-out cases in the format of DATA, to calibrate class sets and intervals",
     )
     add_labels(parser)
-    add_costs(parser, "decide for the class of the least expected cost, not as the tree does")
+    add_costs(parser, "decide by the lowest expected cost instead of as the tree does")
     add_engine(parser, ("local", "dask", "spark"))
     parser.add_argument(
         "--sample",
@@ -86,7 +85,7 @@ def _run(options):
         cases = plural(sum(model.calibration_.cases.tolist()), "held-out case")
         print(f"Class sets and intervals are calibrated on {cases}.")
     if summary["costs"]:
-        print("It decides by the costs given, not as the tree does.")
+        print("It decides by the given costs, not as the tree does.")
     print_saved(out)
 
 
@@ -118,7 +117,7 @@ def _fit(options, tree):
 
 
 def _check_calibration(options):
-    """Raise an error for a file or method that cannot be calibrated, before anything is fitted."""
+    """Raise an error before fitting if the file or method cannot be used for calibration."""
     from keeptree.data.files import check_data_file
     from keeptree.probability.methods import make_method
 
@@ -126,7 +125,7 @@ def _check_calibration(options):
     held_out = check_data_file(options.calibrate).path
     if Path(options.data).exists() and held_out.samefile(options.data):
         raise ValueError(
-            f"--calibrate {held_out} holds the cases that the model is fitted to; give other cases."
+            f"--calibrate {held_out} is the file that the model is fitted to; give other cases."
         )
     if not hasattr(make_method(options.method), "calibrate"):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""``keeptree grow``: a C4.5 tree from a data file."""
+"""``keeptree grow``: grow a C4.5 tree from a data file."""
 
 from keeptree.cli.command import (
     Command,
@@ -52,7 +52,7 @@ def _arguments(parser):
         "--max-leaves",
         metavar="N",
         type=int,
-        help="maximum number of leaves; more are pruned, those that save the fewest errors first",
+        help="maximum number of leaves; subtrees that save the fewest errors are pruned first",
     )
     parser.add_argument(
         "--binary-splits", action="store_true", help="split nominal columns in two; Weka's -B"
@@ -120,7 +120,7 @@ def _run(options):
 
 
 def _tell_errors(errors):
-    optimistic, pessimistic, upper = (f"{100 * errors[name]:.1f} %" for name in errors)
+    optimistic, pessimistic, upper = (f"{100 * errors[name]:.1f}%" for name in errors)
     return (
         f"Errors: {optimistic} of the training cases; {pessimistic} with half an error per leaf; "
         f"{upper} by C4.5's upper limit."

@@ -43,9 +43,9 @@ def given_growing(options):
 
 
 def check_not_growing(options, what):
-    """Raise a ValueError if an option that grows a tree was given though none is grown."""
+    """Raise a ValueError if an option for growing was given although no tree is grown."""
     if given_growing(options) or options.learner:
-        raise ValueError(f"{what}; leave out the options that grow one.")
+        raise ValueError(f"{what}; leave out the options for growing one.")
 
 
 def choose_tree(options):
@@ -64,5 +64,5 @@ def choose_tree(options):
     for name in given:
         if name not in learner.get_params():
             chosen = options.learner or _LEARNERS[0]
-            raise ValueError(f"The learner {chosen} does not know {_OPTIONS[name]}; leave it out.")
+            raise ValueError(f"The learner {chosen} has no option {_OPTIONS[name]}; leave it out.")
     return learner.set_params(**given)

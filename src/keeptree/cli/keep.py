@@ -1,4 +1,4 @@
-"""``keeptree keep``: a tree from another tool, or written by hand, as a Tree of KeepTree."""
+"""``keeptree keep``: convert a tree from another tool, or written by hand, to a KeepTree Tree."""
 
 import warnings
 from pathlib import Path
@@ -64,7 +64,7 @@ def _run(options):
         except ValueError as error:
             raise ValueError(name_options(str(error))) from error
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        if text not in tree.source.get("lost", ""):  # which is told below
+        if text not in tree.source.get("lost", ""):  # reported below
             warnings.warn(name_options(text), stacklevel=2)
     tree.save(out)
     summary = _summary(tree, out)
@@ -118,11 +118,11 @@ def _print(summary):
         more = ", ..." if len(summary["classes"]) > 10 else ""
         print(f"Classes: {', '.join(summary['classes'][:10])}{more}.")
     if summary["counts"] is None:
-        print("Class counts: none; --data and --target would give them, as does fitting a model.")
+        print("Class counts: none; add them with --data and --target, or fit a model.")
     else:
         print(f"Class counts: {summary['cases']:g} cases, from {summary['counts']}.")
     if summary["missing_values"] == "refused":
-        print("Missing values: some tests have no rule for them; --missing would give one.")
+        print("Missing values: some tests have no rule for them; choose one with --missing.")
     if summary["lost"]:
         print(f"Lost: {name_options(summary['lost'])}")
     print_saved(summary["out"])

@@ -16,7 +16,7 @@ def add_labels(parser):
 
 
 def read_labels(options):
-    """Return the names that were given, by the class as it was typed."""
+    """Return the given names by class, as typed."""
     return dict(options.label)
 
 

@@ -1,4 +1,4 @@
-"""``keeptree predict``: the answers of a saved model for data of any size."""
+"""``keeptree predict``: score data of any size with a saved model."""
 
 import sys
 
@@ -100,7 +100,7 @@ def _run(options):
     if options.json:
         print_json(summary)
         return
-    # Beside the answers the standard output has no room for a word about them.
+    # Standard output holds only the answers.
     _tell(summary, sys.stderr if options.out == "-" else sys.stdout, options.engine)
 
 
@@ -109,7 +109,7 @@ def _level(options):
     if options.confidence is None:
         return 0.9
     if not (options.interval or options.set):
-        raise ValueError("--confidence goes with --interval or --set.")
+        raise ValueError("--confidence requires --interval or --set.")
     if not 0 < options.confidence < 1:
         raise ValueError(f"--confidence {options.confidence:g} is not a share between 0 and 1.")
     return options.confidence

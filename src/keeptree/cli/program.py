@@ -1,4 +1,4 @@
-"""Running a program of the command line: parse, do the work, fail in one sentence."""
+"""Run a command: parse its arguments, do the work, and report errors in one sentence."""
 
 import argparse
 import os
@@ -10,16 +10,16 @@ from keeptree.output import MissingExtraError
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that complains in one sentence."""
+    """A parser that reports errors in one sentence."""
 
     def error(self, message):
-        """Exit with code 2 and one sentence that points at the help."""
+        """Exit with code 2 and one sentence that points to the help."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
     def add_debug(self):
-        """Add the option that shows where an error arose."""
+        """Add the option that shows the traceback of an error."""
         self.add_argument(
-            "--debug", action="store_true", help="show where an error arose instead of one sentence"
+            "--debug", action="store_true", help="show the full traceback of an error"
         )
 
 
@@ -32,20 +32,20 @@ def run_program(parser, argv=None):
         It sets ``run`` (a function of the options; None shows the help), ``parser`` (the chosen
         command's own) and ``debug``.
     argv : list of str, optional
-        Arguments; default those of the process.
+        Arguments; by default those of the process.
 
     Returns
     -------
     code : int
-        What the command returns, 0 if that is None; or 2 for bad input: one sentence on the
-        standard error says what to do.
+        Return value of the command (0 for None), or 2 for bad input, with one sentence on standard
+        error that says what to do.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # an arrow must not fail in an ASCII terminal
     options, unknown = parser.parse_known_args(argv)
     if unknown:
-        # By the command's own parser, so that its own help is pointed at.
+        # By the command's own parser, so that the message points to its help.
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{_tell_quotes(unknown)}")
     if options.run is None:
         parser.print_help()
@@ -57,7 +57,7 @@ def run_program(parser, argv=None):
         sys.stdout.flush()
     except BrokenPipeError:
         code = 0
-        # The reader (head, less) has seen enough; Python must not complain when it exits.
+        # The reader (head, less) has closed the pipe; Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, MissingExtraError) as error:
         if options.debug:
@@ -70,19 +70,19 @@ def run_program(parser, argv=None):
 
 
 def _tell_quotes(unknown):
-    """A word about quotes, if a shell may have made several files of one pattern."""
+    """A hint about quotes, if the shell may have expanded a pattern to several files."""
     if all(os.path.isfile(text) for text in unknown):
-        return ' (one DATA is read: put quotes around a pattern, as in "parts/*.parquet")'
+        return ' (only one DATA is allowed: put quotes around a pattern, as in "parts/*.parquet")'
     return ""
 
 
 def _show_warning(program, message, *_, **__):
-    """One sentence instead of a line of source."""
+    """Print a warning as one sentence, without source code."""
     print(f"{program}: {_sentence(message)}", file=sys.stderr)
 
 
 def _sentence(error):
-    """The error as one line; the operating system's own errors lose their number."""
+    """The error as one line; the number of operating system errors is removed."""
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}."

@@ -1,6 +1,7 @@
-"""``keeptree report``: one HTML file about a tree and its probabilities on a data file."""
+"""``keeptree report``: write one HTML page about a tree and its probabilities."""
 
 from keeptree.cli.browse import add_open, open_page
+from keeptree.cli.changes import add_lock
 from keeptree.cli.command import (
     Command,
     add_data,
@@ -36,13 +37,7 @@ def _arguments(parser):
         help="positive class of a two-class problem (default: the rarer class)",
     )
     add_labels(parser)
-    parser.add_argument(
-        "--lock",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="column that nearest changes must not change, locked on the page; repeatable",
-    )
+    add_lock(parser, "column that must not change, locked on the page; repeatable")
     parser.add_argument(
         "--no-rows",
         action="store_true",
@@ -70,7 +65,7 @@ def _run(options):
             title=options.title,
             rows=not options.no_rows,
             positive=options.positive,
-            fixed=options.lock,
+            fixed=options.fixed,
             labels=read_labels(options),
             nominal=options.nominal,
             drop=options.drop,
@@ -83,7 +78,7 @@ def _run(options):
 def _model(options):
     if not options.model:
         return None
-    check_not_growing(options, "--model has its tree already")
+    check_not_growing(options, "--model already has its tree")
     return load_model(options.model)
 
 

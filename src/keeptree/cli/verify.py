@@ -1,9 +1,9 @@
-"""``keeptree verify``: whether a file is unchanged, and who signed its tree."""
+"""``keeptree verify``: check whether a file is unchanged and who signed its tree."""
 
 from keeptree.cli.command import Command, add_json, print_json
 from keeptree.text import clean
 
-_SHORTEST = 12  # digits of a digest that tell trees apart
+_SHORTEST = 12  # minimum digits of a digest
 
 
 def _arguments(parser):

@@ -46,8 +46,8 @@ class CaseReader:
     Parameters
     ----------
     model : fitted model
-        ``feature_names_in_`` names its columns, ``tree_.categories`` tells which are nominal (none
-        without a KeepTree ``tree_``), and ``notation_`` how numbers with units and dates are
+        ``feature_names_in_`` names its columns, ``tree_.categories`` defines which are nominal
+        (none without a KeepTree ``tree_``), and ``notation_`` how numbers with units and dates are
         written.
     names : sequence of str
         Columns of the table, in any order. If the model was fitted without names, columns are

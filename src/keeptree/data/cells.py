@@ -183,7 +183,7 @@ def _first_unreadable(column, is_readable):
 def _unexpected(value, name, row, notation):
     advice = "correct it or leave the cell empty"
     if not notation.date and not notation.unit and _looks_marked(value):
-        advice = "say how numbers are written with --decimal or --thousands, or correct it"
+        advice = "set the number format with --decimal or --thousands, or correct it"
     return (
         f"The column {name!r} holds {value!r:.50} in row {row + 1}, where the model expects "
         f"{notation.tell()}; {advice}."

@@ -44,7 +44,7 @@ def as_numbers(column, ensure_all_finite=False):
 
 
 def dates_for_numbers(name):
-    """Error message for a date column where numbers are expected."""
+    """Return the error message for a date column where numbers are expected."""
     return (
         f"The column {name!r} holds dates or times; convert them to numbers first, for instance "
         "days since the first date."
@@ -59,7 +59,7 @@ def check_no_text(column):
         if isinstance(value, str) and not is_number(value):
             place = f" at index {plain(index[row])!r}" if hasattr(column, "iloc") else ""
             raise ValueError(
-                f"{'A column' if name is None else f'The column {name!r}'} of numbers holds "
+                f"{'A numeric column' if name is None else f'The numeric column {name!r}'} holds "
                 f"{value!r:.50}{place}; correct it or leave it missing."
             )
 
@@ -165,8 +165,8 @@ def unknown_label(name, value, labels):
     """Error message for an unknown label."""
     shown = ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
     return (
-        f"{'A column' if name is None else f'The column {name!r}'} holds {value!r:.50}, which the "
-        f"tree refuses as unknown; it knows {shown}."
+        f"{'A column' if name is None else f'The column {name!r}'} holds {value!r:.50}, which is "
+        f"unknown to the tree; it accepts only {shown}."
     )
 
 

@@ -109,7 +109,7 @@ class Table:
             yield batch, done
         if count == 0 and not may_be_empty:
             raise ValueError(
-                f"{self.file} has no rows; a table with a header and some rows is needed."
+                f"{self.file} has no rows; give a table with a header and at least one row."
             )
         self.announce()
 
@@ -245,8 +245,8 @@ def _reading(file, kind):
             row = f"row {int(ragged[1]) - 1}" if ragged[1] else "a row"
             cells = f"{ragged[3]} cell{'s' if ragged[3] != '1' else ''}"
             reason = (
-                f"{row} has {cells}, where the first line names {ragged[2]}; correct it, or say "
-                "what separates the columns with --sep"
+                f"{row} has {cells}, but the first line has {ragged[2]}; correct it, or set "
+                f"the column separator with --sep"
             )
         name = "a data file" if kind is None else kind.name
         raise ValueError(f"{file} cannot be read as {name}: {reason}.") from error

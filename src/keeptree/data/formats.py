@@ -161,7 +161,7 @@ class JsonLines(Format):
                 if new and reads_all:
                     raise ValueError(
                         f"line {number} has the key {sorted(new)[0]!r}, which the first lines do "
-                        "not have; give them all keys, null where nothing is known"
+                        "not have; give every line the same keys, with null for missing values"
                     )
             table = {name: [found.get(name) for _, found in part] for name in columns}
             yield pa.record_batch(self.cells_of(table)), self.source.done()
@@ -349,7 +349,7 @@ def _text(value, dialect):
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list | dict):
-        raise ValueError("a cell holds a list or an object, not one value")
+        raise ValueError("a cell holds a list or an object instead of a single value")
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, float):

@@ -168,7 +168,7 @@ def _check_finite(frame):
 def _check_text(name, column, dialect):
     """Raise a ValueError for a column that holds neither numbers nor text."""
     if column.map(lambda value: isinstance(value, list | dict | np.ndarray)).any():
-        raise ValueError(f"The column {name!r} holds lists, not one value in a cell; leave it out.")
+        raise ValueError(f"The column {name!r} holds lists instead of single values; leave it out.")
     values = column.dropna().unique()
     kinds = sorted({type(value).__name__ for value in values} - {"str"})
     if kinds:

@@ -1,6 +1,6 @@
 """Process short columns in groups.
 
-pandas and Arrow need as long for a column of six cells as for one of thousands. Short columns are
+pandas and Arrow take as long for a column of six cells as for one of thousands. Short columns are
 therefore handled together and long ones one by one, so that at most one group is in memory twice.
 """
 

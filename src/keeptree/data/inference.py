@@ -194,7 +194,7 @@ def _infer_dates(column, name, dates):
     if len(formats) > 1 and dates == "days":
         cell = next(value for value in column.to_pylist() if value is not None)
         raise ValueError(
-            f"The column {name!r} holds dates such as {cell!r:.50}, and none of them tells whether "
+            f"The column {name!r} holds dates such as {cell!r:.50}, and none of them shows whether "
             "the day or the month comes first; give --dates dmy or --dates mdy."
         )
     notation = Notation(date=formats[0])

@@ -27,10 +27,10 @@ def find_parts(data):
 
     Examples
     --------
-    >>> folder = getfixture("tmp_path")
+    >>> from pathlib import Path
     >>> for name in ("b.csv", "a.csv", "_SUCCESS"):
-    ...     _ = (folder / name).write_text("x,y")
-    >>> [part.path.name for part in find_parts(folder)]
+    ...     _ = Path(name).write_text("x,y")
+    >>> [part.path.name for part in find_parts(".")]
     ['a.csv', 'b.csv']
     """
     file = as_data_file(data)

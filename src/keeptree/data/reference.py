@@ -60,7 +60,7 @@ class Reference:
             expect((below >= 0).all() and (ends <= known).all(), "counts exceed the rows")
             if labels is None:
                 rising = (np.diff(points) > 0).all() and (np.diff(below) >= 0).all()
-                expect(rising, "points do not rise")
+                expect(rising, "points do not increase")
 
 
 def describe_columns(sample):

@@ -91,7 +91,7 @@ class Sample:
 
     @cached_property
     def lifted(self):
-        """The sample with a column more for each weighted sum that the tree tests."""
+        """The sample with an extra column for each weighted sum that the tree tests."""
         if not self.tree.has_oblique:
             return self
         return Sample(self.tree.lifted, self.tree.lift(self.X), self.y, self.weight)

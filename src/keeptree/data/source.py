@@ -39,11 +39,11 @@ class DataFile:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import keeptree as kt
-    >>> path = getfixture("tmp_path") / "loans.csv"
     >>> rows = [f"{x},50;{'good' if x > 30 else 'bad'}" for x in range(60)]
-    >>> _ = path.write_text("\n".join(["income;class", *rows]))
-    >>> data = kt.DataFile(path, sep=";", decimal=",")
+    >>> _ = Path("loans.csv").write_text("\n".join(["income;class", *rows]))
+    >>> data = kt.DataFile("loans.csv", sep=";", decimal=",")
     >>> kt.fit_file(data, "class", method="smoothed").tree_.threshold[0].item()
     30.5
     """
@@ -62,18 +62,18 @@ class DataFile:
             object.__setattr__(self, name, _BY_NAME.get(mark, mark))
             if mark is not None and len(getattr(self, name)) != 1:
                 raise ValueError(
-                    f"--{name} is one character or the name of one, such as tab or space, not "
+                    f"--{name} must be one character or a name such as tab or space, not "
                     f"{mark!r:.50}."
                 )
         if self.decimal not in (None, ".", ","):
-            raise ValueError(f"--decimal is a point or a comma, not {self.decimal!r}.")
+            raise ValueError(f"--decimal must be a point or a comma, not {self.decimal!r}.")
         if self.sep is not None and (self.sep in "\"'\r\n" or self.sep.isalnum()):
             raise ValueError(f"--sep {self.sep!r} cannot separate columns; give another character.")
         mark = self.thousands
         if mark is not None and (mark in "+-" or mark.isalnum() or mark == self.decimal):
             raise ValueError(
-                f"--thousands {mark!r} cannot be told from the rest of a number; give another "
-                "character."
+                f"--thousands {mark!r} cannot be distinguished from the rest of a number; give "
+                f"another character."
             )
         if self.dates not in (None, *CHOICES):
             raise ValueError(f"--dates is one of {', '.join(CHOICES)}, not {self.dates!r:.50}.")

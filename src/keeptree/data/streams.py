@@ -205,7 +205,5 @@ def _undecodable(encoding):
 def _checked(text):
     """Return text or bytes unchanged; raise a ValueError if they contain NUL."""
     if ("\0" if isinstance(text, str) else b"\0") in text:
-        raise ValueError(
-            "it holds NUL bytes, which no text has; is it damaged, or of another format?"
-        )
+        raise ValueError("it contains NUL bytes, so it is damaged or not a text file")
     return text

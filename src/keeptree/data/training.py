@@ -112,7 +112,7 @@ def warn_suspect_columns(X, y):
         fractions = _columns_with_fractions(part)
         for name, cells in part.count().items():
             if cells == 0:
-                _warn(f"The column {name!r} is empty, so that nothing can be learned from it.")
+                _warn(f"The column {name!r} is empty, so nothing can be learned from it.")
             elif cells < _FEWEST_CELLS or name in fractions:
                 continue
             elif part[name].dtype == "category":
@@ -159,7 +159,7 @@ def _columns_of(tree, X, data):
     absent = [name for name in names if name not in X.columns]
     if absent:
         raise ValueError(
-            f"{as_data_file(data)} lacks {', '.join(map(repr, absent[:5]))}, which the tree knows; "
+            f"{as_data_file(data)} lacks {', '.join(map(repr, absent[:5]))}, which the tree uses; "
             f"its columns are {', '.join(map(repr, names[:10]))}."
         )
     return X[list(names)]

@@ -5,7 +5,7 @@ from importlib import import_module
 from os import PathLike
 from typing import Any
 
-ENGINES = ("local", "duckdb", "dask", "ray", "spark")  # of predict_file
+ENGINES = ("local", "duckdb", "dask", "ray", "spark")  # engines of predict_file
 
 # Library and class of a table -> module that scores it. Names instead of classes avoid importing
 # other libraries. Subclasses are found through their bases.
@@ -107,6 +107,6 @@ def engine_of(table):
         if (name := f"{library}.{kind.__name__}") in _TABLES:
             return import_module(f"keeptree.engines.{_TABLES[name]}")
     raise TypeError(
-        f"A {type(table).__name__} is not a table that KeepTree can score; give one of pandas, "
-        "Polars, pyarrow, DuckDB, Dask, Ray or Spark, and arrays to predict_proba."
+        f"A {type(table).__name__} is not a table that KeepTree can score; give a table of "
+        f"pandas, Polars, pyarrow, DuckDB, Dask, Ray or Spark, or pass an array to predict_proba."
     )

@@ -9,9 +9,9 @@ _ROWS = 1 << 17  # of a block
 
 
 def score(table, request):
-    """Return a Table for a Table and a RecordBatch for a batch; a reader for what is streamed.
+    """Return a Table for a Table, a RecordBatch for a RecordBatch, and a reader for streams.
 
-    pyarrow has no Dataset that is computed, so that a Dataset gives a RecordBatchReader.
+    pyarrow has no computed Datasets, so a Dataset becomes a RecordBatchReader.
     """
     import pyarrow as pa
 
@@ -38,7 +38,7 @@ def names_of(table):
 
 
 def tally(table, survey):
-    """Count a table; see :mod:`keeptree.engines.tally`. A reader is read, and then empty."""
+    """Count a table; see :mod:`keeptree.engines.tally`. A reader is exhausted afterwards."""
     import pyarrow as pa
 
     if isinstance(table, pa.RecordBatch):
@@ -53,7 +53,7 @@ def tally(table, survey):
 
 
 def _read(dataset, columns):
-    """Read the batches of a Dataset in memory that does not grow with its rows.
+    """Read the batches of a Dataset with memory that does not grow with the number of rows.
 
     By default pyarrow reads far ahead of a slow consumer, and keeps the bytes of a Parquet file
     until its last row is read.
@@ -67,6 +67,6 @@ def _read(dataset, columns):
         batch_size=_ROWS,
         batch_readahead=0,
         fragment_readahead=0,
-        use_threads=False,  # threads would read ahead all the same
+        use_threads=False,  # threads would still read ahead
         fragment_scan_options=options,
     )

@@ -12,9 +12,9 @@ _AT_ONCE = 8  # tallies that are merged by one task
 
 
 def score(table, request):
-    """Return a data frame that is computed by Dask when it is used; its divisions stay.
+    """Return a lazy Dask data frame with the same divisions.
 
-    The model is a task of its own, so that it is sent to each worker once.
+    The model is a separate task, so that it is sent to each worker only once.
     """
     from dask import delayed
     from dask.dataframe.utils import make_meta
@@ -23,7 +23,7 @@ def score(table, request):
     request = request.packed()
     scorer = request.scorer(table.columns)
     scorer.check_types(text_columns(table))
-    # Made from no rows: else Dask would call the function with rows of its own invention.
+    # Made from an empty frame; otherwise Dask would call the function with made-up rows.
     empty = add_answers(make_meta(table), scorer)
     return table[scorer.wanted].map_partitions(_score_part, delayed(request), meta=empty)
 
@@ -38,11 +38,11 @@ def open_data(data, options):
     with _client(options.pop("scheduler", None)):
         if data.kind == ".csv":
             types = dict.fromkeys(data.text, "string")
-            # pandas' fast parser is wrong in the last digit of some numbers.
+            # The fast parser of pandas gets the last digit of some numbers wrong.
             settings = {"dtype": types, "float_precision": "round_trip", **options}
             table = dask.dataframe.read_csv(data.files, **settings)
         else:
-            # Else a file is one partition, whatever its size.
+            # Otherwise each file is one partition, regardless of its size.
             settings = {"split_row_groups": "adaptive", **options}
             table = dask.dataframe.read_parquet(data.files, **settings)
         yield table, {}
@@ -54,7 +54,7 @@ def write(table, folder):
 
 
 def _client(address):
-    """The client of a cluster; without one Dask works with threads of this process."""
+    """The client of a cluster; without one, Dask uses threads of this process."""
     if address is None and "DASK_SCHEDULER_ADDRESS" not in os.environ:
         return nullcontext()
     from distributed import Client
@@ -72,7 +72,7 @@ def names_of(table):
 
 
 def tally(table, survey):
-    """Count on the workers; tallies are merged there, a few at a time, and the last one comes."""
+    """Count on the workers; tallies are merged there, a few at a time."""
     from dask import delayed
 
     sent = delayed(survey)

@@ -10,16 +10,16 @@ _TYPES = {"bool": "BOOLEAN", "int64": "BIGINT", "float64": "DOUBLE", "string": "
 
 
 def score(table, request, connection=None):
-    """Return a relation that is computed by DuckDB when it is used.
+    """Return a lazy DuckDB relation.
 
     Parameters
     ----------
     table : DuckDBPyRelation
         The rows.
     request : Request
-        What is asked.
+        The scoring request.
     connection : DuckDBPyConnection, optional
-        The connection that the relation belongs to; default DuckDB's default connection.
+        Connection of the relation; by default DuckDB's default connection.
     """
     import duckdb
 

@@ -1,4 +1,4 @@
-"""Fit a model to files that are larger than memory: ``keeptree fit --sample`` and ``--engine``."""
+"""Fit a model to files larger than memory, as ``keeptree fit --sample`` and ``--engine`` do."""
 
 from contextlib import contextmanager
 from importlib import import_module
@@ -34,11 +34,11 @@ def fit_data(
     Parameters
     ----------
     data : str, Path or DataFile
-        The files; for another engine than ``"local"`` whatever that can open.
+        The files; for engines other than ``"local"``, anything that the engine can open.
     target, tree, method, nominal, drop, labels, costs
         As for :func:`~keeptree.fit_file`.
     engine : {"local", "dask", "spark"}, default="local"
-        What reads and counts the rows.
+        Engine that reads and counts the rows.
     options : dict, optional
         Options of the engine, as for :func:`~keeptree.predict_file`.
     sample, random_state
@@ -47,7 +47,7 @@ def fit_data(
     Returns
     -------
     model : classifier
-        Fitted.
+        The fitted classifier.
     """
     require_extra("pandas", "pyarrow", extra="files")
     file, model = as_data_file(data), make_method(method, tree, costs)
@@ -75,7 +75,7 @@ def _module(engine):
 
 @contextmanager
 def _open_local(data, options):
-    """Yield the Dataset of pyarrow of some files: their rows are read block by block."""
+    """Yield the pyarrow Dataset of some files, which is read block by block."""
     from pyarrow import csv, dataset, float64, string, types
 
     if options:
@@ -83,7 +83,7 @@ def _open_local(data, options):
     if data.kind == ".parquet":
         yield dataset.dataset(data.files), None
         return
-    # Whole numbers in the first rows may be followed by others.
+    # Integers in the first rows may be followed by fractions.
     first = dataset.dataset(data.files, format="csv").schema
     kinds = {f.name: float64() for f in first if types.is_integer(f.type)}
     kinds |= {name: string() for name in data.text if name in first.names}
@@ -103,6 +103,6 @@ def _refuse_dialects(file):
     given = list(file.given())
     if given:
         raise ValueError(
-            f"--{given[0]} is for a file that is read as a whole; a sample is drawn from plain CSV "
-            "or Parquet files."
+            f"--{given[0]} applies to files that are read as a whole; samples are drawn from "
+            f"plain CSV or Parquet files."
         )

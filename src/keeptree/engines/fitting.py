@@ -1,4 +1,4 @@
-"""Learn from a table larger than memory: count all rows, and learn from a sample."""
+"""Learn from a table larger than memory: count all rows, learn from a sample."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -74,10 +74,11 @@ def fit_table(
     Notes
     -----
     Strengths and weights are chosen with trees that the learner grows on folds of the sample. If
-    that is more than twice as large as what the kept tree was grown on, such trees are better than
-    the kept one, and what suits them does not suit it: then defaults are used, as for a Tree.
+    the sample is more than twice as large as the one the kept tree was grown on, those trees are
+    better than the kept tree and their settings do not suit it. Defaults are then used, as for a
+    Tree.
 
-    Rows with missing values are shared among children by the counts that the tree came with.
+    Rows with missing values are divided among children by the original counts of the tree.
 
     Examples
     --------
@@ -146,8 +147,8 @@ def _survey(engine, table, survey):
 def _check_shares(tree):
     if tree.weight[0] == 0 and (tree.missing == SHARE).any():
         raise ValueError(
-            "The tree shares missing values by class counts that it does not have; give it some "
-            "with kt.keep(source, X, y)."
+            "The tree divides missing values by class counts, but has none; add them with "
+            "kt.keep(source, X, y)."
         )
 
 
@@ -161,7 +162,7 @@ def _counted(tree, tally, drawn, seed):
 
 
 def _as_sample(drawn, tree, columns, target):
-    """The sample as the tree's learner takes it."""
+    """The sample in the format of the tree's learner."""
     batch = drawn.combine_chunks().to_batches()[0]
     X = CaseReader(as_model(tree, columns), batch.schema.names).frame(batch)
     import pandas as pd

@@ -1,8 +1,8 @@
-"""Text that a spreadsheet would run as a formula, made harmless.
+"""Escape text that a spreadsheet would run as a formula.
 
-Excel, LibreOffice and Google Sheets take a cell of a CSV file for a formula if it starts with one
-of a few marks, quoted or not; a name in somebody's data can so send the sheet elsewhere. With an
-apostrophe before it the cell is text. (OWASP, "CSV Injection".)
+Excel, LibreOffice and Google Sheets treat a cell of a CSV file as a formula if it starts with one
+of a few characters, quoted or not, so a malicious value can send the content of a sheet elsewhere.
+An apostrophe in front makes the cell text (OWASP, "CSV Injection").
 """
 
 from keeptree.data.columns import is_number
@@ -16,7 +16,7 @@ def escape_formulas(column):
     Parameters
     ----------
     column : pyarrow.Array
-        Anything but text, and text that is a number such as ``-5``, stays as it is.
+        Column to escape. Only text is changed, but not numbers written as text, such as ``-5``.
 
     Examples
     --------
@@ -36,6 +36,6 @@ def escape_formulas(column):
 
 
 def escape_name(text):
-    """Return text as :func:`escape_formulas` writes it."""
+    """Return text escaped as by :func:`escape_formulas`."""
     first = text.lstrip(" ")[:1]
     return f"'{text}" if first and first in "=+-@\t\r\n" and not is_number(text) else text

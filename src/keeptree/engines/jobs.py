@@ -1,4 +1,4 @@
-"""Score files with an engine: what ``keeptree predict --engine`` does."""
+"""Score files with an engine, as ``keeptree predict --engine`` does."""
 
 import re
 from contextlib import contextmanager
@@ -16,26 +16,26 @@ from keeptree.output import MissingExtraError, check_writable, new_folder
 from keeptree.progress import step
 from keeptree.temporary import temporary_folder
 
-SCHEMA = 1  # of the summary, as in the local engine
+SCHEMA = 1  # version of the summary, as in the local engine
 _READ = (".csv", ".parquet")  # formats that every engine reads
-# What a worker's own error looks like in the report of its engine.
+# How an engine reports the error of a worker.
 _OURS = re.compile(r"(?:ValueError|TypeError): ([^\n]+)")
 
 
 @dataclass(frozen=True)
 class Data:
-    """What an engine opens.
+    """Data for an engine to open.
 
     Parameters
     ----------
     path : str
-        As the user gave it.
+        Path as given by the user.
     files : list of str
-        The files it stands for; just the path if only the engine knows.
+        Files that it matches; only the path itself if the engine has to resolve it.
     kind : str
-        ``".csv"``, ``".parquet"``, or another ending that only the engine knows.
+        ``".csv"``, ``".parquet"``, or another format that only the engine reads.
     text : list of str
-        Columns that are text, whatever they look like in a CSV file.
+        Columns that are text even if they look like numbers in a CSV file.
     """
 
     path: str
@@ -74,7 +74,7 @@ def run_job(
 
 
 def find_data(file, engine, text):
-    """Return the :class:`Data` of a file, a folder or a glob, or of what only the engine knows."""
+    """Return the :class:`Data` of a file, folder or glob, or of a path that the engine resolves."""
     path = str(file.path)
     if "://" in path:
         kind = Path(path.rstrip("*/")).suffix.lower()
@@ -82,7 +82,7 @@ def find_data(file, engine, text):
     try:
         parts = find_parts(file)
     except (FileNotFoundError, ValueError):
-        if engine == "spark" and Path(path).is_dir():  # of a format such as Delta
+        if engine == "spark" and Path(path).is_dir():  # in a format such as Delta
             return Data(path, [path], ".parquet", text)
         raise
     if parts[0].ending not in _READ:
@@ -95,7 +95,7 @@ def find_data(file, engine, text):
 
 @contextmanager
 def one_sentence(engine):
-    """Turn an engine's report of an error, with stack traces of its workers, into a sentence."""
+    """Reduce an engine's error report, with the stack traces of its workers, to one sentence."""
     try:
         yield
     except (MissingExtraError, FileNotFoundError):
@@ -109,7 +109,7 @@ def one_sentence(engine):
 
 
 def _reason(error):
-    """Our own sentence in an error or in what caused it; None if there is none."""
+    """The message of a KeepTree error in an error or its causes; None if there is none."""
     seen = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -132,12 +132,12 @@ def _refuse_what_only_local_has(file, out, strict):
         )
     if "://" in str(out):
         raise ValueError(
-            f"{out} is not a place on this machine; write elsewhere with kt.score in Python."
+            f"{out} is not on this machine; use kt.score in Python to write elsewhere."
         )
     given = [name for name in file.given() if name != "dates"]
     if given:
         raise ValueError(
-            f"--{given[0]} is for --engine local; give the engine its own option with --option."
+            f"--{given[0]} requires --engine local; pass options of other engines with --option."
         )
 
 
@@ -154,7 +154,7 @@ def _text_columns(model):
 
 @contextmanager
 def _folder_for(out):
-    """A folder for the engine to write to: that of the answers, or one that is joined later."""
+    """Folder for the engine to write to: the output folder, or one whose files are joined later."""
     if is_folder(out):
         with new_folder(out) as folder:
             yield folder
@@ -164,7 +164,7 @@ def _folder_for(out):
 
 
 def _tidy(folder):
-    """Number the files of a folder in their order, remove all others; return what they hold."""
+    """Number the files of a folder in order and remove all others; return their content."""
     from pyarrow.parquet import ParquetFile
 
     rows = second_opinions = number = 0

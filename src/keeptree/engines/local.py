@@ -15,7 +15,7 @@ from keeptree.engines.writing import check_kept, check_out, open_output
 from keeptree.output import require_extra
 from keeptree.progress import step
 
-SCHEMA = 1  # of the summary: a change that breaks its readers raises it
+SCHEMA = 1  # version of the summary, raised by incompatible changes
 
 
 def predict_file(
@@ -47,20 +47,19 @@ def predict_file(
         names; for other engines anything they can open. Columns are matched by name; others are
         ignored.
     out : str or Path
-        A ``.csv`` or ``.parquet`` file; a name without such an ending for a folder of Parquet
+        A ``.csv`` or ``.parquet`` file; a name without such an extension for a folder of Parquet
         files; or ``"-"`` for CSV on the standard output. The columns are those of ``keep``;
         ``prediction``; ``probability_...`` of each class (``score`` for a ranking); and
-        ``second_opinion``, whether the probabilities favour another class than the tree.
+        ``second_opinion``, whether the probabilities favour a class other than the tree's.
     keep : sequence of str
         Columns to copy to the output, such as an identifier.
     distance : bool, default=False
         Whether to add ``distance``, the distance to the tree's decision boundary.
     interval : float, optional
-        Confidence level, such as 0.9: adds ``low_...`` and ``high_...`` of each class, the ends of
+        Confidence level, such as 0.9. Adds ``low_...`` and ``high_...`` of each class, the ends of
         ``predict_interval``.
     sets : float, optional
-        Coverage, such as 0.9: adds ``set``, the classes of ``predict_set`` with `` | `` between
-        them.
+        Coverage, such as 0.9. Adds ``set``, the classes of ``predict_set`` separated by ``" | "``.
     labels : dict, optional
         Class -> display name in the predictions and column names.
     strict : bool, default=False
@@ -68,7 +67,7 @@ def predict_file(
         :func:`~keeptree.unfamiliar`).
     excel_safe : bool, default=False
         Whether text in a CSV file that a spreadsheet would run as a formula (it starts with ``=``,
-        ``+``, ``-`` or ``@`` and is no number) is written with an apostrophe before it.
+        ``+``, ``-`` or ``@`` and is not a number) is preceded by an apostrophe.
     progress : callable, optional
         Called with the share of the data read and the number of rows.
     engine : {"local", "duckdb", "dask", "ray", "spark"}, default="local"
@@ -81,9 +80,9 @@ def predict_file(
     Returns
     -------
     summary : dict
-        ``rows``, ``second_opinions`` (None for a model without), ``columns``, ``out``, and
-        ``unfamiliar``: what :meth:`Unfamiliar.to_dict` returns, None for a model that is not one
-        of ours and for engines other than ``"local"``.
+        ``rows``, ``second_opinions`` (None for a model without probabilities), ``columns``,
+        ``out``, and ``unfamiliar``: what :meth:`Unfamiliar.to_dict` returns, or None for other
+        models and engines other than ``"local"``.
 
     Examples
     --------
@@ -91,9 +90,8 @@ def predict_file(
     >>> import keeptree as kt
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
-    >>> folder = getfixture("tmp_path")
-    >>> X.to_csv(folder / "new.csv", index=False)
-    >>> summary = kt.predict_file(model, folder / "new.csv", folder / "scored.csv")
+    >>> X.to_csv("new.csv", index=False)
+    >>> summary = kt.predict_file(model, "new.csv", "scored.csv")
     >>> summary["rows"], summary["columns"][:2]
     (150, ['prediction', 'probability_0'])
     >>> summary["unfamiliar"]["sentence"]
@@ -129,7 +127,7 @@ def predict_file(
                 rows += len(block.frame)
                 second_opinions += int(np.count_nonzero(columns.get("second_opinion", 0)))
                 done = (number + block.done) / len(parts)
-                move(done, f"{100 * done:.0f} % of the data, {rows:,} rows")
+                move(done, f"{100 * done:.0f}% of the data, {rows:,} rows")
                 if progress is not None:
                     progress(done, rows)
         if rows == 0:
@@ -156,18 +154,18 @@ def _check_keep(keep):
 
 
 def _refuse_new(new, model, data):
-    """Raise a ValueError if something is new, or if that is unknown."""
+    """Raise a ValueError if something is new, or if this cannot be determined."""
     if new is None:
         raise ValueError(
-            f"A {type(model).__name__} keeps no statistics of its training sample, so new values "
-            "cannot be recognised; leave out strict, or fit a KeepTree classifier."
+            f"A {type(model).__name__} stores no statistics of its training sample, so new values "
+            f"cannot be detected; leave out strict, or fit a KeepTree classifier."
         )
     if new:
-        raise ValueError(f"{data} is refused, and nothing was written. {new}")
+        raise ValueError(f"{data} was rejected, and nothing was written. {new}")
 
 
 def _score(scorer, block, data):
-    """Answers for a block; a complaint about its rows says where in the file they are."""
+    """Score a block; error messages give the row number in the file."""
     try:
         return scorer.score(block.frame, block.unseen)
     except ValueError as error:

@@ -6,7 +6,7 @@ _ROWS = 1 << 17  # of a block
 
 
 def score(table, request):
-    """Return a data frame with the answers beside the kept columns; the index stays."""
+    """Return a data frame with the kept columns and the answers; the index is preserved."""
     scorer = request.scorer(table.columns)
     scorer.check_types(text_columns(table))
     return add_answers(table, scorer)

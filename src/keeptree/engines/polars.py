@@ -3,7 +3,7 @@
 from keeptree.engines.tally import count_batches
 from keeptree.output import require_extra
 
-_ROWS = 1 << 17  # of a block: enough that the cost of a call does not matter
+_ROWS = 1 << 17  # rows per block, enough to make the overhead of a call negligible
 
 
 def score(table, request):
@@ -36,7 +36,7 @@ def _add_answers(block, scorer):
 
 
 def _batches(table):
-    """The record batches of a table, one without rows if it has none."""
+    """The record batches of a table; an empty one if it has no rows."""
     import pyarrow as pa
 
     batches = table.combine_chunks().to_batches(max_chunksize=_ROWS)

@@ -7,22 +7,22 @@ from keeptree.output import require_extra
 
 
 def score(table, request, **options):
-    """Return a Dataset that is computed by Ray when it is used, rows in their order.
+    """Return a lazy Ray Dataset, with the rows in order.
 
     Parameters
     ----------
     table : ray.data.Dataset
         The rows.
     request : Request
-        What is asked. The model is put into the object store once.
+        The scoring request. Its model is put into the object store once.
     **options
-        Of ``Dataset.map_batches``, such as ``num_cpus`` or ``concurrency``.
+        Options of ``Dataset.map_batches``, such as ``num_cpus`` or ``concurrency``.
     """
     import ray
 
     require_extra("pandas", "pyarrow", extra="ray")
     request = request.packed()
-    # None if only reading would tell: then the workers find out.
+    # None if the columns are unknown before reading; the workers then check them.
     schema = table.schema(fetch_if_missing=False)
     if schema is not None:
         scorer = request.scorer(schema.names)
@@ -37,7 +37,7 @@ def score(table, request, **options):
 
 @contextmanager
 def open_data(data, options):
-    """Yield the Dataset of Parquet or CSV files; ``address`` is that of a cluster."""
+    """Yield the Dataset of Parquet or CSV files; ``address`` is the address of a cluster."""
     require_extra("ray.data", "pandas", "pyarrow", extra="ray")
     import ray
     from pyarrow import csv, string
@@ -59,7 +59,7 @@ def open_data(data, options):
 
 
 def write(table, folder):
-    """Write a Dataset to Parquet files in a folder; their names are in the order of the rows."""
+    """Write a Dataset to Parquet files in a folder, named in the order of the rows."""
     table.write_parquet(str(folder))
 
 
@@ -79,7 +79,7 @@ def names_of(table):
 
 
 def tally(table, survey):
-    """Count a Dataset as its blocks arrive in this process: Ray streams them."""
+    """Count a Dataset block by block in this process, as Ray streams it."""
     table = table.select_columns(survey.wanted)
     table.context.execution_options.preserve_order = True
     blocks = table.iter_batches(batch_format="pyarrow", batch_size=1 << 17)

@@ -15,7 +15,7 @@ from keeptree.tree import Tree
 
 
 class Scorer:
-    """Scores blocks of rows, encoding each of them once.
+    """Scores blocks of rows, encoding each block only once.
 
     Parameters
     ----------
@@ -27,29 +27,28 @@ class Scorer:
     labels : dict, optional
         Class -> display name.
     interval : float, optional
-        Confidence level of an interval for each probability, which is added.
+        Confidence level; adds an interval for each probability.
     sets : float, optional
-        Coverage of a set of possible classes, which is added.
+        Coverage; adds a set of possible classes.
     counting : bool, default=True
-        Whether to count what the training sample did not have, for :meth:`unfamiliar`. A scorer
-        that does not count may be shared by threads.
+        Whether to count values that are new since fitting, for :meth:`unfamiliar`. A scorer that
+        does not count may be shared by threads.
 
     Attributes
     ----------
     reader : fitted model
-        The model that knows the columns of a file: what :func:`~keeptree.data.cases.read_blocks`
-        takes.
+        Model that defines the columns of a file, for :func:`~keeptree.data.cases.read_blocks`.
     names : list of str
         Columns of the answer: ``prediction``; ``probability_...`` of each class and
         ``second_opinion``, or ``score`` of a ranking; ``distance``; ``low_...`` and ``high_...``
-        of each class; ``set``, the possible classes with `` | `` between them.
+        of each class; ``set``, the possible classes separated by ``" | "``.
     has_second_opinion : bool
         Whether the model has probabilities to compare with its decision.
     reads_encoded : bool
-        Whether the model is one of ours without steps before it, so that :meth:`score_encoded`
+        Whether the model is a KeepTree model without pipeline steps, so that :meth:`score_encoded`
         can be used.
     labels : ndarray
-        What ``prediction`` can be; empty for a regression.
+        Possible values of ``prediction``; empty for a regression.
 
     Examples
     --------
@@ -100,15 +99,15 @@ class Scorer:
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows as the model's ``predict`` takes them.
+            Rows in the format of the model's ``predict``.
         unseen : dict, optional
-            Column number -> positions and categories that the model does not know, if X does not
-            have them any longer.
+            Column number -> positions and categories that the model does not know, if they have
+            already been removed from X.
 
         Returns
         -------
         columns : dict of str to ndarray of shape (n_samples,)
-            In the order of ``names``.
+            Answers in the order of ``names``.
         """
         table = run_steps(X, self._steps)
         answers = answers_of(self._model, table)
@@ -120,7 +119,7 @@ class Scorer:
         return self._columns(answers)
 
     def score_encoded(self, rows):
-        """:meth:`score` for rows as the tree reads them, which are not counted as unfamiliar."""
+        """:meth:`score` for encoded rows; new values are not counted."""
         check_finite(rows, self._model.tree_)
         return self._columns(answers_encoded(self._model, rows))
 
@@ -140,7 +139,7 @@ class Scorer:
         return dict(zip(self.names, columns, strict=True))
 
     def _name_sets(self, sets):
-        """The classes of each set in one text; equal sets are spelled once."""
+        """The classes of each set as text; equal sets are formatted only once."""
         labels = [str(plain(label)) for label in self.labels]
         kinds, kind = np.unique(sets, axis=0, return_inverse=True)
         texts = [" | ".join(np.compress(held, labels)) for held in kinds]
@@ -157,7 +156,7 @@ class Scorer:
         Returns
         -------
         new : Unfamiliar or None
-            None for a model that is not one of ours, which remembers nothing.
+            None for a model other than a KeepTree model.
         """
         return None if self._new is None else self._new.result()
 
@@ -168,7 +167,7 @@ def _is_ours(model):
 
 
 def _check_guarantees(model, interval, sets):
-    """Raise a ValueError if the model has no intervals or sets of the levels asked for."""
+    """Raise a ValueError if the model has no intervals or sets at the requested levels."""
     for name, level in (("interval", interval), ("sets", sets)):
         if level is None:
             continue
@@ -194,12 +193,12 @@ def _score_names(model, names):
 
 
 def _second_opinion(model, answers):
-    """Whether the model differs from the tree, which decides in place of ``decide``."""
+    """Whether the model prefers another class than the tree, regardless of ``decide``."""
     p, classes, decided = answers.scores, model.classes_, answers.prediction
     if answers.rows is not None and getattr(model, "decide", "tree") != "tree":
         decided = classes[model.tree_.decide(answers.rows)]
     differs = classes[p.argmax(axis=1)] != decided
-    rows = np.flatnonzero(differs)  # few, so that comparing them with every class is cheap
+    rows = np.flatnonzero(differs)  # few, so comparing them with every class is cheap
     if len(rows):
         codes = (decided[rows, None] == classes).argmax(axis=1)
         differs[rows] = is_second_opinion(p[rows], codes)

@@ -1,4 +1,4 @@
-"""Score data frames of Spark: ``mapInArrow``, with the model broadcast once."""
+"""Score Spark data frames with ``mapInArrow``; the model is broadcast once."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _MERGERS = 8  # tasks that merge tallies
 
 
 def score(table, request):
-    """Return a data frame that is computed by Spark when it is used, rows in their order."""
+    """Return a lazy Spark data frame, with the rows in order."""
     from pyspark.sql.types import StructField, StructType
 
     require_extra("pandas", "pyarrow", extra="spark")
@@ -22,7 +22,7 @@ def score(table, request):
     scorer.check_types(name for name, kind in table.dtypes if kind == "string")
     fields = {field.name: field for field in table.schema.fields}
     added = [StructField(name, _types()[kind]) for name, kind in scorer.answers.items()]
-    # A new StructType: its method add would change the schema of the table itself.
+    # A new StructType, because its method add would change the schema of the table itself.
     schema = StructType([fields[name] for name in scorer.kept] + added)
     quoted = [_quoted(name) for name in scorer.wanted]
     return table.select(quoted).mapInArrow(_score_partition(_broadcast(table, request)), schema)
@@ -32,8 +32,8 @@ def score(table, request):
 def open_data(data, options):
     """Yield the data frame of Parquet or CSV files, or of a ``format`` that Spark can open.
 
-    ``master`` and names that start with ``spark.`` are settings of the session, others options of
-    the reader.
+    ``master`` and names that start with ``spark.`` are settings of the session; others are options
+    of the reader.
     """
     require_extra("pyspark", "pandas", "pyarrow", extra="spark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -52,7 +52,7 @@ def open_data(data, options):
 
 
 def write(table, folder):
-    """Write a data frame to Parquet files in a folder; their names are in the order of the rows."""
+    """Write a data frame to Parquet files in a folder, named in the order of the rows."""
     table.write.mode("append").parquet(folder.as_uri())
 
 
@@ -77,7 +77,7 @@ def _session(options):
 
 
 def _reading(kind, options):
-    """Options of the reader: a CSV file has a header, and its columns have types."""
+    """Options of the reader; for CSV, a header and inferred types."""
     of_reader = {
         name: value
         for name, value in options.items()
@@ -136,10 +136,10 @@ def names_of(table):
 
 
 def tally(table, survey):
-    """Count on the executors; tallies are merged there, a few at a time, and the last ones come."""
+    """Count on the executors; tallies are merged there, a few at a time."""
     receive = _broadcast(table, survey)
     found = table.select([_quoted(n) for n in survey.wanted]).mapInArrow(_tally(receive), _TALLIES)
-    # Without this a small partition would send all of its rows to the driver.
+    # Without this, a small partition would send all its rows to the driver.
     merged = found.repartition(_MERGERS, "bucket").mapInArrow(_merge(receive), _TALLIES)
     rows = sorted(merged.collect(), key=lambda row: row["part"])
     return merge((Tally.from_bytes(row["tally"]) for row in rows), survey)

@@ -10,7 +10,12 @@ from keeptree.data.labels import plain
 from keeptree.engines.scorer import Scorer
 from keeptree.saving import from_json, to_json
 
-_TYPES = {"b": "bool", "i": "int64", "u": "int64", "f": "float64"}  # of answers; else string
+_TYPES = {
+    "b": "bool",
+    "i": "int64",
+    "u": "int64",
+    "f": "float64",
+}  # types; otherwise string
 
 
 @dataclass(frozen=True)
@@ -22,11 +27,11 @@ class Request:
     model : fitted model
         Model, or its JSON text once the request is :meth:`packed`.
     keep : tuple of str or None
-        Columns of the table to return beside the answers; None means all.
+        Columns of the table to return with the answers; None means all.
     distance : bool
         Whether to add the distance to the decision boundary.
     labels : tuple of pairs or None
-        Class and the name to answer with instead of it.
+        Pairs of a class and its display name.
     """
 
     model: object
@@ -35,19 +40,17 @@ class Request:
     labels: tuple | None = None
 
     def packed(self):
-        """The request as it travels to other processes: the model is the text of its file."""
+        """The request as sent to other processes, with the model as JSON text."""
         if isinstance(self.model, str):
             return self
         try:
             text = to_json(self.model)
         except (TypeError, ValueError) as error:
-            raise type(error)(
-                f"A model travels to the workers as its JSON document. {error}"
-            ) from error
+            raise type(error)(f"The model is sent to the workers as JSON. {error}") from error
         return Request(text, self.keep, self.distance, self.labels)
 
     def scorer(self, names):
-        """The :class:`TableScorer` for a table with these columns; a packed one is made once."""
+        """Return the :class:`TableScorer` for these columns, cached for packed requests."""
         names = tuple(names)
         if isinstance(self.model, str):
             return _unpacked(self, names)
@@ -65,20 +68,19 @@ class TableScorer:
     Parameters
     ----------
     request : Request
-        What is asked.
+        The scoring request.
     model : fitted model
-        Its model.
+        Model that scores the table.
     names : sequence of str
-        Columns of the table. Without those of the model, or with one that is called like an
-        answer, it is a ValueError.
+        Columns of the table. Missing columns of the model, and columns named like an answer, raise
+        a ValueError.
 
     Attributes
     ----------
     kept : list of str
         Columns of the table that are returned.
     answers : dict of str to str
-        Columns that are added, and their types: ``"string"``, ``"int64"``, ``"float64"`` or
-        ``"bool"``.
+        Added columns and their types: ``"string"``, ``"int64"``, ``"float64"`` or ``"bool"``.
     columns : list of str
         Columns that the model reads.
     wanted : list of str
@@ -108,14 +110,14 @@ class TableScorer:
             )
 
     def score_frame(self, frame):
-        """Return the answers for a data frame of pandas, by name, as NumPy arrays."""
+        """Return the answers for a pandas data frame, by name, as NumPy arrays."""
         if len(frame) == 0:
             return self._no_answers()
         frame = frame[self.columns]
         return self._scorer.score(frame if self._reader.named else frame.to_numpy())
 
     def score_batch(self, batch):
-        """Return the kept columns of a batch of Arrow with the answers."""
+        """Return the kept columns of an Arrow batch with the answers."""
         import pyarrow as pa
 
         answers = self.answer_batch(batch)
@@ -125,7 +127,7 @@ class TableScorer:
         return pa.record_batch(columns, schema=pa.schema(fields))
 
     def answer_batch(self, batch):
-        """Return the answers for a batch of Arrow, by name, as arrays of Arrow."""
+        """Return the answers for an Arrow batch, by name, as Arrow arrays."""
         if batch.num_rows == 0:
             made = self._no_answers()
         elif self._scorer.reads_encoded:
@@ -135,7 +137,7 @@ class TableScorer:
         return {name: _as_arrow(made[name], kind) for name, kind in self.answers.items()}
 
     def _no_answers(self):
-        """The answers for no rows, in the types that those for some rows have."""
+        """Empty answers with the same types as for actual rows."""
         import pandas as pd
 
         empty = {
@@ -147,7 +149,7 @@ class TableScorer:
         return {**empty, "prediction": labels[:0]}
 
     def schema(self, schema):
-        """Return the schema of the answer to a table of this schema of Arrow; checks its types."""
+        """Check an Arrow schema and return the schema of the scored table."""
         import pyarrow as pa
 
         self.check_types(text_columns(schema))
@@ -158,7 +160,7 @@ class TableScorer:
 
 
 def text_columns(schema):
-    """Names of the columns of a schema of Arrow that hold text."""
+    """Names of the text columns of an Arrow schema."""
     import pyarrow as pa
 
     return [
@@ -169,7 +171,7 @@ def text_columns(schema):
 
 
 def _answer_type(labels):
-    """Type of the predictions: that of the labels, float64 if there are none."""
+    """Type of the predictions: the type of the labels, or float64 if there are none."""
     return _TYPES.get(labels.dtype.kind, "string")
 
 

@@ -1,7 +1,7 @@
 """Count classes and draw a stratified sample in one pass over a table.
 
-Each block gives a :class:`Tally`; tallies are merged in the order of the blocks, wherever they were
-made. Which rows are drawn depends on the seed and on what identifies a row, not on who counts.
+Each block yields a :class:`Tally`; tallies are merged in the order of the blocks, on any machine.
+Which rows are drawn depends only on the seed and on the identity of a row.
 """
 
 import json
@@ -17,9 +17,9 @@ from keeptree.data.labels import plain
 from keeptree.importers.counting import node_counts
 from keeptree.saving import from_json
 
-_KEY = "__keeptree_key__"  # column of a tally's rows that decides which are drawn
-_SPARE = 100  # rows of each class that are never dropped before the end
-_FEWEST = 10  # rows of a class in the sample, if it has as many
+_KEY = "__keeptree_key__"  # column of random keys that decides which rows are drawn
+_SPARE = 100  # rows of each class that are kept until the end
+_FEWEST = 10  # minimum rows of a class in the sample, if it has that many
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class Survey:
     Parameters
     ----------
     tree : str or None
-        The tree whose classes are counted, as JSON; None: only draw.
+        Tree whose class counts are computed, as JSON; None to draw a sample only.
     columns : tuple of str
-        Columns to draw beside the target.
+        Columns to draw in addition to the target.
     target : str
         Column of the class.
     sample : int
         Rows to draw.
     key : str or None
-        Column that identifies a row; None: its place.
+        Column that identifies a row; None to use its position.
     seed : int
-        Another seed draws other rows.
+        Seed of the sample.
     """
 
     tree: str | None
@@ -56,7 +56,7 @@ class Survey:
         return list(dict.fromkeys([*self.columns, self.target, *more]))
 
     def count(self, batch, part=0, start=0, dialect=None):
-        """Return the Tally of a batch of Arrow: rows from ``start`` on of a part of the table."""
+        """Return the Tally of an Arrow batch that starts at row ``start`` of its part."""
         import pyarrow as pa
 
         keys = mix(self._identify(batch, part, start), self.seed)
@@ -89,7 +89,7 @@ def _reader(text, names, columns, dialect):
 
 
 def as_model(tree, columns, notation=None):
-    """What a :class:`~keeptree.data.cases.CaseReader` asks a model for, of a tree alone."""
+    """Wrap a tree as the model that a :class:`~keeptree.data.cases.CaseReader` expects."""
     return SimpleNamespace(
         tree_=tree,
         feature_names_in_=list(columns),
@@ -99,7 +99,7 @@ def as_model(tree, columns, notation=None):
 
 
 def class_codes(column, tree, target, start=0):
-    """Positions of labels among the classes of a tree; an unknown or missing one is an error."""
+    """Return the positions of labels in the classes of a tree; raise for unknown ones."""
     codes = cells_as_labels(column, tree.classes.tolist(), target).codes
     if (codes < 0).any():
         row = int((codes < 0).argmax())
@@ -117,13 +117,13 @@ class Tally:
     Parameters
     ----------
     rows : int
-        How many there were.
+        Number of rows.
     classes : dict
-        Class -> rows.
+        Class -> number of rows.
     counts : ndarray of shape (n_nodes, n_classes) or None
         Class counts of the tree's nodes.
     drawn : pyarrow.Table
-        The rows that may be in the sample, with their keys.
+        Candidate rows of the sample, with their keys.
     """
 
     rows: int
@@ -132,7 +132,7 @@ class Tally:
     drawn: object
 
     def merged(self, other, survey):
-        """The Tally of both."""
+        """Return the combined Tally."""
         import pyarrow as pa
 
         classes = dict(self.classes)
@@ -143,18 +143,18 @@ class Tally:
         return Tally(self.rows + other.rows, classes, counts, drawn).trimmed(survey)
 
     def trimmed(self, survey):
-        """The same without rows that cannot be in the sample any longer."""
+        """Return the Tally without rows that can no longer be in the sample."""
         if len(self.drawn) <= 3 * survey.sample:
             return self
         order, codes = self._order(survey.target)
         wanted = np.zeros(len(order), dtype=bool)
-        wanted[: 2 * survey.sample] = True  # a class has its share of these, but for chance
+        wanted[: 2 * survey.sample] = True  # each class has its share of these, up to chance
         wanted |= _first_of_each(codes[order], np.full(codes.max() + 1, _SPARE))
         drawn = self.drawn.take(np.sort(order[wanted]))
         return Tally(self.rows, self.classes, self.counts, drawn)
 
     def sample(self, survey):
-        """Rows of each class in proportion, in the order of their keys."""
+        """Return rows of each class in proportion, in the order of their keys."""
         order, codes = self._order(survey.target)
         labels = self.drawn.column(survey.target).combine_chunks().dictionary_encode().dictionary
         total = np.array([self.classes[plain(label)] for label in labels.to_pylist()])
@@ -169,7 +169,7 @@ class Tally:
         return np.argsort(keys, kind="stable"), column.indices.to_numpy(zero_copy_only=False)
 
     def to_bytes(self):
-        """The Tally as a stream of Arrow."""
+        """Serialise the Tally as an Arrow stream."""
         import pyarrow as pa
 
         facts = {
@@ -185,7 +185,7 @@ class Tally:
 
     @classmethod
     def from_bytes(cls, data):
-        """The Tally of what :meth:`to_bytes` returned."""
+        """Restore a Tally from the result of :meth:`to_bytes`."""
         import pyarrow as pa
 
         table = pa.ipc.open_stream(data).read_all()
@@ -195,7 +195,7 @@ class Tally:
 
 
 def merge(tallies, survey):
-    """The Tally of several, in their order; None if there are none."""
+    """Merge several tallies in order; None if there are none."""
     total = None
     for tally in tallies:
         total = tally if total is None else total.merged(tally, survey)
@@ -203,7 +203,7 @@ def merge(tallies, survey):
 
 
 def count_batches(batches, survey, part=0, dialect=None):
-    """The Tally of the batches of a part of the table; None if it has no rows."""
+    """Return the Tally of the batches of a part of the table; None if it has no rows."""
     total, start = None, 0
     for batch in batches:
         if batch.num_rows:
@@ -214,7 +214,7 @@ def count_batches(batches, survey, part=0, dialect=None):
 
 
 def mix(numbers, seed):
-    """Numbers scattered over all of uint64, differently for each seed (splitmix64).
+    """Hash numbers to uint64, differently for each seed (splitmix64).
 
     Examples
     --------
@@ -232,7 +232,7 @@ def mix(numbers, seed):
 
 
 def _first_of_each(codes, most):
-    """Whether each code is among the first ``most[code]`` of its kind."""
+    """Mask of the first ``most[code]`` occurrences of each code."""
     by_code = np.argsort(codes, kind="stable")
     first = np.searchsorted(codes[by_code], codes[by_code])
     place = np.empty(len(codes), dtype=np.int64)

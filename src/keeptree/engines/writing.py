@@ -1,4 +1,4 @@
-"""Where scored rows go: a CSV or Parquet file, a folder of them, or the standard output."""
+"""Write scored rows to a CSV or Parquet file, a folder of files, or standard output."""
 
 import io
 import shutil
@@ -17,18 +17,18 @@ _KINDS = (".csv", ".parquet")
 
 
 def check_out(out, parts, excel_safe):
-    """Raise unless the answers can be written to ``out``, which is none of the files read."""
+    """Raise unless the answers can be written to ``out`` without overwriting the input."""
     if str(out) == "-":
         return
     if excel_safe and Path(out).suffix.lower() != ".csv":
-        raise ValueError(f"{out} is Parquet, which runs no formulas; leave out excel_safe.")
+        raise ValueError(f"{out} is Parquet, which has no formulas; leave out excel_safe.")
     if is_folder(out):
         check_new_folder(out)
         return
     if Path(out).suffix.lower() not in _KINDS:
         raise ValueError(
-            f"{out} is neither CSV nor Parquet; give it the ending .csv or .parquet, or none for a "
-            "folder of Parquet files."
+            f"{out} is neither CSV nor Parquet; give it the extension .csv or .parquet, or no "
+            f"extension for a folder of Parquet files."
         )
     check_writable(out)
     target = user_path(out)
@@ -38,12 +38,12 @@ def check_out(out, parts, excel_safe):
 
 
 def is_folder(out):
-    """Whether answers are written to a folder: its name has no ending."""
+    """Whether answers are written to a folder, whose name has no extension."""
     return str(out) != "-" and not Path(out).suffix
 
 
 def check_kept(keep, names):
-    """Raise a ValueError if a column to keep is called like an answer."""
+    """Raise a ValueError if a column to keep is named like an answer."""
     clash = [name for name in keep if name in names]
     if clash:
         raise ValueError(
@@ -54,22 +54,22 @@ def check_kept(keep, names):
 
 @contextmanager
 def open_output(out, hold=False, excel_safe=False):
-    """Yield a function that appends columns to ``out``, which is there once it is complete.
+    """Yield a function that appends columns to ``out``; the file appears when it is complete.
 
     Parameters
     ----------
     out : str or Path
         As for :func:`~keeptree.predict_file`.
     hold : bool
-        Whether the standard output, too, gets nothing before all is written.
+        Whether nothing is written to standard output either before everything is complete.
     excel_safe : bool
-        Whether text that a spreadsheet would run as a formula is made harmless.
+        Whether text that a spreadsheet would run as a formula is escaped.
 
     Yields
     ------
     write : callable
-        ``write(columns, part)`` takes columns by name, and the number of the part of the data
-        that they belong to: in a folder each part has a file of its own.
+        ``write(columns, part)`` takes columns by name and the number of their part of the data; in
+        a folder, each part has its own file.
     """
     if is_folder(out):
         with new_folder(out) as temporary, _Parts(temporary) as parts:
@@ -85,8 +85,8 @@ def open_output(out, hold=False, excel_safe=False):
 
 @contextmanager
 def _standard_output(hold):
-    """The standard output as a stream of bytes; ``hold``: only if no error is raised."""
-    stream = getattr(sys.stdout, "buffer", None)  # in a notebook it takes text only
+    """Standard output as a binary stream; with ``hold``, written only if no error is raised."""
+    stream = getattr(sys.stdout, "buffer", None)  # in a notebook it accepts only text
     if stream is not None and not hold:
         yield stream
         return
@@ -100,7 +100,7 @@ def _standard_output(hold):
 
 
 def part_name(number):
-    """Name of a file in a folder of answers: sorted by name they are in the order of the rows."""
+    """Name of an output file in a folder; the names sort in the order of the rows."""
     return f"part-{number:05d}.parquet"
 
 
@@ -145,7 +145,7 @@ class _Table:
         self.file.write_table(table if table.schema == self.schema else self._fitted(table))
 
     def _fitted(self, table):
-        """A table with the types of the first one: another file may have others."""
+        """Cast a table to the types of the first one; other files may have different types."""
         import pyarrow as pa
 
         try:
@@ -155,8 +155,8 @@ class _Table:
                 if table.schema.field(name).type != first:
                     raise ValueError(
                         f"The column {name!r} holds {first} in the first rows and "
-                        f"{table.schema.field(name).type} later; write the files alike, or leave "
-                        "the column out."
+                        f"{table.schema.field(name).type} later; use the same type in all files, "
+                        f"or leave the column out."
                     ) from None
             raise
 
@@ -176,7 +176,7 @@ class _Table:
 
 
 def _as_arrow(column):
-    """A column as Arrow has it: no dictionaries, which every block would have of its own."""
+    """Convert a column to Arrow without dictionaries, which would differ between blocks."""
     import pyarrow as pa
 
     if isinstance(column, np.ndarray) and column.dtype.kind in "OU":

@@ -40,7 +40,7 @@ __all__ = sorted(_HOME)
 
 
 def __getattr__(name):
-    # Loaded on first use: each process of the runner imports this package before it does anything.
+    # Loaded on first use, because each process of the runner imports this package.
     if name not in _HOME:
         raise AttributeError(f"module 'keeptree.evaluation' has no attribute {name!r}")
     return getattr(import_module(f"keeptree.evaluation.{_HOME[name]}"), name)

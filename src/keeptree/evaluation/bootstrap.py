@@ -1,4 +1,4 @@
-"""The .632 and .632+ bootstraps: cases left out of a sample, mixed with cases learned from."""
+"""The .632 and .632+ bootstraps, which mix test errors on left-out cases with training errors."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -18,15 +18,15 @@ def mix_resubstitution(rows, split):
     Parameters
     ----------
     rows : list of dict
-        Of a comparison; those of ``split`` are of models that were fitted and tested on all cases.
+        Rows of a comparison; those of ``split`` come from models fitted and tested on all cases.
     split : int
-        Number of that split, which is taken out.
+        Number of that split, which is removed.
 
     Returns
     -------
     rows : list of dict
-        Values are 0.632 times that of the cases left out plus 0.368 times that of all cases;
-        curves stay those of the cases left out.
+        Each value is 0.632 times that of the left-out cases plus 0.368 times that of all cases;
+        curves remain those of the left-out cases.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def mix_resubstitution(rows, split):
 
 
 def add_no_information(metrics):
-    """Add to metrics what each would be if classes and predictions were independent.
+    """Add the value of each metric if classes and predictions were independent.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def add_no_information(metrics):
     Returns
     -------
     metrics : dict of str to QualityMetric
-        With a further one for each mean over cases and for each metric with a known value.
+        The metrics, plus one for each mean over cases and each metric with a known value.
 
     Examples
     --------
@@ -79,23 +79,23 @@ def add_no_information(metrics):
 def mix_plus(rows, split, metrics):
     """Return the rows of bootstrap samples as estimates of the .632+ bootstrap.
 
-    Efron and Tibshirani 1997: the more the model overfits, the more weight the cases left out get,
-    up to all of it for a model that predicts them no better than chance.
+    The more the model overfits, the larger the weight of the left-out cases, up to 1 for a model
+    that predicts them no better than chance (Efron and Tibshirani 1997).
 
     Parameters
     ----------
     rows : list of dict
         As for :func:`mix_resubstitution`, of the metrics of :func:`add_no_information`.
     split : int
-        Number of the split that is taken out.
+        Number of the split that is removed.
     metrics : dict of str to QualityMetric
-        The metrics wanted.
+        The requested metrics.
 
     Returns
     -------
     rows : list of dict
         Their mean over the samples is the estimate; None for a metric without a value for
-        independent predictions. Curves stay those of the cases left out.
+        independent predictions. Curves remain those of the left-out cases.
     """
     apparent, left_out = _by_metric(rows, split), defaultdict(list)
     for row in rows:
@@ -115,7 +115,7 @@ def mix_plus(rows, split, metrics):
 
 
 def _weigh(unseen, seen, chance, *, larger):
-    """Weight of the cases left out, and their value, which is at worst that of chance."""
+    """Weight of the left-out cases, and their value, at worst that of chance."""
     sign = -1 if larger else 1
     if sign * (unseen - chance) > 0:
         unseen = chance
@@ -129,7 +129,7 @@ def _by_metric(rows, split):
 
 
 def _mix_rows(rows, split, mix):
-    """Rows without those of a split, values mixed; curves and missing values stay."""
+    """Mix the values of rows and drop those of a split; curves and missing values stay."""
     return [
         row
         if row["metric"] in CURVES or row["value"] is None
@@ -140,7 +140,7 @@ def _mix_rows(rows, split, mix):
 
 
 def _independent(function, y_true, values, labels):
-    """Mean of a metric over every pair of a true class and a prediction."""
+    """Mean of a metric over all pairs of a true class and a prediction."""
     classes, counts = np.unique(y_true, return_counts=True)
     found = [function(np.full(len(y_true), c), values, labels) for c in classes]
     return float(np.average(found, weights=counts))

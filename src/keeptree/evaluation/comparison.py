@@ -161,7 +161,7 @@ class Comparison:
         Parameters
         ----------
         model, metric : str
-            Names.
+            Names of a model and a metric.
 
         Returns
         -------
@@ -195,8 +195,8 @@ class Comparison:
         -------
         means : list of dict
             ``model``, ``metric``, ``n`` (splits with a value), ``n_infinite`` (how many of these
-            are infinite: the mean is too, and has no spread), ``mean``, ``sd``, ``se``, ``low``,
-            ``high``.
+            are infinite; then the mean is infinite too, without a spread), ``mean``, ``sd``,
+            ``se``, ``low``, ``high``.
         """
         options = {
             "confidence": confidence, "corrected": corrected, "test_share": self.test_share
@@ -233,11 +233,11 @@ class Comparison:
         differences : list of dict
             ``model``, ``metric``, ``baseline``, and the fields of
             :class:`~keeptree.evaluation.PairedDifference` over the splits where both have a value
-            and not both an infinite one. ``n_infinite`` of the differences are infinite: so is the
-            mean, if they have one sign, and no test is possible. The tests are one-sided: a small
-            p-value means that the model is *better* than the baseline (a larger AUC, a smaller
-            Brier score), a p-value near 1 that it is worse. ``better`` states what the interval
-            shows: True, False, or None if it contains 0.
+            and at most one is infinite. If any differences are infinite (``n_infinite``), so is the
+            mean if they have the same sign, and no test is possible. The tests are one-sided: a
+            small p-value means that the model is *better* than the baseline (a larger AUC, a
+            smaller Brier score), a p-value near 1 that it is worse. ``better`` states what the
+            interval shows: True, False, or None if it contains 0.
         """
         baseline = one_of(self.models, baseline or self.baseline, "model")
         options = {
@@ -262,14 +262,14 @@ class Comparison:
         return found
 
     def curve(self, model: str, name: str) -> NDArray[Any]:
-        """Return a curve over all splits: a sum of counts, else the mean.
+        """Return a curve over all splits: the sum of counts, or the mean of other values.
 
         Parameters
         ----------
         model : str
-            Name.
+            Name of a model.
         name : {"confusion", "partial_auc", "reliability", "roc"}
-            One that was among the metrics.
+            Curve that was among the metrics.
 
         Returns
         -------
@@ -313,7 +313,7 @@ class Comparison:
 
 
 def _add_resubstitution(experiment, protocol):
-    """Add a split that tests on the cases learned from, and what .632+ needs to know of it."""
+    """Add a split that tests on the training cases, and the metrics that .632+ needs."""
     everything = np.arange(len(experiment.y))
     parts = Parts.from_pairs([*experiment.parts, (everything, everything)])
     metrics = experiment.metrics

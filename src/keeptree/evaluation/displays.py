@@ -80,7 +80,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         metrics = metrics or comparison.numbers()
         others = [model for model in comparison.models if model != comparison.baseline]
         if not others:
-            raise ValueError("There is one model only; compare two or more to draw differences.")
+            raise ValueError("There is only one model; compare two or more to draw differences.")
         size = (2.9, 0.36 * len(others) + 1.0)
         self.figure_, self.axes_ = new_panels(len(metrics), 3, size, sharey=True)
         found = {(e["model"], e["metric"]): e for e in comparison.differences()}
@@ -99,7 +99,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         self.axes_[0].set_yticks(range(len(others)), [clean(model) for model in others])
         self.axes_[0].set_ylim(len(others) - 0.5, -0.5)
         self.figure_.suptitle(
-            f"Difference from {clean(comparison.baseline)}: mean, 95 % interval, every split",
+            f"Difference from {clean(comparison.baseline)}: mean, 95% interval, every split",
             fontsize="medium",
         )
         return self
@@ -111,7 +111,7 @@ class MeanRocDisplay(ComparisonDisplay):
     Parameters
     ----------
     comparison : Comparison
-        With the metric ``"roc"``.
+        Comparison with the metric ``"roc"``.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class ReliabilityDisplay(ComparisonDisplay):
     Parameters
     ----------
     comparison : Comparison
-        With the metric ``"reliability"``.
+        Comparison with the metric ``"reliability"``.
 
     Attributes
     ----------

@@ -131,7 +131,7 @@ def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
                 rows.append({"split": split, "model": model, **row, **sizes})
     if len(failures) == len(records):
         raise ValueError(
-            f"Every model failed on every split; the first said: {failures[0]['error']}"
+            f"Every model failed on every split; the first error was: {failures[0]['error']}"
         )
     messages = [{"model": m, "message": text, "fits": n} for (m, text), n in warned.items()]
     return Outcome(rows + _pooled_rows(experiment, answers), failures, messages)
@@ -147,7 +147,7 @@ def ask(model, X, labels):
     X : array-like
         Cases.
     labels : ndarray
-        All classes; the columns of the answers are in this order.
+        All classes, in the order of the columns of the answers.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def _do_task(experiment, task):
 
 
 def _evaluate(metric, truth, answers, n_classes):
-    """Return the value of a metric, or None where it has none; the truth is codes of classes."""
+    """Return the value of a metric, or None if it is undefined; true classes are given as codes."""
     values = answers[metric.needs]
     if values is None:
         return None

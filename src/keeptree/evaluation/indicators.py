@@ -26,7 +26,7 @@ def indicators(y_true, values, labels=None, what="probabilities"):
     labels = np.unique(y_true) if labels is None else np.asarray(labels)
     if values.shape != (len(y_true), len(labels)):
         raise ValueError(
-            f"The {what} have shape {values.shape}; one row for each of {len(y_true)} cases and "
-            f"one column for each of {len(labels)} classes are needed."
+            f"The {what} have shape {values.shape}; give one row for each of {len(y_true)} cases "
+            f"and one column for each of {len(labels)} classes."
         )
     return y_true[:, None] == labels, values

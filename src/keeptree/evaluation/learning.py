@@ -101,8 +101,8 @@ def learning_curve(
     """
     if isinstance(protocol, str) and protocol in RESUBSTITUTED:
         raise ValueError(
-            f"A learning curve tests on cases that were not learned from, and {protocol!r} "
-            "does not; choose another protocol, such as 'bootstrap'."
+            f"A learning curve needs test cases not used for training, unlike {protocol!r}; "
+            "choose another protocol, such as 'bootstrap'."
         )
     whole = prepare_experiment(
         models, X, y, protocol=protocol, n_splits=n_splits, metrics=metrics, positive=positive,
@@ -143,8 +143,8 @@ class LearningCurve:
         Returns
         -------
         points : list of dict
-            ``metric``, ``model``, ``size``, ``n``, ``mean``, ``sd``, ``se``; None where there are
-            too few values, or infinite ones.
+            ``metric``, ``model``, ``size``, ``n``, ``mean``, ``sd``, ``se``; None where values are
+            too few or infinite.
         """
         groups = {}
         for row in self.rows:

@@ -46,7 +46,7 @@ class QualityMetric:
     per_case : bool
         Whether it is a mean over cases, so that a single test case is enough.
     no_information : float, optional
-        Its value if predictions and classes are independent, where that is a constant.
+        Its value if predictions and classes are independent, if that is a constant.
     """
 
     function: Callable
@@ -73,7 +73,7 @@ def squared_error(y_true, probability, labels=None):
 
 
 def brier(y_true, probability, labels=None):
-    """Return the Brier score: with two classes that of the positive one, else summed over classes.
+    """Return the Brier score: of the positive class, or summed over three or more classes.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def brier(y_true, probability, labels=None):
 
 
 def unclipped_log_loss(y_true, probability, labels=None):
-    """Return the log-loss of Alvarez 2007: infinite if a case had the probability 0.
+    """Return the log-loss of Alvarez 2007: infinite if the true class of a case has probability 0.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def cost(
     matrix : array-like of shape (n_classes, n_classes)
         Cost of a case, by true class (row) and predicted class (column); may be negative.
     normalise : bool
-        Divide by the number of cases.
+        Whether to divide by the number of cases.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def weighted_accuracy(
     *,
     weights: ArrayLike,
 ) -> float:
-    """Return the weighted accuracy: the weight of the right decisions among that of all.
+    """Return the weighted accuracy: the weight of right decisions divided by the total weight.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def _table_and(matrix, y_true, decision, labels):
     table, matrix = confusion_matrix(y_true, decision, labels=labels), np.asarray(matrix, float)
     if matrix.shape != table.shape:
         raise ValueError(
-            f"The matrix has shape {matrix.shape}; one row and one column for each of "
-            f"{len(table)} classes are needed."
+            f"The matrix has shape {matrix.shape}; give one row and one column for each of "
+            f"{len(table)} classes."
         )
     return table, matrix

@@ -36,24 +36,25 @@ def read_classes(y, positive=None):
     classes, codes = read_target(y)
     y, labels = classes[codes], np.unique(classes[codes])
     if len(labels) < 2:
-        raise ValueError(f"All cases are of the class {plain(labels[0])!r}; two are needed.")
+        raise ValueError(f"All cases belong to the class {plain(labels[0])!r}; two are needed.")
     if positive is None:
         return y, labels
     names = [plain(label) for label in labels]
     positive = one_of(names, plain(positive), "class")
     if len(labels) > 2:
-        raise ValueError(f"There are {len(labels)} classes; positive is for two classes only.")
+        raise ValueError(f"There are {len(labels)} classes; positive applies only to two classes.")
     return y, labels[::-1] if positive == names[0] else labels
 
 
 def _name_models(models):
-    """Return a dict of models; those of a list are named by class, and a tree keeps its leaves."""
+    """Return a dict of models; models in a list are named by their class."""
     if not isinstance(models, Mapping):
         names = [type(model).__name__ for model in models]
         repeated = {name for name in names if names.count(name) > 1}
         if repeated:
             raise ValueError(
-                f"Several models are a {min(repeated)}; give a dict of names to models instead."
+                f"Several models are of the class {min(repeated)}; give a dict of names to models "
+                f"instead."
             )
         models = dict(zip(names, models, strict=True))
     if not models:
@@ -72,8 +73,9 @@ def _warn_of_frozen(models):
     if frozen:
         words = ("model", "keeps") if len(frozen) == 1 else ("models", "keep")
         warnings.warn(
-            f"The {words[0]} {', '.join(frozen)} {words[1]} a frozen tree, which is not grown anew "
-            "for each split: if the cases include those it was grown on, it is tested on cases it "
+            f"The {words[0]} {', '.join(frozen)} {words[1]} a frozen tree, which is not grown "
+            f"again for each split: if the cases include those it was grown on, it is tested on "
+            f"cases it "
             "has seen and its figures are too good; compare the unfitted learner, or give unseen "
             "cases.",
             stacklevel=4,
@@ -91,7 +93,7 @@ def _split_parts(protocol, n_splits, random_state, X, y):
     if isinstance(protocol, str):
         splitter = make_protocol(protocol, n_splits, random_state)
     elif n_splits is not None:
-        raise ValueError("n_splits is for a protocol given by name; set it in the splitter.")
+        raise ValueError("n_splits applies to protocols given by name; set it in the splitter.")
     else:
         splitter = check_cv(protocol, y, classifier=True)
     labels, counts = np.unique(y, return_counts=True)
@@ -101,6 +103,6 @@ def _split_parts(protocol, n_splits, random_state, X, y):
         if counts.min() > 1 or "member" not in str(error):
             raise
         raise ValueError(
-            f"The class {plain(labels[counts.argmin()])!r} has 1 member, which cannot be in the "
-            "training and in the test part; merge the class with another or remove it."
+            f"The class {plain(labels[counts.argmin()])!r} has 1 member, which cannot be in both "
+            f"the training and the test part; merge the class with another or remove it."
         ) from error

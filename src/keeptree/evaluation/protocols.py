@@ -21,7 +21,7 @@ from keeptree.annotations import RandomState
 from keeptree.choice import one_of
 from keeptree.data.labels import plain
 
-# The protocols that also test on the cases learned from.
+# Protocols that also test on the training cases.
 RESUBSTITUTED = ("bootstrap-632", "bootstrap-632+")
 
 
@@ -31,8 +31,7 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
     Parameters
     ----------
     name : str
-        One of :data:`PROTOCOLS`; every one but the bootstraps and ``"leave-one-out"`` keeps the
-        shares of the classes in both parts.
+        One of :data:`PROTOCOLS`; all except the bootstraps and ``"leave-one-out"`` are stratified.
 
         - ``"holdout"``: 2/3 to train, 1/3 to test, once.
         - ``"repeated-holdout"``: the same 10 times.
@@ -42,10 +41,11 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
         - ``"bootstrap"``: see :class:`BootstrapSplit`; 100 samples.
         - ``"bootstrap-632"``: the same; :func:`~keeptree.evaluation.compare` mixes 0.632 of its
           figures with 0.368 of those of models fitted and tested on all cases.
-        - ``"bootstrap-632+"``: the same, but the more a model overfits the more weight the cases
-          left out get. Metrics without a known value for independent predictions have no value.
+        - ``"bootstrap-632+"``: the same, but the more a model overfits, the larger the weight of
+          the left-out cases. Metrics without a known value for independent predictions are left
+          out.
         - ``"paper"``: see :class:`DividedBootstrapSplit`; 100 samples.
-        - ``"plain"``: the other reading of the same papers: the holdout 100 times.
+        - ``"plain"``: another reading of the same papers, the holdout 100 times.
     n_splits : int, optional
         Number of repetitions, samples or folds; default as above.
     random_state : int, RandomState or None
@@ -54,7 +54,7 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
     Returns
     -------
     splitter : object
-        With ``split(X, y)`` and ``get_n_splits``.
+        Object with ``split(X, y)`` and ``get_n_splits``.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
 class BootstrapSplit(BaseShuffleSplit):
     """Train on a sample drawn with replacement, test on the cases that were not drawn.
 
-    A sample has the size of the data and contains about 63.2 % of the cases; a sample that contains
+    A sample has the size of the data and contains about 63.2% of the cases; a sample that contains
     all of them is drawn again.
 
     Parameters
@@ -110,13 +110,13 @@ class BootstrapSplit(BaseShuffleSplit):
 
 
 class DividedBootstrapSplit(BaseShuffleSplit):
-    """Draw a stratified bootstrap sample and divide its distinct cases: Alvarez 2005 and 2007.
+    """Draw a stratified bootstrap sample and divide its distinct cases (Alvarez 2005, 2007).
 
     "We divided 100 bootstrap samples into separate training and test sets in the proportion 2/3
     1/3, respecting the prior of the classes." Each class is drawn with replacement as often
-    as it has cases; its distinct cases are divided, and all copies of a case go where the case
-    goes. The copies make learners prune less than they would on an ordinary sample: for your
-    own data, use ``"repeated-holdout"``.
+    as it has cases; its distinct cases are divided, and all copies of a case stay together. Because
+    of the copies, learners prune less than on an ordinary sample: for your own data, use
+    ``"repeated-holdout"``.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class DividedBootstrapSplit(BaseShuffleSplit):
         Number of samples.
     test_size : float
         Share of the distinct cases of each class that go to the test part; at least one stays on
-        either side. A class of which one distinct case was drawn goes to the training part.
+        either side. A class with a single distinct case goes to the training part.
     random_state : int, RandomState or None
         Seed.
 
@@ -149,8 +149,8 @@ class DividedBootstrapSplit(BaseShuffleSplit):
         for label, cases in zip(classes, members, strict=True):
             if len(cases) < 2:
                 raise ValueError(
-                    f"The class {plain(label)!r} has 1 member, which cannot be in the training and "
-                    "in the test part; merge the class with another or remove it."
+                    f"The class {plain(label)!r} has 1 member, which cannot be in both the "
+                    f"training and the test part; merge the class with another or remove it."
                 )
         for _ in range(self.n_splits):
             parts = [self._divide(rng.choice(cases, size=len(cases)), rng) for cases in members]

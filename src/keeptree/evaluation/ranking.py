@@ -35,8 +35,8 @@ def auc(
         With three or more classes, the one-versus-rest areas are averaged, optionally weighted by
         class frequency.
     ties : float
-        Weight of a pair with equal scores. One half is the usual convention; with 0, as Katz et
-        al. (2012) seem to count, breaking ties always helps, even by noise.
+        Weight of a pair with equal scores. One half is the usual convention; with 0, as Katz et al.
+        (2012) seem to count, breaking ties always helps, even at random.
 
     Returns
     -------
@@ -73,14 +73,14 @@ def weighted_area(truth, score, ties=0.5):
     truth : ndarray of bool of shape (n,)
         Which cases are positive.
     score : ndarray of shape (n,)
-        Larger for the positive ones.
+        Score of each case, larger for positive cases.
     ties : float
         Weight of a pair with equal scores.
 
     Returns
     -------
     area : callable
-        From weights of shape (b, n) to areas of shape (b,), NaN where all cases of a side weigh 0.
+        Maps weights of shape (b, n) to areas of shape (b,), NaN where one side has no weight.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def weighted_area(truth, score, ties=0.5):
 def mean_roc(
     y_true: ArrayLike, scores: ArrayLike, labels: ArrayLike | None = None, x: ArrayLike = GRID
 ) -> Floats:
-    """Return the ROC curve at given ratios of negatives; with several classes their average.
+    """Return the ROC curve at given shares of negatives, averaged over three or more classes.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def mean_roc(
     Returns
     -------
     y : ndarray
-        Shares of the positive cases that rank before them. On a vertical piece of the curve the
+        Shares of the positive cases that rank before them; on a vertical piece of the curve, the
         upper end.
 
     Examples
@@ -146,7 +146,7 @@ def partial_auc(
     Returns
     -------
     area : ndarray
-        One for each x; that at 1 is :func:`auc`.
+        One area for each x; at x = 1 it equals :func:`auc`.
 
     Examples
     --------
@@ -168,13 +168,13 @@ def stays_ahead(
     x : array-like of shape (n_points,)
         Where they were measured.
     confidence : float
-        One-sided, under the normal assumption.
+        One-sided confidence level, under the normal assumption.
 
     Returns
     -------
     x : float
-        The largest x such that for every y up to it ours(y) >= theirs(y) with the confidence: the
-        mean difference is not less than z standard errors. 0 if that fails at once.
+        The largest x such that for every y up to x, the mean difference of ours(y) and theirs(y) is
+        at least z standard errors; 0 if this fails at the first point.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def stays_ahead(
     difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     if difference.ndim != 2 or len(difference) < 2 or difference.shape[1] != len(x):
         raise ValueError(
-            f"The differences have shape {difference.shape}; two samples or more with one value "
-            f"for each of the {len(x)} abscissas are needed."
+            f"The differences have shape {difference.shape}; give two or more samples with one "
+            f"value for each of the {len(x)} abscissas."
         )
     error = difference.std(axis=0, ddof=1) / np.sqrt(len(difference))
     ahead = difference.mean(axis=0) >= norm.ppf(confidence) * error

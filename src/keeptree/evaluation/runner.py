@@ -30,9 +30,9 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description="R
         partial of one.
     results : str or Path, optional
         File to which every finished task is appended as one line, ``{"task", "rows", "seconds"}``,
-        or ``{"task", "error"}`` if it raised an exception. Tasks with rows in it are not done
-        again, failed ones are. Unreadable lines are moved to another file, with a
-        warning. Without a file nothing is saved.
+        or ``{"task", "error"}`` if it raised an exception. Tasks with rows in the file are skipped;
+        failed ones are repeated. Unreadable lines are moved to another file, with a warning.
+        Without a file nothing is saved.
     n_jobs : int, optional
         Number of processes, one thread each; by default one per core. Inside
         ``joblib.parallel_config(backend="dask")`` the tasks run on that cluster.
@@ -55,7 +55,7 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description="R
     [[{'square': 9}], [{'square': 16}]]
     """
     if n_jobs == 0:
-        raise ValueError("n_jobs is 0; give a number of processes, or -1 for one on each core.")
+        raise ValueError("n_jobs is 0; give a number of processes, or -1 for one per core.")
     path = None if results is None else check_writable(results)
     records = {} if path is None else _finished(path)
     keys = [_key(task) for task in tasks]
@@ -107,7 +107,7 @@ def _plain(value):
     """Convert NumPy scalars and arrays to JSON-compatible values."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is not a value that JSON has")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _finished(path):
@@ -121,7 +121,7 @@ def _finished(path):
         write_text(path, "".join(f"{json.dumps(record)}\n" for record in records))
         warnings.warn(
             f"{path} has {damaged} damaged line(s); it is kept as {aside.name}, and the "
-            f"{len(records)} records that can be read go on in {path.name}.",
+            f"{len(records)} readable records are copied to {path.name}.",
             stacklevel=3,
         )
     return {_key(record["task"]): record for record in records if "rows" in record}

@@ -1,4 +1,4 @@
-"""Is a difference more than chance? Paired tests over splits, intervals of an accuracy."""
+"""Significance of differences: paired tests over splits, confidence intervals of accuracies."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -56,11 +56,11 @@ def paired_difference(
     confidence : float
         Confidence level of the interval, which is always two-sided.
     test_share : float, optional
-        Test cases for each training case. Training parts of resampled splits overlap, which makes
-        the plain tests overconfident; Nadeau and Bengio (2003) add this share to 1 / n in the
+        Number of test cases per training case. Training parts of resampled splits overlap, which
+        makes the plain tests overconfident; Nadeau and Bengio (2003) add this share to 1 / n in the
         variance of the mean.
     corrected : bool
-        Use the corrected variance in the interval too.
+        Whether the interval uses the corrected variance too.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def paired_difference(
     if alternative not in ("greater", "less", "two-sided"):
         raise ValueError(f"alternative is {alternative!r}; give 'greater', 'less' or 'two-sided'.")
     if corrected and test_share is None:
-        raise ValueError("The corrected interval needs test_share; give it or corrected=False.")
+        raise ValueError("The corrected interval needs test_share; give it or set corrected=False.")
     n = len(differences)
     mean = float(differences.mean()) if n else float("nan")
     if n < 2:
@@ -111,7 +111,7 @@ def describe_differences(differences, **options):
     -------
     found : dict
         The fields of :class:`PairedDifference`, and ``n_infinite``. If any value is infinite, so
-        is the mean (None if they have both signs), and all that needs a spread is None.
+        is the mean (None if they have both signs), and all fields that need a spread are None.
 
     Examples
     --------
@@ -190,11 +190,11 @@ def compare_accuracies(
     Returns
     -------
     result : AccuracyDifference
-        Under the normal approximation, variances added.
+        By the normal approximation with the sum of both variances.
 
     Examples
     --------
-    Is 85 % on 30 cases better than 75 % on 5000? The interval contains 0: it may be chance.
+    Is 85% on 30 cases better than 75% on 5000? The interval contains 0: it may be chance.
 
     >>> result = compare_accuracies(0.85, 30, 0.75, 5000)
     >>> round(result.low, 3), round(result.high, 3), round(result.p_value, 3)
@@ -213,7 +213,7 @@ def compare_accuracies(
 
 @dataclass(frozen=True)
 class HitsAndErrors:
-    """Mean distances to the boundary of hits and errors, their difference, and its ratio kappa."""
+    """Mean distances of hits and errors to the boundary, their difference, and the ratio kappa."""
 
     n_hits: int
     n_errors: int
@@ -238,7 +238,7 @@ def hits_and_errors(distance: ArrayLike, correct: ArrayLike) -> HitsAndErrors:
     result : HitsAndErrors
         ``kappa`` is the difference of the means divided by its standard error,
         sqrt(sd_hits² / n_hits + sd_errors² / n_errors): from 1.645 on, hits are farther with a
-        one-sided confidence of 95 %. NaN if hits or errors are fewer than two.
+        one-sided confidence of 95%. NaN if there are fewer than two hits or errors.
 
     Examples
     --------
@@ -259,8 +259,8 @@ def hits_and_errors(distance: ArrayLike, correct: ArrayLike) -> HitsAndErrors:
 
 
 def _t_test(mean, error, n, alternative):
-    """One-sample t-test with a standard error of our own."""
-    if error == 0:  # all differences alike: a certain gain, a certain loss, or none at all
+    """One-sample t-test with a given standard error."""
+    if error == 0:  # all differences are equal: a certain gain, a certain loss, or none
         extreme = {"greater": mean > 0, "less": mean < 0, "two-sided": mean != 0}[alternative]
         return 0.0 if extreme else 1.0
     ratio = mean / error

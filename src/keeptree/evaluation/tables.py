@@ -34,7 +34,7 @@ def means_table(comparison):
 
 
 def differences_table(comparison):
-    """Cells of the compact table of differences: for each metric the difference and a mark."""
+    """Cells of the compact table of differences: the difference and a mark for each metric."""
     found = {(e["model"], e["metric"]): e for e in comparison.differences()}
 
     def cell(model, name):
@@ -46,7 +46,7 @@ def differences_table(comparison):
 
 
 def heading(comparison):
-    """One line on what was compared how."""
+    """One line on the data, the protocol and the splits."""
     cases = plural(comparison.n_cases, "case")
     classes = plural(len(comparison.labels), "class", "classes")
     return f"{cases}, {classes}, {comparison.protocol}, {plural(comparison.n_splits, 'split')}"
@@ -56,18 +56,18 @@ def notes(comparison):
     """Lines below the tables."""
     lines = [
         "* best in its column; ↑ larger is better, ↓ smaller.",
-        f"▲ better, ▼ worse than {clean(comparison.baseline)}: the 95 % interval of the paired "
-        "difference, corrected for overlapping training parts, leaves out 0.",
+        f"▲ better, ▼ worse than {clean(comparison.baseline)}: the 95% interval of the paired "
+        "difference, corrected for overlapping training parts, excludes 0.",
     ]
     if comparison.n_splits == 1:
-        lines[1:] = ["One split has no paired tests; repeat it (repeated-holdout) to have them."]
+        lines[1:] = ["A single split allows no paired tests; use repeated-holdout for them."]
     elif len(comparison.models) == 1:
         del lines[1]
     return lines + troubles(comparison)
 
 
 def troubles(comparison):
-    """Lines on infinite values, and on the fits that failed or warned."""
+    """Lines on infinite values and on fits that failed or raised warnings."""
     lines = [
         f"{clean(entry['model'])}: {_label(comparison, entry['metric'])} is infinite on "
         f"{entry['n_infinite']} of {plural(entry['n'], 'split')}, and so is its mean."
@@ -99,7 +99,7 @@ def terminal_tables(comparison):
     title : str
     head : list of str
     rows : list of list
-        Name of the model, then text and style (as rich has them) of each figure.
+        Name of the model, then the text and rich style of each figure.
     """
     head, rows = means_table(comparison)
     yield (
@@ -123,7 +123,7 @@ def terminal_tables(comparison):
 
 
 def comparison_text(comparison):
-    """The tables for a terminal of any kind."""
+    """The tables as plain text."""
     lines = []
     for title, head, rows in terminal_tables(comparison):
         body = [[name, *(text for text, _ in cells)] for name, *cells in rows]
@@ -150,7 +150,7 @@ def comparison_markdown(comparison):
     if differences and comparison.n_splits > 1:
         lines += ["", f"## Paired differences to {_escape(clean(comparison.baseline))}", ""]
         lines += markdown_table(
-            ["Metric", "Model", "Mean", "sd", "95 % interval", "p corrected t", "p t", "p Wilcoxon",
+            ["Metric", "Model", "Mean", "sd", "95% interval", "p corrected t", "p t", "p Wilcoxon",
              "Splits"],
             [_difference_row(comparison, entry) for entry in differences if entry["n"]],
         )  # fmt: skip
@@ -161,15 +161,15 @@ def comparison_markdown(comparison):
 
 
 _EXPLAINED = (
-    "The tests are one-sided: a small p says that the model is better than the baseline, one near "
-    "1 that it is worse. The interval and the corrected t-test (Nadeau and Bengio 2003) allow for "
-    "training parts that overlap; the plain t-test and Wilcoxon's do not and are overconfident. "
-    "**Bold**: the interval leaves out 0."
+    "The tests are one-sided: a small p means that the model is better than the baseline, a p "
+    "near 1 that it is worse. The interval and the corrected t-test (Nadeau and Bengio 2003) "
+    "allow for overlapping training parts; the plain t-test and the Wilcoxon test do not and are "
+    "overconfident. **Bold**: the interval excludes 0."
 )
 
 
 def comparison_dict(comparison):
-    """Everything as values that JSON has; an infinite one is null, see ``n_infinite``."""
+    """All results as JSON values; infinite ones are null, see ``n_infinite``."""
     metrics = comparison.metrics.items()
     return {
         "protocol": comparison.protocol,
@@ -188,7 +188,7 @@ def comparison_dict(comparison):
 
 
 def number(value, decimals):
-    """A figure for a table; a dash for none."""
+    """Format a figure for a table; a dash if it is missing."""
     if value is None:
         return "-"
     if not math.isfinite(value):
@@ -227,7 +227,7 @@ def _difference_row(comparison, entry):
 
 
 def _cells(comparison, models, cell):
-    """Head and rows of a table with a cell for each model and metric."""
+    """Header and rows of a table with one cell per model and metric."""
     names = comparison.numbers()
     arrow = {name: "↑" if comparison.metrics[name].larger else "↓" for name in names}
     head = ["Model", *(f"{_label(comparison, name)} {arrow[name]}" for name in names)]
@@ -239,7 +239,7 @@ def _label(comparison, name):
 
 
 def _aligned(rows):
-    """Columns padded to one width, the first to the left and numbers to the right."""
+    """Align columns: the first to the left, numbers to the right."""
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -253,7 +253,7 @@ def _aligned(rows):
 
 
 def markdown_table(head, rows):
-    """Lines of a Markdown table; what is no name is to the right."""
+    """Lines of a Markdown table; all columns but the first are right-aligned."""
     marks = ["---", *["---:"] * (len(head) - 1)]
     cells = [[_escape(cell) for cell in row] for row in (head, *rows)]
     return [f"| {' | '.join(row)} |" for row in (cells[0], marks, *cells[1:])]
@@ -264,7 +264,7 @@ def _escape(text):
 
 
 def finite(value):
-    """The same value for JSON: null instead of what is not finite, at any depth."""
+    """Replace values that are not finite by null, at any depth."""
     if isinstance(value, dict):
         return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Error rates that a tree's own training counts promise: optimistic, pessimistic, upper limit."""
+"""Error rates estimated from a tree's training counts: optimistic, pessimistic, upper limit."""
 
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ def tree_error(
     penalty: float = 0.5,
     confidence_factor: float = 0.25,
 ) -> float:
-    """Return the error rate of a tree, as estimated from the class counts it carries.
+    """Return the error rate of a tree, estimated from its own class counts.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def tree_error(
         A classification tree with counts, or anything :func:`keeptree.keep` accepts.
     method : {"optimistic", "pessimistic", "error-based"}
         - ``"optimistic"``: the training errors (resubstitution).
-        - ``"pessimistic"``: ``penalty`` more errors for every leaf.
-        - ``"error-based"``: C4.5's: in every leaf the upper confidence limit of the training
-          errors, as if they were drawn from a binomial distribution.
+        - ``"pessimistic"``: the training errors plus ``penalty`` for every leaf.
+        - ``"error-based"``: as in C4.5, the upper confidence limit of the training errors in every
+          leaf, as if they came from a binomial distribution.
     penalty : float, default=0.5
         Errors added for each leaf by ``"pessimistic"``.
     confidence_factor : float in (0, 1], default=0.25
-        Of ``"error-based"``; smaller is more pessimistic.
+        Confidence factor of ``"error-based"``; smaller is more pessimistic.
 
     Returns
     -------
@@ -42,8 +42,9 @@ def tree_error(
 
     Notes
     -----
-    All three judge the sample that the tree was grown on. None replaces held-out cases: the first
-    is always too good, and the others are rules of thumb by which prunings compare subtrees.
+    All three use only the sample that the tree was grown on, and none replaces held-out cases: the
+    first is always too optimistic, and the others are rules of thumb for comparing subtrees in
+    pruning.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def tree_errors(tree):
 
 
 def upper_errors(weight, errors, confidence_factor=0.25):
-    """Upper confidence limit of the errors in leaves of the given weights: C4.5's, as in J48.
+    """Upper confidence limit of the errors in leaves of the given weights, as in C4.5 and J48.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def upper_errors(weight, errors, confidence_factor=0.25):
 
 
 def _limit(weight, errors, z):
-    """The limit for at least one error: Wilson's, with half an error more."""
+    """The limit for at least one error: Wilson's, with half an error added."""
     share = np.minimum((errors + 0.5) / weight, 1.0)
     root = np.sqrt(share / weight - share**2 / weight + z**2 / (4 * weight**2))
     limit = (share + z**2 / (2 * weight) + z * root) / (1 + z**2 / weight) * weight

@@ -119,7 +119,7 @@ class NearestChange:
         if not self.found:
             return self._tell_missed()
         if not self.changes:
-            return f"The tree decides {self._name(self.decided)} already."
+            return f"The tree already decides {self._name(self.decided)}."
         moves = join([str(move) for move in self.changes])
         return f"Becomes {self._name(self.predicted)} if {moves}, nothing else changed."
 
@@ -186,7 +186,7 @@ class NearestChange:
             words = plural(count, "change") if kind == "max_changes" else clean(name)
             hints.setdefault(_LOOSEN[kind], []).append(words)
         if not hints:
-            return f"No allowed change {outcome}; more than one constraint stands in the way."
+            return f"No allowed change {outcome}; more than one constraint prevents it."
         ways = " or ".join(words.format(join(names, "or")) for words, names in hints.items())
         return f"No allowed change {outcome}; {ways}?"
 

@@ -1,4 +1,4 @@
-"""A nearest change as a notebook shows it: the sentence, what moves, the estimate afterwards."""
+"""Render a nearest change for notebooks: the sentence, what changes, and the new estimate."""
 
 from html import escape
 

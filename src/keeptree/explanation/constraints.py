@@ -169,12 +169,13 @@ def _read_bounds(tree, f, value):
         high = np.inf if high is None else float(high)
     except (TypeError, ValueError):
         raise ValueError(
-            f"The bounds of {tree.feature_name(f)!r} are {value!r}; give (least, largest), None "
-            "for an open end."
+            f"The bounds of {tree.feature_name(f)!r} are {value!r}; give (smallest, largest), "
+            f"with None for an open end."
         ) from None
     if not low <= high:
         raise ValueError(
-            f"The bounds of {tree.feature_name(f)!r} are {value!r}: the least is above the largest."
+            f"The bounds of {tree.feature_name(f)!r} are {value!r}: the smallest is above the "
+            f"largest."
         )
     return low, high
 
@@ -213,7 +214,7 @@ def _read_steps(tree, f, value):
 
 
 def _numbers(value):
-    """Convert a value to an array of numbers; empty if that fails, and then refused."""
+    """Convert a value to an array of numbers; empty if that fails, which callers reject."""
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -227,7 +228,7 @@ def _category_mask(tree, f, labels, what):
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise ValueError(
-            f"{what} of {tree.feature_name(f)!r} has {unknown[0]!r}, which is not a category of "
-            f"it; they are {list(known[:20])}."
+            f"{what} of {tree.feature_name(f)!r} has {unknown[0]!r}, which is not one of its "
+            f"categories: {list(known[:20])}."
         )
     return np.array([label in labels for label in known])

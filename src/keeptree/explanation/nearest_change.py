@@ -56,12 +56,12 @@ def nearest_change(
     fixed : list
         Columns that must not change, by name or index.
     bounds : dict, optional
-        Column -> (low, high) of a changed value, None for an open end; for a nominal attribute
-        the list of allowed labels.
+        Column -> (low, high) of a changed value, None for an open end; for a nominal attribute, the
+        list of allowed labels.
     increase_only, decrease_only : list
         Columns that must not decrease, or must not increase.
     costs : dict, optional
-        Column -> factor on the cost of changing it, or for a nominal attribute a matrix of costs
+        Column -> factor on the cost of changing it, or, for a nominal attribute, a matrix of costs
         from each category (row) to each category (column).
     steps : dict, optional
         Column -> step of which a changed value must be a multiple (1 for integers), or a list of
@@ -154,7 +154,7 @@ def find_changes(
     """
     if subject.metric is None:
         raise ValueError(
-            "A tree alone does not know how large a change is; give X, a sample that tells the "
+            "A tree alone does not define the size of a change; give X, a sample that defines the "
             "scale of the attributes, or metric=keeptree.Metric(scales=[...])."
         )
     if within_data and subject.observed is None:

@@ -1,9 +1,9 @@
 """The cheapest allowed change of rows in a tree with oblique tests.
 
-A leaf is a polytope, and what a column may become is a set of numbers with gaps: its own value, and
-those that the constraints allow. Branch and bound is exact: the projection on the polytope within
-the hull of these sets bounds the cost from below; where it puts a column into a gap, the part below
-the gap and the part above it are looked at on their own.
+A leaf is a polytope. The values that a column may take form a set with gaps: its own value and
+those that the constraints allow. The search is an exact branch and bound. The projection on the
+polytope, within the hull of these sets, is a lower bound of the cost; where it places a column in a
+gap, the parts below and above the gap are searched separately.
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,17 @@ from keeptree.geometry.polytopes import Half, pack, walk_regions
 from keeptree.importers.sketch import widened
 from keeptree.tree import SHARE
 
-_SNAP = 1e-9  # of a step: a number so near a multiple is one
-_ROUNDING = {"float64": 2.0**-46, "float32": 2.0**-20}  # of a sum, beside the size of its terms
-_MARGINS = (0.0, 1.0, 16.0, 256.0, 4096.0)  # tried one after the other
-_MOST_NODES = 20_000  # of the search in one leaf
+_SNAP = 1e-9  # of a step: numbers this close to a multiple count as one
+_ROUNDING = {
+    "float64": 2.0**-46,
+    "float32": 2.0**-20,
+}  # of a sum, relative to its terms
+_MARGINS = (0.0, 1.0, 16.0, 256.0, 4096.0)  # leaves tried one after the other
+_MOST_NODES = 20_000  # search steps in one leaf
 
 
 class ObliqueSearch:
-    """Cheapest changes in a tree with oblique tests; it answers as ``Search`` does."""
+    """Cheapest changes in a tree with oblique tests; same interface as ``Search``."""
 
     def __init__(self, subject, constraints):
         self.subject, self.constraints, self.tree = subject, constraints, subject.tree
@@ -55,7 +58,7 @@ class ObliqueSearch:
         return box, cost, n_changes
 
     def ranked(self, row, own, wanted, n):
-        """Up to n (leaf, cost, number of changes) of a row, cheapest first; none goes past."""
+        """Up to n (leaf, cost, number of changes) of a row, cheapest first."""
         found = [(r, self._enter(row, r)) for r, _ in self._candidates(row, own, wanted)]
         found = [(r, change) for r, change in found if change is not None]
         chosen, points = [], []
@@ -68,17 +71,17 @@ class ObliqueSearch:
         return chosen
 
     def move(self, X, box):
-        """Rows moved into leaves (all rows lack the same values); where that is -1 they stay."""
+        """Move rows into leaves; rows with leaf -1 stay. All rows lack the same values."""
         pairs = zip(X, box.tolist(), strict=True)
         moved = [row if r < 0 else self._enter(row, r).point for row, r in pairs]
         return np.array(moved).reshape(X.shape)
 
     def boxes(self, missing):
-        """The boxes around the leaves of cases that lack some values."""
+        """Boxes around the leaves, for cases with some missing values."""
         return self._program(missing).boxes, None
 
     def round(self, row, point, box):
-        """The point with as few decimals as keep it in its leaf and the constraints."""
+        """The point with the fewest decimals that is still in its leaf and allowed."""
         leaf = self._program(missing_of(row)).boxes.node[box]
         moved = [
             f
@@ -97,7 +100,7 @@ class ObliqueSearch:
         return point
 
     def _candidates(self, row, own, wanted):
-        """Leaves of the class wanted, or of another one, with a bound of the squared cost."""
+        """Leaves with the desired class, or any other class, with lower bounds of the cost."""
         program = self._program(missing_of(row))
         label = program.boxes.label
         chosen = np.flatnonzero(label == wanted if wanted >= 0 else label != own)
@@ -107,9 +110,9 @@ class ObliqueSearch:
         return list(zip(chosen[order].tolist(), square[order].tolist(), strict=True))
 
     def _program(self, missing):
-        """The leaves of cases that lack some values.
+        """Leaves for cases with some missing values.
 
-        Their last half-spaces, two for each column, have no bounds yet: parts of a leaf set them.
+        Their last half-spaces, two per column, have no bounds yet; parts of a leaf set them.
         """
         if missing not in self._programs:
             tree, given, metric = self.tree, self.constraints, self.subject.metric
@@ -125,7 +128,7 @@ class ObliqueSearch:
         return self._programs[missing]
 
     def _ways(self, missing):
-        """The children that a case can take at each test, given what it lacks."""
+        """Children that a case can reach at each test, given its missing values."""
         tree, lacking = self.tree, set(missing)
 
         def ways(node):
@@ -134,15 +137,15 @@ class ObliqueSearch:
                 return tree.children(node).tolist(), True
             if tree.missing[node] == SHARE:
                 raise ValueError(
-                    "The case lacks a value that the tree shares among branches, and changes of "
-                    "such cases are not searched in a tree with oblique tests; fill it in."
+                    "The case lacks a value that the tree divides among branches; in a tree with "
+                    "oblique tests, changes of such cases are not supported. Fill the value in."
                 )
             return [c for c in [int(tree.missing[node])] if c >= 0], False
 
         return ways
 
     def _domain(self, row, f):
-        """What a column of a row may become."""
+        """Values that a column of a row may take."""
         given = self.constraints
         low, high = given.limits(f, self.subject.observed)
         low = max(low, row[f]) if f in given.increase_only else low
@@ -181,7 +184,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Domain:
-    """What a number may become: itself, or what lies from low to high on a grid or a list."""
+    """Values that a number may take: its own, or those from low to high on a grid or in a list."""
 
     value: float
     low: float
@@ -189,33 +192,33 @@ class Domain:
     step: float | np.ndarray | None
 
     def holds(self, number):
-        """Whether a number is allowed, multiples of a step up to rounding."""
+        """Whether a number is allowed; multiples of a step count up to rounding."""
         return abs(self.nearest(number) - number) <= self.room
 
     def nearest(self, number):
-        """The allowed number nearest to one."""
+        """The allowed number nearest to another."""
         ends = [end for end in (self.below(number), self.above(number)) if end is not None]
         return min(ends, key=lambda end: abs(end - number))
 
     @property
     def room(self):
-        """How far from a multiple of its step a number still counts as one."""
+        """Tolerance within which a number counts as a multiple of its step."""
         return _SNAP * self.step if isinstance(self.step, float) else 0.0
 
     def below(self, number, room=None):
-        """The largest allowed number that is not above another; None if all are."""
+        """The largest allowed number that is at most a given one; None if there is none."""
         room = self.room if room is None else room
         return _largest([*self._allowed(number, np.floor, -1), self.value], number + room)
 
     def above(self, number, room=None):
-        """The smallest allowed number that is not below another; None if all are."""
+        """The smallest allowed number that is at least a given one; None if there is none."""
         room = self.room if room is None else room
         mirrored = [-x for x in [*self._allowed(number, np.ceil, 1), self.value]]
         largest = _largest(mirrored, -(number - room))
         return None if largest is None else -largest
 
     def _allowed(self, number, whole, way):
-        """Allowed numbers on one side of a number, the nearest among them."""
+        """Allowed numbers on one side of a number, including the nearest."""
         if self.low > self.high:
             return []
         if self.step is None:
@@ -247,7 +250,7 @@ class _Leaf:
         self._tighten(tree, margin)
 
     def _tighten(self, tree, margin):
-        """Move the half-spaces of sums inward, so that rounding does not lead out again."""
+        """Move the half-spaces of sums inward, so that rounding cannot leave the leaf."""
         polytopes, size = self.program.polytopes, abs(self.row) + 1 / self.search.factor
         for k in np.flatnonzero(self.source >= tree.n_features):
             s = self.source[k] - tree.n_features
@@ -255,7 +258,7 @@ class _Leaf:
             columns, weights = polytopes.term_feature[part], abs(polytopes.term_weight[part])
             room = _ROUNDING[tree.compare_dtype] * (weights @ size[columns] + abs(self.bound[k]))
             snaps = weights @ [self.domain[f].room if f in self.domain else 0.0 for f in columns]
-            least = 0.0 if self.sign[k] > 0 else 1.0  # the border itself lies on one side only
+            least = 0.0 if self.sign[k] > 0 else 1.0  # the border itself belongs to one side only
             if max(margin, least) > 0:
                 self.bound[k] -= self.sign[k] * (room * max(margin, least) + 4 * snaps)
 
@@ -281,12 +284,12 @@ class _Leaf:
                 for part, its_used in parts:
                     heappush(heap, (square, next(number), part, its_used))
         raise ValueError(
-            "The constraints leave too many combinations of values to look through; allow any "
-            "number in some columns (within_data=False), or fix some."
+            "The constraints leave too many combinations of values to search; allow any number in "
+            "some columns (within_data=False), or fix some."
         )
 
     def _hull(self, f):
-        """Least and largest value of a column in the leaf that the constraints allow."""
+        """Smallest and largest value of a column in the leaf that the constraints allow."""
         domain, (low, high) = self.domain[f], self.ends.get(f, (-np.inf, np.inf))
         if domain.low <= domain.high:
             low = max(min(domain.value, domain.low), low)
@@ -316,7 +319,7 @@ class _Leaf:
         return float(square[0]), point
 
     def _divide(self, limits, used, point):
-        """Parts to look at on their own, or None if the point is allowed as it is."""
+        """Parts to search separately, or None if the point is allowed as it is."""
         for f in self.columns:
             domain = self.domain[f]
             if point[f] == self.row[f] or domain.holds(point[f]):
@@ -341,7 +344,7 @@ class _Leaf:
         parts, its_used = [(stays, used)], used | {f}
         if len(its_used) + changes < self.search.most:
             parts.append((limits, its_used))
-        elif len(its_used) + changes == self.search.most:  # all others stay
+        elif len(its_used) + changes == self.search.most:  # all others stay the same
             rest = {g: limits[g] if g in its_used else (self.row[g],) * 2 for g in self.columns}
             parts.append((rest, its_used))
         return parts
@@ -350,7 +353,7 @@ class _Leaf:
         return sum(1 for f, code in self._categories() if code != self.row[f])
 
     def _categories(self):
-        """The nominal columns of the leaf, and what they become."""
+        """The nominal columns of the leaf and their new values."""
         boxes = self.program.boxes
         for e in range(boxes.start[self.r], boxes.start[self.r + 1]):
             f = int(boxes.feature[e])
@@ -358,7 +361,7 @@ class _Leaf:
                 yield f, float(self.program.becomes[boxes.table[e] + int(self.row[f])])
 
     def _change(self, point):
-        """The change to a point, on its grid to the last bit."""
+        """The change to a point that lies exactly on its grid."""
         point = point.copy()
         for f in self.columns:
             if point[f] != self.row[f]:
@@ -376,11 +379,11 @@ class _Leaf:
 
 
 def _ends(boxes, r, single):
-    """The numeric columns of a box with the least and the largest number inside."""
+    """The numeric columns of a box, with the smallest and largest number inside."""
     for e in range(boxes.start[r], boxes.start[r + 1]):
         if boxes.table[e] < 0:
             low, high = float(boxes.low[e]), float(boxes.high[e])
-            if single:  # numbers that are rounded to one inside are inside
+            if single:  # numbers that round to a value inside count as inside
                 low = -widened(-low) if np.isfinite(low) else low
                 high = widened(high) if np.isfinite(high) else high
             yield int(boxes.feature[e]), (low, high)
@@ -396,7 +399,7 @@ def _project(program, polytopes, row, regions):
 
 
 def _with_limits(region, tree):
-    """A region with tests of one column as sides of its box, and limits for every column."""
+    """Turn single-column tests into sides of a region's box, and add limits for every column."""
     box, sums = dict(region.box), []
     for half in region.halves:
         if half.is_column:
@@ -411,7 +414,7 @@ def _with_limits(region, tree):
 
 
 def _narrowed(side, half, dtype):
-    """The side of a column within a half-space, ending at numbers that the model can compare."""
+    """Interval of a column within a half-space, ending at numbers that the model can compare."""
     with np.errstate(over="ignore"):
         rounded = dtype(half.bound)
         exact = float(rounded)  # NumPy would round the bound to compare it with a float32

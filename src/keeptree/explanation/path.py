@@ -34,10 +34,10 @@ def collect_path(subject, row, leaf, near):
     Returns
     -------
     steps : list of dict
-        ``node``, ``attribute``, ``value`` (None: not known), ``test``, ``threshold``, ``margin``
+        ``node``, ``attribute``, ``value`` (None if missing), ``test``, ``threshold``, ``margin``
         (value minus threshold, in the attribute's own unit), ``distance`` (in the metric, to the
-        nearest possible value on the other side; None where it is not known), ``near``, ``share``
-        (of the case that goes on; 1 unless a missing value is shared) and ``text``.
+        nearest possible value on the other side; None if it is unknown), ``near``, ``share`` (of
+        the case that follows this path; 1 unless a missing value is divided) and ``text``.
     """
     tree, observed = subject.tree, subject.observed
     cuts, steps = Cuts(tree, None if observed is None else observed.step), []

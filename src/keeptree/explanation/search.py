@@ -61,7 +61,7 @@ class Search:
         chosen, points = [], []
         for r in order.tolist():
             point = self.move(row[None], np.array([r]))[0]
-            # Shares of a missing value may tie up to rounding, so the tree itself decides.
+            # The shares of a missing value may tie up to rounding, so the tree itself is asked.
             if np.isnan(row).any() and self.tree.decide(point[None])[0] != found.label[r]:
                 continue
             if not any(goes_past(row, point, other, self.tree) for other in points):
@@ -79,7 +79,7 @@ class Search:
         return point
 
     def round(self, row, point, box):
-        """The point with as few decimals as keep it in its box and the constraints."""
+        """The point with the fewest decimals that is still in its box and allowed."""
         found, given, shown = self.boxes(missing_of(row))[0], self.constraints, point.copy()
         for k in range(found.start[box], found.start[box + 1]):
             f = int(found.feature[k])

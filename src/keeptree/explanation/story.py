@@ -33,7 +33,7 @@ def explain(
     metric: Literal["standard", "minmax"] | Metric | None = None,
     **constraints: Any,
 ) -> "Story":
-    """Explain one case: why the tree decides so, how sure, how near, and what would change it.
+    """Explain one case: the reasons for the decision, its probability and what would change it.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def explain(
     encoded = subject.encode(rows)
     if len(encoded) != 1:
         raise ValueError(
-            f"explain tells the story of one case, but x has {len(encoded)} rows; give one of them."
+            f"explain takes one case, but x has {len(encoded)} rows; give one of them."
         )
     return Story(_collect(subject, encoded, near, constraints))
 
@@ -114,9 +114,9 @@ class Story:
             ``confidence``, as in ``predict_interval``. ``path``: see
             :func:`keeptree.explanation.path.collect_path`. ``leaves``: leaves of the case,
             with shares and training counts. ``distance`` to the decision boundary in ``unit``.
-            ``contributions``: what pushed the probability, in log-odds of the decided class.
-            ``change``: see :meth:`keeptree.explanation.change.NearestChange.to_dict`. ``trace``:
-            steps of ConfDTree. ``notes``: what is left out, and why.
+            ``contributions``: what raised or lowered the probability, in log-odds of the decided
+            class. ``change``: see :meth:`keeptree.explanation.change.NearestChange.to_dict`.
+            ``trace``: steps of ConfDTree. ``notes``: what is left out, and why.
         """
         return self._data
 

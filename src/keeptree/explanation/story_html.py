@@ -1,4 +1,4 @@
-"""Render a story as HTML for notebooks: own style, no script, everything escaped."""
+"""Render a story as HTML for notebooks: own style, no script, all data escaped."""
 
 from html import escape
 
@@ -18,7 +18,7 @@ def story_html(data):
         _part("How probable", _probabilities(data)),
         _part("The path through the tree", _path(data)),
         _part("The nearest change", _change(data)),
-        _part("What pushed the estimate", _contributions(data)),
+        _part("What raised or lowered the estimate", _contributions(data)),
         _trace(data),
         _foot(data),
     )
@@ -59,7 +59,7 @@ def _probabilities(data):
 
 def _path(data):
     if not data["path"]:
-        return "<p>There is nothing to ask: the tree is one leaf.</p>" + _ends(data)
+        return "<p>The tree is a single leaf, so there is no test.</p>" + _ends(data)
     items = []
     for text, far, near in words.steps(data):
         distance = f' <span class="kt-far">{escape(far)}</span>' if far else ""
@@ -91,7 +91,7 @@ def _contributions(data):
             lines.append(f"<tr class=kt-group><th colspan=3>{escape(group)}</th></tr>")
         name, push = text_html(row["name"]), _push(row["value"] / widest)
         lines.append(f"<tr><th scope=row>{name}</th><td>{push}</td><td>{row['text']}</td></tr>")
-    rest = f"<p>{plural(more, 'other test')} pushed less.</p>" if more else ""
+    rest = f"<p>{plural(more, 'other test')} contributed less.</p>" if more else ""
     return f"<table><tbody>{''.join(lines)}</tbody></table>{rest}"
 
 

@@ -99,7 +99,7 @@ def leaves(data):
 
 
 def rule_note(rule):
-    """Return a note on a model that does not decide as its tree: a list, empty for others.
+    """Return a note if the model may decide differently from its tree: a list, empty otherwise.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def contributions(data):
     """Return the contributions: rows of group, name, value and text, and the number of others.
 
     Only the largest contributions of tests are listed, and none that rounds to 0. Equal tests in
-    several branches are one line.
+    several branches share one line.
     """
     parts = data["contributions"]
     if parts is None:
@@ -160,7 +160,7 @@ def contributions(data):
 
 
 def _add_equal(tests):
-    """Tests of distinct names with the sum of their contributions, the largest first."""
+    """Tests by name with the sum of their contributions, the largest first."""
     total = {}
     for part in tests:
         before = total.get(part["name"], {**part, "value": 0.0})
@@ -205,7 +205,7 @@ def escape_markdown(text):
 
 
 def _sections(data):
-    """The story as (title or None, lines, whether they are numbered)."""
+    """The story as tuples (title or None, lines, whether they are numbered)."""
     yield None, [f"{headline(data)} {estimate(data)}"], False
     if data["second_opinion"]:
         lines = [second_opinion(data).replace(f"{_DISAGREES}: the", "The")]
@@ -216,7 +216,7 @@ def _sections(data):
         yield "The path through the tree", [_step_line(*step) for step in steps(data)], True
     yield None, [*leaves(data), *filter(None, [distance(data)])], False
     if contributions(data):
-        yield "What pushed the estimate (log-odds)", _contribution_lines(data), False
+        yield "What raised or lowered the estimate (log-odds)", _contribution_lines(data), False
     if data["change"]:
         yield "The nearest change", change(data), False
     if data["trace"]:
@@ -246,11 +246,11 @@ def _contribution_lines(data):
             group = row["group"]
             lines.append(f"{group}:")
         lines.append(f"  {row['text']}  {row['name']}")
-    return lines + ([f"  {plural(more, 'other test')} pushed less"] if more else [])
+    return lines + ([f"  {plural(more, 'other test')} contributed less"] if more else [])
 
 
 def _distance_told(step):
-    """Distance from the other side of a numeric test; between categories there is none to tell."""
+    """Distance from the other side of a numeric test; nominal tests have none."""
     return None if step["threshold"] is None else step["distance"]
 
 

@@ -50,7 +50,7 @@ class Subject:
         return encoded
 
     def probabilities(self, encoded):
-        """Probabilities in the order of ``tree.classes``, of the model or else of the tree."""
+        """Probabilities of the model, or else of the tree, in the order of ``tree.classes``."""
         if self.has_own_probability:
             return self.inner.predict_proba_encoded(encoded)
         return self.tree.mix_proportions(encoded)
@@ -95,8 +95,8 @@ def boundary_of(model):
         return own
     if not hasattr(model, "observed_"):
         raise ValueError(
-            f"A {type(model).__name__} does not know the scale of its columns, so that no distance "
-            "can be measured; fit a KeepTree classifier around its tree."
+            f"A {type(model).__name__} does not store the scale of its columns, so distances "
+            f"cannot be measured; fit a KeepTree classifier around its tree."
         )
     subject = resolve(model)
     return Boundary.of_metric(subject.tree, subject.metric, subject.observed)

@@ -240,7 +240,7 @@ class UnfamiliarCount:
         Parameters
         ----------
         rows : ndarray of shape (n, n_features)
-            Encoded.
+            Encoded rows.
         unseen : dict
             Column index -> positions of rows with unknown categories, and these categories, as
             returned by :func:`find_unseen`.
@@ -388,5 +388,5 @@ def _tell_outside(column):
 
 def _percent(share):
     if 0 < share < 0.01:
-        return "under 1 %"
-    return f"{100 * share:.0f} %"
+        return "under 1%"
+    return f"{100 * share:.0f}%"

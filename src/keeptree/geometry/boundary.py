@@ -349,7 +349,7 @@ class Boundary(Savable, BaseEstimator):
 
     @property
     def _width(self):
-        """Number of columns of algebraic distances: one suffices for two classes."""
+        """Number of columns of algebraic distances; two classes need only one."""
         return 1 if len(self.tree_.classes) == 2 else len(self.tree_.classes)
 
     def _encode(self, X):

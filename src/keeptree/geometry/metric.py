@@ -108,7 +108,7 @@ class Metric(Savable, BaseEstimator):
         y: NDArray[Any] | None = None,
         sample_weight: NDArray[Any] | None = None,
     ) -> Self:
-        """``fit`` for callers that know the spread of the columns; X serves value differences."""
+        """``fit`` with a known spread of the columns; X is used only for value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
                 f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
@@ -187,7 +187,7 @@ class Metric(Savable, BaseEstimator):
 
 
 def read_metric(metric):
-    """Return the metric of a name, or the given one; a ValueError for anything else."""
+    """Return the metric of a name, or a given Metric; raise a ValueError for anything else."""
     if isinstance(metric, str):
         return Metric(metric)
     if isinstance(metric, Metric):

@@ -33,7 +33,7 @@ class OffGrid:
     tree : Tree
         A classification tree.
     metric : Metric
-        Fitted.
+        Fitted metric.
     step : ndarray of shape (n_features,)
         Step of each column, 0 for any number.
     """
@@ -68,14 +68,14 @@ class OffGrid:
         box, distance = self._cheapest(X, own, wanted)
         box[wanted == own], distance[wanted == own] = -1, 0.0
         _, separator = self._project(X, box, fill)
-        label = np.where(box >= 0, self._boxes[0].label[box], own)
+        label = np.where(box >= 0, self.priced_boxes[0].label[box], own)
         return Settled(distance, separator, label, self._points(X, box, label))
 
     def _project(self, X, box, fill=False):
         """Distances to the closure of boxes (infinite for box -1), and separators."""
         distance, separator = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
         any_class = np.full(len(X), -1)
-        arguments = (self._boxes[1], fill, any_class, any_class, box, distance, separator)
+        arguments = (self.priced_boxes[1], fill, any_class, any_class, box, distance, separator)
         compiled.project_rows(flat_rows(X, 0, len(X)), *arguments)
         return distance, separator
 
@@ -85,7 +85,9 @@ class OffGrid:
         A missing value costs nothing.
         """
         gridded, moved = self.step > 0, np.empty(X.shape)
-        compiled.move_rows(np.ascontiguousarray(X), box, self._boxes[1], self._rules, False, moved)
+        compiled.move_rows(
+            np.ascontiguousarray(X), box, self.priced_boxes[1], self.rules, False, moved
+        )
         moves = (moved - X)[:, gridded] * self.metric.factor_[gridded]
         rest, _ = self._project(np.where(gridded, moved, X), box)
         with np.errstate(over="ignore"):  # huge numbers overflow: infinitely far
@@ -94,12 +96,12 @@ class OffGrid:
     def _points(self, X, box, label):
         """Rows moved into boxes; missing values are filled only where the decision needs them."""
         X, point = np.ascontiguousarray(X), np.empty(X.shape)
-        _, priced = self._boxes
-        compiled.move_rows(X, box, priced, self._rules, False, point)
+        _, priced = self.priced_boxes
+        compiled.move_rows(X, box, priced, self.rules, False, point)
         lost = np.flatnonzero(np.isnan(X).any(axis=1) & (classes_of(self.tree, point) != label))
         if len(lost):
             filled = np.empty((len(lost), X.shape[1]))
-            compiled.move_rows(X[lost], box[lost], priced, self._rules, True, filled)
+            compiled.move_rows(X[lost], box[lost], priced, self.rules, True, filled)
             still = classes_of(self.tree, filled) != label[lost]
             filled[still] = np.nan_to_num(filled[still])
             point[lost] = filled
@@ -114,13 +116,13 @@ class OffGrid:
             found, cost, n_changes = (np.empty(len(rows), dtype=kind) for kind in (int, float, int))
             asked = (own[rows], wanted[rows], compiled.ANY_NUMBER)
             outputs = (found, cost, n_changes)
-            compiled.find_cheapest(X[rows], self._without(missing), self._rules, *asked, *outputs)
+            compiled.find_cheapest(X[rows], self._without(missing), self.rules, *asked, *outputs)
             box[rows] = found
         return box, self._measure(X, box)
 
     def _without(self, missing):
-        """The boxes without the sides of some columns."""
-        boxes, priced = self._boxes
+        """Return the boxes without the sides of some columns."""
+        boxes, priced = self.priced_boxes
         kept = ~missing[boxes.feature]
         if kept.all():
             return priced
@@ -134,7 +136,8 @@ class OffGrid:
         return self._price(part)
 
     @property
-    def _boxes(self):
+    def priced_boxes(self):
+        """The boxes up to the thresholds, without and with their prices."""
         if self._regions is None:
             found = find_regions(self.tree).boxes
             self._regions = found, self._price(found)
@@ -145,7 +148,8 @@ class OffGrid:
         return boxes.price(self.tree, metric.factor_, metric.category_costs_.__getitem__)
 
     @property
-    def _rules(self):
+    def rules(self):
+        """The steps, as the compiled functions read them."""
         rules = np.zeros((len(self.step), compiled.LAST + 1))
         rules[:, compiled.LEAST], rules[:, compiled.MOST] = -np.inf, np.inf
         rules[:, compiled.RISE] = rules[:, compiled.FALL] = 1.0

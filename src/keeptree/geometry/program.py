@@ -22,6 +22,7 @@ from keeptree.tree import NUMERIC
 # Limit of scaled coordinates: the sum of their squares stays finite for any number of columns.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
 _LARGEST = 1e38  # centre and factor in float32
+_ID_BITS = 16  # bits of a squared distance's mantissa that hold a region's number; more if needed
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,16 @@ class Program:
         """Classes that have at least one region."""
         return self.double.classes
 
+    @property
+    def region_bits(self):
+        """Lowest bits of a squared distance that hold a region's number; ties ignore them."""
+        return max(_ID_BITS, (len(self.boxes.node) + 1).bit_length())
+
 
 def compile_program(tree, metric, step=None):
-    """Return the program of a classification tree under a fitted metric, of polytopes if oblique.
+    """Return the program of a classification tree under a fitted metric.
+
+    Trees with oblique tests get a program of polytopes.
 
     Given the step of each column (0 for any number), it measures to the multiples of the steps.
     """
@@ -217,9 +225,9 @@ class _Order:
         return places | self._split([right], *places.pop(None))
 
     def _split(self, below, source, link, again=False):
-        """Emit one step; ``again``: its right side is the same box, which replaces None.
+        """Emit one step; with ``again``, its right side is the same box instead of None.
 
-        A side that nothing reaches competes for a class that does not exist.
+        A side that no value reaches is assigned to a class that does not exist.
         """
         code, places, olds = LEFT_REGION | RIGHT_REGION, {}, [np.inf, -np.inf]
         target, region = [self.n_classes] * 2, [0, 0]

@@ -17,8 +17,6 @@ _MANY = {True: (50_000, 4_000), False: (10_000, 1_800)}
 
 _NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are requested
 
-_ID_BITS = 16  # bits of a squared distance's mantissa that hold a region's number; more if needed
-
 
 class Found(NamedTuple):
     """Nearest regions of rows; ``keeptree.geometry.boundary.Nearest`` documents the fields."""
@@ -126,7 +124,7 @@ def _run(program, rows, out, nearest=_NOTHING):
         steps = steps._replace(links=steps.links[:0])
     if single:
         return run_single_program(rows, steps, None, None, foreign, out, None)
-    bits = 0 if len(out) else max(_ID_BITS, (len(program.boxes.node) + 1).bit_length())
+    bits = 0 if len(out) else program.region_bits
     return run_program(rows, steps, True, -1 << bits, foreign, out, nearest)
 
 
@@ -140,7 +138,7 @@ def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
 
 
 def _find_off_grid(off_grid, rows, wanted, found, fill, known, points):
-    """Find the nearest regions of rows off the grid; add these rows and points to the known."""
+    """Find the nearest regions of rows off the grid; add them to the known rows and points."""
     beside = off_grid.find_rows(rows)
     if not len(beside):
         return known, points

@@ -8,8 +8,8 @@ _SLACK = 1e-3  # of a case, for the rounding of float32 gradient sums
 def binary_counts(cases, value, prior, rate, penalty):
     """Class counts of a leaf of the first round of binary boosting with the logistic loss.
 
-    A leaf's value is ``rate * G / (H + penalty)``, with G the sum of ``y - prior`` over its cases
-    and H that of ``prior (1 - prior)``, which gives G and hence the number of positive cases.
+    A leaf's value is ``rate * G / (H + penalty)``, where G is the sum of ``y - prior`` over its
+    cases and H that of ``prior (1 - prior)``. Solving for G gives the number of positive cases.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _MOST_FORKS = 1_000_000
 
 
 def read_tree(source, *, tree=None):
-    """Return the Sketch of a ``.tree`` file with the ``.names`` file beside it.
+    """Return the Sketch of a ``.tree`` file with the ``.names`` file next to it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def read_tree(source, *, tree=None):
     if names is None or not names.is_file():
         beside = "beside it" if names is None else f"as {names.name}"
         raise ValueError(
-            "A tree of C5.0 has its columns, categories and classes in another file; put the "
+            "C5.0 stores the columns, categories and classes of a tree in another file; put the "
             f".names file {beside}."
         )
     return _sketch(_text(source), _text(names), tree)
@@ -53,8 +53,8 @@ def _sketch(text, names, tree):
     head, nodes = _split_lines(text)
     if "costs" in head:
         raise ValueError(
-            "This tree was grown with misclassification costs, by which C5.0 decides instead of by "
-            "the largest class; grow it without costs."
+            "This tree was grown with misclassification costs, so C5.0 does not decide by the "
+            "largest class; grow it without costs."
         )
     starts = _starts(nodes)
     if int(head["entries"]) != len(starts) - 1:
@@ -86,7 +86,7 @@ def _split_lines(text):
             fields.setdefault(found[1], []).append(values)
             end = found.end()
         if line[end:].strip():
-            raise ValueError(f"The line {line.strip()!r:.60} is cut off or not C5.0's.")
+            raise ValueError(f"The line {line.strip()!r:.60} is cut off or not from C5.0.")
         if "rules" in fields:
             raise ValueError("This model is a set of rules; grow a tree (rules = FALSE).")
         if "type" in fields:
@@ -172,8 +172,8 @@ class _Writer:
     def _check_unused(self, fields, counts):
         if _one(fields, "type") != "0" or (counts is not None and counts.any()):
             raise ValueError(
-                "This tree has cases to which an attribute did not apply (N/A), which is a third "
-                "outcome of its tests; a Tree has none."
+                "This tree has cases to which an attribute did not apply (N/A), a third outcome "
+                "of its tests, which a Tree does not support."
             )
 
     def _column(self, fields):
@@ -189,7 +189,7 @@ class _Writer:
         del counts
         if "mid" in fields:
             raise ValueError(
-                "This tree has fuzzy thresholds, which share cases between both sides; grow it "
+                "This tree has fuzzy thresholds, which divide cases between both sides; grow it "
                 "without them."
             )
         cut = float(np.float32(_one(fields, "cut")))

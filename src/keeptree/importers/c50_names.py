@@ -46,7 +46,7 @@ def read_names(text):
             continue
         columns[names[0]] = _values(names[0], names[1:])
     if ends[0] == ":":
-        raise ValueError("The class is a number divided by thresholds; C5.0 makes it by itself.")
+        raise ValueError("C5.0 divides a numeric class by thresholds; declare a discrete class.")
     classes = columns.pop(target[0]) if len(target) == 1 and target[0] in columns else target
     if not isinstance(classes, list) or len(classes) < 2:
         raise ValueError(f"The .names file names {target[0]!r:.80} as the class, without classes.")
@@ -58,12 +58,12 @@ def _values(name, values):
     """Categories, None for numbers, or _LEFT_OUT for columns that C5.0 ignores."""
     kind = values[0].casefold()
     if kind.startswith("="):
-        raise ValueError(f"{name!r:.80} is computed from other columns, which a Tree cannot do.")
+        raise ValueError(f"{name!r:.80} is computed from other columns, which is not supported.")
     if len(values) == 1 and kind in _LEFT_OUT:
         return _LEFT_OUT
     if len(values) == 1 and kind in _CONTINUOUS:
         if kind != "continuous":
-            raise ValueError(f"{name!r:.80} holds dates or times, which a Tree does not read.")
+            raise ValueError(f"{name!r:.80} holds dates or times, which a Tree does not support.")
         return None
     if len(values) == 1 and kind.startswith("discrete"):
         raise ValueError(

@@ -49,8 +49,8 @@ def read_text(text, *, known=None, tree=None):
     sketch.source.update(model="C5.0 output", library="C5.0")
     if NUMERIC in sketch.kind:
         sketch.lost.append(
-            "C5.0 prints thresholds with few digits, so that rows beside a threshold may go "
-            "elsewhere than in C5.0; its .tree file has all digits."
+            "C5.0 prints thresholds with few digits, so rows very close to a threshold may reach "
+            "another leaf than in C5.0; its .tree file has all digits."
         )
     return sketch
 
@@ -107,7 +107,7 @@ def _line(number, depth, text):
             leaf = _leaf(number, ending, 4 * depth + len(condition) + 3)
     test = _TEST.match(condition)
     if test is None or _FUZZY.search(condition):
-        what = "fuzzy thresholds are not read" if test else "expected a test such as `age <= 45`"
+        what = "fuzzy thresholds are unsupported" if test else "expected a test such as `age <= 45`"
         raise OutlineError(number, 4 * depth + 1, what)
     value, sign = test["value"], test["sign"]
     if sign == "in" and not (value.startswith("{") and value.endswith("}")):
@@ -137,7 +137,7 @@ def _number(number, depth, text):
     try:
         return float(text)
     except ValueError:
-        raise OutlineError(number, 4 * depth + 1, f"`{text:.40}` is no threshold") from None
+        raise OutlineError(number, 4 * depth + 1, f"`{text:.40}` is not a threshold") from None
 
 
 def _leaf(number, text, column):

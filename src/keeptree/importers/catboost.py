@@ -10,7 +10,7 @@ from keeptree.importers.sketch import Sketch
 
 _CLASSIFIES = ("Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll")
 _TARGET_STATISTIC = (
-    "The tree tests a statistic of the target (a CTR of CatBoost) and not a column; fit with "
+    "The tree tests a statistic of the target (CatBoost's CTR) instead of a column; fit with "
     "one_hot_max_size at least the number of categories."
 )
 
@@ -28,7 +28,8 @@ def read_document(document, *, tree=None):
     """Return the Sketch of one tree of a model saved as JSON."""
     if "oblivious_trees" not in document:
         raise ValueError(
-            "This CatBoost model was grown with Depthwise or Lossguide, which is not read; fit "
+            "This CatBoost model was grown with Depthwise or Lossguide, which is not supported; "
+            "fit "
             "with grow_policy='SymmetricTree'."
         )
     loss = _loss(document)

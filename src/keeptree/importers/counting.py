@@ -39,8 +39,8 @@ def finish(sketch, X=None, y=None, missing=None):
     if X is None:
         if sketch.classes is None or not (sketch.has_counts or sketch.has_labels):
             raise ValueError(
-                "This tree has no class counts; give rows to count: kt.keep(source, X, y), on the "
-                "command line --data and --target."
+                "This tree has no class counts; give rows to count: kt.keep(source, X, y), or on "
+                "the command line --data and --target."
             )
         return set_missing(sketch.tree(), missing)
     classes = [plain(label) for label in read_target(y)[0]]
@@ -100,7 +100,7 @@ def set_missing(tree, rule):
         return tree
     if tree.weight[0] == 0:
         raise ValueError(
-            f"missing={rule!r} goes by the class counts, which this tree does not have; give rows "
+            f"missing={rule!r} uses class counts, which this tree does not have; give rows "
             "to count as X and y."
         )
     chosen = tree.missing.copy()

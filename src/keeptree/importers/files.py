@@ -129,8 +129,8 @@ _BINARY = {
     _UBJSON: "xgboost:read_ubjson",
     rb"CBM1": "!is CatBoost's binary format; save the model with format='json' and pool=.",
     rb"\x80[\x02-\x05]": (
-        "!is a pickle, which can run anything when it is read; load it yourself and give the model "
-        "to kt.keep."
+        "!is a pickle, which can run any code when it is loaded; load it yourself and give the "
+        "model to kt.keep."
     ),
     rb"\x1f\x8b|RDX|BZh|\xfd7zXZ": (
         "!is compressed, such as R's .rds and .RData; in R, write the tree with the script that "

@@ -28,7 +28,7 @@ def shrunk_tree(model, *, tree=None):
     """Return the tree of hierarchical shrinkage, with shrunk counts."""
     kept = wrapped_tree(model, tree=tree)
     lost = "Hierarchical shrinkage has replaced the class counts by shrunk probabilities"
-    warnings.warn(f"{lost}; X and y would give the counts.", stacklevel=4)
+    warnings.warn(f"{lost}; give X and y to count them.", stacklevel=4)
     return replace(kept, source={**kept.source, "counts": "shrunk probabilities", "lost": lost})
 
 
@@ -38,8 +38,8 @@ def tao_tree(model, *, tree=None):
     choose_tree(tree, 1)
     _check_classifies(model, model.model)
     kept = classifier_tree(model.model)
-    lost = "TAO moves the tests of a tree and leaves its class counts as they were before"
-    warnings.warn(f"{lost}; X and y would give the counts.", stacklevel=4)
+    lost = "TAO moves the tests of a tree but does not update its class counts"
+    warnings.warn(f"{lost}; give X and y to count them.", stacklevel=4)
     source = {**kept.source, "model": type(model).__name__, "lost": lost}
     return replace(
         kept,

@@ -51,7 +51,7 @@ def match_label(label, labels):
 
 
 def did_you_mean(word, candidates):
-    """Return ``; did you mean `income`?`` if a candidate is close, else an empty text.
+    """Return ``; did you mean `income`?`` if a candidate is close, else "".
 
     Examples
     --------

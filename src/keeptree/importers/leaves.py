@@ -32,8 +32,8 @@ def give_classes(sketch, leaves, known=None):
         sketch.lost.append("Some leaves have no counts, so the counts of the others are not used.")
     elif any(values is None for values in counts.values()):
         sketch.lost.append(
-            "The text says how many cases of a leaf are of other classes, but not of which ones, "
-            "so its counts are not used; give X and y to count rows."
+            "The text gives the number of cases of other classes in a leaf, but not their "
+            "classes, so its counts are not used; give X and y to count rows."
         )
     else:
         for node, values in counts.items():

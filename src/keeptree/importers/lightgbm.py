@@ -135,8 +135,8 @@ def _missing_branch(kind, threshold):
     rule = kind >> 2 & 3
     if rule == _MISSING_ZERO:
         raise ValueError(
-            "This model takes 0 as missing (zero_as_missing=True), which is no test of the form "
-            "x <= t."
+            "This model treats 0 as missing (zero_as_missing=True), which a test of the form x <= "
+            "t cannot express."
         )
     if rule == _MISSING_NONE:
         return 0 if threshold >= 0 else 1  # NaN counts as 0

@@ -52,7 +52,7 @@ class Line:
     leaf : Leaf or None
         None if there are branches below it.
     terms : tuple
-        Of a weighted sum, whose text is the ``name``: pairs of a column's name and its weight.
+        For a weighted sum, whose text is the ``name``: pairs of a column name and its weight.
     """
 
     number: int
@@ -69,7 +69,7 @@ class Line:
 
     @property
     def names(self):
-        """The columns it names: none, one, or those of a weighted sum."""
+        """The columns it mentions: none, one, or those of a weighted sum."""
         alone = () if self.name is None else (self.name,)
         return tuple(name for name, _ in self.terms) or alone
 
@@ -102,7 +102,7 @@ def check_absent(label, what, candidates, line, column):
         Position in the text.
     """
     meant = closest(label, candidates)
-    absent = f"`{label}` is no value of {what}"
+    absent = f"`{label}` is not a value of {what}"
     if meant is not None:
         raise OutlineError(line, column, f"{absent}; did you mean `{meant}`?")
     warnings.warn(f"line {line}: {absent} in the data.", stacklevel=2)

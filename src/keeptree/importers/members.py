@@ -56,7 +56,7 @@ def bagged_tree(model, *, tree=None):
     number = choose_tree(tree, len(model.estimators_), "this ensemble")
     inner, columns = model.estimators_[number], np.asarray(model.estimators_features_[number])
     if type(inner).__name__ not in _TREES:
-        raise TypeError(f"The members are of type {type(inner).__name__}, which is no tree.")
+        raise TypeError(f"The members are of type {type(inner).__name__}, which is not a tree.")
     return _member(model, inner, number, columns)
 
 
@@ -95,7 +95,7 @@ def _member(model, inner, number, columns=None):
 
 
 def boosted_member(model, *, tree=None):
-    """Refuse the members of scikit-learn's gradient boosting, which are regression trees."""
+    """Reject the members of scikit-learn's gradient boosting, which are regression trees."""
     del tree
     raise ValueError(
         f"The trees of a {type(model).__name__} are regression trees of residuals, which have no "

@@ -13,8 +13,8 @@ from keeptree.tree import ERROR
 def obliquetree_model(model):
     """Return the Sketch of a fitted ``obliquetree`` Classifier or Regressor.
 
-    It adds in float64, term by term in the order in which it lists them. A missing value makes the
-    sum NaN, which is not below the threshold, so that it goes to the second child.
+    It adds the terms in float64, in the order in which it lists them. A missing value makes the sum
+    NaN, which is not below the threshold, so the row goes to the second child.
     """
     from obliquetree.utils import export_tree
 
@@ -39,7 +39,7 @@ def obliquetree_model(model):
 
 
 def _split(sketch, node, found, known):
-    """Give a node the test of obliquetree; its children."""
+    """Set the test of a node from obliquetree; return its children."""
     if found["is_oblique"]:
         terms = zip(found["features"], found["weights"], strict=True)
         terms = [(feature, weight) for feature, weight in terms if weight]
@@ -67,7 +67,7 @@ def _give_values(sketch, node, found, classifies):
 
 
 def _add_up(sketch):
-    """Weights of the inner nodes of a regression tree as sums, whatever their cases weighed."""
+    """Compute the weights of the inner nodes of a regression tree as sums over their children."""
     for node in reversed(range(len(sketch.kind))):
         if sketch.children[node]:
             weight = sum(sketch.values[child][0] for child in sketch.children[node])
@@ -75,16 +75,16 @@ def _add_up(sketch):
 
 
 def _whole(labels):
-    """Category codes as whole numbers."""
+    """Category codes as integers."""
     return tuple(int(label) for label in labels)
 
 
 def treeple_classifier(model):
     """Return the Sketch of a fitted oblique tree classifier of ``treeple``.
 
-    It adds in float32, in the order in which the columns were drawn; a model that was loaded adds
-    in the order of the columns, and so does the Tree: the order itself is not stored. Sums of up to
-    two columns are the same either way.
+    It adds in float32, in the order in which the columns were drawn. A loaded model adds in column
+    order, because the original order is not stored; so does the Tree. Sums of up to two columns are
+    the same either way.
     """
     check_is_fitted(model)
     if model.n_outputs_ != 1:
@@ -113,7 +113,7 @@ def treeple_classifier(model):
 
 
 def _project(sketch, node, weights, threshold):
-    """Give a node the test of a projection; its children, that of small sums first."""
+    """Set the test of a node from a projection; return its children, small sums first."""
     columns = np.flatnonzero(weights).tolist()
     terms = [(f, float(weights[f])) for f in columns]
     if len(terms) == 1 and terms[0][1] == 1.0:

@@ -17,22 +17,22 @@ from keeptree.tree.document import unsealed
 TREE_KEY = "keeptree_tree"  # metadata key of kt.export: the tree as JSON
 _OPERATORS = ("TreeEnsembleClassifier", "TreeEnsemble")
 _UNCOUNTED = (
-    "An ONNX file holds the share of each class in a leaf, not the number of cases, so that the "
-    "Tree has no class counts; give rows to count them: kt.keep(source, X, y), on the command line "
+    "An ONNX file holds the share of each class in a leaf, not the number of cases, so the Tree "
+    "has no class counts; give rows to count them: kt.keep(source, X, y), or on the command line "
     "--data and --target."
 )
 _NO_DIRECTIONS = (
-    "skl2onnx does not write where scikit-learn sends missing values; in this file they fail every "
-    "test."
+    "skl2onnx does not export where scikit-learn sends missing values; in this file they fail "
+    "every test."
 )
 _VAGUE = (
-    "ONNX does not define how this model adds its base values to the scores of two classes, so "
-    "that the Tree decides by its class counts."
+    "ONNX does not define how the base values of this model are added to the scores of two "
+    "classes, so the Tree decides by its class counts."
 )
 
 
 def live_model(model, *, tree=None):
-    """Return the Sketch of one tree of an ``onnx.ModelProto``, or the Tree of our own export."""
+    """Return the Sketch of one tree of an ``onnx.ModelProto``, or the Tree of a KeepTree export."""
     written = next((item.value for item in model.metadata_props if item.key == TREE_KEY), None)
     if written is not None:
         choose_tree(tree, 1, "this model")

@@ -146,16 +146,16 @@ class Graph:
         if name in self._inputs:
             kind, columns = self._inputs[name]
             if not len(columns) and len(self._inputs) > 1:
-                raise ValueError(f"The model does not tell how many columns {name!r:.80} has.")
+                raise ValueError(f"The model does not say how many columns {name!r:.80} has.")
             return [_Part(tuple(columns), *_rounding(kind, name))]
         node = self._maker.get(name)
         if node is None or depth > len(self.nodes):
-            raise ValueError(f"The model does not tell where {name!r:.80} comes from.")
+            raise ValueError(f"The model does not say where {name!r:.80} comes from.")
         values = attributes(node)
         if node.op_type not in _PASSING or values.get("axis", 1) not in (1, -1):
             raise ValueError(
-                f"{_told(node)} changes the columns before the tree; convert the tree without its "
-                "preparation, or keep the fitted pipeline itself."
+                f"{_told(node)} changes the columns before the tree; convert the tree without "
+                f"preprocessing, or keep the fitted pipeline itself."
             )
         parts = [part for each in node.input for part in self._follow_back(each, depth + 1)]
         if node.op_type == "FeatureVectorizer":
@@ -163,7 +163,7 @@ class Graph:
         if node.op_type == "Cast":
             rounded, whole = _rounding(values["to"], name)
             if whole and not all(part.whole for part in parts):
-                raise ValueError(f"{_told(node)} cuts off decimals before the tree.")
+                raise ValueError(f"{_told(node)} truncates decimals before the tree.")
             return [_Part(p.columns, p.rounded or rounded, p.whole and whole) for p in parts]
         return parts
 
@@ -177,7 +177,7 @@ class Graph:
         self._follow_scores(node.output[0], len(labels), found)
         if not found:
             raise ValueError(
-                "The TreeEnsemble of this model predicts numbers: no ArgMax behind it chooses a "
+                "The TreeEnsemble of this model predicts numbers: no ArgMax after it chooses a "
                 "class; keep a classifier."
             )
         return found[0]
@@ -189,7 +189,7 @@ class Graph:
             elif node.op_type in _HARMLESS:
                 self._follow_scores(node.output[0], n_classes, found)
             elif node.op_type not in _ENDS:
-                raise ValueError(f"{_told(node)} changes the scores behind the tree.")
+                raise ValueError(f"{_told(node)} changes the scores after the tree.")
 
     def _follow_label(self, name, labels, found):
         if name in self._outputs:
@@ -208,7 +208,7 @@ class Graph:
         if node.op_type in ("ArrayFeatureExtractor", "Gather") and node.input[0] in self._stored:
             table = tensor_values(self._stored[node.input[0]])
             return [_plain(table[int(label)]) for label in labels]
-        raise ValueError(f"{_told(node)} changes the label behind the tree.")
+        raise ValueError(f"{_told(node)} changes the label after the tree.")
 
 
 def _type_of(given):
@@ -238,7 +238,7 @@ def _encoded(label, values):
                     if label not in table:
                         raise ValueError(f"The LabelEncoder does not know the class {label!r:.80}.")
                     return table[label]
-    raise ValueError("The LabelEncoder behind the tree has no keys and values.")
+    raise ValueError("The LabelEncoder after the tree has no keys and values.")
 
 
 def _plain(value):

@@ -221,7 +221,7 @@ class _Writer:
             return
         raise ValueError(
             f"A test of column {self._column(place)} has the threshold {value}, which a Tree "
-            "cannot hold."
+            "cannot represent."
         )
 
     def _equality(self, node, place):

@@ -37,7 +37,7 @@ def build(lines, known=None, missing=ERROR, refused=(), compare_dtype="float64")
     refused : sequence of Line
         Lines that name columns whose unknown categories raise an error.
     compare_dtype : {"float64", "float32"}
-        What values are rounded to before they are compared.
+        Type to which values are rounded before comparison.
     """
     sketch = _Builder(lines, known, missing, refused).build()
     sketch.compare_dtype = compare_dtype
@@ -104,12 +104,12 @@ class _Builder:
         return split(sketch, node, self.place[first.name], groups, above)
 
     def _check_sum(self, line):
-        """Fail unless a weighted sum is one of numbers, each column in it once."""
+        """Fail unless a weighted sum uses numeric columns, each only once."""
         for name in line.names:
             if name in self.nominal:
-                line.fail(f"`{name}` has categories, which cannot be added up", 0)
+                line.fail(f"`{name}` has categories, which cannot be added", 0)
         if len(set(line.names)) < len(line.names):
-            line.fail(f"a column stands twice in `{line.name}`", 0)
+            line.fail(f"a column occurs twice in `{line.name}`", 0)
         if line.sign not in _NUMBERS:
             line.fail(f"a weighted sum is compared by <= or >, not by `{line.sign}`", 0)
 
@@ -166,7 +166,7 @@ class _Builder:
                 guess = did_you_mean(name, names)
                 listed = "" if guess else f"; the columns are {', '.join(map(repr, names[:10]))}"
                 more = ", ..." if listed and len(names) > 10 else ""
-                line.fail(f"`{name}` is no column{guess}{listed}{more}", 0)
+                line.fail(f"`{name}` is not a column{guess}{listed}{more}", 0)
 
     def _names(self):
         if self.known is not None:
@@ -381,7 +381,7 @@ def _misfit(first, second):
     """Describe why two numeric branches do not partition the numbers."""
     overlap = f"`{second.text}` overlaps `{first.text}` of line {first.number}"
     if first.sign in _IS or second.sign in _IS:
-        return f"`{second.text}` is no counterpart of `{first.text}` in line {first.number}"
+        return f"`{second.text}` is not a counterpart of `{first.text}` in line {first.number}"
     if (first.sign in _LEFT) == (second.sign in _LEFT):
         return overlap
     left, right = (first, second) if first.sign in _LEFT else (second, first)

@@ -25,18 +25,18 @@ _STRATEGIES = (
 )  # fmt: skip
 _INSIDE = ("Regression", "DecisionTree", "EmbeddedModel")
 _SHARES = (
-    "The file holds the share of each class in a leaf, not the number of cases, so that the Tree "
-    "has no class counts; give rows to count them: kt.keep(source, X, y), on the command line "
+    "The file holds the share of each class in a leaf, not the number of cases, so the Tree has "
+    "no class counts; give rows to count them: kt.keep(source, X, y), or on the command line "
     "--data and --target."
 )
 _R_WRITERS = ("Rattle/PMML", "SoftwareAG PMML Generator")  # R's pmml before and from 1.5
 _DIGITS = (
-    "R's pmml prints thresholds with 7 digits and separates labels by commas, so that rows beside "
-    "a threshold may go elsewhere than in R."
+    "R's pmml prints thresholds with 7 digits and separates labels by commas, so rows very close "
+    "to a threshold may reach another leaf than in R."
 )
 _COPIES = (
-    "Some branches of the file stand in several places of the Tree, so that their class counts are "
-    "not known; give rows to count them: kt.keep(source, X, y), on the command line --data and "
+    "Some branches of the file appear several times in the Tree, so their class counts are "
+    "unknown; give rows to count them: kt.keep(source, X, y), or on the command line --data and "
     "--target."
 )
 
@@ -96,7 +96,7 @@ def _find_tree(document, tree):
     _check_function(inside)
     condition = segments[number].first(*PREDICATES)
     if condition is None or condition.tag != "True":
-        raise ValueError(f"Segment {number} only answers some rows, which a Tree cannot hold.")
+        raise ValueError(f"Segment {number} answers only some rows, which a Tree cannot do.")
     return [model, inside], number, len(segments)
 
 
@@ -128,7 +128,9 @@ def _all_nodes(root):
     while stack:
         node = stack.pop()
         if (inside := node.first(*_INSIDE)) is not None:
-            raise ValueError(f"A node has a model inside ({inside.tag}), which a Tree cannot hold.")
+            raise ValueError(
+                f"A node has a model inside ({inside.tag}), which a Tree cannot represent."
+            )
         yield node
         stack += node.all("Node")
 
@@ -158,7 +160,7 @@ class _Node:
         ids = [child.element.get("id") for child in self.children]
         if name is not None:
             if name not in ids:
-                raise ValueError(f"The default child {name!r:.50} is no child of its node.")
+                raise ValueError(f"The default child {name!r:.50} is not a child of its node.")
             self.default = ids.index(name)
 
 
@@ -166,7 +168,7 @@ def _build(root, fields, double):
     """Build the nodes below an element, with their predicates."""
     top = _Node(root, read_predicate(_predicates(root)[0], fields, double))
     if _predicates(root)[0].tag != "True":
-        raise ValueError("The first node only answers some rows, which a Tree cannot hold.")
+        raise ValueError("The first node answers only some rows, which a Tree cannot do.")
     stack = [top]
     while stack:
         node = stack.pop()
@@ -247,7 +249,9 @@ class _Leaf:
 
     def __init__(self, node, own, kind):
         if not node.answers:
-            raise ValueError(f"The file gives no answer {node.told}, which a Tree cannot hold.")
+            raise ValueError(
+                f"The file gives no answer {node.told}, which a Tree cannot represent."
+            )
         self.own = own
         self.counts, self.counted = _counts(node, kind)
         if own:
@@ -292,5 +296,5 @@ def _left_over(counts, node, kind):
 def _number(text):
     number = float(text if text is not None else "nan")
     if not (np.isfinite(number) and number >= 0):
-        raise ValueError(f"A count or share is {text!r:.50}, which is no number of cases.")
+        raise ValueError(f"A count or share is {text!r:.50}, which is not a number of cases.")
     return number

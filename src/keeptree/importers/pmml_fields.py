@@ -123,7 +123,7 @@ class Fields:
         if name in self._derived and depth < 100:
             return self._derive(self._derived[name], depth)
         if name not in self._declared or name not in self.names:
-            raise ValueError(f"A test names the field {name!r:.80}, which is no active field.")
+            raise ValueError(f"A test names the field {name!r:.80}, which is not an active field.")
         return self._declare(self._declared[name], self._mining.get(name, {}))
 
     def _derive(self, field, depth):
@@ -164,7 +164,7 @@ class Fields:
             raise ValueError(f"The model changes outliers of {name!r:.80}, which is not read.")
         if any(v.get("property") == "missing" for v in listed):
             if not nominal:
-                raise ValueError(f"A number stands for missing values of {name!r:.80}.")
+                raise ValueError(f"A number represents missing values of {name!r:.80}.")
             invalid = "asMissing"  # an invalid label means a missing value
         self._check_interval(name, field.all("Interval"), invalid, nominal)
         text = mining.get("missingValueReplacement")

@@ -92,7 +92,9 @@ class NodeWriter:
         elif answer == OWN:
             self.leaves[place] = last, True
         elif answer in (NOTHING, SHARED):
-            raise ValueError(f"The file gives no answer {node.told}, which a Tree cannot hold.")
+            raise ValueError(
+                f"The file gives no answer {node.told}, which a Tree cannot represent."
+            )
         else:
             self._stack.append((place, node.children[answer], last, reach))
 
@@ -151,7 +153,7 @@ class NodeWriter:
             return SHARED
         if self.strategy == "aggregateNodes":
             self._tell(
-                "The file answers rows with missing values by the cases of several leaves "
+                "For rows with missing values, the file combines the cases of several leaves "
                 "(aggregateNodes), which a Tree cannot represent; such rows are refused unless "
                 "missing='share' or missing='majority' is chosen."
             )
@@ -225,7 +227,9 @@ class NodeWriter:
         name, column = split.field.name, self.sketch.names.index(split.field.name)
         found = [(labels, answer) for labels, answer in split.branches if answer != NOTHING]
         if not found:
-            raise ValueError(f"The file gives no answer {node.told}, which a Tree cannot hold.")
+            raise ValueError(
+                f"The file gives no answer {node.told}, which a Tree cannot represent."
+            )
         for labels, answer in split.branches:
             if answer == NOTHING:
                 listed = ", ".join(repr(label) for label in labels[:3])

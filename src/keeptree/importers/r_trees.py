@@ -9,7 +9,7 @@ from keeptree.tree import ERROR
 
 _SURROGATES = (
     "R decides rows with missing values by surrogate splits, or stops at an inner node; a Tree "
-    "holds neither, so it refuses such rows unless you choose missing='majority'."
+    "supports neither and rejects such rows unless you choose missing='majority'."
 )
 _RANDOM = (
     "partykit sends missing values to a random child; the Tree refuses them unless you choose "
@@ -96,8 +96,8 @@ def _tell_unseen(sketch, node, feature, sides):
     if unseen:
         listed = ", ".join(map(repr, unseen[:3])) + (", ..." if len(unseen) > 3 else "")
         sketch.lost.append(
-            f"A test of {sketch.names[feature]!r} never saw {listed} in training, which R takes "
-            "for missing there and decides by surrogate splits; the Tree sends such rows to the "
+            f"A test of {sketch.names[feature]!r} never saw {listed} in training, which R treats "
+            f"as missing there and decides by surrogate splits; the Tree sends such rows to the "
             "larger child."
         )
 

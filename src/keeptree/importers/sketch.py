@@ -93,7 +93,7 @@ class Sketch:
         return self._split(node, NUMERIC, feature, 2, missing)
 
     def oblique(self, node, terms, threshold, missing=ERROR):
-        """Let a node test a weighted sum, of pairs of a column and its weight, as ``numeric``."""
+        """Add a test of a weighted sum of (column, weight) pairs to a node, like ``numeric``."""
         self.terms[node] = tuple((int(feature), float(weight)) for feature, weight in terms)
         self.threshold[node] = float(np.clip(threshold, -_LARGEST, _LARGEST))
         return self._split(node, OBLIQUE, -1, 2, missing)

@@ -85,8 +85,8 @@ def _slots(model, made, nodes):
     if len(slots) != size:
         names = [check_folded(slot).column for slot in slots]
         raise ValueError(
-            f"The tree takes {size} numbers, but the pipeline puts together {len(names)} columns: "
-            "some of them hold vectors, whose parts have no names."
+            f"The tree takes {size} numbers, but the pipeline assembles {len(names)} columns: "
+            f"some of them hold vectors, whose parts have no names."
         )
     tested = {row["split"]["featureIndex"]: row["split"]["numCategories"] for row in nodes.values()}
     slots = list(slots)
@@ -101,9 +101,9 @@ def _slots(model, made, nodes):
 def _numbered(slot, width):
     """A raw column whose numbers the tree treats as categories."""
     if slot.steps:
-        raise ValueError(f"The tree takes scaled numbers of {slot.column!r} for categories.")
+        raise ValueError(f"The tree treats scaled numbers of {slot.column!r} as categories.")
     if width > _MOST_CATEGORIES:
-        raise ValueError(f"A test knows {width:,} categories, which no tree has.")
+        raise ValueError(f"A test has {width:,} categories, too many for a tree.")
     return Category(slot.column, {code: float(code) for code in range(width)})
 
 
@@ -115,7 +115,7 @@ def _empty(slots):
             labels = kinds.setdefault(slot.column, {} if isinstance(slot, Category) else None)
             if (labels is None) != isinstance(slot, Number):
                 raise ValueError(
-                    f"The pipeline takes {slot.column!r:.80} both for numbers and for categories."
+                    f"The pipeline treats {slot.column!r:.80} both as numbers and as categories."
                 )
             if labels is not None:
                 labels.update(dict.fromkeys(slot.values))
@@ -157,7 +157,7 @@ def _write_nodes(sketch, nodes, slots):
         stack += zip(children, (row["leftChild"], row["rightChild"]), strict=True)
     sketch.lost += [
         f"The Imputer fills in {name!r:.80} as a double; in a column of floats or whole numbers "
-        "Spark rounds the value first, and sends missing values elsewhere."
+        "Spark rounds the value first, and may send missing values elsewhere."
         for name in sorted(uncertain, key=str)
     ]
     return written

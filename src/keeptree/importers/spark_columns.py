@@ -79,7 +79,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Unfoldable:
-    """Output of a stage that cannot be folded; an error if the tree needs it."""
+    """Output of a stage that cannot be folded; raises an error if the tree needs it."""
 
     stage: str
 
@@ -99,7 +99,7 @@ def run_stages(stages):
     return made
 
 
-def check_folded(slot, why="which is no step that KeepTree folds"):
+def check_folded(slot, why="a step that KeepTree cannot fold"):
     """Return the slot, or raise a ValueError that names its stage."""
     if isinstance(slot, Unfoldable):
         raise ValueError(f"{_cannot(slot.stage)}, {why}.")

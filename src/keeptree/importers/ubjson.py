@@ -63,7 +63,7 @@ class _Parser:
     def _length(self):
         kind = self._take(1)
         if kind not in _NUMBERS or kind in (b"d", b"D"):
-            raise ValueError("The file is damaged: a length is no whole number.")
+            raise ValueError("The file is damaged: a length is not an integer.")
         return self._number(kind)
 
     def _text(self):

@@ -285,7 +285,7 @@ class _Reader:
         numbers = [leaf.weight or 0, leaf.errors or 0, *leaf.others.values()]
         of_others = sum(leaf.others.values()) if leaf.weight is not None else 0
         if min(numbers) < 0 or max(leaf.errors or 0, of_others) > (leaf.weight or of_others):
-            self.fail("more cases of other classes than there are cases", start)
+            self.fail("more cases of other classes than cases in all", start)
 
     def _by_class(self, first):
         """Read cases by class such as ``2 of no, 1 of unknown``, after the first number."""

@@ -46,8 +46,8 @@ def _sketch(document, tree, settings=None, missing=np.nan):
     _check_objective(learner)
     if not np.isnan(missing):
         raise ValueError(
-            f"This model was fitted with missing={missing!r:.50}, so that a number stands for a "
-            "missing value; a Tree knows NaN only."
+            f"This model was fitted with missing={missing!r:.50}, so a number represents missing "
+            f"values; in a Tree only NaN is missing."
         )
     trees = booster["model"]["trees"]
     number = choose_tree(tree, len(trees), "this model")

@@ -33,7 +33,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
     A subclass has ``categorical_features`` among its parameters and supplies
 
     - ``_read_target(y)``, which returns (classes or None, codes or values),
-    - ``_grow(X, target, weight, categories)``, which returns what :func:`shape_to_tree` takes: a
+    - ``_grow(X, target, weight, categories)``, which returns arguments of :func:`shape_to_tree`: a
       shape, and the mean and variance of its nodes if it is a regression tree,
     - ``predict_encoded(rows)``, the answers for rows that ``encode`` returned.
     """
@@ -94,7 +94,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n, d)
-            Rows.
+            Rows to look up.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return self.tree_.n_leaves
 
     def check_loaded(self) -> None:
-        """Check the content of a file and derive the rest; subclasses extend it."""
+        """Check the content of a file and derive the other attributes; subclasses extend it."""
         expect(isinstance(self.tree_, Tree), "it has no tree")
         expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
         regression = self.tree_.classes is None

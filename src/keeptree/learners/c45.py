@@ -34,21 +34,21 @@ class C45Classifier(ClassTreeLearner):
     Parameters
     ----------
     criterion : {"gain-ratio", "information-gain", "gini", "misclassification"}
-        Split criterion. ``"gain-ratio"`` is C4.5: the cut of a numeric attribute by
-        information gain, the attribute by gain ratio among those of at least average gain.
-        ``"information-gain"`` (ID3) chooses the attribute by the gain itself; ``"gini"`` (CART) is
-        the same with the decrease of the Gini index in place of the gain, and without
-        ``mdl_correction``, which is in bits; ``"misclassification"`` with the decrease of the
-        training errors, which is 0 for many a useful test, so that trees stay small. Everything
-        else stays as in C4.5. The default is ``"gain-ratio"``.
+        Split criterion. ``"gain-ratio"``, the default, is C4.5: it chooses the threshold of a
+        numeric attribute by information gain, and the attribute by gain ratio among those with at
+        least average gain. ``"information-gain"`` (ID3) chooses the attribute by the gain itself.
+        ``"gini"`` (CART) uses the decrease of the Gini index instead of the gain, without
+        ``mdl_correction``, which is in bits. ``"misclassification"`` uses the decrease of the
+        training errors, which is 0 for many useful tests, so trees stay small. Everything else
+        stays as in C4.5.
     pruning : {"error-based", "reduced-error", "pessimistic", "none"}, default="error-based"
-        ``"error-based"`` is C4.5's (Weka's default). ``"reduced-error"`` is Weka's ``-R``: the last
-        of ``n_folds`` stratified folds prunes what the others grew. ``"pessimistic"`` adds half
-        an error per leaf and makes a leaf where this does not increase the sum. ``"none"`` is
-        Weka's ``-U``, which still collapses (see ``collapse``).
+        ``"error-based"`` is the pruning of C4.5 (Weka's default). ``"reduced-error"`` is Weka's
+        ``-R``: the last of ``n_folds`` stratified folds prunes what the others grew.
+        ``"pessimistic"`` adds half an error per leaf and replaces a node by a leaf where this does
+        not increase the sum. ``"none"`` is Weka's ``-U``, which still collapses (see ``collapse``).
     confidence_factor : float in (0, 1], default=0.25
         Confidence factor of error-based pruning. Smaller values prune more; above 0.5 the training
-        errors themselves are compared. Weka's ``-C``, in single precision as there.
+        errors themselves are compared. Weka's ``-C``, in single precision as in Weka.
     subtree_raising : bool, default=True
         Whether error-based pruning may replace a node by its largest branch. False is Weka's
         ``-S``.
@@ -62,17 +62,17 @@ class C45Classifier(ClassTreeLearner):
     binary_splits : bool, default=False
         Split nominal attributes into one category against the rest. Weka's ``-B``.
     subset_splits : bool, default=False
-        Split nominal attributes into two sets of categories, those of the largest gain. With two
-        classes: ordered by the share of the second class, the best cut is the best of all divisions
-        (Breiman et al. 1984, section 4.2.2). With more, all divisions of up to 10 categories are
-        tried; more categories are ordered by the share of each class in turn, and the best of
-        these cuts is taken, which need not be the best of all. A category without cases in the
-        node joins the heavier branch. Not in Weka.
+        Split nominal attributes into two sets of categories with the largest gain. With two
+        classes, categories are ordered by the share of the second class; the best cut of this order
+        is the best of all divisions (Breiman et al. 1984, section 4.2.2). With more classes, all
+        divisions of up to 10 categories are tried. More than 10 categories are ordered by the share
+        of each class in turn, and the best of these cuts is taken, which need not be the best
+        division. A category without cases in the node joins the heavier branch. Not in Weka.
     max_depth : int, optional
         Maximum depth of the tree. Not in Weka.
     max_leaf_nodes : int, optional
-        Maximum number of leaves. After the pruning, subtrees that save the fewest training errors
-        per leaf become leaves until it is reached (weakest-link pruning). Not in Weka.
+        Maximum number of leaves. After pruning, the subtrees that save the fewest training errors
+        per leaf become leaves until this number is reached (weakest-link pruning). Not in Weka.
     laplace : bool, default=False
         Whether ``predict_proba`` adds one case of every class to a leaf; ``predict`` is unchanged.
         Weka's ``-A``.
@@ -82,8 +82,8 @@ class C45Classifier(ClassTreeLearner):
         dtype are always nominal with their declared categories, and columns with text or polars'
         Categorical are nominal with the values seen.
     mdl_correction : bool, default=True
-        Subtract the cost of choosing a cut, log2(candidates) / weight, from a numeric attribute's
-        gain. False is Weka's ``-J``.
+        Subtract the cost of choosing a threshold, log2(candidates) / weight, from a numeric
+        attribute's gain. False is Weka's ``-J``.
     snap_thresholds : bool, "exact" or "tolerant", default=True
         Lower each threshold from the midpoint to the next value of the training set. False is
         Weka's ``-doNotMakeSplitPointActualValue``. ``"exact"`` compares as Weka 3.8 and later;
@@ -96,8 +96,8 @@ class C45Classifier(ClassTreeLearner):
     tree_ : Tree
         The fitted tree.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``. ``tree_.declared`` holds the order in
-        which a categorical ``y`` declares them, as Weka takes them.
+        Sorted labels, in the order of the columns of ``predict_proba``. ``tree_.declared`` holds
+        the order in which a categorical ``y`` declares them, which Weka uses.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
@@ -112,7 +112,7 @@ class C45Classifier(ClassTreeLearner):
     ``predict_proba`` mixes the class shares of the leaves that a row with missing values reaches,
     and ``predict`` returns the class of the largest mixed share.
 
-    The order of labels matters in ties, where the first class wins; a categorical ``y`` keeps it.
+    In ties the first class wins; a categorical ``y`` keeps the declared order of its labels.
 
     The gain of an attribute is computed on the rows with a value and multiplied by their share
     of the weight. (Some textbook solutions omit the factor and use the entropy of all rows, which
@@ -120,7 +120,7 @@ class C45Classifier(ClassTreeLearner):
 
     With ``snap_thresholds="tolerant"`` values up to 1e-6 above a threshold are sent to the left
     while the tree is grown and pruned, as in Weka 3.6; ``tree_`` itself compares exactly, so an
-    unseen value within 1e-6 above a threshold may be answered differently from there.
+    unseen value within 1e-6 above a threshold may go to the other side than in Weka 3.6.
 
     References
     ----------

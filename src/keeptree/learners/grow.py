@@ -33,7 +33,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
     n_classes : int
         Number of classes, including those without rows.
     options : GrowOptions
-        How to grow.
+        Options for growing.
     n_all : int, optional
         Number of rows of the whole training set, if X is a part of it (for J48's rule about many
         categories).

@@ -1,4 +1,4 @@
-"""Grow an NBTree, whose tests are chosen by cross-validated naive Bayes."""
+"""Grow an NBTree, whose tests are chosen by the cross-validated errors of naive Bayes."""
 
 from typing import NamedTuple
 
@@ -25,11 +25,11 @@ from keeptree.savable import expect, expect_array, expect_starts, saved_part
 from keeptree.tree import LEAF
 
 LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
-SORTS = 2  # Weka sorts the rows of a node for the test, and again for its threshold
+SORTS = 2  # Weka sorts the rows of a node once for the test and once for its threshold
 
 
 class BayesOptions(NamedTuple):
-    """When a node is divided."""
+    """Conditions for splitting a node."""
 
     n_folds: int = 5
     seed: int = 1
@@ -56,7 +56,7 @@ class Cases(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A test: branch of each entry (-1 without a value), and the branches' shares."""
+    """A test: the branch of each entry (-1 without a value) and the shares of the branches."""
 
     feature: int
     threshold: float
@@ -78,7 +78,7 @@ def check_models(models, tree):
     expect_starts(models.cell_start, "cell_start", len(models.cells))
     n_models = len(models.prior)
     expect_array(models.model_of, "model_of", np.int64, (tree.n_nodes,))
-    expect((models.model_of < n_models).all(), "a node has a model that is not there")
+    expect((models.model_of < n_models).all(), "a node refers to a model that does not exist")
     expect((models.model_of[tree.kind == LEAF] >= 0).all(), "a leaf has no model")
     columns = n_models * tree.n_features
     lengths = len(models.cut_start) == len(models.cell_start) == columns + 1
@@ -103,9 +103,9 @@ class BayesTreeGrower:
     n_categories : sequence of d int
         0 for a numeric column.
     n_classes : int
-        Number of classes, those without rows included.
+        Number of classes, including those without rows.
     options : BayesOptions
-        When a node is divided.
+        Conditions for splitting a node.
     """
 
     def __init__(self, X, label, weight, n_categories, n_classes, options):
@@ -158,9 +158,9 @@ class BayesTreeGrower:
         }
 
     def _choose(self, entries, counts, depth):
-        """The test with the fewest naive Bayes errors; None if it is not much better than none.
+        """The test with the fewest naive Bayes errors; None if it is not much better than no test.
 
-        Returns also the entries, in the order in which the search leaves them.
+        Also returns the entries, in the order in which the search leaves them.
         """
         options = self.options
         deep = options.max_depth is not None and depth >= options.max_depth
@@ -211,7 +211,7 @@ class BayesTreeGrower:
         return Split(f, threshold, branch, held / held.sum())
 
     def _cut(self, column, entries):
-        """C4.5's threshold of a numeric column, found by a tree of one test; NaN if none."""
+        """C4.5's threshold of a numeric column, found by a tree with one test; NaN if none."""
         options = GrowOptions(min_leaf=LEAST_BRANCH, max_depth=1)
         label = self.label[entries.row]
         whole = (entries.weight == 1).all()

@@ -57,7 +57,7 @@ class MixedGrower:
     n_classes : int
         Number of classes.
     options : GrowOptions
-        How to grow.
+        Options for growing.
     """
 
     def __init__(self, columns, label, weight, n_categories, averaged, n_classes, options):

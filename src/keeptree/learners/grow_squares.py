@@ -34,7 +34,7 @@ def grow_squares(X, y, weight, n_categories, options):
     n_categories : sequence of d int
         0 for a numeric column.
     options : keeptree._compiled.grow_squares.SquaresOptions
-        When a node is divided.
+        Conditions for splitting a node.
 
     Returns
     -------
@@ -85,13 +85,13 @@ def _sorted_keys(X, columns):
 
 
 def prune_squares(grown, X, y, weight):
-    """Prune in place wherever a leaf predicts held-out rows no worse.
+    """Prune in place wherever a leaf predicts held-out rows as well as its subtree does.
 
     This is reduced-error pruning with squared errors.
     """
     shape, held = grown.shape, grown.shape.counts[:, 0].copy()
     weight = np.ones(len(y)) if weight is None else weight
-    # In units of the spread, as squares overflow.
+    # In units of the spread, to keep squares from overflowing.
     values = np.concatenate([y, grown.mean])
     middle = values.min() / 2 + values.max() / 2
     scale = np.abs(values - middle).max() or 1.0

@@ -23,19 +23,21 @@ from keeptree.learners.shape import list_kept
 
 
 class NBTreeClassifier(ClassTreeLearner):
-    """Naive Bayes tree: C4.5's tests chosen by what naive Bayes gains, naive Bayes in the leaves.
+    """Naive Bayes tree: a decision tree with naive Bayes classifiers in its leaves.
 
-    Each column's test is found as in C4.5 (one branch per declared category; the threshold of the
-    largest gain). The node takes the test after which naive Bayes, fitted in every branch, makes
-    the fewest cross-validated errors, if it saves 5 % of those the node makes by itself. Numeric
-    columns are discretised again in every node, by description length (Fayyad and Irani 1993). The
-    tree is that of ``NBTree`` in Weka 3.6: the same folds, the same tests.
+    The candidate test of each column is found as in C4.5 (one branch per declared category; the
+    threshold with the largest gain). A node takes the test for which naive Bayes, fitted in every
+    branch, makes the fewest cross-validated errors, if these are at least 5% fewer than those of
+    naive Bayes in the node itself. Numeric columns are discretised again in every node, by minimum
+    description length (Fayyad and Irani 1993). The tree is that of ``NBTree`` in Weka 3.6, with the
+    same folds and tests.
 
     Parameters
     ----------
     n_folds : int, default=5
-        Folds of the cross-validation. A branch with fewer rows (of a numeric test: with not more)
-        counts as wrong altogether, and at least two branches must be large enough.
+        Folds of the cross-validation. A branch with fewer rows than folds (for a numeric test, no
+        more rows than folds) counts as entirely wrong, and at least two branches must be large
+        enough.
     min_samples_split : int, default=30
         Minimum weight of a node that is split.
     min_error_reduction : float in [0, 1], default=0.05
@@ -48,16 +50,16 @@ class NBTreeClassifier(ClassTreeLearner):
         dtype are always nominal with their declared categories, and columns with text or polars'
         Categorical are nominal with the values seen.
     random_state : int, RandomState instance or None, default=1
-        Seed of the shuffles before rows are dealt to folds. An int seeds Java's generator of
-        random numbers; 1 is Weka's. None draws another seed in every ``fit``.
+        Seed of the shuffles before rows are assigned to folds. An int seeds Java's random number
+        generator; 1 is Weka's. None draws a new seed in every ``fit``.
 
     Attributes
     ----------
     tree_ : Tree
-        The tests, and the class weights of every node: how the cases are divided. Its own decision
-        is the majority of a leaf; that of the classifier is naive Bayes'.
+        The tests and the class weights of every node. The decision of this tree is the majority
+        class of a leaf; that of the classifier comes from naive Bayes.
     classes_ : array of shape (n_classes,)
-        Labels, sorted: the columns of ``predict_proba``.
+        Sorted labels, in the order of the columns of ``predict_proba``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
@@ -65,24 +67,24 @@ class NBTreeClassifier(ClassTreeLearner):
 
     Notes
     -----
-    ``predict`` and ``predict_proba`` are naive Bayes': the product of the class's share and of the
-    shares of the row's bins in the class, one case added to each, in the leaf the row reaches.
-    Missing cells are left out of the product; a missing value at a test sends a part of the case
-    down every branch, as in C4.5. The leaf of a category that no case has answers with naive Bayes
-    of its parent. ``tree_`` is the segmentation alone: classifiers that keep it decide by the
+    ``predict`` and ``predict_proba`` use naive Bayes in the leaf that the row reaches: the product
+    of the class share and of the shares of the row's bins in the class, with one case added to
+    each. Missing cells are left out of the product. A missing value at a test sends a part of the
+    case down every branch, as in C4.5. The leaf of a category without cases uses the naive Bayes
+    model of its parent. ``tree_`` is the segmentation alone: classifiers that keep it decide by the
     majority of the leaves.
 
-    With one class, with constant columns or with columns that have no value at all, the tree is
-    a leaf. Rows with zero weight are ignored. A category that was not declared in ``fit``
-    is a missing value in ``predict``. Nothing is pruned.
+    With one class, constant columns or empty columns, the tree is a single leaf. Rows with zero
+    weight are ignored. In ``predict``, categories that were not declared in ``fit`` are treated as
+    missing. The tree is not pruned.
 
     As in Weka, the tree depends on the order of the rows. The errors of a node are counted over
     folds of consecutive rows, and the search for a test leaves the rows sorted by the last numeric
-    column; the branches of a test are shuffled and stratified. On a sample with copies, such as a
-    bootstrap sample, the copies of a row then share a fold in the node but not in the branches,
-    which makes tests look better than they are: expect larger trees there, of poorer rank.
-    Where two cuts of a column have equal entropy Weka's choice is a matter of rounding; here the
-    lower one is taken, so that single rows of a leaf can get another probability than in Weka.
+    column; the branches of a test are shuffled and stratified. In a sample with copies, such as a
+    bootstrap sample, the copies of a row then share a fold in the node but not in the branches.
+    This makes tests look better than they are and leads to larger trees that rank worse. Where two
+    cuts of a column have equal entropy, Weka's choice depends on rounding; here the lower one is
+    taken, so single rows of a leaf may get a different probability than in Weka.
 
     References
     ----------
@@ -176,7 +178,7 @@ class NBTreeClassifier(ClassTreeLearner):
 
 
 def _draw_seed(random_state):
-    """An int as it is: the seed of Java's random numbers."""
+    """Return an int as it is: the seed of Java's random number generator."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

@@ -31,17 +31,18 @@ def prune(
     tree : Tree or model
         A classification tree, or anything :func:`keeptree.keep` accepts.
     method : {"error-based", "reduced-error", "pessimistic", "redundant"}
-        - ``"error-based"``: C4.5's and J48's: a node becomes a leaf, or is replaced by its largest
-          branch, where the upper confidence limit of the training errors says so. X and y are the
-          training rows; the new tree has their counts. Options: ``confidence_factor=0.25``,
-          ``subtree_raising=True`` (False needs no X: the tree's own counts do).
-        - ``"reduced-error"``: a node becomes a leaf where that makes no more errors on X and y,
-          rows the tree was not grown on. The tree keeps its counts.
-        - ``"pessimistic"``: training errors and half an error for every leaf; a node becomes a leaf
-          where this sum does not grow. Without X and y the tree's own counts are used. Option:
+        - ``"error-based"``: as in C4.5 and J48, a node becomes a leaf, or is replaced by its
+          largest branch, where this does not increase the upper confidence limit of the training
+          errors. X and y are the training rows; the new tree has their counts. Options:
+          ``confidence_factor=0.25``, ``subtree_raising=True`` (False needs no X and uses the tree's
+          own counts).
+        - ``"reduced-error"``: a node becomes a leaf where this does not increase the errors on X
+          and y, rows that the tree was not grown on. The tree keeps its counts.
+        - ``"pessimistic"``: a node becomes a leaf where this does not increase the training errors
+          plus half an error per leaf. Without X and y, the tree's own counts are used. Option:
           ``penalty=0.5``.
-        - ``"redundant"``: leaves of one parent that assign the same class are merged, again and
-          again. The decisions stay the same. Needs no data.
+        - ``"redundant"``: sibling leaves that assign the same class are merged repeatedly. The
+          decisions stay the same. Needs no data.
     X : array-like or data frame of shape (n, d), optional
         Rows with the tree's columns.
     y : array-like of shape (n,), optional
@@ -82,7 +83,7 @@ def quantile(confidence_factor):
 
 
 def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
-    """Error-based pruning of a shape, in place; its counts are those of the rows."""
+    """Apply error-based pruning to a shape, in place; its counts are those of the rows."""
     tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
     factor, z = quantile(confidence_factor)
     options = PruneOptions(
@@ -96,7 +97,7 @@ def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, to
 
 
 def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
-    """Reduced-error pruning of a shape, in place, by rows it was not grown on."""
+    """Apply reduced-error pruning to a shape, in place, with rows it was not grown on."""
     grown = shape.counts.sum(axis=1)
     tested = count_shape(shape, X, label, weight, grown, tolerance)
     prune_counts.prune_reduced_error(shape, tested, grown, classes_of_nodes)
@@ -127,7 +128,7 @@ def _error_based(tree, rows, confidence_factor=0.25, subtree_raising=True):
     if rows is None:
         if subtree_raising:
             raise ValueError(
-                "Subtree raising sends the training rows down other branches: pass X and y, or "
+                "Subtree raising sends training rows down other branches; pass X and y, or "
                 "subtree_raising=False."
             )
         X, label, weight = np.zeros((0, tree.n_features)), np.zeros(0, dtype=np.int64), np.zeros(0)

@@ -33,7 +33,7 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     min_samples_split : int, default=10
         Minimum weight of a node that is split.
     epsilon : float, default=0.0
-        A node whose variance is not above this is a leaf; in the square of the target's unit.
+        A node whose variance does not exceed this value is a leaf.
     max_depth : int, optional
         Maximum depth of the tree.
     validation_fraction : float in (0, 1), optional
@@ -62,10 +62,10 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     The test of a node maximises ``|D| Var(D) - |L| Var(L) - |R| Var(R)`` over the cases with a
     value; as in C4.5, this is the reduction per case times their share. Equal reductions
     (within 1e-10 of one another) go to the first column and the lowest cut. Categories are ordered
-    by the mean of their targets, and the best cut of this order is the best of all two sets, if
-    none is too light for ``min_samples_leaf`` (Breiman et al. 1984, section 8.8). A category
-    without cases in the node joins the heavier branch. A test that gains nothing is accepted as
-    long as the targets differ: two tests together may gain where none does alone.
+    by the mean of their targets, and the best cut of this order is the best of all divisions into
+    two sets, unless one is too light for ``min_samples_leaf`` (Breiman et al. 1984, section 8.8). A
+    category without cases in the node joins the heavier branch. A test without gain is accepted as
+    long as the targets differ, because two tests together may gain where neither does alone.
 
     With equal targets, constant columns or empty columns, nothing can be split and the tree ends in
     a leaf. Rows with zero weight are ignored. In ``predict``, categories that were not declared in

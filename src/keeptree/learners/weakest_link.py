@@ -1,4 +1,4 @@
-"""Weakest-link pruning (Breiman et al. 1984): the largest number of leaves a tree may have."""
+"""Weakest-link pruning (Breiman et al. 1984) to a maximum number of leaves."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ _TIE = 1e-9  # of training errors per leaf
 def limit_leaves(shape, most):
     """Prune a shape, in place, until it has at most ``most`` leaves.
 
-    Each step makes a leaf of the node whose subtree saves the fewest training errors per leaf; of
-    ties, the node with the lowest weight.
+    Each step replaces the node whose subtree saves the fewest training errors per leaf by a leaf;
+    ties go to the node with the lowest weight.
     """
     weight = shape.counts.sum(axis=1)
     errors = weight - shape.counts[np.arange(len(weight)), label_shape(shape)]

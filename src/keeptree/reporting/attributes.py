@@ -28,12 +28,11 @@ def collect_attributes(tree, observed, X=None):
     Returns
     -------
     attributes : list of dict
-        ``column``, ``name``, ``key`` (the name as a file has it), ``kind``, ``may_be_missing``
-        and ``typical``; a numeric one has
-        ``low`` and ``high`` (1st and 99th percentile), ``least`` and ``most`` (of the training
-        sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a histogram from low to
-        high); a nominal one has ``categories``, as ``written`` in a file too, ``bins`` and
-        ``unknown``, the rule for other labels as in :class:`keeptree.Tree`.
+        ``column``, ``name``, ``key`` (the name in files), ``kind``, ``may_be_missing`` and
+        ``typical``; a numeric one has ``low`` and ``high`` (1st and 99th percentile), ``least`` and
+        ``most`` (of the training sample), ``step``, ``decimals``, ``thresholds`` and ``bins`` (a
+        histogram from low to high); a nominal one has ``categories``, how they are ``written`` in a
+        file, ``bins`` and ``unknown``, the rule for other labels as in :class:`keeptree.Tree`.
     """
     columns = tested_columns(tree)
     return [_attribute(tree, f, observed, None if X is None else X[:, f]) for f in columns]

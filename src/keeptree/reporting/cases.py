@@ -1,4 +1,4 @@
-"""The held-out cases of a report, those to check first."""
+"""The held-out cases of a report, starting with those to check."""
 
 import numpy as np
 
@@ -23,11 +23,11 @@ def collect_cases(held, columns, rows=True):
     -------
     cases : list of dict
         ``id``, ``decision``, ``leaf``, ``p``, ``risk`` (the chance that the tree is wrong),
-        ``check`` (whether it is one to check by hand), ``disagrees`` (whether another class is
-        more probable), ``distance`` to the boundary (None where there is none; at least that
-        where ``least``), ``truth`` (or None), ``values`` (or None) and ``between``: the ends of
-        the interval of the probability that is told, the largest if it disagrees, else that of
-        the decision (None for a model without intervals).
+        ``check`` (whether to check it by hand), ``disagrees`` (whether another class is more
+        probable), ``distance`` to the boundary (None if there is none; a lower bound if ``least``),
+        ``truth`` (or None), ``values`` (or None) and ``between``: the ends of the interval of the
+        displayed probability: the largest one if our estimate disagrees, otherwise that of the
+        decision (None for a model without intervals).
     """
     width, least = max(len(columns), 1) if rows else 1, 2 * MOST_CHECKED
     ends = _told_intervals(held)
@@ -52,7 +52,7 @@ def collect_cases(held, columns, rows=True):
 
 
 def _told_intervals(held):
-    """Interval of the probability that is told of each case: shape (n, 2), or None."""
+    """Interval of the displayed probability of each case: shape (n, 2), or None."""
     if held.intervals is None:
         return None
     told = np.where(held.disagrees, held.ours.argmax(axis=1), held.decision)

@@ -56,7 +56,7 @@ def reliability_chart(ours, leaves, name, size=400):
         plot.interval(group, f"scored {percent(group['from'])} to {percent(group['to'])}")
     return plot.draw(
         f"Reliability: how often {name} happened against what was said",
-        "Dots on the diagonal are right; bars are 95 % intervals. The table below has the values.",
+        "Dots on the diagonal are right; bars are 95% intervals. The table below has the values.",
     )
 
 
@@ -96,8 +96,8 @@ def distance_chart(distance, width=620, height=380):
     plot.rule(y=0)
     return plot.draw(
         "Distance of correct decisions and errors from the boundary",
-        "Two histograms on one scale: correct upwards, errors downwards, each in shares of its own "
-        "number. The table below has the counts.",
+        "Two histograms on one scale: correct upwards, errors downwards, each as shares of its "
+        "own total. The table below has the counts.",
     )
 
 

@@ -31,12 +31,12 @@ def collect_distances(held, positive, kernel=None, rows=True):
     Returns
     -------
     data : dict or None
-        None without a boundary. ``silent``, "" or why the distance is left out; ``edges`` of the
-        bins, how many cases lie ``beyond`` them, and ``hits`` (correct decisions) and ``errors``,
-        each with ``cases``, ``counts`` and ``median``. ``by_class`` has
-        Figure 1 of Alvarez et al. (2007) for each class: ``class`` and ``cases``; ``low`` and
-        ``high``, the ends of the axis; ``line``, the kernel's curve or None; ``points``, the cases
-        or None; and ``bins`` of about equally many cases.
+        None without a boundary. ``silent``, the reason why the distance is left out, or "";
+        ``edges`` of the bins, how many cases lie ``beyond`` them, and ``hits`` (correct decisions)
+        and ``errors``, each with ``cases``, ``counts`` and ``median``. ``by_class`` has Figure 1 of
+        Alvarez et al. (2007) for each class: ``class`` and ``cases``; ``low`` and ``high``, the
+        ends of the axis; ``line``, the kernel's curve or None; ``points``, the cases or None; and
+        ``bins`` of about equally many cases.
     """
     distance, wrong = held.distance, held.wrong
     if not np.isfinite(distance).all():
@@ -62,7 +62,7 @@ def tell_silence(distance):
     share = int(100 * times.max() / len(distance))
     return (
         f"The distance to the boundary is left out: {share} of 100 cases lie at the same distance, "
-        "so that it tells correct decisions and errors no better apart."
+        "so it does not help to tell correct decisions from errors."
     )
 
 

@@ -16,9 +16,9 @@ def collect_decisions(held):
     Returns
     -------
     decisions : dict
-        ``right`` (number of cases), ``accuracy`` and its 95 % interval from ``low`` to ``high``;
+        ``right`` (number of cases), ``accuracy`` and its 95% interval from ``low`` to ``high``;
         ``baseline``, the most frequent ``class`` and the number of cases for which it is
-        ``right``; ``confusion``, a row per true class and a column per decided one.
+        ``right``; ``confusion``, one row per true class and one column per decided class.
     """
     n, n_classes = len(held), len(held.tree.classes)
     confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
@@ -48,9 +48,9 @@ def collect_check(held):
     -------
     check : dict
         ``cases`` to check, and on how many our estimate ``disagrees`` with the tree. With true
-        classes also the tree's ``errors``, how many of them are ``caught`` among the cases to
-        check, and where our estimate disagrees how often the ``estimate_right`` and the
-        ``tree_right``; else None.
+        classes, also the tree's ``errors``, how many of them are ``caught`` among the cases to
+        check, and how often the estimate (``estimate_right``) and the tree (``tree_right``) are
+        right where they disagree; otherwise None.
     """
     differs = held.disagrees
     found = {"cases": int(held.checked.sum()), "disagrees": int(differs.sum())}

@@ -61,7 +61,7 @@ def report_data(
     labels : dict, optional
         Class -> display name.
     methods : {"report", "demo"}, default="report"
-        Methods to evaluate beside the recommended one.
+        Methods to evaluate in addition to the recommended one.
 
     Returns
     -------
@@ -81,12 +81,12 @@ def report_data(
             other.fit(X_train, y_train)
     split = (
         f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
-        f"{', stratified by class' if stratified else ''}, seed {random_state}. Every "
-        "figure of quality is from the held-out cases."
+        f"{', stratified by class' if stratified else ''}, seed {random_state}. All quality "
+        f"figures come from the held-out cases."
     )
     split += (
-        " The tree itself was given: if it was grown on some of the held-out cases, its own "
-        "figures and ours flatter."
+        " The tree itself was given: if it was grown on some of the held-out cases, its figures "
+        "and ours are too optimistic."
         if given
         else " The tree was grown on the cases to fit."
     )

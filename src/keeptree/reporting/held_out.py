@@ -32,12 +32,13 @@ class HeldOut:
     decision : ndarray of shape (n,)
         Index of the class the tree decides.
     inside : ndarray of shape (n, n_classes)
-        Distance to the boundary of each class, positive where the tree decides for it: the
-        algebraic distance of Alvarez et al. (2007) with the other sign, on the grid of the columns.
+        Distance to the boundary of each class, positive where the tree assigns that class: the
+        algebraic distance of Alvarez et al. (2007) with the opposite sign, on the grid of the
+        columns.
     ours, leaves : ndarray of shape (n, n_classes)
         Probabilities of the model, and of the tree's own leaves.
     intervals : ndarray of shape (n, n_classes, 2), optional
-        Intervals of the model's probabilities; None for a model without.
+        Intervals of the model's probabilities; None if it has none.
     """
 
     tree: Tree
@@ -85,8 +86,8 @@ class HeldOut:
     def checked(self):
         """Mask of the cases to check by hand, those with the highest risk.
 
-        These are a tenth of the cases, or as many as the estimate disagrees on if that is more, up
-        to a limit that a person can read.
+        They are a tenth of the cases, or as many as the estimate disagrees on, whichever is more,
+        up to a limit that a person can read.
         """
         wanted = max(np.ceil(CHECKED_SHARE * len(self)), np.count_nonzero(self.disagrees))
         chosen = np.zeros(len(self), dtype=bool)

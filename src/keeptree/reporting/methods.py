@@ -16,8 +16,8 @@ from keeptree.tree import Tree
 def make_methods(where, tree):
     """Return the unfitted methods to compare with the recommended one, by name.
 
-    Those of the ``"report"`` cost next to nothing. The ``"demo"`` has every kind of method; some
-    refit the tree on folds to choose a strength.
+    The methods of the ``"report"`` are cheap. The ``"demo"`` has every kind of method; some refit
+    the tree on folds to choose a strength.
     """
     return {name: make_method(name, tree) for name in methods_of(where)}
 
@@ -33,8 +33,8 @@ def check_same_tree(others, tree):
     for name, other in others.items():
         if not isinstance(getattr(other, "tree_", None), Tree):
             raise ValueError(
-                f"others[{name!r}] is no fitted KeepTree classifier but {type(other).__name__}; "
-                "give one that keeps the model's tree, fitted on the training sample."
+                f"others[{name!r}] is a {type(other).__name__}, not a fitted KeepTree classifier; "
+                f"give one that keeps the model's tree, fitted on the training sample."
             )
         if fingerprint(other.tree_) != expected:
             raise ValueError(

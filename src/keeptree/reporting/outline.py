@@ -14,7 +14,7 @@ def fold(nodes, path=(), most=MAX_NODES):
     Parameters
     ----------
     nodes : list of dict
-        In preorder.
+        Nodes in preorder.
     path : collection of int
         Nodes that are always shown.
     most : int, default=40
@@ -56,13 +56,13 @@ def outline_items(nodes):
     Parameters
     ----------
     nodes : list of dict
-        In preorder, as :func:`fold` gives them.
+        In preorder, as returned by :func:`fold`.
 
     Returns
     -------
     items : list of dict
         ``node``, ``parent`` (a node or None), ``opens`` (whether a list starts before it),
-        ``inner`` (whether one follows inside it) and ``closes`` (how many lists end after it).
+        ``inner`` (whether it contains a list) and ``closes`` (how many lists end after it).
     """
     by_id = {node["id"]: node for node in nodes}
     levels = [node["depth"] for node in nodes]

@@ -17,7 +17,7 @@ class Scale:
     low, high : float
         Range of the data.
     start, stop : float
-        Where its ends are drawn.
+        Pixels at which its ends are drawn.
     """
 
     def __init__(self, low, high, start, stop):
@@ -25,11 +25,11 @@ class Scale:
         self.factor = (stop - start) / (high - low)
 
     def __call__(self, value):
-        """Return where a value is drawn."""
+        """Return the pixel of a value."""
         return self.start + (value - self.low) * self.factor
 
     def clip(self, value):
-        """Return the value, or the end of the range it lies beyond."""
+        """Return the value, clipped to the range."""
         return min(max(value, self.low), self.high)
 
     def ticks(self, about=6):
@@ -42,7 +42,7 @@ class Scale:
 
 
 class Plot:
-    """A chart in the making: two scales, and what was drawn on them so far.
+    """A chart under construction: two scales and the elements drawn so far.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class Plot:
     width : int
         Width of the chart in pixels.
     height : int, optional
-        Its height; default such that the frame is a square.
+        Height in pixels; by default the frame is a square.
     pad : int, default=0
-        Pixels between the frame and the ends of the ranges, so that a mark there is whole.
+        Pixels between the frame and the ends of the ranges, so that marks there are not clipped.
     margins : tuple of int, optional
-        Pixels around the frame: left, right, top, bottom; default room for axes.
+        Pixels around the frame: left, right, top, bottom; by default with room for the axes.
     """
 
     def __init__(self, x, y, width, height=None, *, pad=0, margins=_MARGINS):
@@ -74,7 +74,7 @@ class Plot:
             self.footnote(name, "middle")
 
     def ticks_x(self, tell, end, count=5):
-        """Write ticks from 0 to ``end`` evenly across the frame, whatever the scale is."""
+        """Write ticks from 0 to ``end`` evenly across the frame, independent of the scale."""
         for k in range(count + 1):
             x = self.left + (self.right - self.left) * k / count
             self.text(tell(end * k / count), x, self.foot + 20, anchor="middle")
@@ -93,13 +93,13 @@ class Plot:
             self.parts.append(el("g", turned, transform=place))
 
     def footnote(self, text, anchor, share=1.0):
-        """Write below the ticks, at the start, middle or end, in a share of the width."""
+        """Write text below the ticks, at the start, middle or end, within a share of the width."""
         at = {"start": self.left, "middle": (self.left + self.right) / 2, "end": self.right}
         room = (self.right - self.left) * share
         self.text(text, at[anchor], self.foot + 42, anchor=anchor, width=room, class_="muted")
 
     def rule(self, *, x=None, y=None):
-        """Draw a straight axis through the frame, at a place on the other one."""
+        """Draw a straight axis through the frame, at a position on the other axis."""
         if x is not None:
             self.path(f"M{number(self.x(x))} {self.foot}V{self.top}", "axis")
         if y is not None:
@@ -150,7 +150,7 @@ class Plot:
         )
 
     def text(self, text, x, y, **options):
-        """Write at a place in pixels; the options are those of ``label``."""
+        """Write text at a position in pixels; the options are those of ``label``."""
         self.parts.append(label(text, x, y, **options))
 
     def path(self, d, class_):
@@ -158,18 +158,18 @@ class Plot:
         self.parts.append(el("path", d=d, class_=class_))
 
     def group(self, class_, draw):
-        """Put what ``draw`` draws into a group."""
+        """Put the output of ``draw`` into a group."""
         before, self.parts = self.parts, []
         draw()
         self.parts = [*before, el("g", *self.parts, class_=class_)]
 
     def inset(self, class_, draw):
-        """Put what ``draw`` draws into a frame that cuts it off, in a group that starts at 0."""
+        """Put the output of ``draw`` into a clipping frame, in a group that starts at 0."""
         width, height = self.right - self.left, self.foot - self.top
         view = f"{number(self.left)} {number(self.top)} {number(width)} {number(height)}"
         before, self.parts = self.parts, []
         draw()
-        # The group starts at the left edge, so that stretching it leaves that edge in place.
+        # The group starts at the left edge, so stretching it leaves that edge in place.
         moved = el("g", *self.parts, transform=f"translate({number(-self.left)} 0)")
         inner = el(
             "g", el("g", moved, class_=class_), transform=f"translate({number(self.left)} 0)"
@@ -212,5 +212,5 @@ _MARKS = {
 
 
 def percent(share):
-    """Return a share for a tick or a sentence: ``40 %``, without its sign."""
-    return f"{abs(100 * share):.0f} %"
+    """Return a share for a tick or a sentence: ``40%``, without its sign."""
+    return f"{abs(100 * share):.0f}%"

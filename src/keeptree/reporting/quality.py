@@ -1,4 +1,4 @@
-"""Evaluate probabilities on held-out cases, ours and the leaves', with intervals."""
+"""Evaluate our probabilities and those of the leaves on held-out cases, with intervals."""
 
 from itertools import chain
 
@@ -24,7 +24,7 @@ _ROC_POINTS = 300
 
 @step("Measuring the quality on resamples")
 def collect_quality(held, positive):
-    """Return the metrics of ours and the leaves, and the curves of each class that occurs.
+    """Return the metrics of our estimates and of the leaves, and the curves of each class.
 
     Parameters
     ----------
@@ -56,20 +56,20 @@ def collect_quality(held, positive):
 
 
 def compare_metrics(ours, leaves, truth, positive):
-    """Return each metric of both methods and of their difference, with 95 % intervals.
+    """Return each metric of both methods and of their difference, with 95% intervals.
 
-    The intervals are percentiles of bootstrap resamples of the cases, the same for both methods,
-    so that the interval of the difference is a paired one.
+    The intervals are percentiles of bootstrap resamples of the cases, the same for both methods, so
+    the interval of the difference is paired.
 
     Parameters
     ----------
     ours, leaves : ndarray of shape (n, n_classes)
-        Probabilities, rows sum to 1.
+        Probabilities; each row sums to 1.
     truth : ndarray of shape (n,)
         Column of each case's true class.
     positive : int
-        With two classes, the one whose AUC is taken; with more it is the mean over the classes,
-        each against the rest.
+        With two classes, the one whose AUC is computed; with more, the AUC is the mean over the
+        classes, each against the rest.
 
     Returns
     -------

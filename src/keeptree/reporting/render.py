@@ -45,14 +45,16 @@ from keeptree.text import (
 
 STYLES = ("base", "facts", "cases", "answer", "controls", "charts", "tree", "print")
 # Scripts shared with the JavaScript export.
-_SHARED = {"tree", "probability", "confdtree", "distance"}
+_SHARED = {"tree", "probability", "confdtree", "boxes", "distance", "separator"}
 SCRIPTS = (
     "numbers",
     "tree",
     "nearest",
     "probability",
     "confdtree",
+    "boxes",
     "distance",
+    "separator",
     "interval",
     "contributions",
     "words",
@@ -151,7 +153,7 @@ def page_data(data):
 
 
 def _caveat(data):
-    """What to bear in mind about a nearest change."""
+    """Caveat about a nearest change."""
     return " ".join([*rule_note(data["decides"]), CAVEAT])
 
 

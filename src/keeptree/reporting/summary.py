@@ -36,18 +36,18 @@ def tell_tree(data):
     """Return the size of the tree in one sentence."""
     tree = data["tree"]
     if tree["n_leaves"] == 1:
-        return f"The tree asks nothing: it always says {_name(data, tree['nodes'][0]['class'])}."
+        return f"The tree has no tests: it always says {_name(data, tree['nodes'][0]['class'])}."
     asks = plural(tree["max_depth"], "question")
     return f"The tree asks at most {asks} and has {plural(tree['n_leaves'], 'leaf', 'leaves')}."
 
 
 def tell_ranking(data):
-    """Describe the ranking quality as far as the 95 % interval supports it."""
+    """Describe the ranking quality as far as the 95% interval supports it."""
     if data["quality"] is None or data["tree"]["n_leaves"] == 1:
         return ""
     auc = data["quality"]["metrics"]["auc"]
     if auc["difference"]["value"] is None:
-        return "The cases are all of one class, so that there is no ranking to measure."
+        return "All cases belong to one class, so there is no ranking to measure."
     words = {
         "better": "Our estimates rank the cases better than the tree's own percentages",
         "worse": "Our estimates rank the cases worse here than the tree's own percentages",
@@ -61,7 +61,7 @@ def tell_ranking(data):
 
 
 def verdict(difference, better="better", worse="worse", larger=True):
-    """Return the verdict that a 95 % interval of a difference supports, as displayed."""
+    """Return the verdict that a 95% interval of a difference supports, as displayed."""
     if round(difference["low"], 3) > 0:
         return better if larger else worse
     if round(difference["high"], 3) < 0:
@@ -75,8 +75,8 @@ def list_missed(data):
     Returns
     -------
     rows : list of dict
-        ``class``, ``cases``, ``missed``, and what the missed are most often ``taken`` for: None,
-        or a class and ``times``.
+        ``class``, ``cases``, ``missed``, and ``taken``, the class for which missed cases are most
+        often mistaken with ``times``, or None.
     """
     rows = []
     for c, decided in enumerate(data["decisions"]["confusion"]):
@@ -117,7 +117,7 @@ def of_hundred(share):
 
 def _unknown():
     return {
-        "headline": "How often it is right is not known",
+        "headline": "How often it is right is unknown",
         "text": [
             "No cases with known classes were given that the tree had not seen. Its score on the "
             "cases that it was grown on would be too good and is never shown instead."
@@ -187,7 +187,7 @@ def _check(data):
             "text": ["Give cases that the tree has not seen: kt.report(model, X_test, y_test)."],
         }
     if data["tree"]["n_leaves"] == 1:
-        text = "A tree that asks nothing says the same of every case."
+        text = "A tree without tests decides the same for every case."
         return {"headline": "No case stands out", "text": [text]}
     n = found["cases"]
     headline = "Check 1 case by hand" if n == 1 else f"Check {n:,} cases by hand"
@@ -197,7 +197,7 @@ def _check(data):
 def _tell_caught(found):
     n, errors = found["cases"], found["errors"]
     if errors is None:
-        return ["Our estimate finds the tree likeliest to be wrong there."]
+        return ["By our estimate, the tree is most likely to be wrong there."]
     if errors == 0:
         return ["The tree made no error on the cases it had not seen."]
     verb = "It holds" if n == 1 else "They hold"
@@ -223,7 +223,7 @@ def _tell_disagreement(found):
         told += f", the estimate {times}."
     left = n - found["cases"]
     if left > 0:
-        told += f" The list stops at the {found['cases']} likeliest to be wrong."
+        told += f" The list stops at the {found['cases']} most likely to be wrong."
     return [told]
 
 

@@ -21,8 +21,8 @@ class Svg(str):
 def el(name, *children, **attributes):
     """Return an element with escaped text and attributes.
 
-    ``class_`` denotes ``class``, ``_`` in a name ``-``; attributes that are None are left out and
-    numbers are written with two decimals at most.
+    Write ``class_`` for ``class``, and ``_`` for ``-`` in a name. Attributes that are None are left
+    out, and numbers have at most two decimals.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def drawing(width, height, title, desc, *children, class_="chart"):
 
 
 def icon(width, height, /, *children, **attributes):
-    """Return a small ``svg`` that screen readers skip; the text beside it has the same content."""
+    """Return a small ``svg`` that screen readers skip; the text next to it has the same content."""
     size = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
     return el("svg", *children, **{**size, **attributes}, aria_hidden="true")
 

@@ -62,7 +62,7 @@ def print_report(data, console=None):
         resamples = data["quality"]["resamples"]
         note = (
             "Higher is better for AUC, lower for the Brier score and log-loss. "
-            f"{plural(data['n_test'], 'case')} the tree had not seen; 95 % intervals from "
+            f"{plural(data['n_test'], 'case')} the tree had not seen; 95% intervals from "
             f"{resamples:,} resamples."
         )
         console.print(Text(note, style="dim"))
@@ -87,11 +87,11 @@ def _table(metrics):
             value, low, high = (signed(row["difference"][end]) for end in ("value", "low", "high"))
             cells = [ours, leaves, value, f"{low} to {high}"]
         rows.append([name, *cells])
-    return make_table(["", "Our estimate", "The tree's own", "Difference", "95 % interval"], rows)
+    return make_table(["", "Our estimate", "The tree's own", "Difference", "95% interval"], rows)
 
 
 def _methods_table(rows):
-    """Every method beside the others, the best of each measure in bold."""
+    """Table of all methods, with the best value of each measure in bold."""
     best = {
         key: choose((round(row[key], 3) for row in rows if row[key] is not None), default=None)
         for key, choose in (("auc", max), ("brier", min), ("log_loss", min))

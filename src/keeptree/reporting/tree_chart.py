@@ -1,18 +1,18 @@
-"""The drawing of a tree: root left, one row per leaf, edges as wide as their cases are many."""
+"""The drawing of a tree: root on the left, one row per leaf, edge widths by number of cases."""
 
 from typing import NamedTuple
 
 from keeptree.reporting.svg import drawing, el, label, marker
 from keeptree.text import count_text, plural, shorten, text_width
 
-MAX_LEAVES, MAX_WIDTH = 24, 1420  # beyond these the outline is easier to read
-SIZE = 14  # of all text: it must be easy to read
+MAX_LEAVES, MAX_WIDTH = 24, 1420  # with more, the outline is easier to read
+SIZE = 14  # font size of all text
 
 _ROW, _TOP, _LINE = 44, 40, 17
-_NAME_WIDTH, _RELATION_WIDTH, _CLASS_WIDTH = 130, 180, 130  # the most a line of a label may take
+_NAME_WIDTH, _RELATION_WIDTH, _CLASS_WIDTH = 130, 180, 130  # maximum width of a line of a label
 _CURVE, _GAP, _PAD = 28, 8, 12
 _BAR_WIDTH, _BAR_HEIGHT = 60, 12
-_BOLD = 1.1  # how much wider the decision at a leaf is set
+_BOLD = 1.1  # factor by which the decision at a leaf is wider
 _EDGE = 11  # width of the edge that carries every case
 
 
@@ -73,7 +73,7 @@ def tree_drawing(tree, classes, path=(), tests=None):
 
 def class_bar(counts, classes, x=0, y=0, width=_BAR_WIDTH, height=_BAR_HEIGHT):
     """Return one bar divided in proportion to the class counts, commonest class first."""
-    by_slot = {}  # the classes without a colour of their own share a part
+    by_slot = {}  # classes without their own colour share a part
     for item, count in zip(classes, counts, strict=True):
         by_slot[item["slot"]] = by_slot.get(item["slot"], 0) + count
     total = sum(counts)
@@ -87,12 +87,12 @@ def class_bar(counts, classes, x=0, y=0, width=_BAR_WIDTH, height=_BAR_HEIGHT):
 
 
 class _Layout(NamedTuple):
-    """Where things are drawn."""
+    """Positions of the elements of the drawing."""
 
     y: dict  # of every node
     x: dict  # left edge of the questions of each depth
-    turn: dict  # where the edges from them begin to turn
-    last: dict  # of every node, whether its edge is the lowest of its question
+    turn: dict  # where their edges begin to turn
+    last: dict  # for every node, whether its edge is the lowest of its test
     leaf: float  # left edge of the leaves: the marker of the class
     label: float  # then its name
     bar: float  # then the class counts
@@ -121,7 +121,7 @@ def _children(nodes):
 
 
 def _rows(nodes):
-    """Height of every node: leaves one below the other, a question amid its answers."""
+    """Height of every node: leaves below each other, a test in the middle of its children."""
     y, children, row = {}, _children(nodes), 0
     for node in nodes:
         if node["name"] is None:
@@ -135,7 +135,7 @@ def _rows(nodes):
 
 
 def _columns(nodes):
-    """Left edge of each depth's questions, where their edges turn, and that of the leaves."""
+    """Left edge of the tests of each depth, where their edges turn, and left edge of the leaves."""
     names, relations = {}, {}
     for node in nodes:
         if node["name"] is not None:
@@ -154,7 +154,7 @@ def _columns(nodes):
 
 
 def _edge(node, parent, total, layout, told):
-    """The line to a node, and its test: above the line, but below it where it turns down."""
+    """The line to a node with its condition, above the line or below it if the line turns down."""
     width = 1 + (_EDGE - 1) * (node["cases"] / total if total else 0)
     y0, y1 = layout.y[parent["id"]], layout.y[node["id"]]
     turn = layout.turn[parent["depth"]]
@@ -194,7 +194,7 @@ def _question(node, layout):
 
 
 def _lines(node):
-    """The name of a question in at most two lines, and the number of its cases."""
+    """The name of a tested attribute in at most two lines, and the number of cases."""
     name = node["name"]
     if text_width(name, SIZE) <= _NAME_WIDTH or " " not in name:
         return [shorten(name, _NAME_WIDTH, SIZE), _cases(node)]
@@ -232,6 +232,6 @@ def _cases(node):
 
 
 def _with_value(relation):
-    """A relation with room for the value of a case before it: about as long as the threshold."""
+    """A relation with room in front for the value of a case, about as long as the threshold."""
     sign, _, number = relation.partition(" ")
     return f"{number}0 {relation}" if sign in ("≤", ">") else relation

@@ -1,4 +1,4 @@
-"""The kept tree as data for a page: its classes, its nodes as text, a fingerprint."""
+"""The kept tree as data for a page: its classes, its nodes as text, and a fingerprint."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from keeptree.text import clean
 def collect_classes(tree, names):
     """Return name, label, training cases and colour slot of each class, in the tree's order.
 
-    The slots 1 to 6 go by frequency; with more than six classes the five commonest keep theirs
-    and the rest share slot 0.
+    Slots 1 to 6 are assigned by frequency; with more than six classes, the five commonest have
+    their own slots and the rest share slot 0.
     """
     slots = class_slots(tree.counts[0])
     return [
@@ -64,7 +64,7 @@ def collect_tree(tree):
 
 
 def fingerprint(tree):
-    """Return the first 12 digits of the tree's digest, which suffice for a reader."""
+    """Return the first 12 digits of the tree's digest, which are enough for a reader."""
     return tree.digest[:12]
 
 
@@ -77,7 +77,7 @@ def _leaves_below(tree):
 
 
 def _relation(tree, up, node):
-    """How a node follows from its parent, in the words of a story and exactly."""
+    """Condition that leads to a node from its parent: rounded for display, and exact."""
     if up < 0:
         return {"relation": "", "relation_exact": ""}
     branch = tree.branch(node)

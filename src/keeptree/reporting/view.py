@@ -1,4 +1,4 @@
-"""The case in view when a page opens: what the tree decides about it, our estimate, and why.
+"""The case shown when a page opens: the tree's decision, our estimate, and why.
 
 ``js/view.js`` writes the same texts for every other case.
 """
@@ -12,8 +12,8 @@ from keeptree.explanation.wording import join, tell_estimate, tell_number
 from keeptree.reporting.words import class_text, of_class_text
 from keeptree.text import clean, count_text, plain_number, plural
 
-NEAR = 0.2  # in the metric: as in keeptree.explain
-_MOST_PUSHES, _LEAST_PUSH = 6, 0.005  # bars drawn, and what rounds to 0.00
+NEAR = 0.2  # in the metric, as in keeptree.explain
+_MOST_PUSHES, _LEAST_PUSH = 6, 0.005  # number of bars; values below this round to 0.00
 _MOST_NAMED = 4  # categories and classes named in one sentence
 _EXPERTS = {
     "soft": "how clearly its tests are passed",
@@ -32,7 +32,7 @@ def collect_view(subject, row, positive, fixed=()):
     row : ndarray of shape (n_features,)
         The encoded case.
     positive : int
-        With two classes, the one towards which a push counts as positive.
+        With two classes, the one for which a contribution counts as positive.
     fixed : collection of int
         Columns that cannot change.
 
@@ -41,7 +41,7 @@ def collect_view(subject, row, positive, fixed=()):
     view : dict
         ``steps`` of the path, each with the ``node`` it leads to, ``name``, ``value``, ``test``,
         ``note``, ``near`` (whether it is the nearest) and ``short``, all in a few words;
-        ``pushes``, or None: the ``class`` they push towards and ``rows`` of ``name`` and
+        ``pushes``, the contributions, or None: their ``class`` and ``rows`` of ``name`` and
         ``value``; ``leaf``, ``change``, ``after`` and ``such`` as sentences.
     """
     tree, encoded = subject.tree, row[None]
@@ -71,7 +71,7 @@ def tell_steps(branches, path, change):
     for branch, step in zip(branches, path, strict=True):
         missing = step["value"] is None
         first = nearest is not None and step["distance"] == nearest
-        nearest = None if first else nearest  # of equally near ones only the first is marked
+        nearest = None if first else nearest  # among equally near tests, only the first is marked
         rows.append(
             {
                 "node": branch.child,
@@ -112,7 +112,7 @@ def tell_leaf(tree, leaves, names):
     leaves : list of (int, float)
         The leaves of the case and its share in each, the largest first.
     names : sequence of str
-        What people call the classes.
+        Display names of the classes.
     """
     node, share = leaves[0]
     cases, counts = tree.weight[node], tree.counts[node]
@@ -134,7 +134,7 @@ def tell_leaf(tree, leaves, names):
     if len(leaves) == 1:
         return f"Its leaf held {held}{guess}."
     return (
-        f"A value is not known, so that the case is shared among {len(leaves)} leaves; the one "
+        f"A value is not known, so the case is shared among {len(leaves)} leaves; the one "
         f"with the largest share ({share:.0%}) held {held}{guess}."
     )
 
@@ -191,7 +191,7 @@ def _name(change):
 
 
 def _pushes(subject, encoded, towards):
-    """What pushes the estimate towards a class: the tests by attribute, and the other experts."""
+    """Contributions to the estimate of a class: the tests by attribute, and the other experts."""
     parts = collect_contributions(subject, encoded, towards)
     if parts is None:
         return None

@@ -1,4 +1,4 @@
-"""What the page needs to decide and score a changed case by itself, as JSON."""
+"""Data with which the page itself decides and scores a changed case, as JSON."""
 
 from scipy.stats import norm
 
@@ -8,7 +8,7 @@ from keeptree.exporters.plain import plain_model, plain_tree
 from keeptree.probability.kept import EXPERTS, KeptTreeClassifier
 from keeptree.progress import step
 
-MOST_NUMBERS = 300_000  # of training rows in a file: about 1.6 MB
+MOST_NUMBERS = 300_000  # maximum number of values of training rows in a file: about 1.6 MB
 
 
 @step("Preparing the what-if panel")
@@ -20,7 +20,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     Parameters
     ----------
     model : fitted KeepTree classifier
-        Its tree is kept.
+        Model that scores the cases.
     boundary : Boundary
         How distances are measured.
     attributes : list of dict
@@ -33,7 +33,7 @@ def collect_whatif(model, boundary, attributes, rows=True):
     data : dict
         ``model`` is None where the page cannot score a changed case as Python does, ``interval``
         where the model has no interval for a probability. All are None for a tree with oblique
-        tests, whose page does not compute.
+        tests, for which the page computes nothing.
     """
     if model.tree_.has_oblique:  # the page computes no weighted sums
         return dict.fromkeys(("tree", "metric", "model", "interval"))
@@ -56,7 +56,7 @@ def tell_missing_model(model, rows):
 
 
 def _interval(model):
-    """What ``js/interval.js`` needs for the interval of a probability."""
+    """Data that ``js/interval.js`` needs for the interval of a probability."""
     if getattr(model, "interval_kind", None) == "case":
         z, variance = float(norm.ppf((1 + CONFIDENCE) / 2)), model.spread_.variance
         kernel = EXPERTS.index("kernel")
@@ -69,7 +69,7 @@ def _interval(model):
 
 
 def _metric(boundary, observed, columns):
-    """Costs of a change, the step of each column, and the range that a changed value keeps to."""
+    """Costs of a change, and the step and range of changed values of each column."""
     metric = boundary.metric_
     costs = [metric.category_costs_[f] for f in columns]
     return {
@@ -83,12 +83,13 @@ def _metric(boundary, observed, columns):
 
 
 def _model(model, place, rows):
-    """The probability model, arrays in base64, or None where the page cannot or must not have it.
+    """The probability model with arrays in base64, or None if the page cannot or must not have it.
 
-    Landmarks are training rows, or means of some: the bulk of the file.
+    Most of the file consists of landmarks: training rows, or means of some. The page shows no
+    scores of a ranking.
     """
     if isinstance(model, KeptTreeClassifier) and (
         not rows or model.kernel_.landmarks.size > MOST_NUMBERS
     ):
         return None
-    return text_arrays(plain_model(model, place))
+    return text_arrays(plain_model(model, place)) if hasattr(model, "predict_proba") else None

@@ -2,11 +2,11 @@
 
 from keeptree.text import in_hundred, plural
 
-_ALIKE, _BESIDE = 0.15, 0.005  # how different estimates told in one breath may be, and how near
+_ALIKE, _BESIDE = 0.15, 0.005  # maximum width of a group of similar estimates, and distance from it
 
 
 def shown_class(p, positive):
-    """Return the class whose probability is told: of two the positive, of more the likeliest."""
+    """Return the class whose probability is shown: the positive one of two, or the likeliest."""
     return positive if len(p) == 2 else max(range(len(p)), key=p.__getitem__)
 
 
@@ -34,7 +34,7 @@ def of_class_text(label):
 
 
 def short_labels(classes):
-    """Return the labels for a narrow table: without the name of the target that all begin with.
+    """Return the labels for a narrow table, without a common prefix such as the target's name.
 
     Examples
     --------
@@ -56,16 +56,16 @@ def estimate_text(p, classes, positive):
 
 
 def tell_neighbours(p, label, bins):
-    """Return what happened to the cases with such an estimate; "" if they are too different.
+    """Return what happened to cases with a similar estimate; "" if they are too different.
 
     Parameters
     ----------
     p : float
         The estimate.
     label : str
-        Of its class.
+        Label of its class.
     bins : list of dict
-        Of :func:`keeptree.evaluation.reliability.quantile_bins`.
+        From :func:`keeptree.evaluation.reliability.quantile_bins`.
     """
     around = [item for item in bins if item["from"] - _BESIDE <= p <= item["to"] + _BESIDE]
     if not around or around[-1]["to"] - around[-1]["from"] > _ALIKE:
@@ -89,7 +89,7 @@ def push_ways(data, towards):
 
 
 def push_text(value):
-    """Return a push in log-odds: ``+1.49``."""
+    """Return a contribution in log-odds: ``+1.49``."""
     return f"{value:+.2f}".replace("-", "−")
 
 
@@ -103,7 +103,7 @@ def disagreeing(data):
 def list_note(data):
     """Return which cases are listed, and what was left out."""
     held, n, found = len(data["cases"]), data["n_test"], data["check"]
-    told = "Sorted by the chance that the tree is wrong, by our estimate."
+    told = "Sorted by our estimate of the probability that the tree is wrong."
     if found["disagrees"] > found["cases"]:
         told += (
             f" Our estimate disagrees with the tree on {found['disagrees']:,} cases; the list to "
@@ -115,11 +115,11 @@ def list_note(data):
 
 
 def rows_text(data):
-    """Return what single cases the file holds."""
+    """Describe the single cases that the file contains."""
     if not data["rows"]:
         return (
-            "None. Of single cases it has decision, probability and distance; of each attribute "
-            "its range, median and histogram."
+            "None. For single cases it has the decision, probability and distance; for each "
+            "attribute its range, median and histogram."
         )
     width = len(data["attributes"])
     if width == 0:
@@ -140,11 +140,11 @@ def interval_text(data):
     """Return what the interval of an estimate means."""
     if data["whatif"]["interval"]["kind"] == "calibration":
         return (
-            "Of cases with such an estimate, between 91 and 99 in 100 are of the class, with 90 % "
-            "confidence. This is about these cases taken together, not about each of them."
+            "With 90% confidence, between 91 and 99 in 100 cases with such an estimate belong to "
+            "the class. This holds for these cases taken together, not for each of them."
         )
     return (
-        "The estimate, and how far it may be off for this case: it is wide if trees grown on parts "
-        "of the sample disagree, or if few training cases are similar. The level is 90 %; it is "
-        "measured where the truth is known, not guaranteed for each case."
+        "How far the estimate may be off for this case. The interval is wide if trees grown on "
+        "parts of the sample disagree, or if few training cases are similar. Its level of 90% was "
+        "measured where the truth is known; it is not guaranteed for each case."
     )

@@ -3,7 +3,7 @@
 from keeptree.tree.branch import Branch
 from keeptree.tree.html import ShowsTree
 from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, NUMERIC, OBLIQUE, SHARE
-from keeptree.tree.oblique import refuse_oblique
+from keeptree.tree.oblique import combination_text, refuse_oblique, weighted_sums
 from keeptree.tree.tree import Tree, names_differ
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "Branch",
     "ShowsTree",
     "Tree",
+    "combination_text",
     "names_differ",
     "refuse_oblique",
+    "weighted_sums",
 ]

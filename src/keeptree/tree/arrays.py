@@ -93,7 +93,7 @@ def _count_features(number):
 
 
 def _exact(values, dtype):
-    """A new array of ``dtype``; a number that does not fit is an error, never wrapped around."""
+    """Return a new array of ``dtype``; raise for a number that does not fit."""
     raw = np.asarray(values)
     if np.issubdtype(dtype, np.integer):
         if raw.dtype.kind not in "iu" and raw.size:

@@ -70,7 +70,7 @@ class Branch:
 
     @property
     def symbol(self):
-        """The sign as it is printed in books: ``≤`` or ``>``."""
+        """The sign for display: ``≤`` or ``>``."""
         return "≤" if self.sign == "<=" else self.sign
 
     def text(self, precision=6):

@@ -51,7 +51,7 @@ def _check_shapes(tree):
         _expect(start.shape == (n + 1,), f"{name} must hold one number more than there are nodes")
         _expect(targets is not None and targets.ndim == 1, f"{pointed} must be a list")
         ordered = start[0] == 0 and start[-1] == len(targets) and (np.diff(start) >= 0).all()
-        _expect(ordered, f"{name} must rise from 0 to the length of {pointed}")
+        _expect(ordered, f"{name} must increase from 0 to the length of {pointed}")
     columns = 1 if tree.classes is None else len(tree.classes)
     if tree.classes is not None:
         _expect(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")

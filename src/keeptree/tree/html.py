@@ -11,7 +11,7 @@ _MOST, _OPEN = 200, 4  # number of nodes shown, and depth to which the outline i
 
 
 def tree_html(tree):
-    """Return the tree as a ``<section>``; of a large tree, the first 200 nodes level by level."""
+    """Return the tree as a ``<section>``; for a large tree, the first 200 nodes by level."""
     return framed("tree", f'<p class="kt-head">{_title(tree)}</p>', *_parts(tree))
 
 

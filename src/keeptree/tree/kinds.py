@@ -1,4 +1,4 @@
-"""What the numbers in a Tree's arrays mean."""
+"""Meaning of the numbers in a Tree's arrays."""
 
 from keeptree._compiled.kinds import LEAF, NOMINAL, NUMERIC, OBLIQUE  # values of Tree.kind
 

@@ -77,7 +77,7 @@ def lift_tree(tree):
     Nodes and counts are the same, and so are the decisions for the rows that ``lift_rows`` returns.
     """
     oblique = np.flatnonzero(tree.kind == OBLIQUE)
-    sums = _sums(tree)
+    sums = weighted_sums(tree)
     place = {node: tree.n_features + k for k, nodes in enumerate(sums.values()) for node in nodes}
     kind, feature = tree.kind.copy(), tree.feature.copy()
     kind[oblique] = NUMERIC
@@ -104,7 +104,7 @@ def lift_rows(tree, X):
     """Return rows of an encoded matrix with the weighted sums appended as columns."""
     from keeptree._compiled.route import combine_rows  # loads when it is first needed
 
-    first = [nodes[0] for nodes in _sums(tree).values()]
+    first = [nodes[0] for nodes in weighted_sums(tree).values()]
     lifted = np.empty((len(X), tree.n_features + len(first)))
     lifted[:, : tree.n_features] = X[:, : tree.n_features]  # may be lifted already
     terms = tree.term_start, tree.term_feature, tree.term_weight
@@ -113,8 +113,11 @@ def lift_rows(tree, X):
     return lifted
 
 
-def _sums(tree):
-    """The distinct weighted sums of a tree, each with the nodes that test it, in node order."""
+def weighted_sums(tree):
+    """Return the distinct weighted sums of a tree, each with the nodes that test it, in node order.
+
+    Their order is that of the columns that ``lift_tree`` appends.
+    """
     sums = {}
     for node in np.flatnonzero(tree.kind == OBLIQUE).tolist():
         sums.setdefault(tree.terms(node), []).append(node)

@@ -14,12 +14,12 @@ _RECOUNTED = "recounted"  # key of a tree's source
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """A record of who approved a tree. It is not cryptographic: anybody can write one.
+    """A record of who approved a tree. It is not cryptographic: anyone can write one.
 
     Parameters
     ----------
     by : str
-        Who signed.
+        Name of the signer.
     at : str
         When, as ISO 8601 with its offset from UTC: ``2026-11-16T20:15:00+00:00``.
     note : str
@@ -89,7 +89,7 @@ def recounted_from(tree):
 
 
 def read_signatures(values):
-    """Return signatures, given as such or as dictionaries, as a tuple, or raise a ValueError."""
+    """Convert signatures or dictionaries to a tuple of signatures, or raise a ValueError."""
     return tuple(map(_read_signature, values))
 
 
@@ -106,7 +106,7 @@ def _check_text(name, text, longest):
         raise ValueError(f"A signature's {name} must be text, got {text!r:.50}.")
     if len(text) > longest:
         raise ValueError(
-            f"A signature's {name} has {len(text)} characters; at most {longest} are kept."
+            f"A signature's {name} has {len(text)} characters; at most {longest} are allowed."
         )
     if any(unicodedata.category(character) in _NOT_TEXT for character in text):
         raise ValueError(f"A signature's {name} must be one line without control characters.")

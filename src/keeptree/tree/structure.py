@@ -1,4 +1,4 @@
-"""What follows from the arrays of a tree: its shape, its class shares and its rules."""
+"""Properties derived from the arrays of a tree: its shape, class shares and rules."""
 
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from keeptree.tree.routing import ranges
 
 
 class Structure:
-    """Base of :class:`~keeptree.Tree`: properties that are derived from its arrays, once."""
+    """Base of :class:`~keeptree.Tree`: properties derived from its arrays and cached."""
 
     kind: np.ndarray
     feature: np.ndarray

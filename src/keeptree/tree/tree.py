@@ -252,7 +252,7 @@ class Tree(Structure):
         return self.classes[self.decide(X)]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the class proportions of each row's leaf: constant in a leaf, biased and tied."""
+        """Return the class proportions of each row's leaf."""
         if self.classes is None:
             raise ValueError("A regression tree has no class probabilities; use predict.")
         return self.mix_proportions(self.encode(X))

@@ -24,7 +24,7 @@ class Link(NamedTuple):
     sparse: bool = False  # receives a sparse matrix, which may change its arithmetic
 
     def apply(self, values, row, column_in):
-        """Apply the step to values in their columns, beside neutral values that it accepts."""
+        """Apply the step to values in their columns, with neutral values in the other columns."""
         return self.step.transform(self._matrix(values, row, column_in))
 
     def gives_sparse(self):

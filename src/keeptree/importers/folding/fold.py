@@ -71,7 +71,7 @@ def read_columns(steps):
 def _width(steps):
     width = _first(steps, "n_features_in_")
     if width is None:
-        raise CannotFoldError("The pipeline does not know how many columns it was fitted to.")
+        raise CannotFoldError("The pipeline does not record how many columns it was fitted to.")
     return width
 
 
@@ -127,10 +127,10 @@ class _Folding:
             return Folded(tree, origin)
         if X is None:
             warnings.warn(
-                f"{plural(copied, 'leaf', 'leaves')} of the pipeline's tree stand in several "
-                "places of the folded tree, because a test takes several thresholds on its raw "
-                "column; their counts are divided evenly. Give keep the training rows as X to "
-                "divide them as the rows do.",
+                f"{plural(copied, 'leaf', 'leaves')} of the pipeline's tree appear several times "
+                f"in the folded tree, because a test needs several thresholds on its raw column; "
+                f"their counts are divided evenly. Give keep the training rows as X to divide the "
+                f"counts by the rows.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -200,7 +200,7 @@ class _Folding:
         return False, missing.any()
 
     def _rule_for_unknown(self, raw, tables, refuses_unknown, refuses_missing):
-        """Rule for unknown labels: a code of their own, missing, or an error."""
+        """Rule for unknown labels: their own code, missing, or an error."""
         if refuses_unknown:
             return ERROR
         missing = [ERROR if refuses_missing else table.missing for table in tables]

@@ -70,12 +70,12 @@ def follow(tree, nodes, values, refused):
 
 
 def find_runs(tree, columns, nodes):
-    """The Runs of tests.
+    """Find the Runs of each numeric test.
 
     Parameters
     ----------
     tree : Tree
-        The tree behind the steps.
+        Tree that follows the steps.
     columns : sequence of Derived
         Origin of its columns.
     nodes : ndarray of int
@@ -149,8 +149,8 @@ def _look_around(tree, column, node, edge, low, high):
     if (np.abs(keys[changes] - centre) > _NEAR // 2).any():
         step = type(column.links[-1].step).__name__
         raise CannotFoldError(
-            f"Cannot fold a test behind {step} into the tree: near {edge:.6g} its results go up "
-            "and down; keep(pipeline, fold=False) gives the tree of the transformed columns."
+            f"Cannot fold a test after {step} into the tree: near {edge:.6g} its results are not "
+            f"monotone; keep(pipeline, fold=False) gives the tree of the transformed columns."
         )
     return [(x[c], int(goes[c]), bool(k)) for k, c in enumerate(changes)]
 
@@ -174,18 +174,18 @@ def _join(parts, missing, otherwise):
 
 
 def find_tables(tree, columns, nodes, labels):
-    """The Table of each of some tests.
+    """Find the Table of each nominal test.
 
     Parameters
     ----------
     tree : Tree
-        The tree behind the steps.
+        Tree that follows the steps.
     columns : sequence of Derived
         Origin of its columns.
     nodes : ndarray of int
         Tests whose raw columns hold categories.
     labels : dict of int to tuple
-        Those of each raw column.
+        Labels of each raw column.
 
     Returns
     -------

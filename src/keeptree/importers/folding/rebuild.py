@@ -165,8 +165,8 @@ def _test_numbers(node, raw, allowed, raw_of, outcomes):
 def _check_not_shared(missing):
     if missing == SHARE:
         raise CannotFoldError(
-            "Cannot fold a tree that shares missing values among its branches, where a test comes "
-            "down to none or several thresholds on its raw column; keep(pipeline, fold=False) "
+            "Cannot fold a tree that divides missing values among its branches unless each test "
+            "becomes exactly one threshold on its raw column; keep(pipeline, fold=False) "
             "gives the tree of the transformed columns."
         )
 

@@ -1,4 +1,4 @@
-// The case in view: decision, estimate, why, and what would change it; as page/answer.html.j2 draws the first one.
+// The case in view: decision, estimate, why, and what would change it. page/answer.html.j2 draws the first case.
 
 import { betweenText, classText, inHundred } from "./words.js";
 import { className, element, get, meter, nameOf, pushBar, truthOf } from "./dom.js";
@@ -6,7 +6,7 @@ import { minus } from "./numbers.js";
 
 const MOST_BARS = 3;
 
-/** The name of what is in view, and what it really was. */
+/** The name of the case in view and its true class. */
 export function drawTitle(data, state, seen) {
   const item = state.case === null ? null : data.cases[state.case];
   const title = item ? ["Case ", nameOf(item.id)] : [nameOf(state.name ?? "New case")];
@@ -14,7 +14,7 @@ export function drawTitle(data, state, seen) {
   get("truth").replaceChildren(...(item && item.truth !== null ? [truthOf(data, item)] : []));
 }
 
-/** What the tree decides beside our estimate. */
+/** The tree's decision next to our estimate. */
 export function drawVerdicts(data, { p, label, told, between }) {
   const decided = element("div", "decided", line("label", "The tree decides", data.decides === "tree" ? aside(" (this stands)") : ""), line("big", className(data.classes[label])));
   if (p === null) {
@@ -30,7 +30,7 @@ export function drawVerdicts(data, { p, label, told, between }) {
   get("verdicts").replaceChildren(decided, estimated);
 }
 
-/** Words that a narrow screen can do without. */
+/** Text that is hidden on a narrow screen. */
 function aside(text) {
   return element("span", "aside", text);
 }
@@ -39,7 +39,7 @@ function line(name, ...children) {
   return element("p", name, ...children);
 }
 
-/** The likeliest of several classes. */
+/** The most probable of several classes. */
 function drawOdds(data, p) {
   const order = p.map((_, c) => c).sort((a, b) => p[b] - p[a]).slice(0, MOST_BARS);
   const cells = order.flatMap((c) => [className(data.classes[c]), meter(p[c]), element("span", "", inHundred(p[c]))]);
@@ -49,7 +49,7 @@ function drawOdds(data, p) {
 /** Why the tree says so, what pushes the estimate, what would change the decision. */
 export function drawWhy(data, seen, view) {
   const parts = [element("h3", "", "Why the tree says ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
-  if (view.pushes) parts.push(element("h3", "", "What pushes the estimate"), drawPushes(data, view.pushes));
+  if (view.pushes) parts.push(element("h3", "", "What raises or lowers the estimate"), drawPushes(data, view.pushes));
   if (view.such) parts.push(line("such", view.such));
   parts.push(element("h3", "", "What would change the decision"), line("change", tellWay(view)), line("note", data.caveat));
   get("why").replaceChildren(...parts);
@@ -84,7 +84,7 @@ function drawPushes(data, { class: towards, rows }) {
     body.append(element("tr", "", header(name), element("td", "", pushBar(value, most, slot)), element("td", "size", size)));
   }
   const head = element("thead", "", element("tr", "", element("td"), ways, element("td")));
-  return element("table", "pushes", element("caption", "hidden", "What pushes our estimate, in log-odds"), head, body);
+  return element("table", "pushes", element("caption", "hidden", "What raises or lowers our estimate, in log-odds"), head, body);
 }
 
 function header(name) {

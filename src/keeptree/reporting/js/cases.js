@@ -3,13 +3,13 @@
 import { inHundred } from "./words.js";
 import { className, element, get, meter, nameOf, truthOf } from "./dom.js";
 
-export const FEW = 6; // rows at first: the first screen stays calm
+export const FEW = 6; // rows shown at first
 
-const SHORT = 6; // letters of a name that fit beside the decision; in page/cases.html.j2 too
+const SHORT = 6; // letters of a name that fit next to the decision; also in page/cases.html.j2
 
 const FILTERS = { check: (item) => item.check, disagrees: (item) => item.disagrees, all: () => true };
 
-/** What a case is sorted by; the tree's likeliest errors first. */
+/** Sort keys of the cases; by default the tree's most probable errors come first. */
 const KEYS = {
   risk: (data, item) => -item.risk,
   distance: (data, item) => item.distance ?? Infinity,
@@ -22,14 +22,14 @@ function compare(a, b) {
   return typeof a === "number" ? -1 : 1;
 }
 
-/** Positions of the cases that a filter shows, in the order asked for. */
+/** Positions of the cases that a filter shows, in the chosen order. */
 export function chooseCases(data, cases, { show, sort }) {
   const chosen = cases.flatMap((item, at) => (FILTERS[show](item) ? [at] : []));
   const keys = new Map(chosen.map((at) => [at, KEYS[sort](data, cases[at])]));
   return chosen.sort((a, b) => compare(keys.get(a), keys.get(b)) || a - b);
 }
 
-/** Draw the first rows of what was chosen. */
+/** Draw the first rows of the chosen cases. */
 export function drawCases(data, cases, chosen, rows, current) {
   get("case-list").classList.toggle("long-ids", cases.some((item) => item.id.length > SHORT));
   get("case-list").replaceChildren(...chosen.slice(0, rows).map((at, k) => element("li", "", row(data, cases[at], at, at === current, k === 0))));

@@ -1,12 +1,12 @@
-// What pushes an estimate, in log-odds: the tests of the margin expert by attribute, and the other experts.
+// Contributions to an estimate in log-odds: the tests of the margin expert by attribute, and the other experts.
 
 import { childShares, logOpinions } from "../../exporters/js/probability.js";
 
 const EXPERTS = { soft: "how clearly its tests are passed", kernel: "training cases like this one", coherent: "kept in line with the tree" };
-const LEAST = 0.005; // what is less is told as 0.00
+const LEAST = 0.005; // smaller values are shown as 0.00
 const MOST = 6;
 
-/** The class that is pushed towards and the strongest pushes, or null where the model cannot say. */
+/** The class and the largest contributions to its estimate, or null if the model has none. */
 export function pushes({ data, tree, model }, x, towards, p) {
   const sums = new Map();
   const add = (name, value) => sums.set(name, (sums.get(name) ?? 0) + value);
@@ -18,7 +18,7 @@ export function pushes({ data, tree, model }, x, towards, p) {
   return rows.length ? { class: towards, rows: rows.slice(0, MOST) } : null;
 }
 
-/** Log-odds of a class: of two classes against the other, of more about the mean. */
+/** Log-odds of a class: against the other of two classes, or relative to the mean of several. */
 function oddsOf(logits, towards) {
   if (logits.length === 1) return towards === 1 ? logits[0] : -logits[0];
   if (logits.length === 2) return logits[towards] - logits[1 - towards];
@@ -36,7 +36,7 @@ function addExperts(data, tree, model, x, towards, p, add) {
   if (model.softness !== null) add(EXPERTS.coherent, oddsOf(rest, towards));
 }
 
-/** What each test adds beside the mean training case, under the name of its attribute. */
+/** What each test adds relative to the mean training case, by the name of its attribute. */
 function addTests(data, tree, expert, x, weight, towards, add) {
   const { tests } = expert;
   const added = expert.centre.map((centre) => centre.map((value) => -value));
@@ -54,7 +54,7 @@ function addTests(data, tree, expert, x, weight, towards, add) {
       const shares = childShares(tree, tests, node, steep, x).map((share) => share * reached[node]);
       children.forEach((child, b) => (reached[child] = shares[b]));
       const own = Object.fromEntries(children.map((child) => [child, values[child].map((value, j) => value - values[node][j])]));
-      addShares(added[node], shares, children, own); // values are sums down to a node: what a step adds is their difference
+      addShares(added[node], shares, children, own); // values are sums along the path, so a step adds their difference
     }
   }
   tests.attribute.forEach((at, node) => {

@@ -1,4 +1,4 @@
-// The controls of the what-if: one attribute each, moved by slider, field, chip or key.
+// The what-if controls: one per attribute, changed by slider, field, chip or key.
 
 import { atMost, nextAbove, plainNumber } from "./numbers.js";
 import { compared } from "../../exporters/js/tree.js";
@@ -8,7 +8,7 @@ import { all } from "./dom.js";
 
 const STEPS = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
 
-/** The controls of the page by attribute, those of many attributes that are not shown yet included. */
+/** The controls of the page by attribute, including those that are not shown yet. */
 export function findControls() {
   const roots = [...all(".controls > .control"), ...all(".controls > .later").map((later) => later.content.firstElementChild)];
   return roots.map((root) => ({
@@ -25,7 +25,7 @@ export function findControls() {
   }));
 }
 
-/** Show a value, its lock, and the thresholds it has passed. */
+/** Show a value, its lock and the thresholds that it passes. */
 export function renderControl({ data, tree }, control, state) {
   const { at, root } = control;
   const attribute = data.attributes[at];
@@ -48,7 +48,7 @@ export function renderControl({ data, tree }, control, state) {
   control.beyond.textContent = outside ? `beyond the data (${plainNumber(attribute.least)} to ${plainNumber(attribute.most)})` : "";
 }
 
-/** A number on the grid of the attribute's own decimals. */
+/** A number rounded to the decimals of the attribute. */
 function onGrid(attribute, value) {
   return Number(value.toFixed(attribute.decimals));
 }
@@ -67,8 +67,8 @@ function acrossThreshold({ data, tree }, at, current, up) {
 }
 
 /**
- * Listen to a control. `hand` says what it does: `move` while a gesture lasts, `release` at its end,
- * `moveOnce` for a single step, `lock`, and `value` for the present one.
+ * Listen to a control. `hand` holds the callbacks: `move` during a gesture, `release` at its end,
+ * `moveOnce` for a single step, `lock`, and `value` for the current value.
  */
 export function listen(book, control, hand) {
   const { at, root, number, range, choice, radios, unknown } = control;
@@ -85,7 +85,7 @@ export function listen(book, control, hand) {
     event.preventDefault();
   };
   const leave = () => {
-    // A field that was emptied means "not known" where the tree has a rule for it, else nothing.
+    // An emptied field means "not known" if the tree has a rule for missing values; otherwise it is ignored.
     if (number.value.trim() === "" && !number.validity.badInput) hand.moveOnce(at, readValue(attribute, "?", float32));
     hand.release();
     number.value = hand.value(at) === null ? "" : String(hand.value(at));

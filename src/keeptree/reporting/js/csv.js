@@ -1,9 +1,9 @@
-// CSV files: read as a table of text, and written as keeptree predict writes them.
+// CSV files: parsed as a table of text, and written in the format of keeptree predict.
 
 const MISSING = new Set(["", "?", "NA", "NaN", "nan", "null", "None"]);
 const MARKS = [",", ";", "\t", "|"];
 
-/** Text of a file: UTF-8 or UTF-16 by its first bytes, else Latin-1. */
+/** Text of a file: UTF-8 or UTF-16 according to its first bytes, otherwise Latin-1. */
 export function decodeText(bytes) {
   const [a, b] = bytes;
   const wide = a === 0xff && b === 0xfe ? "utf-16le" : a === 0xfe && b === 0xff ? "utf-16be" : null;
@@ -17,26 +17,26 @@ export function decodeText(bytes) {
 
 /** Names of the columns and rows of cells, null where a value is missing; throws a sentence. */
 export function readTable(text) {
-  if (text.includes("\0")) throw new Error("it holds NUL bytes, so that it is not a CSV file.");
+  if (text.includes("\0")) throw new Error("it contains NUL bytes, so it is not a CSV file.");
   const mark = findMark(text);
   const [names, ...rows] = splitCells(text, mark);
   if (!names || names.every((name) => name === "")) throw new Error("its first line is empty, where the names of the columns are expected.");
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new Error(`two columns are called "${twice}"; column names must be unique.`);
-  if (!rows.length) throw new Error("it has no rows; a header and some rows are needed.");
+  if (!rows.length) throw new Error("it has no rows; a header and at least one row are needed.");
   rows.forEach((row, at) => {
     if (row.length !== names.length) throw new Error(`row ${at + 1} has ${row.length} cells, but the header has ${names.length}; correct it.`);
   });
   return { names, rows: rows.map((row) => row.map((cell) => (MISSING.has(cell) ? null : cell))), mark };
 }
 
-/** What separates the columns: the mark that the first line has most of. */
+/** The column separator: the candidate that occurs most often in the first line. */
 function findMark(text) {
   const line = text.slice(0, text.search(/[\r\n]|$/)).replace(/"(?:[^"]|"")*"/g, "");
   return MARKS.reduce((best, mark) => (line.split(mark).length > line.split(best).length ? mark : best));
 }
 
-/** Cells without spaces around them; quotes protect marks and line breaks. */
+/** Cells without surrounding spaces; quotes protect separators and line breaks. */
 function splitCells(text, mark) {
   const rows = [];
   let row = [];
@@ -71,7 +71,7 @@ function splitCells(text, mark) {
   return rows;
 }
 
-/** CSV text; text is in quotes, numbers and true and false are not. */
+/** CSV text; text is quoted, numbers and booleans are not. */
 export function writeTable(names, rows) {
   const told = (value) => (typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : String(value));
   return [names, ...rows].map((row) => row.map(told).join(",")).join("\n") + "\n";

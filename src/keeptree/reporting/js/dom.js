@@ -1,4 +1,4 @@
-// Elements: text from the data, the marker of a class, small bars as in keeptree.reporting.bars.
+// Elements: text from the data, class markers, and small bars as in keeptree.reporting.bars.
 
 const SPACE = "http://www.w3.org/2000/svg";
 
@@ -19,7 +19,7 @@ export function shape(name, attributes, ...children) {
   return made;
 }
 
-/** Text from the data, kept from reordering what is around it. */
+/** Text from the data, isolated so that it does not reorder its surroundings. */
 export function nameOf(text, longest = 80) {
   const short = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
   const made = element("bdi", "", short);
@@ -27,13 +27,13 @@ export function nameOf(text, longest = 80) {
   return made;
 }
 
-/** The marker of a class beside its name; markers are copied from the page. */
+/** The marker of a class with its name; markers are copied from the page. */
 export function className(item) {
   const marker = document.querySelector(`.markers svg[data-slot="${item.slot}"]`);
   return element("span", "class-name", marker.cloneNode(true), " ", nameOf(item.label));
 }
 
-/** What a case really was, and whether the tree was right. */
+/** The true class of a case, and whether the tree was right. */
 export function truthOf(data, { truth, decision }) {
   const right = truth === decision;
   const mark = element("span", `mark ${right ? "right" : "wrong"}`, right ? "✓" : "✗");

@@ -1,10 +1,10 @@
-// The drawing of the tree: the path of the case in view, with its own values on it.
+// The drawing of the tree: the path of the case in view, with its values.
 
 import { all } from "./dom.js";
 
-const PADDING = 8; // of the mark behind the nearest test
+const PADDING = 8; // padding of the mark behind the nearest test
 
-/** Light the nodes a case passes, and write its values beside their tests. */
+/** Highlight the nodes on the path of a case, and write its values next to their tests. */
 export function lightDrawing(data, shares, steps) {
   const told = new Map(steps.map((step) => [step.node, step]));
   for (const part of all("#tree [data-node]")) {

@@ -1,15 +1,15 @@
-// How sure an estimate is: the interval of a probability, as predict_interval computes it.
+// The interval of a probability, computed as in predict_interval.
 
 import { kernelSums } from "../../exporters/js/probability.js";
 
-/** Lower and upper end of the probability p of class c; null for a model without intervals. */
+/** Lower and upper ends of the interval of the probability p of class c; null for a model without intervals. */
 export function interval({ data, tree, model }, { p, shares, x }, c) {
   const how = data.whatif.interval;
   if (how === null || p === null) return null;
   return KINDS[how.kind](how, model, { p: p[c], leaf: leafOf(tree, shares), x }, c);
 }
 
-/** The leaf of a case; one that is shared goes with most training cases. */
+/** The leaf of a case; a shared case follows the child with the most training cases. */
 function leafOf(tree, shares) {
   let node = 0;
   while (tree.children[node].length) {

@@ -1,4 +1,4 @@
-// Everything the page says about a case, computed without touching the document.
+// Everything that the page shows about a case, computed without touching the document.
 
 import { decide, route } from "../../exporters/js/tree.js";
 import { distance, lacking, limits, nearest, obstacles } from "./nearest.js";
@@ -7,7 +7,7 @@ import { classText, inHundred, roundOutwards, shownClass, tellLacking, tellNeare
 import { interval } from "./interval.js";
 import { isMoved } from "./state.js";
 
-/** Way, decision, probabilities and their interval, distance and nearest change of a state. */
+/** Path, decision, probabilities with an interval, distance and nearest change of a state. */
 export function judge(book, { x, locked, case: index, base }) {
   const { data, tree, metric, model } = book;
   const shares = route(tree, x);
@@ -22,31 +22,31 @@ export function judge(book, { x, locked, case: index, base }) {
     label,
     moved,
     p,
-    told, // the class whose probability is told
+    told, // the class whose probability is shown
     between: given ? given.between : interval(book, { p, shares, x }, told),
     change,
     moves: change ? change.moves.map((move) => ({ ...move, rounded: rounded(metric, move) })) : [],
     distance: distance(tree, metric, x, label),
     lacking: change ? [] : lacking(tree, x, label),
-    least: x.includes(null), // an unknown value counts as the nearest to another decision
+    least: x.includes(null), // a missing value counts as the one nearest to another decision
   };
 }
 
-/** Where a move goes in as few digits as possible; the decision changes there too. */
+/** The new value with as few digits as possible that still changes the decision. */
 function rounded(metric, { attribute, before, after, side }) {
   if (side.allowed || metric.step[attribute]) return after;
   const [least, most] = limits(metric, attribute);
   return roundOutwards(before, after, (value) => side.low <= value && value <= side.high && least <= value && value <= most);
 }
 
-/** The class whose probability is told, and `malignant 58 in 100`. */
+/** The class whose probability is shown, and `malignant 58 in 100`. */
 export function estimateOf(data, p) {
   if (p === null) return null;
   const shown = shownClass(p, data.positive);
   return { shown, text: `${classText(data.classes[shown].label)} ${inHundred(p[shown])}` };
 }
 
-/** The sentence on the nearest change; without `blocked` it leaves out why there is none. */
+/** The sentence on the nearest change; without `blocked` it does not say why there is none. */
 export function changeSentence({ data, tree }, seen, blocked) {
   const tell = (reason) => tellNearest(seen.change, seen.moves, data.attributes, data.classes, seen.label, reason);
   if (seen.change) return tell([]);
@@ -63,10 +63,10 @@ export function tellCase(book, x, locked) {
   return { sentence: changeSentence(book, seen, blocked), cost: seen.change?.cost ?? null, leaf: seen.change?.leaf ?? null };
 }
 
-// Python rounds alike on every processor; the exponentials and logarithms here are the browser's own.
+// Python rounds in the same way on every processor; exponentials and logarithms here depend on the browser.
 const SAME = 1e-12;
 
-/** How many of the file's cases come out as in Python. */
+/** The number of cases in the file for which the page agrees with Python. */
 export function compareWithPython({ data, tree, model }) {
   const cases = data.cases.filter((item) => item.values).slice(0, 64);
   const agree = cases.filter((item) => {
@@ -74,5 +74,5 @@ export function compareWithPython({ data, tree, model }) {
     const same = p === null || p.every((value, c) => Math.abs(value - item.p[c]) <= SAME);
     return same && decide(tree, item.values) === item.decision;
   });
-  return cases.length ? `This page's own arithmetic, checked: ${agree.length} of ${cases.length} ${cases.length === 1 ? "case agrees" : "cases agree"} with Python${model ? "" : " (decisions)"}.` : "";
+  return cases.length ? `The calculations of this page, checked: ${agree.length} of ${cases.length} ${cases.length === 1 ? "case agrees" : "cases agree"} with Python${model ? "" : " (decisions)"}.` : "";
 }

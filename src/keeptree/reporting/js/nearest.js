@@ -1,11 +1,11 @@
-// The nearest change: the leaves of the tree as boxes, and the cheapest point of another class.
+// The nearest change: the leaves of the tree as boxes, and the cheapest point with another class.
 
 import { atMost, nextAbove } from "./numbers.js";
 import { ERROR, SHARE, compared, decide, firstLargest, isNominal } from "../../exporters/js/tree.js";
 
 const MOST_BOXES = 20000; // shared missing values multiply them
 const EVERYWHERE = { has: () => true }; // attributes that may leave the observed range: all
-const known = new Map(); // boxes by the attributes that are missing
+const known = new Map(); // boxes by missing attributes
 
 /** Boxes of the leaves that a case without the `missing` attributes can reach, in preorder. */
 export function findBoxes(tree, missing = []) {
@@ -36,7 +36,7 @@ function* walk(tree, missing) {
   }
 }
 
-/** [nodes with shares, box] of each way on from a test. */
+/** [nodes with shares, box] of each continuation after a test. */
 function steps(tree, node, share, sides, missing) {
   const attribute = tree.attribute[node];
   const children = tree.children[node];
@@ -72,17 +72,17 @@ function decided(tree, reached, mixed) {
   return { leaf, label: firstLargest(tree, sum.map((value) => value / total)) };
 }
 
-/** Distance to the boundary: to the nearest place that is decided otherwise. */
+/** Distance to the boundary, that is, to the nearest point with another decision. */
 export function distance(tree, metric, x, label = decide(tree, x)) {
   return distanceTo(tree, metric, x, (other) => other !== label);
 }
 
-/** Distance to the boundary of a class, negative where the tree decides for another. */
+/** Distance to the boundary of a class, negative where the tree assigns another class. */
 export function inside(tree, metric, x, shown, label = decide(tree, x)) {
   return label === shown ? distance(tree, metric, x, label) : -distanceTo(tree, metric, x, (other) => other === shown);
 }
 
-/** Distance to the nearest possible case of the classes asked for; a missing value costs nothing. */
+/** Distance to the nearest possible case of the requested classes; a missing value costs nothing. */
 function distanceTo(tree, metric, x, asked) {
   let nearest = Infinity;
   for (const box of findBoxes(tree)) {
@@ -109,10 +109,10 @@ function distanceTo(tree, metric, x, asked) {
 }
 
 /**
- * The cheapest change with which the tree decides otherwise, or null.
+ * The cheapest change that alters the tree's decision, or null.
  *
- * `locked` attributes keep their value; the others stay inside the observed range, those in
- * `beyond` apart. Equal costs: fewer changes, then the first leaf.
+ * `locked` attributes keep their value; the others stay inside the observed range, except
+ * those in `beyond`. Ties go to fewer changes, then to the first leaf.
  */
 export function nearest(tree, metric, x, locked = new Set(), beyond = new Set()) {
   const own = decide(tree, x);
@@ -130,20 +130,20 @@ export function nearest(tree, metric, x, locked = new Set(), beyond = new Set())
   for (const { total, moves, box } of found) {
     const point = [...x];
     for (const move of moves) point[move.attribute] = move.after;
-    // Shares of a missing value may tie in their last bits: the tree has the last word.
+    // Shares of a missing value may tie up to rounding, so the tree itself decides.
     if (missing.length && decide(tree, point) !== box.label) continue;
     return { label: box.label, leaf: box.leaf, cost: Math.sqrt(total), moves, point };
   }
   return null;
 }
 
-/** Missing attributes of a case, if whatever else changes the decision stays; else none. */
+/** Missing attributes of a case, if no other change alters the decision; otherwise none. */
 export function lacking(tree, x, label) {
   const missing = x.flatMap((value, at) => (value === null ? [at] : []));
   return findBoxes(tree, missing).some((box) => box.label !== label) ? [] : missing.sort((a, b) => tree.order[a] - tree.order[b]);
 }
 
-/** Moves that bring a case into a box, and their squared cost; null if they are not allowed. */
+/** Changes that move a case into a box, and their squared cost; null if they are not allowed. */
 function enter(tree, metric, x, box, locked, beyond, limit) {
   const moves = [];
   let total = 0;
@@ -182,7 +182,7 @@ function number(tree, metric, at, value, side, beyond) {
   return least <= chosen && chosen <= most && side.low <= there && there <= side.high ? chosen : null;
 }
 
-/** The multiple of a step nearest to an edge that the model puts inside, or null. */
+/** The multiple of a step nearest to an edge that the model places inside, or null. */
 function multiple(tree, step, edge, rising, side, least, most) {
   const inverse = step <= 1 ? Math.round(1 / step) : 0;
   const sign = rising ? 1 : -1;
@@ -196,20 +196,20 @@ function multiple(tree, step, edge, rising, side, least, most) {
   return null;
 }
 
-/** What it costs to take the other side of a threshold: to the nearest possible value there. */
+/** Cost of crossing a threshold to the nearest possible value on the other side. */
 export function costAcross(tree, metric, at, value, threshold, up) {
   if (!metric.step[at]) return Math.abs(compared(value, tree) - threshold) * metric.factor[at];
   const side = up ? { low: nextAbove(threshold, tree.float32), high: Infinity } : { low: -Infinity, high: atMost(threshold, tree.float32) };
   return Math.abs(value - number(tree, metric, at, value, side, EVERYWHERE)) * metric.factor[at];
 }
 
-/** Least and largest value an attribute may become. */
+/** Smallest and largest value that an attribute may take. */
 export function limits(metric, at, beyond = new Set()) {
   if (beyond.has(at)) return [-Infinity, Infinity];
   return [metric.low[at], metric.high[at]];
 }
 
-/** Locks, and limits of the data, each of which alone stands in the way: cheapest first. */
+/** Locks and data limits whose removal alone would allow a change, cheapest first. */
 export function obstacles(tree, metric, x, locked) {
   const found = [];
   const by = (a, b) => tree.order[a] - tree.order[b];

@@ -1,4 +1,4 @@
-// Numbers: the neighbours of a floating-point number, exact decimals, numbers for people.
+// Numbers: neighbours of floating-point numbers, exact decimals, and display formats.
 
 const PLACES = 100; // of an exact decimal expansion; enough for every number above 1e-14
 
@@ -17,13 +17,13 @@ function smallest(Floats, Bits, one) {
   return new Floats(new Bits([one]).buffer)[0];
 }
 
-/** The largest number the model does not put above a threshold. */
+/** The largest number that the model does not place above a threshold. */
 export function atMost(threshold, float32) {
   const value = float32 ? Math.fround(threshold) : threshold;
   return value <= threshold ? value : neighbour(value, false, float32);
 }
 
-/** The smallest number the model puts above a threshold. */
+/** The smallest number that the model places above a threshold. */
 export function nextAbove(threshold, float32) {
   const value = float32 ? Math.fround(threshold) : threshold;
   return value > threshold ? value : neighbour(value, true, float32);
@@ -35,7 +35,7 @@ export function units(value, decimals, mode) {
   const unit = 10n ** BigInt(PLACES - decimals);
   let whole = exact / unit;
   const rest = exact - whole * unit;
-  if (rest < 0n) whole -= 1n; // division cuts towards 0, this is the floor
+  if (rest < 0n) whole -= 1n; // division truncates towards 0, this is the floor
   const above = rest < 0n ? rest + unit : rest;
   if (mode === "ceiling") return above > 0n ? whole + 1n : whole;
   if (mode === "floor") return whole;
@@ -80,7 +80,7 @@ export function plainNumber(value, digits = 4) {
   return minus(text);
 }
 
-/** A number as it is, up to six significant digits; whole ones are never cut. */
+/** A number with up to six significant digits; digits before the point are never dropped. */
 export function tellNumber(value) {
   const whole = Math.abs(value) < 1e15 ? String(Math.trunc(Math.abs(value))).length + 1 : 0;
   return plainNumber(value, Math.max(6, whole));

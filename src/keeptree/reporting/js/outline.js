@@ -1,4 +1,4 @@
-// The outline of a large tree: what is open is built, what is folded is a button.
+// The outline of a large tree: open nodes are built, folded nodes are buttons.
 
 import { className, element, nameOf, shape } from "./dom.js";
 import { countText, grouped } from "./numbers.js";
@@ -6,7 +6,7 @@ import { countText, grouped } from "./numbers.js";
 function bar(node, classes) {
   const total = node.counts.reduce((a, b) => a + b, 0);
   const svg = shape("svg", { viewBox: "0 0 28 12", width: 28, height: 12, "aria-hidden": "true" });
-  const bySlot = new Map(); // the classes without a colour of their own share a part
+  const bySlot = new Map(); // classes without their own colour share a part
   node.counts.forEach((count, c) => bySlot.set(classes[c].slot, (bySlot.get(classes[c].slot) ?? 0) + count));
   let at = 0;
   for (const [slot, count] of [...bySlot].sort(([a], [b]) => (a || 99) - (b || 99))) {

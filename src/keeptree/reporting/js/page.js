@@ -1,4 +1,4 @@
-// The page: one state, one render; everything else only asks for another state.
+// The page: one state and one render function; everything else only changes the state.
 
 import { decide, route } from "../../exporters/js/tree.js";
 import { distance, inside, nearest, obstacles } from "./nearest.js";
@@ -27,13 +27,13 @@ data.byId = new Map(data.nodes.map((node) => [node.id, node]));
 data.below = new Map();
 for (const node of data.nodes) data.below.set(node.parent, [...(data.below.get(node.parent) ?? []), node]);
 
-const FIRST_CONTROLS = 30; // of many attributes the others are made when they are needed
+const FIRST_CONTROLS = 30; // with many attributes, the others are created on demand
 const controls = findControls();
 let state = startState(data);
-let gesture = false; // whether a drag or typing has begun that undo takes back as one
-let scored = null; // a file that was scored: its name, cases, and the row in view
+let gesture = false; // whether a gesture is in progress, which is one step for undo
+let scored = null; // the scored file: its name, its cases and the row in view
 const view = { open: new Set(data.open), found: new Set(), leaf: null, timer: 0, frame: 0 };
-// How the page looks: kept for a reload, but not part of a link.
+// Display settings: kept for a reload, but not part of a link.
 let look = { show: "check", sort: "risk", rows: FEW, tab: "why", sheet: false, theme: null, outline: false, zoom: false, curves: {}, folds: [], every: false };
 
 // ---- render
@@ -80,7 +80,7 @@ function renderTree(seen) {
   drawOutline(document.querySelector(".outline"), data, open, seen.shares, view.found, steps);
 }
 
-/** The case in view glides over the chart of probability against distance. */
+/** Move the marker of the case in view on the chart of probability against distance. */
 function renderRing(ring, { p, label }) {
   const { class: shown, low, high, zero, unit, foot, rise } = Object.fromEntries(Object.entries(ring.dataset).map(([key, text]) => [key, Number(text)]));
   ring.classList.toggle("off", p === null);
@@ -89,7 +89,7 @@ function renderRing(ring, { p, label }) {
   ring.style.transform = `translate(${zero + unit * across}px, ${foot + rise * p[shown]}px)`;
 }
 
-/** What is said once the hand rests: for screen readers, and why nothing changes. */
+/** Texts updated at the end of a gesture: for screen readers, and why there is no change. */
 function announce() {
   const { seen } = view;
   const estimate = estimateOf(data, seen.p);
@@ -99,14 +99,14 @@ function announce() {
   drawWhy(data, seen, view.said);
 }
 
-// ---- what a reload finds again: the case in the address, the rest in the history of the browser
+// ---- kept for a reload: the case in the address, the rest in the browser history
 
 function remind() {
   const stack = (entries) => entries.map(({ x, locked }) => ({ x, locked: [...locked] }));
   try {
     history.replaceState({ look, past: stack(state.past), future: stack(state.future) }, "", controls.length ? toHash(data, state) : location.hash);
   } catch {
-    // A sandboxed frame has no history of its own; the page works without.
+    // A sandboxed frame has no history; the page works without it.
   }
 }
 
@@ -124,7 +124,7 @@ function change(part) {
   remind();
 }
 
-/** Bring the page in line with how it should look. */
+/** Apply the display settings to the page. */
 function showLook() {
   const { theme, tab, sheet } = look;
   if (theme) document.documentElement.dataset.theme = theme;
@@ -147,7 +147,7 @@ function showLook() {
 
 // ---- controls
 
-/** Move a value; the first move of a gesture is what undo goes back to. */
+/** Change a value; undo returns to the state before the first change of a gesture. */
 function move(at, value) {
   if (value === undefined || value === state.x[at]) return;
   if (!gesture) state = remember(state);
@@ -174,7 +174,7 @@ function toggleLock(at) {
 const hand = { move, release, moveOnce, lock: toggleLock, value: (at) => state.x[at], known: (at) => state.base[at] ?? data.attributes[at].typical };
 for (const control of controls) listen(book, control, hand);
 
-/** Controls in the order one needs them: on the path, in the nearest change, the rest. */
+/** Controls in order of use: on the path, in the nearest change, the rest. */
 function orderControls() {
   const { shares, moves } = judge(book, { ...state, x: state.base }); // the order stays as values move
   const path = [...shares.keys()].map((node) => tree.attribute[node]).filter((at) => at !== null);
@@ -202,7 +202,7 @@ function drawList() {
   get("sort").value = look.sort;
 }
 
-/** Bring a case of the list into view. */
+/** Show a case of the list. */
 function choose(at) {
   if (scored) {
     scored.at = at;
@@ -271,7 +271,7 @@ async function scoreFile(file) {
   drawList();
 }
 
-/** What came of a file: how many rows, how many to check, and the answers to save. */
+/** The result of scoring a file: number of rows, cases to check, and the answers to save. */
 function tellFile() {
   const count = (flag) => scored.cases.filter((item) => item[flag]).length;
   const download = element("button", "", "Save the answers");
@@ -465,7 +465,7 @@ function start() {
 
 start();
 
-// For tests and the curious.
+// For tests and debugging.
 globalThis.keeptree = {
   data,
   tree,

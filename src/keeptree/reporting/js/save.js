@@ -1,8 +1,8 @@
-// A chart as a file of its own: what the style sheet says is written into it.
+// Save a chart as a separate file, with the style sheet written into it.
 
 const DRAWN = ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "opacity", "font-family", "font-weight", "display"];
 
-/** SVG text that looks anywhere as it does here. */
+/** SVG text that looks the same outside the page. */
 export function standalone(svg) {
   const copy = svg.cloneNode(true);
   const parts = copy.querySelectorAll("*");

@@ -1,4 +1,4 @@
-// A table scored in the page, with the answers of keeptree predict.
+// Score a table in the page, with the same answers as keeptree predict.
 
 import { decide } from "../../exporters/js/tree.js";
 import { cheapest, probability } from "../../exporters/js/probability.js";
@@ -6,10 +6,10 @@ import { cheapest, probability } from "../../exporters/js/probability.js";
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
 const TRUTH = { True: 1, true: 1, False: 0, false: 0 };
-const LARGEST = 3.4e38; // what a number of 32 bits can hold
-const SLICE = 40; // milliseconds of work before the page may answer
-const REFUSED = -2; // rule for labels that a column does not know, as in keeptree.data.columns
-const [SHARE, MOST] = [0.1, 50]; // of the rows to check, as in keeptree.reporting.held_out
+const LARGEST = 3.4e38; // largest 32-bit number
+const SLICE = 40; // milliseconds of work before the page may respond
+const REFUSED = -2; // rule for unknown labels, as in keeptree.data.columns
+const [SHARE, MOST] = [0.1, 50]; // share and maximum number of rows to check, as in keeptree.reporting.held_out
 
 /** The rows of a table as values of the tested attributes; throws a sentence. */
 export function readRows({ data }, { names, rows, mark }) {
@@ -21,7 +21,7 @@ export function readRows({ data }, { names, rows, mark }) {
 function findColumn({ columns }, attribute, names) {
   if (!columns.named) {
     if (names.length === columns.count) return attribute.column;
-    throw new Error(`it has ${names.length} columns, but the model was fitted to ${columns.count} columns without names; give just these, in the same order.`);
+    throw new Error(`it has ${names.length} columns, but the model was fitted to ${columns.count} columns without names; give exactly these, in the same order.`);
   }
   const place = names.indexOf(attribute.key.trim());
   if (place >= 0) return place;
@@ -44,7 +44,7 @@ function readNumber(attribute, mark, float32) {
   };
 }
 
-/** The code of a label: by its text, or by its number where the model knows numbers. */
+/** The code of a label: by its text, or by its number if the labels are numbers. */
 function readLabel(attribute) {
   const look = (label) => (String(label) in TRUTH ? TRUTH[String(label)] : NUMBER.test(String(label)) ? Number(label) : String(label));
   const textual = attribute.written.every((label) => typeof label === "string");
@@ -60,16 +60,16 @@ function readUnseen(attribute, cell, row) {
   if (attribute.unknown >= 0) return attribute.unknown;
   if (attribute.unknown !== REFUSED && attribute.may_be_missing) return null;
   const known = attribute.categories.slice(0, 10).map((label) => `"${label}"`).join(", ");
-  throw new Error(`the column "${attribute.name}" holds "${cell.slice(0, 50)}" in row ${row}, which the model does not know; it knows ${known}.`);
+  throw new Error(`the column "${attribute.name}" holds "${cell.slice(0, 50)}" in row ${row}, which is unknown to the model; it accepts only ${known}.`);
 }
 
-/** A case with the chance that the tree is wrong about it, and whether our estimate disagrees. */
+/** A case with the probability that the tree is wrong about it, and whether our estimate disagrees. */
 export function withRisk(item) {
   const own = item.p[item.decision];
   return { ...item, risk: 1 - own, disagrees: item.p.some((value) => value > own) };
 }
 
-/** Cases like those of the page, in slices, so that the page can say how far it is. */
+/** Cases in the format of the page, processed in slices so that progress can be shown. */
 export async function scoreRows({ data, tree, model }, rows, progress) {
   const cases = [];
   let pause = performance.now() + SLICE;

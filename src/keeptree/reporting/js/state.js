@@ -1,6 +1,6 @@
-// What the page shows: a case, its values, locks; with undo, redo and a link that reopens it.
+// The state of the page: a case, its values and locks, with undo, redo and a link that restores it.
 
-/** The state before anything was moved. */
+/** The state before any change. */
 export function startState(data) {
   return selectCase(data, data.selected, new Set(data.locked));
 }
@@ -11,7 +11,7 @@ export function selectCase(data, index, locked = new Set()) {
   return { ...startFrom(values ?? typicalOf(data), null, locked), case: values ? index : null };
 }
 
-/** Values that are none of the page's cases, with a name for them: a new case, a row of a file. */
+/** Values that are not one of the page's cases, with a name: a new case, or a row of a file. */
 export function startFrom(values, name, locked) {
   return { case: null, name, base: values, x: [...values], locked: new Set(locked), past: [], future: [] };
 }
@@ -24,7 +24,7 @@ export function isMoved(state) {
   return state.x.some((value, at) => value !== state.base[at]);
 }
 
-/** Remember the present for undo. */
+/** Record the current state for undo. */
 export function remember(state) {
   return { ...state, past: [...state.past, snapshot(state)].slice(-200), future: [] };
 }
@@ -56,13 +56,13 @@ function snapshot({ x, locked }) {
   return { x, locked };
 }
 
-// ---- links: #case=73&x.texture=26.1&lock=age; whoever sent one is not to be trusted
+// ---- links: #case=73&x.texture=26.1&lock=age; links are not trusted
 
 const LONGEST_NAME = 60;
 const LONGEST_LINK = 20000;
 const MOST = { true: 3.4e38, false: 1e300 };
 
-/** Short names by which a link refers to things: their own if it is short and unique. */
+/** Short names of attributes and cases in a link: their own name if it is short and unique. */
 function keysOf(names) {
   return names.map((name, at) => (name.length <= LONGEST_NAME && names.indexOf(name) === names.lastIndexOf(name) ? name : `@${at}`));
 }
@@ -89,7 +89,7 @@ function writeValues(link, prefix, data, keys, values, base) {
   });
 }
 
-/** The state a link asks for, or null if it is not one of ours; nonsense in it is left out. */
+/** The state of a link, or null if it is not a link of this page; invalid parts are ignored. */
 export function fromHash(data, hash) {
   if (hash.length > LONGEST_LINK) return null;
   const link = new URLSearchParams(hash.slice(1));
@@ -114,7 +114,7 @@ export function fromHash(data, hash) {
   return { ...start, x: read("x.", start.base) };
 }
 
-/** A value from text; undefined if it is none this attribute can have. */
+/** A value parsed from text; undefined if it is not valid for this attribute. */
 export function readValue(attribute, text, float32) {
   if (text === "?") return attribute.may_be_missing ? null : undefined;
   if (attribute.kind === "nominal") {

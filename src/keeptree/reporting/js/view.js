@@ -1,4 +1,4 @@
-// What the page says about a case: the words of keeptree.reporting.view, without touching the document.
+// Texts about a case, the same as in keeptree.reporting.view, without touching the document.
 
 import { countText, plainNumber, tellNumber } from "./numbers.js";
 import { isNominal } from "../../exporters/js/tree.js";
@@ -8,10 +8,10 @@ import { pushes } from "./contributions.js";
 import { changeSentence } from "./judge.js";
 import { classText, join, ofClass, shownClass, tellEstimate, tellNeighbours, valueText } from "./words.js";
 
-const NEAR = 0.2; // in the metric: as in keeptree.explain
+const NEAR = 0.2; // in the metric, as in keeptree.explain
 const MOST_NAMED = 4;
 
-/** Steps, pushes and sentences on a case that was judged; `blocked` is why nothing changes. */
+/** Steps, contributions and sentences for a judged case; `blocked` is why there is no change. */
 export function tellView(book, x, seen, blocked) {
   const { data, tree, model } = book;
   const leaves = [...seen.shares].filter(([node]) => tree.children[node].length === 0).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
@@ -79,13 +79,13 @@ function tellUnknown(data, tree, step) {
   return step.share < 1 ? `${Math.round(100 * step.share)}% of the case goes on: ${test}` : `the tree goes on as if ${test}`;
 }
 
-/** `711.4 ≤ 718.65`, as it stands on the drawing. */
+/** `711.4 ≤ 718.65`, as shown on the drawing. */
 function tellShort(data, tree, step) {
   if (step.value === null) return `not known: ${step.relation}`;
   return step.nominal ? `= ${valueText(step.attribute, step.value)}` : `${tellNumber(step.value)} ${step.relation}`;
 }
 
-/** `by 7.25`; the nearest test says how close it is, and what the tree says across it. */
+/** `by 7.25`; the nearest test adds how close it is and the decision on its other side. */
 function tellMargin(data, step, first, { change, moves }) {
   if (step.margin === null) return first && step.value !== null ? "closest" : "";
   const margin = plainNumber(Number(Math.abs(step.margin).toPrecision(3)), 3);
@@ -112,5 +112,5 @@ function tellLeaf(data, leaves) {
   }
   const guess = tied > 1 && named.length ? ": the tree was guessing" : "";
   if (leaves.length === 1) return `Its leaf held ${held}${guess}.`;
-  return `A value is not known, so that the case is shared among ${leaves.length} leaves; the one with the largest share (${Math.round(100 * share)}%) held ${held}${guess}.`;
+  return `A value is not known, so the case is shared among ${leaves.length} leaves; the one with the largest share (${Math.round(100 * share)}%) held ${held}${guess}.`;
 }

@@ -1,11 +1,11 @@
-// Sentences, as keeptree.explanation.wording and keeptree.reporting.words say them in Python.
+// Sentences, the same as in keeptree.explanation.wording and keeptree.reporting.words.
 
 import { decimalText, fixed, general, grouped, minus, plainNumber, tellNumber, units } from "./numbers.js";
 
-const TOLERANCE = 0.02; // share of a move by which rounding may lengthen it
-const SIX_DIGITS = 5e-6; // share of a number by which six significant digits may miss it
+const TOLERANCE = 0.02; // relative increase of a change that rounding may cause
+const SIX_DIGITS = 5e-6; // relative error of six significant digits
 const MOST_DECIMALS = 8;
-const HAIR = 2e-7; // share of a number that is next to nothing: the spacing of 32-bit numbers
+const HAIR = 2e-7; // negligible relative difference: the spacing of 32-bit numbers
 
 export function inHundred(p) {
   if (p < 0.01) return "under 1 in 100";
@@ -17,17 +17,17 @@ export function betweenText([low, high]) {
   return `between ${Math.floor(100 * low + 1e-9)} and ${Math.ceil(100 * high - 1e-9)}`;
 }
 
-/** A label as it stands before a number: `malignant`, `class 1`. */
+/** A label for use before a number: `malignant`, `class 1`. */
 export function classText(label) {
   return /^[-+.\d]/.test(label) ? `class ${label}` : label;
 }
 
-/** A label as it stands after a number: `8 malignant`, `8 of class 1`. */
+/** A label for use after a number: `8 malignant`, `8 of class 1`. */
 export function ofClass(label) {
   return classText(label) === label ? label : `of class ${label}`;
 }
 
-/** The class whose probability is told: of two the positive, of more the likeliest. */
+/** The class whose probability is shown: the positive one of two, or the most probable one. */
 export function shownClass(p, positive) {
   return p.length === 2 ? positive : p.indexOf(Math.max(...p));
 }
@@ -36,7 +36,7 @@ export function join(parts, last = "and") {
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} ${last} ${parts.at(-1)}`;
 }
 
-/** The number with the fewest decimals that lies a little beyond `after` and still inside. */
+/** The number with the fewest decimals that lies slightly beyond `after` and still inside. */
 export function roundOutwards(before, after, inside) {
   if (Math.abs(after) >= 1e15) return after;
   const room = TOLERANCE * Math.abs(after - before);
@@ -49,7 +49,7 @@ export function roundOutwards(before, after, inside) {
   return after;
 }
 
-/** Decimals that give a number up to `room`. */
+/** Number of decimals for a precision of `room`. */
 function decimalsOf(number, room) {
   for (let decimals = 0; decimals <= MOST_DECIMALS; decimals += 1) {
     if (Math.abs(Number(fixed(number, decimals)) - number) <= room) return decimals;
@@ -87,7 +87,7 @@ export function tellNearest(change, moves, attributes, classes, decided, blocked
     return `Becomes ${classes[change.label].label} if ${join(told)}, nothing else changed.`;
   }
   if (blocked === null) return `The tree always decides ${classes[decided].label}, whatever changes.`;
-  if (blocked.length === 0) return "No allowed change alters the decision; more than one constraint stands in the way.";
+  if (blocked.length === 0) return "No allowed change alters the decision; more than one constraint prevents it.";
   const hints = new Map();
   for (const { kind, attribute } of blocked.slice(0, 3)) {
     hints.set(kind, [...(hints.get(kind) ?? []), attributes[attribute].name]);
@@ -97,17 +97,17 @@ export function tellNearest(change, moves, attributes, classes, decided, blocked
   return `No allowed change alters the decision; ${ways.join(" or ")}?`;
 }
 
-/** A case that only the values it lacks could change. */
+/** The sentence for a case whose decision only its missing values could change. */
 export function tellLacking(attributes, classes, decided, lacking) {
   const names = lacking.map((at) => attributes[at].name);
   const are = names.length === 1 ? "is" : "are";
   return `While ${join(names)} ${are} missing, the tree always decides ${classes[decided].label}, whatever else changes.`;
 }
 
-const ALIKE = 0.15; // how different estimates told in one breath may be
-const BESIDE = 0.005; // and how near this one must be
+const ALIKE = 0.15; // maximum width of a group of similar estimates
+const BESIDE = 0.005; // maximum distance of this estimate from the group
 
-/** What happened to the cases with such an estimate; "" if they are too different. */
+/** What happened to cases with a similar estimate; "" if they are too different. */
 export function tellNeighbours(p, label, bins) {
   const bin = bins?.findLast((item) => item.from - BESIDE <= p && p <= item.to + BESIDE);
   if (!bin || bin.to - bin.from > ALIKE) return "";
@@ -117,7 +117,7 @@ export function tellNeighbours(p, label, bins) {
   return `Of ${grouped(bin.cases)} ${bin.cases === 1 ? "case" : "cases"} the tree had not seen with an estimate of ${said}, ${happened} ${label}.`;
 }
 
-/** What is estimated after a change: said to be little where another class is likelier. */
+/** The estimate after a change, with a hint if another class is more probable. */
 export function tellEstimate(name, label, p) {
   if (p[label] < Math.max(...p)) return `The tree would then say ${name}; our estimate for it would still be only ${inHundred(p[label])}.`;
   return `The estimate for ${name} would then be ${inHundred(p[label])}.`;
