@@ -35,7 +35,9 @@ WRITING = """
     with replacing(sys.argv[1] + "/page.html") as temporary:
         temporary.write_text("half")
         print("ready", flush=True)
-        time.sleep(60)
+        # Short sleeps: a signal that arrives just before a long one is handled only after it.
+        for _ in range(1200):
+            time.sleep(0.05)
 """
 
 
