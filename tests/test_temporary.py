@@ -98,7 +98,8 @@ def test_a_handler_of_the_program_is_left_in_place(tmp_path):
         signal.signal(signal.SIGTERM, stop)
         with replacing(sys.argv[1] + "/page.html") as temporary:
             print("ready", flush=True)
-            time.sleep(60)
+            for _ in range(1200):
+                time.sleep(0.05)
     """
     process = start(tmp_path, code)
     process.terminate()
@@ -117,7 +118,8 @@ def test_a_forked_child_leaves_the_files_of_its_parent_alone(tmp_path):
             child = os.fork()
             if child == 0:
                 os.write(tell, b"x")
-                time.sleep(60)
+                for _ in range(1200):
+                    time.sleep(0.05)
                 os._exit(1)
             os.read(alive, 1)  # a signal before Python has finished the fork would be lost
             os.kill(child, signal.SIGTERM)
