@@ -6,9 +6,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from keeptree import __version__ as release
+
 project = "KeepTree"
 author = "The KeepTree developers"
-copyright = author
+copyright = f"{author}. Version {release}, BSD-3-Clause"
 
 extensions = [
     "myst_parser",
@@ -79,7 +81,14 @@ html_theme_options = {
     },
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    "icon_links": [
+        {
+            "name": "GitHub",
+            "url": "https://github.com/keeptree/keeptree",
+            "icon": "fa-brands fa-github",
+        }
+    ],
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,

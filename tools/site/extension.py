@@ -19,6 +19,8 @@ def setup(app):
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("source-read", _link_root)
     app.connect("doctree-read", _trim_examples)
+    app.connect("doctree-read", _mark_columns)
+    app.connect("html-page-context", _break_code)
     app.connect("build-finished", _write_demo)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -53,6 +55,33 @@ def _trim_examples(app, doctree):
         if block.rawsource == block.astext():  # plain text, without markup inside
             block.rawsource = block.rawsource.rstrip()
             block[:] = [nodes.Text(block.rawsource)]
+
+
+_PROSE = 40  # characters in a cell of sentences
+_FIGURE = 19  # at most, in a cell with a figure
+
+
+def _mark_columns(app, doctree):
+    """Mark the columns of tables that hold sentences or figures, for the style sheet."""
+    for body in doctree.findall(nodes.tbody):
+        rows = [list(row.findall(nodes.entry)) for row in body.findall(nodes.row)]
+        for column in zip(*rows, strict=False):
+            texts = [entry.astext() for entry in column]
+            longest = max(map(len, texts))
+            figures = longest <= _FIGURE and all(re.search(r"\d|^\W?$", text) for text in texts)
+            for entry in column:
+                entry["classes"] += ["prose"] * (longest > _PROSE) + ["figure-cell"] * figures
+
+
+def _break_code(app, pagename, templatename, context, doctree):
+    """Let code in tables break after an opening bracket, so that it leaves room for the text."""
+    if "body" in context:
+        context["body"] = re.sub(r"<td\b.*?</td>", _break_cell, context["body"], flags=re.DOTALL)
+
+
+def _break_cell(cell):
+    word = re.compile(r'(<span class="pre">[^<]*?\w\()(?=[^)<])')
+    return word.sub(r"\1<wbr>", cell[0])
 
 
 def _write_demo(app, exception):

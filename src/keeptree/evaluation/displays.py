@@ -172,7 +172,7 @@ class ReliabilityDisplay(ComparisonDisplay):
         self : ReliabilityDisplay
         """
         curves = _curves(self.comparison, "reliability")
-        columns = int(np.ceil(np.sqrt(len(curves))))
+        columns = 3 if len(curves) == 3 else int(np.ceil(np.sqrt(len(curves))))
         self.figure_, self.axes_ = new_panels(
             len(curves), columns, (2.6, 2.7), sharex=True, sharey=True
         )
