@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
+from keeptree import __version__ as release
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-
-from keeptree import __version__ as release
 
 project = "KeepTree"
 author = "The KeepTree developers"
