@@ -4,16 +4,28 @@ import os
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import is_classifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_validate,
+)
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
 import keeptree as kt
@@ -153,6 +165,17 @@ def test_the_display_setting_is_respected():
         assert not hasattr(model, "_repr_html_")
 
 
+def test_the_diagram_links_to_the_page_of_each_estimator():
+    reference = (Path(__file__).parent.parent / "docs" / "api" / "index.rst").read_text()
+    public = [getattr(kt, name) for name in kt.__all__]
+    estimators = [kind for kind in public if isinstance(kind, type) and hasattr(kind, "get_params")]
+    assert len(estimators) > 10
+    for kind in estimators:
+        model = kind(None) if kind is kt.Boundary else kind()
+        assert model._get_doc_link().endswith(f"/api/generated/keeptree.{kind.__name__}.html")
+        assert f"   {kind.__name__}\n" in reference
+
+
 def test_array_api_dispatch_changes_nothing_for_numpy():
     code = """if True:
         import numpy as np, sklearn, keeptree as kt
@@ -188,6 +211,71 @@ def test_every_kind_of_table_gives_the_same_answers(model, kind):
     np.testing.assert_array_equal(scores(fitted, as_table(X, kind)), scores(expected, X))
     if kind in ("polars", "pyarrow"):
         assert fitted.feature_names_in_.tolist() == list(X.columns)
+
+
+LAZY = {
+    "polars": lambda X: pytest.importorskip("polars").from_pandas(X).lazy(),
+    "pyarrow": lambda X: pytest.importorskip("pyarrow.dataset").dataset(
+        pytest.importorskip("pyarrow").Table.from_pandas(X)
+    ),
+    "duckdb": lambda X: pytest.importorskip("duckdb").from_df(X),
+    "dask": lambda X: pytest.importorskip("dask.dataframe").from_pandas(X, npartitions=2),
+}
+
+
+@pytest.mark.parametrize("library", LAZY)
+def test_a_table_without_rows_in_memory_is_refused_in_one_sentence(library):
+    X, y = cancer()
+    lazy = LAZY[library](X)
+    model = kt.SmoothedTreeClassifier().fit(X, y)
+    calls = [
+        lambda: kt.C45Classifier().fit(lazy, y),
+        lambda: kt.KeptTreeClassifier().fit(lazy, y),
+        lambda: model.predict(lazy),
+        lambda: kt.nearest_change(model, lazy),
+        lambda: kt.unfamiliar(model, lazy),
+        lambda: kt.audit(model, lazy),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=rf"A {library}\.\w+ has no rows in memory; call its"):
+            call()
+
+
+# scikit-learn's tools around a model
+
+TOOLS = {
+    "calibrated": lambda model: CalibratedClassifierCV(model, cv=2),
+    "frozen": lambda model: CalibratedClassifierCV(FrozenEstimator(model.fit(*cancer()))),
+    "voting": lambda model: VotingClassifier(
+        [("a", model), ("b", kt.C45Classifier())], voting="soft"
+    ),
+    "stacking": lambda model: StackingClassifier([("a", model)], cv=2),
+    "bagging": lambda model: BaggingClassifier(model, n_estimators=2, random_state=0),
+    "threshold": lambda model: TunedThresholdClassifierCV(model, cv=2),
+    "one against rest": OneVsRestClassifier,
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tools_around_a_model_work_without_a_warning(tool):
+    X, y = cancer()
+    if tool == "one against rest":  # its members are given rows without names
+        X = X.to_numpy()
+    found = TOOLS[tool](kt.MarginTreeClassifier(C=0.1)).fit(X, y)
+    assert found.score(X, y) > 0.85
+
+
+@pytest.mark.filterwarnings("error")
+def test_inspection_of_a_model_works_without_a_warning():
+    X, y = cancer()
+    model = kt.MarginTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=4), C=0.1).fit(X, y)
+    importance = permutation_importance(model, X, y, n_repeats=2, random_state=0)
+    tested = np.flatnonzero(importance.importances_mean)
+    assert set(tested) <= set(model.tree_.feature[model.tree_.feature >= 0])
+    average = partial_dependence(model, X, [tested[0]], grid_resolution=5)["average"]
+    assert average.shape == (1, 5)
+    assert np.ptp(average) > 0
 
 
 # Classes of every type
@@ -232,6 +320,8 @@ def test_classes_of_every_type_come_back_as_they_went_in(kind, tmp_path):
     assert model.classes_.tolist() == list(np.asarray(CLASSES[kind]).tolist())
     if isinstance(CLASSES[kind], np.ndarray) and kind != "object":
         assert model.classes_.dtype.kind == CLASSES[kind].dtype.kind
+    if kind == "pandas Int64":
+        assert kt.C45Classifier().fit(X, target(kind)).classes_.dtype == np.int64
     agreed = np.asarray(model.predict(X)) == np.asarray(target(kind))
     assert agreed.mean() > 0.9
     plain = kt.MarginTreeClassifier(C=0.1).fit(X, y)

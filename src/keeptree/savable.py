@@ -24,6 +24,12 @@ class Savable:
     get_params: Callable[..., dict[str, Any]]  # of scikit-learn's BaseEstimator
     _validate_params: Callable[[], None]
 
+    # The question mark in scikit-learn's diagram of the estimator links to the API reference.
+    _doc_link_module = "keeptree"
+    _doc_link_template = (
+        "https://keeptree.github.io/keeptree/api/generated/keeptree.{estimator_name}.html"
+    )
+
     @classmethod
     def all_saved_fields(cls) -> list[str]:
         """Return the fitted attributes of the class and of its bases."""

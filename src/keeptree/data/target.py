@@ -29,7 +29,7 @@ def read_target(y):
         return classes, codes.astype(np.int64)
     if y is None:
         raise ValueError(_NO_TARGET)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_plain_numbers(y), warn=True)
     if y.dtype.kind == "O":
         missing = [is_missing(value) for value in y.tolist()]
         if any(missing):
@@ -59,6 +59,12 @@ def read_values(y):
         raise ValueError(f"y has no value in row {int(np.isnan(y).argmax())}; drop such rows.")
     assert_all_finite(y, input_name="y")
     return y
+
+
+def _plain_numbers(y):
+    """Return pandas' nullable numbers as NumPy's, which scikit-learn would turn into floats."""
+    dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y if dtype is None or y.isna().any() else y.to_numpy(dtype)
 
 
 def _missing_label(row):

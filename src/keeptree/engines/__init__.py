@@ -5,6 +5,8 @@ from importlib import import_module
 from os import PathLike
 from typing import Any
 
+from keeptree.data.arrow import library_names
+
 ENGINES = ("local", "duckdb", "dask", "ray", "spark")  # engines of predict_file
 
 # Library and class of a table -> module that scores it. Names instead of classes avoid importing
@@ -102,9 +104,8 @@ def score(
 
 def engine_of(table):
     """Return the module for a table, or raise a TypeError."""
-    for kind in type(table).__mro__:
-        library = kind.__module__.split(".")[0].lstrip("_").removesuffix("_expr")
-        if (name := f"{library}.{kind.__name__}") in _TABLES:
+    for name in library_names(table):
+        if name in _TABLES:
             return import_module(f"keeptree.engines.{_TABLES[name]}")
     raise TypeError(
         f"A {type(table).__name__} is not a table that KeepTree can score; give a table of "
