@@ -8,6 +8,7 @@ monitors the same models for comparison; its requirements differ, so use a separ
 import argparse
 import importlib.util
 import os
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -113,8 +114,9 @@ def watch(model, rng):
 
 
 def study(repeats, seed=0):
-    """Rows of the table: shift, error of the expected accuracy, share of alarms."""
+    """By shift: means of ours and of NannyML's figures, and how often what has aged."""
     found, theirs = ({name: [] for name in SHIFTS} for _ in range(2))
+    aged = {name: Counter() for name in SHIFTS}
     for k in track(range(repeats), "Shifts"):
         rng, other = (np.random.default_rng([seed, k, part]) for part in range(2))
         model = fit(rng)
@@ -127,14 +129,16 @@ def study(repeats, seed=0):
             inside = blind.expected.low <= seeing.realised.accuracy <= blind.expected.high
             alarms = (blind.drift, blind.inaccurate, seeing.inaccurate)
             found[name].append((seeing.realised.accuracy, error, abs(error), inside, *alarms))
+            aged[name][seeing.aged or "nothing"] += 1
             if nanny is not None:
                 expected, *alarms = nanny.audit(X)
                 error = expected - seeing.realised.accuracy
                 theirs[name].append((error, abs(error), *alarms))
-    return [
+    means = [
         {name: np.mean(values, axis=0) for name, values in rows.items() if values}
         for rows in (found, theirs)
     ]
+    return *means, aged
 
 
 def false_alarms(resamples, seed=1):
@@ -160,7 +164,7 @@ def main():
     parser.add_argument("--resamples", type=int, default=200)
     options = parser.parse_args()
     rows = []
-    ours, theirs = study(options.repeats)
+    ours, theirs, aged = study(options.repeats)
     for name, means in ours.items():
         realised, error, size, inside, *alarms = means
         figures = [
@@ -178,6 +182,10 @@ def main():
         "Inside: how often the interval holds it. Then how often each alarm went off: drift and "
         "accuracy without outcomes, accuracy with them."
     )
+    console.print("\nWhat has aged, by the outcomes; number of audits:\n")
+    kinds = ["nothing", "cases", "classes", "estimate", "tree"]
+    rows = [[name, *(str(found[kind]) for kind in kinds)] for name, found in aged.items()]
+    console.print(make_table(["Shift", *kinds], rows))
     if theirs:
         rows = [
             [name, f"{100 * error:+.1f}", f"{100 * size:.1f}", *(f"{100 * s:.0f}" for s in alarms)]

@@ -1,6 +1,7 @@
 """An audit raises no alarm when nothing has changed, and names what has."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -86,16 +87,107 @@ def test_without_outcomes_a_concept_shift_is_invisible_and_with_them_its_leaves_
     assert "review the tree" in seeing.verdict
 
 
+def draw_classes(n, seed, repaid):
+    """Label shift: the cases of each class are as always, but ``repaid`` is their share."""
+    X, y = draw(6 * n, seed)
+    kept = [np.flatnonzero(y == "repaid")[: round(repaid * n)]]
+    kept += [np.flatnonzero(y == "default")[: n - len(kept[0])]]
+    rows = np.concatenate(kept)
+    return X.iloc[rows].reset_index(drop=True), y[rows]
+
+
+@pytest.mark.parametrize("repaid", [0.25, 0.85])
+def test_other_class_shares_age_the_estimate_and_not_the_tree(model, repaid):
+    X, y = draw_classes(1500, 30, repaid)
+    result = kt.audit(model, X, y)
+    assert result.inaccurate
+    assert result.aged == "classes"
+    risen = max(result.classes, key=lambda found: found.share - found.share_before)
+    share = f"{risen.name} {100 * risen.share:.1f}%, {100 * risen.share_before:.1f}% at fit"
+    assert share in result.verdict
+    assert "refit the model around the same tree" in result.verdict
+    # The tree recognises the cases of each class as often as before.
+    for found in result.classes:
+        assert found.right / found.cases == pytest.approx(found.right_before, abs=0.05)
+    # Where the decision is no longer that of the commonest class, it is named.
+    other = [leaf for leaf in result.leaves if leaf.changed and leaf.commonest != leaf.decision]
+    assert (f"review its decision in {len(other)} lea" in result.verdict) == bool(other)
+
+
+def test_class_shares_that_the_probabilities_predict_raise_no_alarm(model):
+    X, y = draw(3000, 31, income=0.6)
+    result = kt.audit(model, X, y)
+    moved = max(abs(found.share - found.share_before) for found in result.classes)
+    assert moved > 0.05
+    assert not any(found.changed for found in result.classes)
+    assert result.aged in (None, "cases")
+
+
+def test_a_recoded_column_puts_only_the_estimate_off():
+    X, y = draw(3000, 32)
+    y = np.where(X["job"] == "office", "repaid", "default")
+    y = np.where(np.arange(3000) % 10 == 0, "default", y)
+    model = kt.KeptTreeClassifier(kt.C45Classifier(min_samples_leaf=40)).fit(X[:2000], y[:2000])
+    new = X[2000:].assign(job=X["job"].replace({"office": "OFFICE"}))
+    result = kt.audit(model, new, y[2000:])
+    assert result.drift
+    assert result.inaccurate
+    assert result.aged in ("tree", "estimate")
+    assert "check the changed columns" in result.verdict
+
+
+def test_the_share_of_a_rare_class_is_compared_exactly():
+    """A few more cases of a rare class than expected are chance; three times as many are not."""
+    rng = np.random.default_rng(33)
+    X = pd.DataFrame({"a": rng.normal(size=4000), "b": rng.normal(size=4000)})
+    y = np.where(rng.random(4000) < 0.01 + 0.05 * (X["a"] > 1.5), "fraud", "fair")
+    model = kt.KeptTreeClassifier(kt.C45Classifier(min_samples_leaf=50)).fit(X[:3000], y[:3000])
+    new, outcome = X[3000:], y[3000:].copy()
+    assert not any(found.changed for found in kt.audit(model, new, outcome).classes)
+    outcome[:40] = "fraud"
+    changed = [found.name for found in kt.audit(model, new, outcome).classes if found.changed]
+    assert "fraud" in changed
+
+
+def test_a_leaf_that_improves_as_predicted_raises_no_alarm(model):
+    """Far from the thresholds the decisions are surer, and the probabilities say so."""
+    X, y = draw(60_000, 34)
+    p = model.predict_proba(X).max(axis=1)
+    sure = np.flatnonzero(p > np.quantile(p, 0.6))[:4000]
+    result = kt.audit(model, X.iloc[sure], y[sure])
+    better = [leaf for leaf in result.leaves if leaf.changed and leaf.improved]
+    assert better
+    assert not result.inaccurate
+    assert result.aged == "cases"
+
+
+def test_a_model_without_class_sums_is_audited_as_before(model, tmp_path):
+    kt.save(model, tmp_path / "model.json")
+    old = kt.load(tmp_path / "model.json")
+    old.expected_ = replace(old.expected_, classes=None)
+    X, y = draw_classes(1500, 30, 0.25)
+    result = kt.audit(old, X, y)
+    assert result.inaccurate
+    assert result.aged == "tree"
+    assert all(found.share_before is None for found in result.classes)
+    assert "at fit)" not in str(result).split("Realised accuracy")[1].split("Calibration")[0]
+    result.to_html()
+
+
 def test_outcomes_may_be_unknown_yet_or_of_a_new_class(model):
     X, y = draw(1000, 5)
     y = y.astype(object)
     y[:400] = None
     y[400:450] = "fraud"
-    realised = kt.audit(model, X, y).realised
-    assert realised.cases == 600
-    assert realised.new_classes == 50
-    assert sum(row["cases"] for row in realised.classes) == 550
+    result = kt.audit(model, X, y)
+    assert result.realised.cases == 600
+    assert result.realised.new_classes == 50
+    assert sum(found.cases for found in result.classes) == 550
+    assert result.inaccurate
+    assert "50 cases belong to a class that the tree does not know" in result.verdict
     assert kt.audit(model, X, np.full(1000, None)).realised is None
+    with pytest.raises(ValueError, match=r"None of the 1,000 outcomes .* \(.*repaid\); check"):
+        kt.audit(model, X, np.zeros(1000))
 
 
 def test_the_words_name_what_a_reader_needs_to_act(model):
@@ -112,7 +204,7 @@ def test_the_words_name_what_a_reader_needs_to_act(model):
     outcome[300:] = None
     partly = kt.audit(model, X, outcome)
     assert "of the 300 with a known outcome" in partly.verdict
-    assert f"{partly.realised.classes[0]['expected']:,.0f} cases expected" in str(partly)
+    assert f"{100 * partly.classes[0].expected:.1f}% expected" in str(partly)
 
 
 def test_the_sums_are_those_of_a_naive_count(model):
@@ -129,9 +221,15 @@ def test_the_sums_are_those_of_a_naive_count(model):
     assert count.leaf_expected.sum() == pytest.approx(right.sum())
     assert count.squares == pytest.approx((right**2).sum())
     assert count.leaf_right.sum() == (decision == y).sum()
+    assert count.class_expected == pytest.approx(p.sum(axis=0))
+    assert count.class_squares == pytest.approx((p**2).sum(axis=0))
     for node in np.unique(leaf):
         assert count.leaf_cases[node] == (leaf == node).sum()
         assert count.leaf_right[node] == ((leaf == node) & (decision == y)).sum()
+        assert (
+            count.leaf_classes[node].tolist()
+            == np.bincount(codes[leaf == node], minlength=2).tolist()
+        )
     reference = model.reference_
     k = list(model.feature_names_in_).index("income")
     naive = [(X["income"] <= point).sum() for point in reference.points[k]]

@@ -11,6 +11,7 @@ from keeptree.auditing.significance import (
     compare_counts,
     compare_curves,
     compare_shares,
+    compare_with_expected,
     reject_holm,
     stability_index,
 )
@@ -73,3 +74,22 @@ def test_ends_are_points_and_rise(n_points):
 def test_the_stability_index_is_zero_for_equal_shares_and_finite_for_empty_parts():
     assert stability_index(np.array([10, 20, 30]), np.array([10, 20, 30])) == 0
     assert 0 < stability_index(np.array([10, 0]), np.array([0, 10])) < np.inf
+
+
+@pytest.mark.parametrize(("n", "mean", "n_before"), [(400, 0.3, 4000), (400, 0.002, 1000)])
+def test_events_are_compared_with_their_probabilities_at_the_level_promised(n, mean, n_before):
+    """Also for rare events, where a normal approximation would raise false alarms."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(2 * mean, 2 * (1 - mean), n)
+    variance = (p * (1 - p)).sum()
+    p_values = [
+        compare_with_expected((rng.random(n) < p).sum(), p.sum(), variance, n, n_before)
+        for _ in range(2000)
+    ]
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.06
+    assert (
+        compare_with_expected(
+            round(p.sum() + 6 * variance**0.5 + 5), p.sum(), variance, n, n_before
+        )
+        < 0.001
+    )

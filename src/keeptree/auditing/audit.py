@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from keeptree.annotations import Filename
-from keeptree.auditing.columns import ColumnChange, compare_columns
+from keeptree.auditing.classes import ClassChange, compare_classes, only_shares_changed
+from keeptree.auditing.columns import LEAST_SHARE, ColumnChange, compare_columns
 from keeptree.auditing.count import NEW_CLASS, NO_OUTCOME, AuditCount
+from keeptree.auditing.leaves import LeafChange, compare_leaves
 from keeptree.auditing.performance import (
     LEAST_LOSS,
     Expected,
-    LeafChange,
     Realised,
-    compare_leaves,
     expected_accuracy,
     realised_accuracy,
 )
@@ -30,10 +30,12 @@ from keeptree.data.labels import class_names, is_missing, plain
 from keeptree.data.source import DataFile, as_data_file
 from keeptree.data.table import take_rows
 from keeptree.explanation.unfamiliar import find_unseen
+from keeptree.explanation.wording import join
 from keeptree.importers import unwrap
 from keeptree.importers.steps import run_steps
 from keeptree.output import require_extra, write_text
 from keeptree.progress import step
+from keeptree.text import clean, plural
 from keeptree.tree import Tree
 
 SCHEMA = 1  # version of the dict, raised by incompatible changes
@@ -176,13 +178,15 @@ class Audit:
         Expected accuracy; None for a model without probabilities.
     realised : Realised or None
         Accuracy on the cases whose outcome is known; None if there are none.
+    classes : tuple of ClassChange
+        Every class, if outcomes are known.
     leaves : tuple of LeafChange
         Every leaf of the tree.
     fell, estimate_off : bool
         Whether the accuracy (realised, else expected) has fallen, and whether the realised accuracy
         differs from the one predicted by the probabilities.
-    class_names : tuple of str
-        Display names of the classes.
+    shares_only : bool
+        Whether the outcomes differ from the training sample only in the shares of the classes.
     """
 
     model: str
@@ -193,10 +197,11 @@ class Audit:
     columns: tuple[ColumnChange, ...]
     expected: Expected | None
     realised: Realised | None
+    classes: tuple[ClassChange, ...]
     leaves: tuple[LeafChange, ...]
     fell: bool
     estimate_off: bool
-    class_names: tuple[str, ...]
+    shares_only: bool
 
     @property
     def drift(self) -> bool:
@@ -205,25 +210,49 @@ class Audit:
 
     @property
     def inaccurate(self) -> bool:
-        """Whether the tree or its probabilities have become less accurate since the fit."""
-        return self.fell or self.estimate_off or any(leaf.changed for leaf in self.leaves)
+        """Whether the tree or its probabilities have become less accurate since the fit.
+
+        A leaf that is right more often than at fit raises no alarm if the probabilities predicted
+        it.
+        """
+        worse = any(leaf.changed and not leaf.improved for leaf in self.leaves)
+        return self.fell or self._estimates_off or worse or self._new_classes
 
     @property
     def aged(self) -> str | None:
         """What has aged, as far as the outcomes show.
 
-        ``"tree"``: decisions are right more or less often than before, which the probabilities did
-        not predict. ``"cases"``: the probabilities predicted this change, because the mix of cases
-        has changed. ``"estimate"``: only the probabilities are off. None: nothing, or no outcomes
-        are known.
+        - ``"cases"``: decisions are right more or less often than before, as the probabilities
+          predicted, because the mix of cases has changed.
+        - ``"classes"``: the classes have other shares than at fit, but the cases of each class
+          reach the same leaves. The probabilities are off; the tree separates the classes as
+          before.
+        - ``"tree"``: decisions are right more or less often than before, and neither of these
+          explains it.
+        - ``"estimate"``: only the probabilities are off.
+        - None: nothing, or no outcomes are known.
         """
         if self.realised is None:
             return None
         leaves = [leaf for leaf in self.leaves if leaf.changed]
-        if self.fell or leaves:
-            foreseen = not self.estimate_off and all(leaf.foreseen for leaf in leaves)
-            return "cases" if foreseen else "tree"
-        return "estimate" if self.estimate_off else None
+        if not (self.fell or self._estimates_off or leaves):
+            return None
+        if not self._estimates_off and all(leaf.foreseen for leaf in leaves):
+            return "cases"
+        if self.shares_only and not self._new_classes:
+            return "classes"
+        return "tree" if self.fell or leaves else "estimate"
+
+    @property
+    def _estimates_off(self):
+        """Whether outcomes differ from what the probabilities predicted."""
+        return self.estimate_off or any(found.changed for found in self.classes)
+
+    @property
+    def _new_classes(self):
+        """Whether classes that the tree does not know are common enough to matter."""
+        realised = self.realised
+        return realised is not None and realised.new_classes >= LEAST_SHARE * realised.cases > 0
 
     @cached_property
     def verdict(self) -> str:
@@ -243,7 +272,8 @@ class Audit:
             "alarms": {"drift": self.drift, "accuracy": self.inaccurate},
             "aged": self.aged,
             "expected": None if self.expected is None else asdict(self.expected),
-            "realised": None if self.realised is None else _plain(asdict(self.realised)),
+            "realised": None if self.realised is None else asdict(self.realised),
+            "classes": [_plain(asdict(found)) for found in self.classes],
             "columns": [_plain(asdict(column)) for column in self.columns],
             "leaves": [_plain(asdict(leaf)) for leaf in self.leaves],
         }
@@ -298,10 +328,19 @@ def _conclude(count, alpha):
         raise ValueError(f"alpha={alpha!r} is not a probability between 0 and 1.")
     if count.rows == 0:
         raise ValueError("There are no cases to audit.")
-    columns, leaves = compare_columns(count), compare_leaves(count)
+    if 0 < count.new_classes == count.leaf_outcomes.sum():
+        names = [clean(name) for name in class_names(count.model, count.tree.classes)]
+        raise ValueError(
+            f"None of the {plural(count.new_classes, 'outcome')} is a class of the tree "
+            f"({join(names)}); check how they are coded."
+        )
+    columns, classes, leaves = (
+        compare(count) for compare in (compare_columns, compare_classes, compare_leaves)
+    )
     expected = expected_accuracy(count, 1 - alpha)
     realised = realised_accuracy(count, 1 - alpha)
     tests = [(column, kind, p) for column in columns for kind, p in column.p_values.items()]
+    tests += [(found, "class", found.p_value) for found in classes]
     tests += [(leaf, "leaf", leaf.p_value) for leaf in leaves if leaf.outcomes]
     tests += [(expected, "expected", expected.p_value)] if expected else []
     if realised:
@@ -314,6 +353,7 @@ def _conclude(count, alpha):
         replace(c, changed=tuple(kind for kind in c.large if (id(c), kind) in significant))
         for c in columns
     ]
+    classes = [replace(c, changed=c.large and (id(c), "class") in significant) for c in classes]
     leaves = [replace(f, changed=f.large and (id(f), "leaf") in significant) for f in leaves]
     fell = off = False
     if realised and realised.at_fit is not None:
@@ -323,20 +363,20 @@ def _conclude(count, alpha):
         off &= abs(realised.accuracy - realised.expected) >= LEAST_LOSS
     elif expected:
         fell = (id(expected), "expected") in significant and expected.loss >= LEAST_LOSS
-    tree = count.tree
     return Audit(
         model=type(count.model).__name__,
-        digest=tree.digest,
+        digest=count.tree.digest,
         rows=count.rows,
         reference_rows=count.reference.rows,
         alpha=alpha,
         columns=tuple(columns),
         expected=expected,
         realised=realised,
+        classes=tuple(classes),
         leaves=tuple(leaves),
         fell=bool(fell),
         estimate_off=bool(off),
-        class_names=tuple(class_names(count.model, tree.classes)),
+        shares_only=only_shares_changed(count, alpha),
     )
 
 

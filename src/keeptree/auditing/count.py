@@ -30,12 +30,14 @@ class AuditCount:
         with a known outcome; right decisions among them; sum of their probabilities.
     squares, hoped_squares : float
         Sums of squares of these probabilities, of all rows and of those with an outcome.
+    leaf_classes : ndarray of shape (n_nodes, n_classes)
+        Outcomes of each class in each leaf.
     confusion : ndarray of shape (n_classes, n_classes)
         True classes in rows, decisions in columns.
-    class_expected : ndarray of shape (n_classes,)
-        Sum of the probabilities of each class over the rows with an outcome.
+    class_expected, class_squares : ndarray of shape (n_classes,)
+        Sum of the probabilities of each class over the rows with an outcome, and of their squares.
     bins : ndarray of shape (10, 3)
-        Reliability of the probability that the decision is right: cases, sum, right decisions.
+        Reliability of the most probable class: cases, sum of its probabilities, cases of it.
     new_classes : int
         Rows whose outcome is a class that the tree does not know.
     """
@@ -50,8 +52,10 @@ class AuditCount:
         self.leaf_cases, self.leaf_outcomes, self.leaf_right = np.zeros((3, tree.n_nodes), int)
         self.leaf_expected, self.leaf_hoped = np.zeros((2, tree.n_nodes))
         n_classes = len(tree.classes)
+        self.leaf_classes = np.zeros((tree.n_nodes, n_classes), dtype=np.int64)
         self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
-        self.class_expected, self.bins = np.zeros(n_classes), np.zeros((BINS, 3))
+        self.class_expected, self.class_squares = np.zeros((2, n_classes))
+        self.bins = np.zeros((BINS, 3))
         self.estimates = hasattr(model, "predict_proba")
         self._new = UnfamiliarCount(model)
 
@@ -117,13 +121,16 @@ class AuditCount:
         self.leaf_outcomes += self._by_leaf(leaf)
         self.leaf_right += self._by_leaf(leaf[right])
         told = outcome >= 0
+        np.add.at(self.leaf_classes, (leaf[told], outcome[told]), 1)
         np.add.at(self.confusion, (outcome[told], decision[told]), 1)
         if p is not None and len(leaf):
-            hoped = p[known][np.arange(len(leaf)), decision]
+            p = p[known]
+            hoped = p[np.arange(len(leaf)), decision]
             self.leaf_hoped += self._by_leaf(leaf, hoped)
             self.hoped_squares += float(hoped @ hoped)
-            self.class_expected += p[known].sum(axis=0)
-            self.bins += bin_probabilities(hoped, right)
+            self.class_expected += p.sum(axis=0)
+            self.class_squares += (p**2).sum(axis=0)
+            self.bins += bin_probabilities(p.max(axis=1), p.argmax(axis=1) == outcome)
 
 
 def tested_columns(tree):

@@ -5,6 +5,7 @@ from scipy import stats
 from scipy.special import kolmogorov
 
 _LEAST_EXPECTED = 5  # cases per cell of the chi-square test; rarer categories are merged
+_LEAST_VARIANCE = 5.0  # of a sum of events that is compared by a normal approximation
 _PARTS = 10  # of the population stability index
 
 
@@ -21,6 +22,32 @@ def compare_shares(cases_1, n_1, cases_2, n_2, alternative="two-sided"):
     table = [[cases_1, n_1 - cases_1], [cases_2, n_2 - cases_2]]
     counts = np.rint(table).astype(np.int64)
     return float(stats.fisher_exact(counts, alternative=alternative).pvalue)
+
+
+def compare_with_expected(events, expected, variance, n, n_before):
+    """Return the p-value of the hypothesis that events occur as often as their probabilities say.
+
+    Parameters
+    ----------
+    events : int
+        Number of events among the new cases.
+    expected, variance : float
+        Mean and variance of that number: the sums of p and of p (1 - p).
+    n, n_before : int
+        Number of new cases, and of the cases that the probabilities were checked on: the fewer
+        they are, the less exact the probabilities can be.
+
+    Examples
+    --------
+    >>> round(compare_with_expected(60, 50.0, 25.0, 100, 100), 3)
+    0.157
+    >>> round(compare_with_expected(60, 50.0, 25.0, 100, 10_000), 3)
+    0.047
+    """
+    if variance < _LEAST_VARIANCE:
+        return compare_shares(expected / n * n_before, n_before, events, n)
+    error = np.sqrt(variance * (1 + n / n_before))
+    return float(2 * stats.norm.sf(abs(events - expected) / error))
 
 
 def compare_curves(below_1, n_1, below_2, n_2):

@@ -1,7 +1,6 @@
 """An audit in words: the verdict in one sentence, and a short report for the terminal."""
 
 from keeptree.auditing.columns import LEAST_SHARE
-from keeptree.auditing.performance import LEAST_LEAF
 from keeptree.explanation.wording import join
 from keeptree.text import clean, plural
 
@@ -109,25 +108,42 @@ def _tell_part(column):
 
 def tell_leaf(leaf):
     """Return how a leaf has changed, in one line."""
+    other = "" if _is_commonest(leaf) else f"; {clean(leaf.commonest)} is now more common"
     return (
         f"{leaf.rule}: {clean(leaf.decision)} is right for {percent(leaf.right)} of "
-        f"{plural(leaf.outcomes, 'case')} ({percent(leaf.expected_before)} expected)"
+        f"{plural(leaf.outcomes, 'case')} ({percent(leaf.expected_before)} expected){other}"
     )
+
+
+def tell_class(found):
+    """Return the share of a class and how often it is recognised, in one line."""
+    told = f"{clean(found.name)}: {percent(found.share)} of the cases"
+    before = [(found.expected, "expected"), (found.share_before, "at fit")]
+    told += _beside(before)
+    if not found.cases:
+        return told
+    right = percent(found.right / found.cases)
+    told += f"; {found.right:,} of {found.cases:,} decided correctly: {right}"
+    return told + _beside([(found.right_before, "at fit")])
+
+
+def _beside(shares):
+    """Other shares in brackets, those that are known."""
+    known = [f"{percent(share)} {what}" for share, what in shares if share is not None]
+    return f" ({', '.join(known)})" if known else ""
+
+
+def _is_commonest(leaf):
+    return leaf.commonest in (None, leaf.decision)
 
 
 def _tell_moved_leaves(audit):
     """The leaves whose expected accuracy changed by enough to matter, largest first."""
-    moved = [
-        leaf
-        for leaf in audit.leaves
-        if None not in (leaf.expected, leaf.expected_before)
-        and abs(leaf.expected - leaf.expected_before) >= LEAST_LEAF
-        and leaf.share >= LEAST_SHARE
-    ]
+    moved = [leaf for leaf in audit.leaves if leaf.moved and leaf.share >= LEAST_SHARE]
     if not moved:
         return
     yield ""
-    yield "Leaves whose expected accuracy changed most:"
+    yield "Leaves whose expected accuracy changed:"
     for leaf in sorted(moved, key=lambda leaf: -leaf.share)[:_MOST]:
         yield (
             f"  {leaf.rule}: {clean(leaf.decision)} is expected to be right for "
@@ -167,29 +183,73 @@ def _tell_accuracy(audit):
     told = f"the tree's decisions are right for {percent(realised.accuracy)} of the cases"
     if realised.at_fit is not None:
         told += f" ({percent(realised.at_fit)} expected when the model was fitted)"
-    return told + _REASONS[audit.aged](audit)
+    told += _REASONS[audit.aged](audit)
+    if realised.new_classes:
+        belong = "belongs" if realised.new_classes == 1 else "belong"
+        told += (
+            f"; {plural(realised.new_classes, 'case')} {belong} to a class that the tree does not "
+            "know"
+        )
+    return told
 
 
 def _tree_aged(audit):
     leaves = sum(leaf.changed for leaf in audit.leaves)
     where = f"in {plural(leaves, 'leaf', 'leaves')} " if leaves else ""
-    tested = any(column.changed and column.tested for column in audit.columns)
-    advice = "check the changed columns, then review the tree" if tested else "review the tree"
-    return f", and {where}outcomes no longer depend on the attributes as they did: {advice}"
+    return (
+        f", and {where}outcomes no longer depend on the attributes as they did: "
+        f"{_check_first(audit)}review the tree"
+    )
+
+
+def _cases_changed(audit):
+    told = ", as the probabilities predicted"
+    if any(column.changed and column.tested for column in audit.columns):
+        return f"{told}: either the mix of cases has changed, or a changed column is wrong"
+    return f"{told}: the mix of cases has changed"
+
+
+def _classes_changed(audit):
+    known = [found for found in audit.classes if found.share_before is not None]
+    most = max(known, key=lambda found: found.share - found.share_before)
+    shares = f"{clean(most.name)} {percent(most.share)}, {percent(most.share_before)} at fit"
+    told = (
+        f"; the shares of the classes have changed ({shares}), but the tree separates them as "
+        "before: refit the model around the same tree"
+    )
+    leaves = sum(leaf.changed and not _is_commonest(leaf) for leaf in audit.leaves)
+    if not leaves:
+        return told
+    return (
+        f"{told} and review its decision in {plural(leaves, 'leaf', 'leaves')}, where another "
+        "class is now more common"
+    )
 
 
 def _estimate_aged(audit):
-    return (
-        f", but {percent(audit.realised.expected)} was expected from the probabilities: refit the "
-        "model around the same tree"
-    )
+    if audit.estimate_off:
+        told = f", but {percent(audit.realised.expected)} was expected from the probabilities"
+    else:
+        off = [found for found in audit.classes if found.changed]
+        most = max(off, key=lambda found: found.share - found.expected)
+        told = (
+            f", but {percent(most.share)} of the cases are {clean(most.name)}, where the "
+            f"probabilities predicted {percent(most.expected)}"
+        )
+    return f"{told}: {_check_first(audit)}refit the model around the same tree"
+
+
+def _check_first(audit):
+    tested = any(column.changed and column.tested for column in audit.columns)
+    return "check the changed columns, then " if tested else ""
 
 
 # What has aged -> how the sentence continues.
 _REASONS = {
     None: lambda audit: "",
+    "cases": _cases_changed,
+    "classes": _classes_changed,
     "tree": _tree_aged,
-    "cases": lambda audit: ", as the probabilities predicted: the mix of cases has changed",
     "estimate": _estimate_aged,
 }
 
@@ -209,13 +269,7 @@ def _tell_realised(audit):
         f"Realised accuracy: {percent(realised.accuracy)} of {plural(realised.cases, 'outcome')}, "
         f"between {percent(realised.low)} and {percent(realised.high)}{hoped}."
     )
-    for name, row in zip(audit.class_names, realised.classes, strict=True):
-        if row["cases"]:
-            hoped = "" if row["expected"] is None else f"; {row['expected']:,.0f} cases expected"
-            yield (
-                f"  {clean(name)}: {row['right']:,} of {plural(row['cases'], 'case')} decided "
-                f"correctly ({percent(row['right'] / row['cases'])}){hoped}"
-            )
+    yield from (f"  {tell_class(found)}" for found in audit.classes)
     if realised.new_classes:
         yield f"  {plural(realised.new_classes, 'case')} of a class that the tree does not know"
     if realised.calibration is not None:

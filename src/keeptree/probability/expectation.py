@@ -40,8 +40,10 @@ class Expectation:
     unseen : bool
         Whether the probabilities were estimated out of fold.
     bins : ndarray of shape (10, 3) or None
-        Reliability of these probabilities in bins of equal width: cases, sum of the probabilities,
-        right decisions. None unless ``unseen``, and in files of earlier versions.
+        Reliability of the most probable class in bins of equal width: cases, sum of its
+        probabilities, cases that belong to it. None unless ``unseen``.
+    classes : ndarray of shape (n_nodes, n_classes) or None
+        Sum of the probabilities of each class in each leaf. None in files of earlier versions.
     """
 
     cases: np.ndarray
@@ -49,6 +51,7 @@ class Expectation:
     squares: float
     unseen: bool
     bins: np.ndarray | None = None
+    classes: np.ndarray | None = None
 
     @property
     def accuracy(self):
@@ -78,19 +81,24 @@ class Expectation:
             cases, *others = self.bins.T
             fits = all(((part >= 0) & (part <= cases + 1e-6)).all() for part in others)
             expect(fits and cases.sum() > 0, "its reliability is out of range")
+        if self.classes is not None:
+            expect_array(self.classes, "classes", np.float64, (tree.n_nodes, len(tree.classes)))
+            fits = np.allclose(self.classes.sum(axis=1), self.cases, rtol=0, atol=1e-6)
+            expect(fits and (self.classes >= 0).all(), "its class sums do not fit its cases")
 
 
 def expect_accuracy(tree, scored, unseen):
     """Return the :class:`Expectation` of a :class:`Scored` sample."""
-    rows, decision = scored.X, tree.decide(scored.X)
-    right = scored.p[np.arange(len(rows)), decision]
+    rows, p = scored.X, scored.p
+    right = p[np.arange(len(rows)), tree.decide(rows)]
     leaf = tree.route(rows)
     return Expectation(
         cases=np.bincount(leaf, minlength=tree.n_nodes).astype(np.int64),
         right=np.bincount(leaf, right, minlength=tree.n_nodes),
         squares=float(right @ right),
         unseen=unseen,
-        bins=bin_probabilities(right, decision == scored.y) if unseen else None,
+        bins=bin_probabilities(p.max(axis=1), p.argmax(axis=1) == scored.y) if unseen else None,
+        classes=np.column_stack([np.bincount(leaf, c, minlength=tree.n_nodes) for c in p.T]),
     )
 
 

@@ -1,0 +1,135 @@
+"""How often each class occurs among the new cases, and how the tree decides its cases."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from keeptree.auditing.significance import compare_counts, compare_with_expected
+from keeptree.data.labels import class_names, plain
+
+LEAST_CHANGE = 0.02  # smallest difference of a share that matters: two percentage points,
+LEAST_FACTOR = 0.5  # or half of the share expected, if that is less
+LEAST_MOVED = 0.1  # smallest share of a class in other leaves than at fit that matters
+
+
+@dataclass(frozen=True)
+class ClassChange:
+    """One class among the new cases whose outcome is known.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    name : str
+        Its display name.
+    cases : int
+        Number of cases.
+    share : float
+        Share of all cases with an outcome.
+    expected : float or None
+        Share expected from their probabilities; None without probabilities.
+    share_before : float or None
+        Share expected at fit; None if unknown.
+    decided : int
+        Number of decisions for the class.
+    right : int
+        Right decisions among its cases.
+    right_before : float or None
+        Share of its cases that were expected to be decided correctly at fit.
+    p_value : float
+        p-value of the hypothesis that its share is the one expected.
+    changed : bool
+        Whether its share differs significantly and by enough to matter.
+    """
+
+    label: Any
+    name: str
+    cases: int
+    share: float
+    expected: float | None
+    share_before: float | None
+    decided: int
+    right: int
+    right_before: float | None
+    p_value: float
+    changed: bool = False
+
+    @property
+    def large(self):
+        """Whether the share differs from the one expected by enough to matter."""
+        return self.expected is not None and _matters(self.share, self.expected)
+
+
+def compare_classes(count):
+    """Return a :class:`ClassChange` per class; none if no outcome is known."""
+    if not count.has_outcomes:
+        return []
+    tree, n = count.tree, int(count.leaf_outcomes.sum())
+    reference, before = getattr(count.model, "expected_", None), _classes_at_fit(count)
+    found = []
+    for c, name in enumerate(class_names(count.model, tree.classes)):
+        cases, expected, p_value = int(count.confusion[c].sum()), None, 1.0
+        if count.estimates and reference is not None:
+            total = count.class_expected[c]
+            counts = n, int(reference.cases.sum())
+            p_value = compare_with_expected(cases, total, total - count.class_squares[c], *counts)
+            expected = float(total / n)
+        known = before is not None and before[:, c].sum() > 0
+        found.append(
+            ClassChange(
+                label=plain(tree.classes[c]),
+                name=name,
+                cases=cases,
+                share=cases / n,
+                expected=expected,
+                share_before=float(before[:, c].sum() / before.sum()) if known else None,
+                decided=int(count.confusion[:, c].sum()),
+                right=int(count.confusion[c, c]),
+                right_before=_right_at_fit(tree, before, c) if known else None,
+                p_value=p_value,
+            )
+        )
+    return found
+
+
+def only_shares_changed(count, alpha):
+    """Return whether the new outcomes differ from the sample only in the shares of the classes.
+
+    This is label shift: a class has another share than at fit, but its cases reach the leaves in
+    the same proportions, so the tree separates the classes as it did. ``alpha`` is the level of
+    both tests.
+    """
+    before, now = _classes_at_fit(count), count.leaf_classes
+    if before is None or not now.any():
+        return False
+    shares = [counts.sum(axis=0) / counts.sum() for counts in (now, before)]
+    large = any(_matters(*pair) for pair in zip(*shares, strict=True))
+    if not large or compare_counts(before.sum(axis=0), now.sum(axis=0)) > alpha:
+        return False
+    level = alpha / now.shape[1]
+    return not any(_has_moved(*pair, level) for pair in zip(before.T, now.T, strict=True))
+
+
+def _has_moved(before, now, alpha):
+    """Whether the cases of a class reach other leaves than at fit."""
+    if not (before.any() and now.any()):
+        return False
+    moved = np.abs(before / before.sum() - now / now.sum()).sum() / 2
+    return moved >= LEAST_MOVED and compare_counts(before, now) <= alpha
+
+
+def _classes_at_fit(count):
+    """Expected cases of each class in each leaf at fit; None if unknown."""
+    reference = getattr(count.model, "expected_", None)
+    return None if reference is None or not count.estimates else reference.classes
+
+
+def _right_at_fit(tree, before, c):
+    """Share of the cases of a class in leaves that decide for it."""
+    return float(before[tree.label == c, c].sum() / before[:, c].sum())
+
+
+def _matters(share, expected):
+    """Whether a share differs from the one expected by enough to matter."""
+    return abs(share - expected) > min(LEAST_CHANGE, LEAST_FACTOR * expected)
