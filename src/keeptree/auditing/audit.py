@@ -174,8 +174,8 @@ class Audit:
         Probability of any alarm if nothing has changed.
     columns : tuple of ColumnChange
         All columns, starting with those that most paths test.
-    expected : Expected or None
-        Expected accuracy; None for a model without probabilities.
+    expected : Expected
+        Expected accuracy.
     realised : Realised or None
         Accuracy on the cases whose outcome is known; None if there are none.
     classes : tuple of ClassChange
@@ -195,7 +195,7 @@ class Audit:
     reference_rows: int
     alpha: float
     columns: tuple[ColumnChange, ...]
-    expected: Expected | None
+    expected: Expected
     realised: Realised | None
     classes: tuple[ClassChange, ...]
     leaves: tuple[LeafChange, ...]
@@ -271,7 +271,7 @@ class Audit:
             "verdict": self.verdict,
             "alarms": {"drift": self.drift, "accuracy": self.inaccurate},
             "aged": self.aged,
-            "expected": None if self.expected is None else asdict(self.expected),
+            "expected": asdict(self.expected),
             "realised": None if self.realised is None else asdict(self.realised),
             "classes": [_plain(asdict(found)) for found in self.classes],
             "columns": [_plain(asdict(column)) for column in self.columns],
@@ -342,7 +342,7 @@ def _conclude(count, alpha):
     tests = [(column, kind, p) for column in columns for kind, p in column.p_values.items()]
     tests += [(found, "class", found.p_value) for found in classes]
     tests += [(leaf, "leaf", leaf.p_value) for leaf in leaves if leaf.outcomes]
-    tests += [(expected, "expected", expected.p_value)] if expected else []
+    tests += [(expected, "expected", expected.p_value)]
     if realised:
         tests += [(realised, "fell", realised.p_fallen), (realised, "off", realised.p_estimate)]
     rejected = reject_holm([p for *_, p in tests], alpha)
@@ -355,13 +355,13 @@ def _conclude(count, alpha):
     ]
     classes = [replace(c, changed=c.large and (id(c), "class") in significant) for c in classes]
     leaves = [replace(f, changed=f.large and (id(f), "leaf") in significant) for f in leaves]
-    fell = off = False
-    if realised and realised.at_fit is not None:
+    off = False
+    if realised:
         fell = (id(realised), "fell") in significant
         fell &= realised.at_fit - realised.accuracy >= LEAST_LOSS
         off = (id(realised), "off") in significant
         off &= abs(realised.accuracy - realised.expected) >= LEAST_LOSS
-    elif expected:
+    else:
         fell = (id(expected), "expected") in significant and expected.loss >= LEAST_LOSS
     return Audit(
         model=type(count.model).__name__,

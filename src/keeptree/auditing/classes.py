@@ -27,8 +27,8 @@ class ClassChange:
         Number of cases.
     share : float
         Share of all cases with an outcome.
-    expected : float or None
-        Share expected from their probabilities; None without probabilities.
+    expected : float
+        Share expected from their probabilities.
     share_before : float or None
         Share expected at fit; None if unknown.
     decided : int
@@ -47,7 +47,7 @@ class ClassChange:
     name: str
     cases: int
     share: float
-    expected: float | None
+    expected: float
     share_before: float | None
     decided: int
     right: int
@@ -58,7 +58,7 @@ class ClassChange:
     @property
     def large(self):
         """Whether the share differs from the one expected by enough to matter."""
-        return self.expected is not None and _matters(self.share, self.expected)
+        return _matters(self.share, self.expected)
 
 
 def compare_classes(count):
@@ -66,15 +66,11 @@ def compare_classes(count):
     if not count.has_outcomes:
         return []
     tree, n = count.tree, int(count.leaf_outcomes.sum())
-    reference, before = getattr(count.model, "expected_", None), _classes_at_fit(count)
-    found = []
+    n_before = int(count.expectation.cases.sum())
+    before, found = count.expectation.classes, []
     for c, name in enumerate(class_names(count.model, tree.classes)):
-        cases, expected, p_value = int(count.confusion[c].sum()), None, 1.0
-        if count.estimates and reference is not None:
-            total = count.class_expected[c]
-            counts = n, int(reference.cases.sum())
-            p_value = compare_with_expected(cases, total, total - count.class_squares[c], *counts)
-            expected = float(total / n)
+        cases, expected = int(count.confusion[c].sum()), count.class_expected[c]
+        variance = expected - count.class_squares[c]
         known = before is not None and before[:, c].sum() > 0
         found.append(
             ClassChange(
@@ -82,12 +78,12 @@ def compare_classes(count):
                 name=name,
                 cases=cases,
                 share=cases / n,
-                expected=expected,
+                expected=float(expected / n),
                 share_before=float(before[:, c].sum() / before.sum()) if known else None,
                 decided=int(count.confusion[:, c].sum()),
                 right=int(count.confusion[c, c]),
                 right_before=_right_at_fit(tree, before, c) if known else None,
-                p_value=p_value,
+                p_value=compare_with_expected(cases, expected, variance, n, n_before),
             )
         )
     return found
@@ -100,7 +96,7 @@ def only_shares_changed(count, alpha):
     the same proportions, so the tree separates the classes as it did. ``alpha`` is the level of
     both tests.
     """
-    before, now = _classes_at_fit(count), count.leaf_classes
+    before, now = count.expectation.classes, count.leaf_classes
     if before is None or not now.any():
         return False
     shares = [counts.sum(axis=0) / counts.sum() for counts in (now, before)]
@@ -117,12 +113,6 @@ def _has_moved(before, now, alpha):
         return False
     moved = np.abs(before / before.sum() - now / now.sum()).sum() / 2
     return moved >= LEAST_MOVED and compare_counts(before, now) <= alpha
-
-
-def _classes_at_fit(count):
-    """Expected cases of each class in each leaf at fit; None if unknown."""
-    reference = getattr(count.model, "expected_", None)
-    return None if reference is None or not count.estimates else reference.classes
 
 
 def _right_at_fit(tree, before, c):

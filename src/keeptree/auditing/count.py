@@ -3,7 +3,9 @@
 import numpy as np
 
 from keeptree.explanation.unfamiliar import UnfamiliarCount
-from keeptree.probability.expectation import BINS, bin_probabilities
+from keeptree.probability.expectation import BINS, Expectation, bin_probabilities
+from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.tree import LEAF
 
 NO_OUTCOME, NEW_CLASS = -1, -2  # in place of the position of a class
 
@@ -18,6 +20,8 @@ class AuditCount:
 
     Attributes
     ----------
+    expectation : Expectation
+        What was expected at fit; for a model without probabilities, from the counts of the tree.
     rows : int
         Number of rows.
     below : list of ndarray
@@ -56,8 +60,13 @@ class AuditCount:
         self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
         self.class_expected, self.class_squares = np.zeros((2, n_classes))
         self.bins = np.zeros((BINS, 3))
-        self.estimates = hasattr(model, "predict_proba")
         self._new = UnfamiliarCount(model)
+        self.expectation = getattr(model, "expected_", None)
+        self._probability = getattr(model, "predict_proba_encoded", None)
+        if self.expectation is None or self._probability is None:
+            shares = smoothed_nodes(tree, "laplace")
+            self.expectation = expect_from_counts(tree, shares, reference.rows)
+            self._probability = lambda rows: leaf_average(tree, rows, shares)
 
     def add(self, rows, unseen, outcome=None):
         """Add a block.
@@ -78,12 +87,10 @@ class AuditCount:
         self._add_columns(rows)
         leaf, decision = self.tree.route(rows), self.tree.decide(rows)
         self.leaf_cases += self._by_leaf(leaf)
-        p = None
-        if self.estimates:
-            p = self.model.predict_proba_encoded(rows)
-            right = p[np.arange(len(rows)), decision]
-            self.leaf_expected += self._by_leaf(leaf, right)
-            self.squares += float(right @ right)
+        p = self._probability(rows)
+        right = p[np.arange(len(rows)), decision]
+        self.leaf_expected += self._by_leaf(leaf, right)
+        self.squares += float(right @ right)
         if outcome is not None:
             self._add_outcomes(leaf, decision, p, np.asarray(outcome))
 
@@ -123,14 +130,26 @@ class AuditCount:
         told = outcome >= 0
         np.add.at(self.leaf_classes, (leaf[told], outcome[told]), 1)
         np.add.at(self.confusion, (outcome[told], decision[told]), 1)
-        if p is not None and len(leaf):
-            p = p[known]
-            hoped = p[np.arange(len(leaf)), decision]
-            self.leaf_hoped += self._by_leaf(leaf, hoped)
-            self.hoped_squares += float(hoped @ hoped)
-            self.class_expected += p.sum(axis=0)
-            self.class_squares += (p**2).sum(axis=0)
-            self.bins += bin_probabilities(p.max(axis=1), p.argmax(axis=1) == outcome)
+        p = p[known]
+        hoped = p[np.arange(len(leaf)), decision]
+        self.leaf_hoped += self._by_leaf(leaf, hoped)
+        self.hoped_squares += float(hoped @ hoped)
+        self.class_expected += p.sum(axis=0)
+        self.class_squares += (p**2).sum(axis=0)
+        self.bins += bin_probabilities(p.max(axis=1), p.argmax(axis=1) == outcome)
+
+
+def expect_from_counts(tree, shares, rows):
+    """Return the :class:`Expectation` of a sample of ``rows`` cases from a tree's own counts.
+
+    ``shares`` are the class probabilities of the nodes.
+    """
+    weight = np.where(tree.kind == LEAF, tree.weight, 0.0)
+    cases = np.maximum(np.rint(weight * (rows / weight.sum())), weight > 0)
+    classes = cases[:, None] * shares
+    right = classes[np.arange(tree.n_nodes), tree.label]
+    squares = float((right * shares[np.arange(tree.n_nodes), tree.label]).sum())
+    return Expectation(cases.astype(np.int64), right, squares, unseen=False, classes=classes)
 
 
 def tested_columns(tree):

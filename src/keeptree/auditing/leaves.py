@@ -30,7 +30,8 @@ class LeafChange:
     expected, expected_before : float or None
         Expected share of right decisions in it.
     moved : bool
-        Whether the expected share changed by more than chance and by enough to matter.
+        Whether the expected share changed by more than chance and by enough to matter. The test
+        treats it as a share of counted outcomes, because estimates in small leaves are uncertain.
     outcomes : int
         Cases whose outcome is known.
     right : float or None
@@ -75,64 +76,59 @@ class LeafChange:
 
 def compare_leaves(count):
     """Return a :class:`LeafChange` per leaf, in the order of the tree."""
-    tree, reference = count.tree, getattr(count.model, "expected_", None)
-    names, found = class_names(count.model, tree.classes), []
-    for node in tree.preorder.tolist():
-        if tree.kind[node] != LEAF:
-            continue
-        cases, outcomes = int(count.leaf_cases[node]), int(count.leaf_outcomes[node])
-        before = int(reference.cases[node]) if reference is not None else 0
-        expected_before = reference.right[node] / before if before else None
-        scored = (reference.right[node] if before else 0.0, before)
-        right, commonest, p_value = None, None, 1.0
-        if outcomes:
-            right = count.leaf_right[node] / outcomes
-            known = count.leaf_classes[node]
-            commonest = names[known.argmax()] if known.any() else None
-            if before:
-                p_value = compare_shares(*scored, count.leaf_right[node], outcomes)
-        expected = count.leaf_expected[node] / cases if cases and count.estimates else None
-        total = tree.weight[0] or 1.0
-        found.append(
-            LeafChange(
-                node=node,
-                rule=_rule(tree, node),
-                decision=names[tree.label[node]],
-                share=cases / count.rows,
-                share_before=float(tree.weight[node] / total),
-                expected=expected,
-                expected_before=None if expected_before is None else float(expected_before),
-                moved=_has_moved(count, (count.leaf_expected[node], cases), scored),
-                outcomes=outcomes,
-                right=None if right is None else float(right),
-                commonest=commonest,
-                p_value=p_value,
-                foreseen=_is_foreseen(count, node),
-            )
-        )
-    return found
+    tree, names = count.tree, class_names(count.model, count.tree.classes)
+    nodes = [node for node in tree.preorder.tolist() if tree.kind[node] == LEAF]
+    return [_compare(count, node, names) for node in nodes]
 
 
-def _has_moved(count, expected, before):
-    """Whether the expected accuracy of a leaf changed by more than chance and by enough to matter.
+def _compare(count, node, names):
+    tree, reference = count.tree, count.expectation
+    # Right decisions and cases: expected at fit, expected now, predicted for the outcomes, known.
+    at_fit = reference.right[node], int(reference.cases[node])
+    now = count.leaf_expected[node], int(count.leaf_cases[node])
+    hoped = count.leaf_hoped[node], int(count.leaf_outcomes[node])
+    known = int(count.leaf_right[node]), int(count.leaf_outcomes[node])
+    classes = count.leaf_classes[node]
+    return LeafChange(
+        node=node,
+        rule=_rule(tree, node),
+        decision=names[tree.label[node]],
+        share=now[1] / count.rows,
+        share_before=float(tree.weight[node] / tree.weight[0]),
+        expected=_share(*now),
+        expected_before=_share(*at_fit),
+        moved=_is_large(at_fit, now) and compare_shares(*at_fit, *now) <= _level(tree),
+        outcomes=known[1],
+        right=_share(*known),
+        commonest=names[classes.argmax()] if classes.any() else None,
+        p_value=compare_shares(*at_fit, *known) if at_fit[1] and known[1] else 1.0,
+        foreseen=_agrees(known, hoped, _level(tree)),
+    )
 
-    ``expected`` and ``before`` are its expected right decisions and its cases, now and at fit. The
-    test treats them as counted outcomes, because estimates in small leaves are uncertain too.
-    """
-    if not (expected[1] and before[1] and count.estimates):
-        return False
-    large = abs(expected[0] / expected[1] - before[0] / before[1]) >= LEAST_LEAF
-    return large and compare_shares(*before, *expected) <= _BY_CHANCE / count.tree.n_leaves
+
+def _share(right, cases):
+    """A share of right decisions; None without cases."""
+    return float(right / cases) if cases else None
 
 
-def _is_foreseen(count, node):
+def _is_large(before, now):
+    """Whether a share of right decisions changed by enough to matter."""
+    shares = _share(*before), _share(*now)
+    return None not in shares and abs(shares[0] - shares[1]) >= LEAST_LEAF
+
+
+def _agrees(known, hoped, level):
     """Whether the number of right decisions in a leaf agrees with the probabilities."""
-    outcomes = int(count.leaf_outcomes[node])
-    if not (count.estimates and outcomes):
+    right, outcomes = known
+    if not outcomes:
         return False
-    expected = min(count.leaf_hoped[node] / outcomes, 1.0)
-    p_value = stats.binomtest(int(count.leaf_right[node]), outcomes, expected).pvalue
-    return bool(p_value > _BY_CHANCE / count.tree.n_leaves)
+    expected = min(hoped[0] / outcomes, 1.0)
+    return bool(stats.binomtest(right, outcomes, expected).pvalue > level)
+
+
+def _level(tree):
+    """Level of a test of one leaf among all."""
+    return _BY_CHANCE / tree.n_leaves
 
 
 def _rule(tree, node):

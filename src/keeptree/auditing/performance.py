@@ -54,18 +54,19 @@ class Realised:
         Number of these cases.
     accuracy, low, high : float
         Share of right decisions, and its confidence interval.
-    expected : float or None
-        Accuracy expected from the probabilities of these cases; None without probabilities.
-    at_fit : float or None
+    expected : float
+        Accuracy expected from the probabilities of these cases.
+    at_fit : float
         Expected accuracy on the training sample.
     p_fallen : float
         p-value of the hypothesis that the accuracy is not below ``at_fit``.
     p_estimate : float
         p-value of the hypothesis that it equals ``expected``.
-    calibration, calibration_at_fit : float or None
+    calibration : float
         Expected calibration error: the mean gap between the probability of the most probable class
-        and its frequency, in ten bins. ``calibration_at_fit`` is that of the training cases, out
-        of fold. None if unknown.
+        and its frequency, in ten bins.
+    calibration_at_fit : float or None
+        That of the training cases, out of fold; None if unknown.
     new_classes : int
         Cases of a class that the tree does not know.
     """
@@ -74,20 +75,18 @@ class Realised:
     accuracy: float
     low: float
     high: float
-    expected: float | None
-    at_fit: float | None
+    expected: float
+    at_fit: float
     p_fallen: float
     p_estimate: float
-    calibration: float | None
+    calibration: float
     calibration_at_fit: float | None
     new_classes: int
 
 
 def expected_accuracy(count, confidence):
-    """Return the :class:`Expected` accuracy; None for a model without probabilities."""
-    reference = getattr(count.model, "expected_", None)
-    if not count.estimates or reference is None:
-        return None
+    """Return the :class:`Expected` accuracy."""
+    reference = count.expectation
     n, n_before = count.rows, int(reference.cases.sum())
     accuracy = float(count.leaf_expected.sum() / n)
     squares = count.squares / n
@@ -113,27 +112,18 @@ def realised_accuracy(count, confidence):
         return None
     n, right = int(count.leaf_outcomes.sum()), int(count.leaf_right.sum())
     low, high = accuracy_interval(right / n, n, confidence)
-    reference = getattr(count.model, "expected_", None) if count.estimates else None
-    expected = gap = gap_at_fit = None
-    p_fallen = p_estimate = 1.0
-    if reference is not None:
-        n_before = reference.cases.sum()
-        p_fallen = compare_shares(reference.right.sum(), n_before, right, n, "greater")
-        hoped = count.leaf_hoped.sum()
-        expected = float(hoped / n)
-        p_estimate = compare_with_expected(right, hoped, hoped - count.hoped_squares, n, n_before)
-        gap = calibration_gap(count.bins)
-        gap_at_fit = None if reference.bins is None else calibration_gap(reference.bins)
+    reference, hoped = count.expectation, count.leaf_hoped.sum()
+    n_before, bins = int(reference.cases.sum()), reference.bins
     return Realised(
         cases=n,
         accuracy=right / n,
         low=low,
         high=high,
-        expected=expected,
-        at_fit=None if reference is None else reference.accuracy,
-        p_fallen=p_fallen,
-        p_estimate=p_estimate,
-        calibration=gap,
-        calibration_at_fit=gap_at_fit,
+        expected=float(hoped / n),
+        at_fit=reference.accuracy,
+        p_fallen=compare_shares(reference.right.sum(), n_before, right, n, "greater"),
+        p_estimate=compare_with_expected(right, hoped, hoped - count.hoped_squares, n, n_before),
+        calibration=calibration_gap(count.bins),
+        calibration_at_fit=None if bins is None else calibration_gap(bins),
         new_classes=count.new_classes,
     )

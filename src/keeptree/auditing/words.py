@@ -40,8 +40,7 @@ def tell_verdict(audit):
         unused = "" if any(column.tested for column in moved) else ", which the tree does not use"
         parts.append(f"the data have changed in {join(names)}{unused}")
     parts.append(_tell_accuracy(audit))
-    text = "; ".join(part for part in parts if part)
-    return f"Alarm: {text}."
+    return f"Alarm: {'; '.join(parts)}."
 
 
 def tell_audit(audit):
@@ -52,8 +51,7 @@ def tell_audit(audit):
         f"{plural(audit.rows, 'new case')}, compared with {audit.reference_rows:,} training cases; "
         f"tree {audit.digest[:8]}; chance of a false alarm at most {percent(audit.alpha)}."
     )
-    if audit.expected:
-        yield _tell_expected(audit.expected)
+    yield _tell_expected(audit.expected)
     if audit.realised:
         yield from _tell_realised(audit)
     else:
@@ -155,34 +153,33 @@ def _tell_moved_leaves(audit):
 def _tell_steady(audit):
     """How the sentence continues after "look like the training sample"."""
     if audit.realised:
-        right, before = percent(audit.realised.accuracy), audit.realised.at_fit
+        right, before = percent(audit.realised.accuracy), percent(audit.realised.at_fit)
         known = audit.realised.cases
         them = "them" if known == audit.rows else f"the {known:,} with a known outcome"
-        told = f", and the tree's decisions are right for {right} of {them}"
-        return told + (f" ({percent(before)} expected when the model was fitted)" if before else "")
-    if audit.expected:
-        now, before = percent(audit.expected.accuracy), percent(audit.expected.at_fit)
         return (
-            f", and the tree's decisions are expected to be right for {now} of them ({before} when "
+            f", and the tree's decisions are right for {right} of {them} ({before} expected when "
             "the model was fitted)"
         )
-    return ""
+    now, before = percent(audit.expected.accuracy), percent(audit.expected.at_fit)
+    return (
+        f", and the tree's decisions are expected to be right for {now} of them ({before} when "
+        "the model was fitted)"
+    )
 
 
 def _tell_accuracy(audit):
-    """What happened to the accuracy, without a full stop; "" if it is unknown."""
+    """What happened to the accuracy, without a full stop."""
     realised, expected = audit.realised, audit.expected
     if realised is None:
-        if expected is None:
-            return ""
         verb = "has fallen to" if audit.fell else "is"
         return (
             f"the expected accuracy of the tree {verb} {percent(expected.accuracy)} "
             f"({percent(expected.at_fit)} when the model was fitted)"
         )
-    told = f"the tree's decisions are right for {percent(realised.accuracy)} of the cases"
-    if realised.at_fit is not None:
-        told += f" ({percent(realised.at_fit)} expected when the model was fitted)"
+    told = (
+        f"the tree's decisions are right for {percent(realised.accuracy)} of the cases "
+        f"({percent(realised.at_fit)} expected when the model was fitted)"
+    )
     told += _REASONS[audit.aged](audit)
     if realised.new_classes:
         belong = "belongs" if realised.new_classes == 1 else "belong"
@@ -264,18 +261,16 @@ def _tell_expected(expected):
 
 def _tell_realised(audit):
     realised = audit.realised
-    hoped = "" if realised.expected is None else f"; {percent(realised.expected)} was expected"
     yield (
         f"Realised accuracy: {percent(realised.accuracy)} of {plural(realised.cases, 'outcome')}, "
-        f"between {percent(realised.low)} and {percent(realised.high)}{hoped}."
+        f"between {percent(realised.low)} and {percent(realised.high)}; "
+        f"{percent(realised.expected)} was expected."
     )
     yield from (f"  {tell_class(found)}" for found in audit.classes)
     if realised.new_classes:
         yield f"  {plural(realised.new_classes, 'case')} of a class that the tree does not know"
-    if realised.calibration is not None:
-        before = realised.calibration_at_fit
-        told = "" if before is None else f" ({percent(before)} at fit)"
-        yield f"Calibration error of the probabilities: {percent(realised.calibration)}{told}."
+    before = _beside([(realised.calibration_at_fit, "at fit")])
+    yield f"Calibration error of the probabilities: {percent(realised.calibration)}{before}."
 
 
 def _listed(labels):
