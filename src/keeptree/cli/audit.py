@@ -14,6 +14,7 @@ from keeptree.cli.command import (
 )
 from keeptree.output import check_writable
 from keeptree.progress import step, watch
+from keeptree.terminal import wrap_lines
 
 ALARM = 1  # exit code
 
@@ -60,7 +61,7 @@ def _run(options):
     if options.json:
         print_json(result.to_dict())
     else:
-        print(result)
+        print(wrap_lines(str(result)))
         if options.out is not None:
             print(f"\nPage: {options.out}")
     alarms = {"drift": result.drift, "accuracy": result.inaccurate}

@@ -1,6 +1,7 @@
 """Class sets and probability intervals, calibrated on cases that the model has not seen."""
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -205,14 +206,14 @@ class Guarantees(Savable):
         if calibration is None:
             raise ValueError(
                 f"This {type(self).__name__} has not been calibrated. Calibrate it on cases that "
-                f"the tree has not seen: call calibrate(X, y), or use keeptree fit --calibrate "
-                f"FILE. "
-                "A KeptTreeClassifier that grows its own tree calibrates itself."
+                "the tree has not seen: call calibrate(X, y), or use keeptree fit --calibrate "
+                "FILE. Only a KeptTreeClassifier that was fitted to a learner, with at least two "
+                "classes and two cases of each, calibrates itself."
             )
         return calibration
 
 
 def check_share(value, name):
-    """Raise a ValueError unless a parameter is between 0 and 1."""
-    if not 0 < value < 1:
+    """Raise a ValueError unless a parameter is a number between 0 and 1."""
+    if not (isinstance(value, Real) and 0 < value < 1):
         raise ValueError(f"{name}={value!r} is not a share between 0 and 1.")
