@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from keeptree import Boundary, Metric, Tree, keep
-from keeptree.geometry import projection
+from keeptree.geometry import program
 from tests.reference import boundary as reference
 from tests.strategies import decode, random_rows, random_tree, trees
 
@@ -334,16 +334,16 @@ def equal(a, b):
 def test_searching_a_large_tree_and_running_all_of_it_give_the_same_bits(case, monkeypatch):
     tree = make(case, missing="mixed")
     X = random_rows(tree, 13, n=300, missing=0.05)
-    boundary = fitted(tree, X)
     rows, wanted = decode(tree, X), tree.classes[np.arange(len(X)) % len(tree.classes)]
 
     def everything():
+        boundary = fitted(tree, X)
         target = boundary.nearest(rows, target=wanted)
         return [*results(boundary, X), *arrays(boundary.nearest(rows)), *arrays(target)]
 
-    monkeypatch.setattr(projection, "_MANY", {True: (10**9,) * 2, False: (10**9,) * 2})
+    monkeypatch.setattr(program, "_MANY", {True: (10**9,) * 2, False: (10**9,) * 2})
     run = everything()
-    monkeypatch.setattr(projection, "_MANY", {True: (-1, -1), False: (-1, -1)})
+    monkeypatch.setattr(program, "_MANY", {True: (-1, -1), False: (-1, -1)})
     searched = everything()
     for a, b in zip(run, searched, strict=True):
         np.testing.assert_array_equal(a, b)

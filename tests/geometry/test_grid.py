@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
 from keeptree import Boundary, Metric, Tree
-from keeptree.geometry import projection
+from keeptree.geometry import program
 from tests.reference import grid as reference
 from tests.strategies import decode, random_rows, random_tree
 
@@ -125,7 +125,8 @@ def test_single_precision_and_a_search_find_the_same(problem):
     np.testing.assert_allclose(single, h, atol=2e-5)
     distance, separator = boundary.nearest_separators(X)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projection, "_MANY", {True: (0, 0), False: (0, 0)})
+        patch.setattr(program, "_MANY", {True: (0, 0), False: (0, 0)})
+        boundary, _ = boundaries(problem)
         np.testing.assert_array_equal(boundary.algebraic_distance(X, np.float64), h)
         again = boundary.nearest_separators(X)
         np.testing.assert_array_equal(again[0], distance)

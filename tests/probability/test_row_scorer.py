@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import keeptree as kt
 from keeptree.data.labels import plain
 from keeptree.probability.methods import METHODS, make_method
-from tests.exporters.models import DATA, MODELS, fitted, mixed_table
+from tests.exporters.models import DATA, MODELS, OBLIQUE, fitted
 
 RANKS = [name for name in METHODS if not hasattr(make_method(name, None), "predict_proba")]
 
@@ -31,21 +31,29 @@ def test_a_row_has_the_answer_of_a_table(name, data):
     assert [answer.leaf for answer in answers] == model.tree_.apply(X).tolist()
 
 
+@pytest.mark.parametrize("data", [*DATA, "oblique"])
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.filterwarnings("ignore:strength=")
-def test_every_method_scores_single_rows(name):
-    X, y = mixed_table()
-    model = make_method(name, kt.keep(kt.C45Classifier().fit(X, y))).fit(X, y)
-    scorer, rows = model.scorer(), X.to_dict("records")[:20]
-    answers = [scorer(row) for row in rows]
-    assert [answer.label for answer in answers] == model.predict(X[:20]).tolist()
-    if hasattr(model, "predict_proba"):
-        found = [answer.probability for answer in answers]
-        assert (np.array(found) == model.predict_proba(X[:20])).all()
-    else:
-        found = [answer.score for answer in answers]
-        assert (np.array(found) == model.scores_encoded(model.encode(X[:20]))).all()
-        assert answers[0].probability is None
+def test_every_method_scores_single_rows(name, data):
+    """Also rows on a threshold, rows off the grid of whole numbers, and missing values."""
+    X, y, learner = {**DATA, **OBLIQUE}[data]()
+    tree = learner if isinstance(learner, kt.Tree) else kt.keep(learner.fit(X, y))
+    model = make_method(name, tree).fit(X, y)
+    numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
+    rows = model.encode(X[:24])
+    rows[8:16, numeric] += 0.137
+    for f, threshold in zip(tree.feature, tree.threshold, strict=True):
+        if f in numeric:
+            rows[16:, f] = threshold
+    rows[20:, numeric[0]] = np.nan if data != "numbers" else 0.0
+    scorer, scores = model.scorer(), model.scores_encoded(rows)
+    decided = model.predict_encoded(rows).tolist()
+    for row, expected, label in zip(tree.decode(rows), scores, decided, strict=True):
+        answer = scorer(row)
+        found = answer.probability if hasattr(model, "predict_proba") else answer.score
+        assert (found == expected).all()
+        assert answer.label == label
+    assert (answer.probability is None) == (name in RANKS)
 
 
 def test_some_method_only_ranks():

@@ -14,9 +14,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import keeptree as kt
-from tests.strategies import trees
+from tests.strategies import oblique_trees, random_rows, trees
 
 NAN = np.nan
 
@@ -647,3 +648,23 @@ def test_a_shared_value_above_a_test_without_a_rule_is_an_error_on_every_branch(
     assert tree.route_shares(np.array([[NAN, 1.0, 1.0]])).sum() == 1
     with pytest.raises(ValueError, match=r"Row 0 has no value for 'x\[1\]'"):
         tree.route_shares(np.array([[NAN, NAN, 1.0]]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(trees(missing=("share", "mixed")), oblique_trees(missing=("share",))))
+def test_a_single_row_has_the_average_of_a_table_to_the_last_bit(tree):
+    """A few shared rows are walked one by one, many are multiplied as a sparse matrix."""
+    X = random_rows(tree, 3, n=30, missing=0.3)
+    values = np.random.default_rng(4).random((tree.n_nodes, 3))
+    table = tree.leaf_average(X, values)
+    single = np.concatenate([tree.leaf_average(row[None], values) for row in X])
+    np.testing.assert_array_equal(single, table)
+    sums = tree.leaf_average(X, values, normalise=False)
+    shared = tree.shared_rows(X)
+    np.testing.assert_array_equal(sums[shared], (tree.route_shares(X) @ values)[shared])
+
+
+def test_a_single_row_without_a_rule_is_refused_as_in_a_table():
+    tree = dataclasses.replace(mixed_tree(), missing=[-1, -2, -2, -2, -2])
+    with pytest.raises(ValueError, match="has no value for"):
+        tree.leaf_average(tree.encode([[NAN, None]]), tree.proportions)

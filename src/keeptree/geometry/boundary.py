@@ -332,17 +332,18 @@ class Boundary(Savable, BaseEstimator):
     def nearest_encoded(self, X: NDArray[Any], target: Any = None) -> Nearest:
         """``nearest`` for rows encoded by ``Tree.encode``."""
         n = len(X)
-        wanted, found = wanted_classes(self.tree_, target, n), Found.empty(n)
+        found = Found.empty(n)
+        wanted = None if target is None else wanted_classes(self.tree_, target, n)
 
         def fill(start, stop):
-            part = found.part(start, stop)
-            arguments = (self.program_, self.tree_, X, start, stop, part, wanted[start:stop])
-            missing, point = find_nearest(*arguments)
+            part, asked = found.part(start, stop), None if wanted is None else wanted[start:stop]
+            missing, point = find_nearest(self.program_, self.tree_, X, start, stop, part, asked)
             return start + missing, point
 
-        settled = map_rows(fill, n, self.n_jobs)
-        missing = np.concatenate([np.empty(0, dtype=np.int64), *(at for at, _ in settled)])
-        point = np.concatenate([X[:0], *(points for _, points in settled)])
+        settled = map_rows(fill, n, self.n_jobs) or [(np.empty(0, dtype=np.int64), X)]
+        missing, point = settled[0]
+        if len(settled) > 1:
+            missing, point = (np.concatenate(parts) for parts in zip(*settled, strict=True))
         sources = _Sources(X, found.region, missing, point, self.program_, self.tree_, self.n_jobs)
         predicted = self.tree_.classes[found.label]
         return Nearest(found.distance, found.separator, predicted, sources)

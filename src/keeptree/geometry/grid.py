@@ -75,18 +75,6 @@ def first_multiple(at_most, above, step, dtype):
     return _fitting(first, np.arange(-2.0, 4.0), step, above, dtype, np.greater_equal, np.inf)
 
 
-def off_grid(X, step):
-    """Return the rows with a number that is not a multiple of its column's step."""
-    off = np.zeros(len(X), dtype=bool)
-    for f in np.flatnonzero(step).tolist():
-        value, inverse = X[:, f], float(inverse_step(step[f]))
-        nearest = (
-            np.rint(value * inverse) / inverse if inverse else np.rint(value / step[f]) * step[f]
-        )
-        off |= (nearest != value) & ~np.isnan(value)
-    return np.flatnonzero(off)
-
-
 def _fitting(start, order, step, value, dtype, fits, none):
     """The first multiple near ``start``, in the given order, that satisfies a condition."""
     with np.errstate(over="ignore", invalid="ignore"):

@@ -5,12 +5,13 @@ side of the threshold, so this module prices the boxes of all regions one by one
 """
 
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from keeptree._compiled import boxes as compiled
-from keeptree.geometry.grid import inverse_step, off_grid
+from keeptree.geometry.grid import inverse_step
 from keeptree.geometry.regions import find_regions
 from keeptree.geometry.rows import classes_of, flat_rows
 from keeptree.tree import NUMERIC
@@ -43,10 +44,19 @@ class OffGrid:
         self.tree, self.metric = tree, metric
         self.step = np.where(np.isin(np.arange(tree.n_features), tested), step, 0.0)
         self._regions = None
+        inverse = inverse_step(np.where(self.step > 0, self.step, 1.0))
+        self._whole = np.flatnonzero((self.step > 0) & (inverse > 0))  # 1 / step is a whole number
+        self._other = np.flatnonzero((self.step > 0) & (inverse == 0))
+        self._inverse = inverse[self._whole]
 
     def find_rows(self, X):
-        """Return which rows of an encoded matrix are off the grid."""
-        return off_grid(X, self.step)
+        """Return the rows with a number that is not a multiple of its column's step."""
+        value, other = X[:, self._whole], X[:, self._other]
+        off = _differs(np.rint(value * self._inverse) / self._inverse, value)
+        if len(self._other):
+            step = self.step[self._other]
+            off |= _differs(np.rint(other / step) * step, other)
+        return np.flatnonzero(off)
 
     def signed_distances(self, X):
         """Return class-algebraic distances: (n, K), or (n, 1) for the first of two classes."""
@@ -110,7 +120,9 @@ class OffGrid:
     def _cheapest(self, X, own, wanted):
         """Box of the cheapest change (-1 for none), and its cost."""
         box = np.empty(len(X), dtype=np.int64)
-        patterns, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
+        patterns, group = np.isnan(X), np.zeros(len(X))
+        if len(X) > 1:
+            patterns, group = np.unique(patterns, axis=0, return_inverse=True)
         for g, missing in enumerate(patterns):
             rows = np.flatnonzero(group.ravel() == g)
             found, cost, n_changes = (np.empty(len(rows), dtype=kind) for kind in (int, float, int))
@@ -147,7 +159,7 @@ class OffGrid:
         metric = self.metric
         return boxes.price(self.tree, metric.factor_, metric.category_costs_.__getitem__)
 
-    @property
+    @cached_property
     def rules(self):
         """The steps, as the compiled functions read them."""
         rules = np.zeros((len(self.step), compiled.LAST + 1))
@@ -157,6 +169,11 @@ class OffGrid:
         rules[:, compiled.STEP] = self.step
         rules[gridded, compiled.INVERSE] = inverse_step(self.step[gridded])
         return compiled.Rules(rules, np.empty(0))
+
+
+def _differs(nearest, value):
+    """Whether any number of a row differs from the nearest multiple; missing values do not."""
+    return ((nearest != value) & (value == value)).any(axis=1)
 
 
 _SIDES = ("feature", "lower", "upper", "low", "high", "table", "n_codes")  # one entry per side

@@ -1,6 +1,7 @@
 """Turn the regions of a tree into the list of steps that ``keeptree._compiled.boundary`` runs."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from keeptree.tree import NUMERIC
 # Limit of scaled coordinates: the sum of their squares stays finite for any number of columns.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
 _LARGEST = 1e38  # centre and factor in float32
+# Number of steps above which searching a program row by row is faster than running all of it, as
+# measured: for the regions of all of many classes, and for those of one class; in single precision
+# (True) and in double.
+_MANY = {True: (50_000, 4_000), False: (10_000, 1_800)}
 _ID_BITS = 16  # bits of a squared distance's mantissa that hold a region's number; more if needed
 
 
@@ -46,10 +51,32 @@ class Program:
         """Classes that have at least one region."""
         return self.double.classes
 
-    @property
+    @cached_property
     def region_bits(self):
         """Lowest bits of a squared distance that hold a region's number; ties ignore them."""
         return max(_ID_BITS, (len(self.boxes.node) + 1).bit_length())
+
+    @cached_property
+    def compared(self):
+        """The boxes, priced for numbers compared as the program compares them."""
+        return self.priced._replace(single=self.double.compare_single)
+
+    def steps(self, single, one_class):
+        """The program in one precision, with its links only if it is searched row by row.
+
+        ``one_class``: whether only the regions of one class are asked for.
+        """
+        return self._steps[single, one_class or self.double.n_classes == 2]
+
+    @cached_property
+    def _steps(self):
+        steps = {}
+        for single, limits in _MANY.items():
+            whole = self.single if single else self.double
+            for one_class, many in zip((False, True), limits, strict=True):
+                few = len(whole.steps) <= many
+                steps[single, one_class] = whole._replace(links=whole.links[:0]) if few else whole
+        return steps
 
 
 def compile_program(tree, metric, step=None):

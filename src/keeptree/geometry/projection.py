@@ -6,14 +6,9 @@ import numpy as np
 
 from keeptree._compiled import boxes
 from keeptree._compiled.boundary import run_program, run_single_program
-from keeptree._compiled.program import SAW_NAN, NearestRegions
+from keeptree._compiled.program import NearestRegions
 from keeptree.geometry import polytopes
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows, round_columns
-
-# Number of steps above which searching a program row by row is faster than running all of it, as
-# measured: for the regions of all of many classes, and for those of one class; in single precision
-# (True) and in double.
-_MANY = {True: (50_000, 4_000), False: (10_000, 1_800)}
 
 _NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are requested
 
@@ -65,16 +60,15 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     """
     if isinstance(program, polytopes.PolytopeProgram):
         return polytopes.find_nearest(program, tree, X, start, stop, found, wanted, fill)
-    rows, n = X[start:stop], stop - start
-    own, wanted = np.full(n, -1), np.full(n, -1) if wanted is None else wanted
+    rows, own = X[start:stop], np.full(stop - start, -1)
+    wanted = own.copy() if wanted is None else wanted
+    # Where a value is missing, or on a threshold, several classes touch, so the tree itself
+    # decides.
+    missing = np.flatnonzero(np.isnan(rows).any(axis=1))
+    if len(missing):
+        own[missing] = classes_of(tree, rows[missing])
     seen = _find(program, _rows(program, X, start, stop), own, wanted, found, fill)
     check_rows(tree, X, start, stop, seen)
-    missing = np.empty(0, dtype=np.int64)
-    if seen & SAW_NAN:
-        missing = np.flatnonzero(np.isnan(rows).any(axis=1))
-        own[missing] = -1
-    # On a threshold, or where a value is missing, several classes touch, so the tree itself
-    # decides.
     undecided = np.flatnonzero(own < 0)
     if len(undecided):
         own[undecided] = classes_of(tree, rows[undecided])
@@ -107,8 +101,7 @@ def _find(program, rows, own, wanted, found, fill):
     """Fill regions, distances, separators, and ``own`` where it is negative; see ``_run``."""
     nearest = NearestRegions(own, wanted, found.region)
     seen = _run(program, rows, np.empty(0), nearest)
-    priced = program.priced._replace(single=program.double.compare_single)
-    boxes.project_rows(rows, priced, fill, *nearest, found.distance, found.separator)
+    boxes.project_rows(rows, program.compared, fill, *nearest, found.distance, found.separator)
     return seen
 
 
@@ -118,10 +111,8 @@ def _run(program, rows, out, nearest=_NOTHING):
     Returns flags for missing and infinite values.
     """
     single = bool(out.dtype == np.float32)
-    steps = program.single if single else program.double
     foreign = not len(out) and bool((nearest.wanted < 0).all())
-    if len(steps.steps) <= _MANY[single][foreign or steps.n_classes == 2]:
-        steps = steps._replace(links=steps.links[:0])
+    steps = program.steps(single, foreign)
     if single:
         return run_single_program(rows, steps, None, None, foreign, out, None)
     bits = 0 if len(out) else program.region_bits

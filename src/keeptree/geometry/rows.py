@@ -57,7 +57,7 @@ def classes_of(tree, X):
     shared = tree.shared_rows(X)
     if len(shared):
         try:
-            label[shared] = tree.decide(X[shared])
+            label[shared] = tree.decide_shared(X[shared])
         except ValueError:
             label[shared] = -1
     return label

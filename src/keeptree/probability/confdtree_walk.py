@@ -6,7 +6,7 @@ import numpy as np
 
 from keeptree._compiled.confdtree import Program, walk_rows
 from keeptree.probability.confdtree_statistics import characteristic_categories, route_weights
-from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.probability.smoothing import smoothed_nodes
 from keeptree.tree import ERROR, LEAF, Tree
 
 
@@ -43,7 +43,7 @@ class Walk:
 
     def leaves(self, X):
         """Leaf probabilities of encoded rows, before the method changes them."""
-        return leaf_average(self.tree, X, self.leaf_value)
+        return self.tree.leaf_average(X, self.leaf_value)
 
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded, finite rows."""

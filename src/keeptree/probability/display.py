@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from keeptree.plotting import BLUE, GREY, LIGHT, ORANGE, new_axes, plain_frame
 from keeptree.probability.base import class_code
-from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.probability.smoothing import smoothed_nodes
 
 
 class DistanceKernelDisplay:
@@ -93,7 +93,7 @@ class DistanceKernelDisplay:
             estimator.boundary_.class_distances(rows)[:, code],
             estimator.predict_proba_encoded(rows)[:, code],
             estimator.predict_encoded(rows) != np.asarray(y),
-            laplace=leaf_average(tree, rows, smoothed_nodes(tree, "laplace"))[:, code],
+            laplace=tree.leaf_average(rows, smoothed_nodes(tree, "laplace"))[:, code],
             positive=positive,
             ax=ax,
         )

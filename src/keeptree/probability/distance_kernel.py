@@ -17,7 +17,7 @@ from keeptree.probability.density import KERNELS, choose_bandwidth, kernel_table
 from keeptree.probability.distance_curves import DistanceCurves
 from keeptree.probability.plane import KernelPlanes, Projector, fit_planes
 from keeptree.probability.probabilistic import ProbabilityModel
-from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.probability.smoothing import smoothed_nodes
 from keeptree.savable import expect, expect_array
 
 _FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
@@ -304,7 +304,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     def _probability(self, X, out):
         if self.curves_ is None:
             leaves = smoothed_nodes(self.tree_, "laplace")
-            out[:] = leaf_average(self.tree_, self._check_finite(X), leaves)
+            out[:] = self.tree_.leaf_average(self._check_finite(X), leaves)
             return
         node, h = self._group_node(X), self.boundary_.algebraic_distance(X)
         if self.features == "distance":

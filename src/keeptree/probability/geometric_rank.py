@@ -12,7 +12,7 @@ from keeptree.annotations import Floats
 from keeptree.geometry.boundary import Boundary
 from keeptree.geometry.metric import Metric
 from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
-from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.probability.smoothing import smoothed_nodes
 
 _SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not affect the ranking
 LEAST = np.finfo(np.float64).tiny  # smallest score, on the boundary
@@ -174,8 +174,8 @@ class GeometricRankClassifier(KeptTreeModel):
         if self.scope == "global":
             return
         # Moves within half a gap do not change the order of the leaves.
-        p = leaf_average(self.tree_, X, self._leaf_probability)
-        half_gap = leaf_average(self.tree_, X, self._half_gap, normalise=False)
+        p = self.tree_.leaf_average(X, self._leaf_probability)
+        half_gap = self.tree_.leaf_average(X, self._half_gap, normalise=False)
         bounded = geometric / (1 + np.abs(geometric))
         out[:] = p - 0.5 + half_gap * bounded
 

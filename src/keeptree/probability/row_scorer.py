@@ -145,7 +145,7 @@ class RowScorer:
             self._decide(X, code)
             return int(code[0])
         if len(self._sharing) and np.isnan(X[0, self._sharing]).any():
-            return int(self._tree.decide(X)[0])
+            return int(self._tree.decide_shared(X)[0])
         return int(self._tree.label[leaf])
 
 

@@ -198,17 +198,7 @@ class SmoothedTreeClassifier(RefittedModel):
         expect_probabilities(self.node_probabilities_, "node_probabilities_", shape)
 
     def _probability(self, X, out):
-        out[:] = leaf_average(self.tree_, self._check_finite(X), self.node_probabilities_)
-
-
-def leaf_average(tree, X, values, normalise=True):
-    """Value of each row's leaf; rows divided at a missing value get the weighted average."""
-    shared = tree.shared_rows(X)
-    result = values[tree.route(X)]
-    if len(shared):
-        mixed = tree.route_shares(X[shared]) @ values
-        result[shared] = mixed / mixed.sum(axis=1, keepdims=True) if normalise else mixed
-    return result
+        out[:] = self.tree_.leaf_average(self._check_finite(X), self.node_probabilities_)
 
 
 def _choose_strength(folds):
@@ -216,6 +206,6 @@ def _choose_strength(folds):
     losses = np.zeros(len(_STRENGTHS))
     for fold in folds:
         nodes = [smoothed_nodes(fold.tree, "shrinkage", strength=s) for s in _STRENGTHS]
-        p = [leaf_average(fold.tree, fold.test.X, values) for values in nodes]
+        p = [fold.tree.leaf_average(fold.test.X, values) for values in nodes]
         losses += held_out_loss(np.stack(p, axis=2), fold.test.y, fold.test.weight)
     return _STRENGTHS[int(np.argmin(losses))]

@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from keeptree.data.sample import stratified_part
 from keeptree.probability.refits import RefittedModel, held_out_loss, lift_folds
-from keeptree.probability.smoothing import leaf_average
 from keeptree.probability.soft_tests import SoftTests, check_tests, hard_tests, soft_tests
 from keeptree.progress import step
 from keeptree.savable import expect, expect_number, expect_probabilities, saved_part
@@ -216,7 +215,7 @@ class SoftTreeClassifier(RefittedModel):
     def _probability(self, X, out):
         self._check_rows(X)
         if self.strength_ == 0:
-            out[:] = leaf_average(self.tree_, X, _leaf_values(self.tree_, self.shrinkage_))
+            out[:] = self.tree_.leaf_average(X, _leaf_values(self.tree_, self.shrinkage_))
         else:
             self.expert_.probability(self.tree_.lift(X), out)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from keeptree.evaluation.reliability import quantile_bins
 from keeptree.probability.distance_kernel import DistanceKernelClassifier
-from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.probability.smoothing import smoothed_nodes
 from keeptree.reporting.quality import shown_classes
 
 _BINS = 20
@@ -89,7 +89,7 @@ def _curves(held, positive, kernel, rows):
     classes = shown_classes(held.truth, held.ours.shape[1], positive)
     most = int(np.clip(_ALL_POINTS // max(len(classes), 1), _FEWEST_POINTS, _MOST_POINTS))
     shown = np.unique(np.linspace(0, len(held) - 1, min(most, len(held))).astype(int))
-    laplace = leaf_average(held.tree, held.rows[shown], smoothed_nodes(held.tree, "laplace"))
+    laplace = held.tree.leaf_average(held.rows[shown], smoothed_nodes(held.tree, "laplace"))
     inside = held.inside
     return [
         {

@@ -5,6 +5,8 @@ from scipy.sparse import csr_matrix
 
 from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, SHARE
 
+_FEW = 8  # shared rows that are walked one by one
+
 
 def route(tree, X, strict):
     """Return the leaf of each row; ``strict``: a missing value without a rule is an error."""
@@ -80,6 +82,78 @@ def shared_rows(tree, X):
     if len(columns) == 0:
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(np.isnan(X[:, columns]).any(axis=1))
+
+
+def leaf_average(tree, X, values, normalise=True):
+    """Value of each row's leaf; rows divided at a missing value get the weighted average."""
+    shared = shared_rows(tree, X)
+    result = values[route(tree, X, strict=True)]
+    if len(shared):
+        result[shared] = mix(tree, X[shared], values, normalise)
+    return result
+
+
+def mix(tree, X, values, normalise=True):
+    """Average of the values of each row's leaves, weighted by the row's share in them."""
+    few = len(X) <= _FEW
+    mixed = _mix_few(tree, X, values) if few else route_shares(tree, X) @ values
+    return mixed / mixed.sum(axis=1, keepdims=True) if normalise else mixed
+
+
+def _mix_few(tree, X, values):
+    """``route_shares(tree, X) @ values`` row by row: the same bits, faster for single rows."""
+    try:
+        leaves = [_walk(tree.lifted, row) for row in tree.lift(X)]
+    except KeyError:
+        return route_shares(tree, X) @ values  # reports the row and the test
+    mixed = np.zeros((len(X), values.shape[1]))
+    for total, found in zip(mixed, leaves, strict=True):
+        for leaf, share in sorted(found):  # sparse matrices add in this order
+            total += share * values[leaf]
+    return mixed
+
+
+def _walk(tree, row):
+    """Leaves of a row with its share in each; KeyError at a test without a rule for it."""
+    if tree.compare_dtype == "float32":
+        with np.errstate(over="ignore"):
+            row = row.astype(np.float32)
+    row, found, todo = row.tolist(), [], [(0, 1.0)]
+    for node, share in todo:
+        kind, feature, threshold, children, categories, missing = tree.node_list[node]
+        if kind == LEAF:
+            found.append((node, share))
+        elif (value := row[feature]) != value:
+            if missing == ERROR:
+                raise KeyError(node)
+            parts = children if missing == SHARE else [(missing, 1.0)]
+            todo += [(child, share * part) for child, part in parts if share * part > 0]
+        elif kind == NOMINAL:
+            todo.append((categories[int(value)], share))
+        else:
+            todo.append((children[value > threshold][0], share))
+    return found
+
+
+def node_list(tree):
+    """Return kind, column, threshold, children, child of each category, and rule of each node.
+
+    Each child comes with its share of a missing value.
+    """
+    columns = (tree.kind, tree.feature, tree.threshold, tree.missing)
+    return [
+        (
+            kind,
+            feature,
+            threshold,
+            [(child, float(tree.shares[child])) for child in tree.children(node).tolist()],
+            tree.category_children(node).tolist(),
+            missing,
+        )
+        for node, (kind, feature, threshold, missing) in enumerate(
+            zip(*(column.tolist() for column in columns), strict=True)
+        )
+    ]
 
 
 def route_shares(tree, X):

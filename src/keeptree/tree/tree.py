@@ -261,8 +261,12 @@ class Tree(Structure):
         """Return the position in ``classes`` of the class of each row of an encoded matrix."""
         shared, labels = self.shared_rows(X), self.label[self.route(X)]
         if len(shared):
-            labels[shared] = self.largest_share(self.mix_proportions(X[shared]))
+            labels[shared] = self.decide_shared(X[shared])
         return labels
+
+    def decide_shared(self, X: NDArray[Any]) -> NDArray[Any]:
+        """``decide`` for encoded rows that are divided at a missing value."""
+        return self.largest_share(routing.mix(self, X, self.proportions))
 
     def largest_share(self, shares: NDArray[Any]) -> NDArray[Any]:
         """Return the position of the class with the largest share in each row, the first of ties.
@@ -278,12 +282,15 @@ class Tree(Structure):
 
     def mix_proportions(self, X: NDArray[Any]) -> Floats:
         """Return the class proportions of encoded rows, mixed where a missing value is shared."""
-        shared, proportions = self.shared_rows(X), self.proportions
-        probability = proportions[self.route(X)]
-        if len(shared):
-            mixed = self.route_shares(X[shared]) @ proportions
-            probability[shared] = mixed / mixed.sum(axis=1, keepdims=True)
-        return probability
+        return self.leaf_average(X, self.proportions)
+
+    def leaf_average(self, X: NDArray[Any], values: Floats, normalise: bool = True) -> Floats:
+        """Return the values of the leaves of encoded rows, mixed where a missing value is shared.
+
+        ``values`` has a row for each node; with ``normalise``, mixed values are divided by their
+        sum.
+        """
+        return routing.leaf_average(self, X, values, normalise)
 
     def route(self, X: NDArray[Any], strict: bool = True) -> NDArray[Any]:
         """Return the leaf of each row of an encoded matrix, as :meth:`apply` does.
@@ -306,6 +313,11 @@ class Tree(Structure):
     ) -> Any:
         """Move (row, node, share) triples down one level; shared missing values become several."""
         return routing.descend(self.lifted, self.lift(X), row, node, share)
+
+    @cached_property
+    def node_list(self) -> Any:
+        """The nodes as plain Python values, to walk single rows."""
+        return routing.node_list(self)
 
     @cached_property
     def numeric_steps(self) -> Any:
