@@ -67,6 +67,8 @@ class CaseReader:
         ``columns`` and ``keep`` without duplicates.
     named : bool
         Whether the model was fitted with column names.
+    plain_numbers : set of str
+        Numeric columns without units or dates.
     """
 
     def __init__(self, model, names, keep=(), source="The table", dialect=PLAIN):
@@ -76,22 +78,19 @@ class CaseReader:
         self.named = hasattr(model, "feature_names_in_")
         self._dialect = dialect
         self.columns = list(self._rules)
-        self.wanted = list(dict.fromkeys([*self.columns, *keep]))
-
-    @property
-    def plain_numbers(self):
-        """Numeric columns without units or dates."""
-        return [
+        self.plain_numbers = {
             name
             for name, (labels, notation, _) in self._rules.items()
             if labels is None and notation is None
-        ]
+        }
+        self._position = {name: j for j, name in enumerate(self.columns)}
+        self.wanted = list(dict.fromkeys([*self.columns, *keep]))
 
     def frame(self, batch, start=0):
         """Return the model's columns as a data frame: float64, or categorical with its labels."""
         import pandas as pd
 
-        made = self._read(batch, start)
+        made = self._read(_cells(batch), self.columns, batch.num_rows, start)
         is_wide = len(made) > batch.num_rows  # pandas is slow with many arrays
         frame = pd.DataFrame(made, copy=is_wide)
         if not self.named:
@@ -100,10 +99,19 @@ class CaseReader:
 
     def matrix(self, batch, start=0):
         """Return the model's columns as a matrix of numbers and category codes."""
-        rows = np.empty((batch.num_rows, len(self._rules)))
-        for j, values in enumerate(self._read(batch, start).values()):
+        import pyarrow as pa
+
+        cells, numbers = _cells(batch), pa.float64()
+        rows, others = np.empty((batch.num_rows, len(self.columns))), []
+        for j, name in enumerate(self.columns):
+            if name in self.plain_numbers and cells[name].type == numbers:
+                rows[:, j] = cells[name].to_numpy(zero_copy_only=False)  # what _read returns
+            else:
+                others.append(name)
+        for name, values in self._read(cells, others, batch.num_rows, start).items():
             codes = getattr(values, "codes", None)
-            rows[:, j] = values if codes is None else np.where(codes < 0, np.nan, codes)
+            values = values if codes is None else np.where(codes < 0, np.nan, codes)
+            rows[:, self._position[name]] = values
         return rows
 
     def unseen(self, batch, frame):
@@ -117,24 +125,30 @@ class CaseReader:
                     found[position] = places, cells
         return found
 
-    def _read(self, batch, start):
+    def _read(self, cells, names, n_rows, start):
         """Columns by name: float64 arrays, or categoricals with the model's labels."""
-        cells = dict(zip(batch.schema.names, batch.columns, strict=True))
-        made = self._read_together(cells, batch.num_rows)
-        for name, (labels, notation, unknown) in self._rules.items():
+        made = self._read_together(cells, names, n_rows)
+        for name in names:
+            labels, notation, unknown = self._rules[name]
             if labels is not None:
                 made[name] = cells_as_labels(cells[name], labels, name, unknown)
             elif name not in made:
                 made[name] = cells_as_numbers(cells[name], name, start, self._dialect, notation)
-        return {name: made[name] for name in self._rules}
+        return {name: made[name] for name in names}
 
-    def _read_together(self, cells, n_rows):
+    def _read_together(self, cells, names, n_rows):
         """Convert columns of plain numbers in groups, which is faster for short columns."""
-        texts, made = [name for name in self.plain_numbers if is_text(cells[name])], {}
+        texts = [name for name in names if name in self.plain_numbers and is_text(cells[name])]
+        made = {}
         for names in column_groups(texts, n_rows):
             found = plain_numbers({name: cells[name] for name in names}, self._dialect)
             made.update({name: values.astype(np.float64) for name, values in found.items()})
         return made
+
+
+def _cells(batch):
+    """The columns of a batch by name."""
+    return dict(zip(batch.schema.names, batch.columns, strict=True))
 
 
 def read_blocks(data, model, keep=(), may_be_empty=False):

@@ -103,7 +103,7 @@ class TableScorer:
 
     def check_types(self, text):
         """Raise a ValueError if one of the columns in ``text`` should be numbers."""
-        wrong = [name for name in self._reader.plain_numbers if name in set(text)]
+        wrong = [name for name in text if name in self._reader.plain_numbers]
         if wrong:
             raise ValueError(
                 f"The column {wrong[0]!r} holds text, where the model expects numbers; convert it."
