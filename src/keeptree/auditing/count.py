@@ -4,7 +4,7 @@ import numpy as np
 
 from keeptree.explanation.unfamiliar import UnfamiliarCount
 from keeptree.probability.expectation import BINS, Expectation, bin_probabilities
-from keeptree.probability.smoothing import leaf_average, smoothed_nodes
+from keeptree.probability.smoothing import smoothed_nodes
 from keeptree.tree import LEAF
 
 NO_OUTCOME, NEW_CLASS = -1, -2  # in place of the position of a class
@@ -66,7 +66,7 @@ class AuditCount:
         if self.expectation is None or self._probability is None:
             shares = smoothed_nodes(tree, "laplace")
             self.expectation = expect_from_counts(tree, shares, reference.rows)
-            self._probability = lambda rows: leaf_average(tree, rows, shares)
+            self._probability = lambda rows: tree.leaf_average(rows, shares)
 
     def add(self, rows, unseen, outcome=None):
         """Add a block.
