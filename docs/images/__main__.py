@@ -13,8 +13,10 @@ from docs.images import (
     report,
     story,
     surfaces,
+    tutorials,
 )
 
-for made in (surfaces, probability, confdtree, evaluation, gallery, oblique, report, story):
+ALL = (surfaces, probability, confdtree, evaluation, gallery, oblique, report, story, tutorials)
+for made in ALL:
     print(made.__name__, flush=True)
     made.main()
