@@ -38,7 +38,7 @@ SETTINGS = {
     "laplace, individual": {"options": {"smoothing": "laplace", **INDIVIDUAL}},
     "shrunk, individual": {"options": {"smoothing": "shrinkage", **INDIVIDUAL}},
 }
-LEAVES = {"raw leaves": "leaves", "Laplace leaves": "laplace", "shrunk leaves": "shrinkage"}
+LEAVES = {"leaves": "leaves", "Laplace leaves": "laplace", "shrunk leaves": "shrinkage"}
 IN_FOREST = ("normal mean", "combined mean", "combined individual")
 FOREST_ROWS = 2500  # the forest is tried on sets of numbers up to this size
 NOMINAL = ("credit-g", "autos", "crx", "splice", "chess", "soybean", "vote", "tic-tac-toe")
@@ -115,9 +115,9 @@ def score_folds(X, y, list_models):
 
 
 def print_sets(results):
-    print("\nRelative gain in AUC over raw leaves and share of affected cases, in %, for the")
+    print("\nRelative gain in AUC over the leaf proportions and share of affected cases, in %, for the")
     print("intervals normal / t / combined\n")
-    print("| data set | raw AUC | gain, mean | gain, individual | affected, mean | individual |")
+    print("| data set | AUC of leaves | gain, mean | gain, individual | affected, mean | individual |")
     print("|---|---|---|---|---|---|")
     for name, result in results.items():
         gains = {setting: gain(result, setting) for setting in result["affected"]}
@@ -126,16 +126,16 @@ def print_sets(results):
             for values, digits in ((gains, 1), (result["affected"], 0))
             for of in ("mean", "individual")
         ]
-        print(f"| {name} | {result['auc']['raw leaves']:.1f} | {' | '.join(cells)} |")
+        print(f"| {name} | {result['auc']['leaves']:.1f} | {' | '.join(cells)} |")
 
 
 def print_settings(results):
-    print("\nMean over the data sets: gain in AUC % over raw and Laplace leaves, sets better than")
+    print("\nMean over the data sets: gain in AUC % over plain and Laplace leaves, sets better than")
     print("Laplace leaves, log-loss (probabilities below 0.001 count as 0.001)\n")
-    print("| setting | sets | over raw | over Laplace | better than Laplace | log-loss |")
+    print("| setting | sets | over leaves | over Laplace | better than Laplace | log-loss |")
     print("|---|---|---|---|---|---|")
     for name in (*LEAVES, *SETTINGS):
-        print_mean(results, name, "raw leaves", "Laplace leaves")
+        print_mean(results, name, "leaves", "Laplace leaves")
 
 
 def print_forest(results):
@@ -160,7 +160,7 @@ def print_mean(results, name, *bases):
 def print_nominal():
     """Sets with nominal attributes that are not all in the paper."""
     print("\nnominal=True: AUC without and with it, share of cases it changes further in %\n")
-    print("| data set | raw J48 | without | with | changed % |")
+    print("| data set | J48 | without | with | changed % |")
     print("|---|---|---|---|---|")
     for name in NOMINAL:
         X, y = (part[:4000] for part in read_fixture(name))
@@ -178,7 +178,7 @@ def nominal_models(tree):
     }
 
 
-def gain(result, name, base="raw leaves"):
+def gain(result, name, base="leaves"):
     return 100 * (result["auc"][name] / result["auc"][base] - 1)
 
 
