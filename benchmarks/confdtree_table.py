@@ -115,9 +115,10 @@ def score_folds(X, y, list_models):
 
 
 def print_sets(results):
-    print("\nRelative gain in AUC over the leaf proportions and share of affected cases, in %, for the")
-    print("intervals normal / t / combined\n")
-    print("| data set | AUC of leaves | gain, mean | gain, individual | affected, mean | individual |")
+    print("\nRelative gain in AUC over the leaf proportions and share of affected cases, in %,")
+    print("for the intervals normal / t / combined\n")
+    columns = "gain, mean | gain, individual | affected, mean | individual"
+    print(f"| data set | AUC of leaves | {columns} |")
     print("|---|---|---|---|---|---|")
     for name, result in results.items():
         gains = {setting: gain(result, setting) for setting in result["affected"]}
@@ -130,8 +131,8 @@ def print_sets(results):
 
 
 def print_settings(results):
-    print("\nMean over the data sets: gain in AUC % over plain and Laplace leaves, sets better than")
-    print("Laplace leaves, log-loss (probabilities below 0.001 count as 0.001)\n")
+    print("\nMean over the data sets: gain in AUC % over leaves and Laplace leaves, sets better")
+    print("than Laplace leaves, log-loss (probabilities below 0.001 count as 0.001)\n")
     print("| setting | sets | over leaves | over Laplace | better than Laplace | log-loss |")
     print("|---|---|---|---|---|---|")
     for name in (*LEAVES, *SETTINGS):

@@ -12,8 +12,8 @@ SAME, WEAKER, OTHER, OPPOSITE, OPEN = "same", "weaker", "other", "opposite", "op
 MARKS = {SAME: "✓", WEAKER: "~", OTHER: "≠", OPPOSITE: "✗", OPEN: "?"}
 MEANINGS = {
     SAME: "sign and significance agree",
-    WEAKER: "the same sign, significant in one only",
-    OTHER: "the other sign, significant in one only",
+    WEAKER: "the same sign, significant in only one",
+    OTHER: "the other sign, significant in only one",
     OPPOSITE: "significant in both with opposite signs",
     OPEN: "cannot be judged",
 }

@@ -1,6 +1,6 @@
 """Alvarez and Bernard (2005): ranking the cases of a tree by their distance to its boundary.
 
-The scan of the paper that we have lost its digits; signs and words survived. So our values stand
+In our scan of the paper the digits are illegible; signs and words can be read. So our values stand
 alone, or beside the published sign.
 """
 
@@ -59,7 +59,7 @@ _TO_THE_END_TEXT, _AT_FIRST_TEXT, _IN_PART_TEXT = "to the end", "at the beginnin
 class ReachCell(Cell):
     """How far a ranking stays ahead; known is whether that was to the end, or some way."""
 
-    what: ClassVar[str] = "How far it stays ahead agrees, as far as the scan tells,"
+    what: ClassVar[str] = "How far it stays ahead agrees, as far as the scan can be read,"
 
     @property
     def agreement(self):
@@ -103,7 +103,7 @@ def table_1(results):
 
 def table_2(results):
     """Distances of hits and errors to the boundary, over the test parts."""
-    columns = ("hits minus errors", "κ", "% of samples with κ ≥ 1.645")
+    columns = ("correct minus errors", "κ", "% of samples with κ ≥ 1.645")
     rows = {}
     for name in (name for name in _names(results) if name != "letter"):
         gap, kappa = (_known(results.values(name, "normal", "tree", field))
@@ -118,11 +118,11 @@ def table_2(results):
         ]
         rows[name] = [Cell(estimate) for estimate in estimates]
     notes = (
-        "Mean distance of right decisions minus that of wrong ones, normal pruning, standard "
+        "Mean distance of correct decisions minus that of errors, normal pruning, standard "
         "metric; κ is the difference of the means divided by its standard error within a sample. "
         "Samples with fewer than two errors are left out.",
     )
-    return Table("2", "are errors nearer to the boundary than hits?", columns, rows, notes=notes)
+    return Table("2", "are errors nearer to the boundary?", columns, rows, notes=notes)
 
 
 def table_3(results):
@@ -171,10 +171,10 @@ def table_5(results):
     )
     title = "abscissa of the ROC curve up to which AUC(x) of global ranking is greater"
     note = (
-        "With a one-sided confidence of 95 % at every step of 0.01, normal pruning. From "
-        f"{_TO_THE_END} on we count it as “to the end”, from {_AT_FIRST} on as “at the beginning”. "
-        "The digits of “in part” are lost: a value of ours below "
-        f"{_TO_THE_END} is no agreement there, it cannot be judged."
+        "With a one-sided confidence of 95% at every step of 0.01, normal pruning. From "
+        f"{_TO_THE_END} on it counts as “to the end”, from {_AT_FIRST} on as “at the beginning”. "
+        "The digits of “in part” are illegible, so a value of ours below "
+        f"{_TO_THE_END} cannot be judged there."
     )
     return Table("5", title, columns, rows, CERTAIN, (note,))
 
@@ -289,8 +289,8 @@ def _claim_hits(results):
         "mostly",
         len(most),
         len(known),
-        f"On average hits lie farther on {len(farther)} of {len(known)} sets; significantly on "
-        f"most samples of {len(most)}: not of {few}.",
+        f"On average correct decisions lie farther away on {len(farther)} of {len(known)} sets, "
+        f"significantly on most samples of {len(most)} (not of {few}).",
     )
 
 
@@ -309,7 +309,7 @@ def _claim_hits_of_accurate(results, names):
         "always",
         sum(rises),
         len(rises),
-        "; ".join(f"{name}: {before:.0f} % of the samples, {after:.0f} % of the most accurate "
+        "; ".join(f"{name}: {before:.0f}% of the samples, {after:.0f}% of the most accurate "
                   "quarter" for name, before, after in parts) + ".",
     )  # fmt: skip
 

@@ -94,7 +94,7 @@ _PER_SAMPLE = "± is the standard error over the samples; values are times 100."
 table_1 = partial(
     _table,
     key="1",
-    title="AUC of the global kernel (standard metric, bandwidth 10 %) minus AUC of Laplace",
+    title="AUC of the global kernel (standard metric, bandwidth 10%) minus AUC of Laplace",
     columns=_columns_1(0.1),
     published=TABLE_1,
     notes=[
@@ -105,23 +105,23 @@ table_1 = partial(
 table_2 = partial(
     _table,
     key="2",
-    title="MSE of the global kernel (bandwidth 5 %, normal pruning) minus that of Laplace, NBTree",
+    title="MSE of the global kernel (bandwidth 5%, normal pruning) minus that of Laplace, NBTree",
     columns=_COLUMNS_2,
     published=TABLE_2,
     notes=[
         f"{_PER_SAMPLE} Negative is good. The MSE sums the squared error over both classes.",
-        "p: one-sided Wilcoxon test in the direction of the mean. The marks judge the 95 % "
-        "interval, as in Table 1; the paper does not say to which side it tested.",
+        "p: one-sided Wilcoxon test in the direction of the mean. The marks judge the 95% "
+        "interval, as in Table 1; the paper does not state the direction of its test.",
     ],
 )
 table_3 = partial(
     _table,
     key="3",
-    title="Kernel inside the separators' subsets (bandwidth 5 %, normal pruning) minus Laplace",
+    title="Kernel inside the separators' subsets (bandwidth 5%, normal pruning) minus Laplace",
     columns=_COLUMNS_3,
     published=TABLE_3,
     notes=[
-        f"{_PER_SAMPLE} AUC, then MSE, of which negative is good.",
+        f"{_PER_SAMPLE} Two columns of AUC, then MSE, for which negative is good.",
         "The bandwidth is a fraction of the range over the whole training sample.",
     ],
 )
@@ -243,7 +243,7 @@ def _claim_wilcoxon(results, names):
         "always",
         same,
         total,
-        f"The 95 % interval and p < 0.01 agree in {same} of {total} cells.",
+        f"The 95% interval and p < 0.01 agree in {same} of {total} cells.",
     )
 
 
@@ -282,11 +282,11 @@ def _claim_bandwidth(results, names):
                 largest = max(largest, abs(other.mean - here.mean))
     total = 2 * len(base)
     return Claim(
-        "With bandwidths from 5 to 15 % Table 1 would be completely similar.",
+        "With bandwidths from 5 to 15%, Table 1 would be completely similar.",
         "nearly always",
         total - changes - flips,
         total,
-        f"Of {total} cells at 5 and 15 %, {flips} reverse a significant sign, {changes} gain or "
+        f"Of {total} cells at 5 and 15%, {flips} reverse a significant sign, {changes} gain or "
         f"lose significance; the largest change of a mean is {number(largest)} (× 100).",
     )
 
@@ -302,7 +302,7 @@ def _claim_mse_by_bandwidth(results, names):
         "generally",
         len(worse),
         len(names),
-        f"From 5 % to 10 % and 15 % it rises on {len(worse)} of {len(names)} sets; not on "
+        f"From 5% to 10% and 15% it rises on {len(worse)} of {len(names)} sets, but not on "
         f"{', '.join(better) or 'none'}.",
     )
 
@@ -318,8 +318,8 @@ def _claim_log_loss(results, names):
         "nearly always",
         int(ours.sum()),
         len(ours),
-        f"Infinite on {ours.mean():.0%} of the samples for the global kernel at 10 %, on "
-        f"{infinite(_GLOBAL_5).mean():.0%} at 5 %, on {infinite('laplace').mean():.0%} for "
+        f"Infinite on {ours.mean():.0%} of the samples for the global kernel at 10%, on "
+        f"{infinite(_GLOBAL_5).mean():.0%} at 5%, on {infinite('laplace').mean():.0%} for "
         "Laplace.",
     )
 

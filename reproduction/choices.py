@@ -133,13 +133,13 @@ def _table(results, key, title, labels):
         rows[label] = [*(Cell(Estimate(share), better=0) for share in shares), *cells]
     columns = (
         "agree, %",
-        "within chance, %",
+        "within error, %",
         *(_heading(column) for column in TABLES_WITHOUT_NBTREE),
     )
     notes = (
-        "The seven columns of Tables 1 to 3 that do not need NBTree. First the share of the "
-        "published ones whose sign and significance agree, and the share of means within chance. "
-        "± is the standard error; values are times 100.",
+        "The seven columns of Tables 1 to 3 that do not need NBTree. The first two columns show "
+        "the share of the published ones whose sign and significance agree, and the share of means "
+        "within sampling error. ± is the standard error; values are times 100.",
     )
     if key == "protocols":
         notes += (

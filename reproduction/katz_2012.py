@@ -70,11 +70,11 @@ def _gains(results, name, area, published):
 
 _NOTES = (
     "Relative gain in AUC over C4.5 in %, on the test cases of ten folds together; ± is the "
-    "standard error over repetitions. Of several classes the average over one against the rest, "
-    "below it weighted by the size of the class.",
-    f"✓ within {CLOSE_GAIN} points of the published value, ~ the same direction, ≠ the other: "
-    "the paper gives no errors.",
-    "C4.5 is J48 as Weka sets it by default: raw leaves, Laplace (option -A) off. The paper calls "
+    "standard error over repetitions. With several classes, the first row is the mean of one class "
+    "against the rest, the second weights it by the size of the class.",
+    f"✓ within {CLOSE_GAIN} points of the published value, ~ the same direction, ≠ the other. "
+    "The paper gives no standard errors.",
+    "C4.5 is J48 with Weka's defaults: leaf proportions, Laplace (option -A) off. The paper calls "
     "the Laplace correction useful but does not say whether its J48 used it. “C4.5, Laplace” is "
     "the gain from switching it on.",
     "Diabetes and pima are the same 768 rows, and on the same folds they gain the same. The "
@@ -84,7 +84,7 @@ _NOTES = (
 table_i = partial(
     _table_i,
     key="I",
-    title="gain in AUC, tied pairs counted one half, as is right",
+    title="gain in AUC, tied pairs counted one half, the correct way",
     ties="",
     notes=(),
 )
@@ -93,7 +93,7 @@ table_i_ties_0 = partial(
     key="I-TIES-0",
     title="gain in AUC, tied pairs counted 0, which the paper seems to have done",
     ties="_ties_0",
-    notes=("A tree ties many cases: counted in this way even random numbers gain.",),
+    notes=("A tree ties many cases, so with this count even random numbers gain.",),
 )
 
 
@@ -152,7 +152,7 @@ def table_iii(results):
             for variant in VARIANTS
         ]
     notes = (
-        "Cases of which a probability changed by 0.1 or more.",
+        "Cases in which a probability changed by 0.1 or more.",
         f"✓ within {CLOSE_SHARE:g} points of the published share, ~ not.",
     )
     return Table("III", "cases affected, in %", VARIANTS, rows, notes=notes)
@@ -183,8 +183,8 @@ def draw_sizes(folder, results):
                 ax.plot(SIZES, means, color=color, marker="o", markersize=4, label=label)
                 if method == "COMB":
                     spoken.append(
-                        f"{kind}, {label.split(', ')[1]}: {number(means[0], 1)} % at 10 %, "
-                        f"{number(means[-1], 1)} % at 90 %"
+                        f"{kind}, {label.split(', ')[1]}: {number(means[0], 1)}% at 10%, "
+                        f"{number(means[-1], 1)}% at 90%"
                     )
             ax.axhline(0, color=GREY, linewidth=0.8)
             ax.set_title(f"{kind} ({len(names)} sets)")
@@ -194,7 +194,7 @@ def draw_sizes(folder, results):
         drawing.legend(handles, labels, loc="outside lower center", ncols=3)
     caption = (
         "Relative gain in AUC over C4.5 by training size, mean over the data sets. The paper's "
-        "falls from about 9 % on the smallest training sets to about 5 %. Ours (COMB): "
+        "curve falls from about 9% on the smallest training sets to about 5%. Ours (COMB): "
         f"{'; '.join(spoken)}."
     )
     return Picture("6", name, caption)

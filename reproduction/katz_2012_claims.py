@@ -51,7 +51,7 @@ def _claim_outperforms(results, names):
         "always",
         min(up, total - excepted),
         total - excepted,
-        f"Of {total} gains in AUC, {up} are above {LEAST} %, {len(down)} below −{LEAST} % "
+        f"Of {total} gains in AUC, {up} are above {LEAST}%, {len(down)} below −{LEAST}% "
         f"({', '.join(down) or 'none'}). Ties counted 0: {up_0} and {len(down_0)} "
         f"({', '.join(down_0) or 'none'}).",
     )
@@ -67,8 +67,8 @@ def _claim_combined(results, names):
         "generally",
         len(best),
         len(names),
-        f"Best, or within {LEAST} % of it, on {len(best)} of {len(names)} sets; it loses on "
-        f"{losses}. Mean gain: " + ", ".join(f"{v} {number(m)} %" for v, m in means.items()) + ".",
+        f"Best, or within {LEAST}% of it, on {len(best)} of {len(names)} sets; it loses on "
+        f"{losses}. Mean gain: " + ", ".join(f"{v} {number(m)}%" for v, m in means.items()) + ".",
     )
 
 
@@ -120,14 +120,14 @@ def _claim_small(results, names):
         chosen = [ends[name] for name in ends if (name in SEVERAL) == members]
         if chosen:
             small, large = np.mean(chosen, axis=0)
-            parts.append(f"{kind}: {number(small)} % at {SIZES[0]} %, {number(large)} % at "
-                         f"{SIZES[-1]} %")  # fmt: skip
+            parts.append(f"{kind}: {number(small)}% at {SIZES[0]}%, {number(large)}% at "
+                         f"{SIZES[-1]}%")  # fmt: skip
     return Claim(
         text,
         "tested",
         len(ends) if change.mean() > 0 and p < 0.05 else 0,
         len(ends),
-        f"COMB gains more with {SIZES[0]} % of the cases than with {SIZES[-1]} % on "
+        f"COMB gains more with {SIZES[0]}% of the cases than with {SIZES[-1]}% on "
         f"{np.sum(change > 0)} of {len(ends)} sets (Wilcoxon's test: p {p:.2g}). Means: "
         f"{'; '.join(parts)}.",
     )
@@ -169,10 +169,10 @@ def _claim_weights(results, names):
         "generally",
         len(better) + len(same),
         len(gaps),
-        f"Better by more than {_SAME} % on {len(better)} of {len(uneven)} sets whose largest class "
-        f"is {_UNEVEN} times the smallest or more; within {_SAME} % on {len(same)} of "
+        f"Better by more than {_SAME}% on {len(better)} of {len(uneven)} sets whose largest class "
+        f"is {_UNEVEN} times the smallest or more; within {_SAME}% on {len(same)} of "
         f"{len(gaps) - len(uneven)} others."
-        + (f" The largest difference is {number(gaps[largest])} % ({largest})." if gaps else ""),
+        + (f" The largest difference is {number(gaps[largest])}% ({largest})." if gaps else ""),
     )
 
 

@@ -17,8 +17,8 @@ SEEDS = {
     "alvarez": "Sample k of a set is drawn with the seed crc32(name) + k, which also shuffles its "
     "training rows; NBTree shuffles with Weka's seed, 1.",
     "choices": "Sample k is drawn with the seed crc32(name in the paper) + k, so that all codings "
-    "of a set start from like seeds; blind samples with the seed k.",
-    "katz": "Repetition k deals its folds with the seed k; fold f grows its forest with the seed "
+    "of a set start from similar seeds; blind samples use the seed k.",
+    "katz": "Repetition k draws its folds with the seed k; fold f grows its forest with the seed "
     "10 k + f; the noise is drawn with the seed k.",
 }
 
@@ -99,8 +99,8 @@ def write_provenance(about):
         Markdown.
     """
     lines = [
-        f"**Provenance.** The tasks took {about['seconds'] / 60:.1f} minutes of elapsed time, "
-        f"added up. {about['seeds']} The raw results are in the Parquet file beside this page. "
+        f"**Provenance.** The tasks took {about['seconds'] / 60:.1f} minutes of elapsed time "
+        f"in total. {about['seeds']} The raw results are in the Parquet file beside this page. "
         "Measured by:",
         "",
     ]

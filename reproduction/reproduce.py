@@ -356,8 +356,8 @@ def write_head(about, paper):
             if about["enough"]
             else " This is a quick look: too few samples or sets for verdicts."
         )
-        + f" Each cell has our value, then the published one in brackets, then a mark: "
-        f"{paper.marks or legend()}. Insignificant values of ours are italic, significantly bad "
+        + f" Each cell shows our value, the published one in brackets, and a mark: "
+        f"{paper.marks or legend()}. Our insignificant values are italic, our significantly bad "
         "ones bold.",
         "",
         *write_provenance(about),

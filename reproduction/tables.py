@@ -69,6 +69,7 @@ class Table:
             if self.agreement["certain"]["total"]:
                 names = ", ".join(name for name in self.certain if name in self.rows)
                 sentence = total_sentence(self.agreement["certain"])
+                sentence = sentence[0].lower() + sentence[1:]
                 lines += [f"On the sets whose coding is certain ({names}): {sentence}"]
             lines += [*opposite_sentences(self.agreement["all"]), ""]
         return "\n".join([*lines, *(f"- {note}" for note in self.notes), ""])
@@ -142,7 +143,8 @@ def total_sentence(counts):
     text = f"{counts['what']} in {counts[SAME]} of {counts['total']} cells{rest}"
     if counts["within_error"] is None:
         return f"{text}."
-    return f"{text}; {counts['within_error']} means lie within chance of the published ones."
+    within = f"{counts['within_error']} means are within sampling error of the published ones"
+    return f"{text}; {within}."
 
 
 def opposite_sentences(counts):

@@ -111,12 +111,12 @@ def state_rule():
         if says == "somewhere":
             parts.append("“somewhere” holds if one case supports it")
         elif says != "tested":
-            parts.append(f"“{says}” holds from {whole:.0%}, in part from {part:.0%}")
+            parts.append(f"“{says}” holds from {whole:.0%} and holds in part from {part:.0%}")
     return (
-        "The share of what supports a claim decides, counted over significant cells, data sets, "
-        f"samples or draws as shown beside the verdict: {'; '.join(parts)}. A claim about a "
-        "trend over the sets holds if one test finds it at the 5 % level, and a claim that there "
-        "is none if the test does not. The verdict is "
-        f"“{TOO_FEW}” if fewer than {LEAST_JUDGED} can be judged, below {LEAST_SAMPLES:.0%} of the "
-        f"samples of a full run, or below {LEAST_SETS:.0%} of the data sets."
+        "A verdict depends on the share of significant cells, data sets, samples or draws that "
+        f"support the claim, as counted beside it: {'; '.join(parts)}. A claim that "
+        "there is a trend over the data sets holds if one test finds it at the 5% level, and a "
+        "claim that there is none holds if the test does not. The verdict is "
+        f"“{TOO_FEW}” if fewer than {LEAST_JUDGED} can be judged, or with fewer than "
+        f"{LEAST_SAMPLES:.0%} of the samples of a full run or {LEAST_SETS:.0%} of the data sets."
     )

@@ -26,7 +26,7 @@ comparison = compare(
 print(comparison)
 
 # %%
-# Points on the diagonal are reliable. The leaves give 0 or 1 too often, which increases the
+# Points on the diagonal are reliable. The leaves return 0 or 1 too often, which increases the
 # log-loss most.
 
 ReliabilityDisplay.from_comparison(comparison)

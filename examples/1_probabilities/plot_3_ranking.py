@@ -2,10 +2,9 @@
 Ranking cases: which ones first?
 ================================
 
-A tree with nine leaves can only form nine groups. Inside a group the order is left to chance, and
-an ROC curve made of a few straight lines shows it. The distance to the decision boundary orders
-the cases inside each leaf (Alvarez and Bernard 2005), and ``KeptTreeClassifier`` orders all of
-them.
+A tree with nine leaves can only form nine groups. Within a group the order is arbitrary, so the
+ROC curve consists of a few straight lines. The distance to the decision boundary orders the cases
+inside each leaf (Alvarez and Bernard 2005), and ``KeptTreeClassifier`` orders all of them.
 """
 
 import matplotlib.pyplot as plt

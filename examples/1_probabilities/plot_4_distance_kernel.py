@@ -35,6 +35,6 @@ for bandwidth in (0.02, 0.1, 0.3, "cv"):
     fitted = kt.DistanceKernelClassifier(tree, bandwidth=bandwidth).fit(X_train, y_train)
     ax.plot(distance, fitted.curve(distance, "malignant"), label=f"bandwidth={bandwidth!r}")
 ax.axvline(0, color="grey", linewidth=0.8)
-ax.set(xlabel="distance to the boundary (negative: tree says malignant)", ylabel="malignant")
+ax.set(xlabel="distance to the boundary (negative: tree decides malignant)", ylabel="malignant")
 ax.legend()
 plt.show()

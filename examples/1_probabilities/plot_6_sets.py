@@ -2,7 +2,7 @@
 Class sets with a guarantee
 ===========================
 
-``predict_set`` returns the classes that are still possible for a case. With ``coverage=0.9`` the
+``predict_set`` returns the classes that cannot be ruled out for a case. With ``coverage=0.9`` the
 true class is in the set for 90% of the new cases of *each* class. A set with two classes marks an
 ambiguous case.
 """

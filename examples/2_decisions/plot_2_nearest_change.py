@@ -45,6 +45,6 @@ ax.set(xlabel="worst texture", ylabel="worst concave points", title="blue: the t
 plt.show()
 
 # %%
-# The change describes the tree, not the patient: nothing says that the texture can be changed, or
-# that it would help. Locks, bounds, directions, costs and steps are in
-# :doc:`/guide/nearest_change`.
+# The change describes the tree, not the patient: it does not imply that the texture can be changed,
+# or that this would help. :doc:`/guide/nearest_change` explains locks, bounds, directions, costs and
+# steps.

@@ -28,9 +28,9 @@ trees = {
 }
 
 # %%
-# ``redundant`` merges leaves that give the same answer, so its decisions are those of the grown
-# tree. ``pessimistic`` and ``error-based`` correct the training error, and ``reduced-error`` uses
-# cases that were kept apart.
+# ``redundant`` merges leaves of the same class, so its decisions are those of the grown tree.
+# ``pessimistic`` and ``error-based`` correct the training error for its optimism, and
+# ``reduced-error`` uses cases that were held out for pruning.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
 leaves = [tree.n_leaves for tree in trees.values()]

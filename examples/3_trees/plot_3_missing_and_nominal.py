@@ -3,7 +3,7 @@ Missing values and categories
 =============================
 
 C4.5 tests categories without encoding them and shares a case with a missing value among all
-branches, in proportion to their training cases. So one missing value makes an answer less certain
+branches, in proportion to their training cases. So one missing value makes a decision less certain
 instead of impossible.
 """
 

@@ -45,6 +45,5 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# The kept tree makes the decisions of the nine leaves and ranks much better than they do. Three
-# small data sets prove nothing in general: :doc:`/quality` shows the results on 141, losses
-# included.
+# ``kept`` makes the same decisions as the nine leaves and ranks much better. Three small data sets
+# prove nothing in general: :doc:`/quality` shows the results on 141, losses included.

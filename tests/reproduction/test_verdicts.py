@@ -50,7 +50,9 @@ def test_few_samples_or_missing_sets_are_too_few():
 def test_the_rule_in_words_has_the_limits_of_the_table():
     for says, (whole, part) in LIMITS.items():
         if says not in ("somewhere", "tested"):
-            assert f"“{says}” holds from {whole:.0%}, in part from {part:.0%}" in state_rule()
+            assert (
+                f"“{says}” holds from {whole:.0%} and holds in part from {part:.0%}" in state_rule()
+            )
     assert "“somewhere”" in state_rule()
     assert f"fewer than {LEAST_JUDGED} can be judged" in state_rule()
 
