@@ -47,7 +47,7 @@ FIT = ["fit", "train.csv", "--target", "risk", "--nominal", "area", "--method", 
 def test_fit_says_what_it_did_and_saves_a_model(capsys, folder):
     assert main([*FIT, "--max-depth", "2", "--out", "small.json"]) == 0
     printed = capsys.readouterr().out
-    assert "SmoothedTreeClassifier grew a tree of" in printed
+    assert "and fitted SmoothedTreeClassifier to it." in printed
     assert "Saved as small.json." in printed  # relative to the current folder
     assert kt.load("small.json").tree_.max_depth == 2
     assert main([*FIT, "--out", "small.json", "--json"]) == 0
@@ -82,7 +82,7 @@ def test_grow_limits_the_leaves(capsys):
 def test_fit_keeps_a_tree(capsys, saved):
     kt.load(saved).tree_.save("tree.json")
     assert main([*FIT[:-1], "kernel", "--tree", "tree.json", "--out", "kept.json"]) == 0
-    assert "kept a tree of" in capsys.readouterr().out
+    assert "Kept a tree with" in capsys.readouterr().out
     assert kt.load("kept.json").tree_.to_dict() == kt.load(saved).tree_.to_dict()
 
 
@@ -90,7 +90,7 @@ def test_fit_grows_a_cart_on_numbers(capsys):
     draw()[["age", "owner", "risk"]].to_csv("numbers.csv", index=False)
     call = ["fit", "numbers.csv", "--target", "risk", "--method", "smoothed", "--learner", "cart"]
     assert main([*call, "--max-leaves", "5", "--out", "cart.json"]) == 0
-    assert "a tree of 5 leaves" in capsys.readouterr().out
+    assert "a tree with 5 leaves" in capsys.readouterr().out
 
 
 def test_predict_writes_a_file(capsys, saved):
@@ -112,14 +112,17 @@ def test_predict_counts_where_the_estimate_disagrees(capsys):
     assert main(["predict", "kernel.json", "loans.csv", "--out", "scored.csv"]) == 0
     n = int(pd.read_csv("scored.csv")["second_opinion"].sum())
     assert n > 1
-    told = f"Our estimate disagrees with the tree on {n} rows: please check.\n"
+    told = f"Our estimate disagrees with the tree on {n} rows; please check.\n"
     assert told in capsys.readouterr().out
 
 
 def test_costs_decide_in_place_of_the_tree(capsys):
     costs = '{"high": {"low": 50}}'
     assert main([*FIT[:-1], "kernel", "--costs", costs, "--out", "costs.json"]) == 0
-    assert "It decides by the given costs, not as the tree does.\n" in capsys.readouterr().out
+    assert (
+        "The model decides by the given costs instead of following the tree.\n"
+        in capsys.readouterr().out
+    )
     assert main(["predict", "costs.json", "loans.csv", "--out", "scored.csv"]) == 0
     scored = pd.read_csv("scored.csv")
     dear = scored["probability_high"] * 50 >= scored["probability_low"]
@@ -545,7 +548,7 @@ def numbered():
 
 
 def test_a_class_is_called_by_its_name_in_every_command(capsys, numbered):
-    assert "for the classes Survived = 0, survived." in capsys.readouterr().out
+    assert "Classes: Survived = 0, survived." in capsys.readouterr().out
     explain = ["explain", numbered, "titanic.csv", "--row", "1"]
     main(explain)
     assert " survived" in capsys.readouterr().out

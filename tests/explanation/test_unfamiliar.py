@@ -40,7 +40,10 @@ def model():
 def test_rows_like_those_of_fitting_bring_nothing_new(model):
     new = kt.unfamiliar(model, draw(400, 0))
     assert not new
-    assert str(new) == "Nothing new: categories, ranges and missing values are as in fitting."
+    assert (
+        str(new)
+        == "Nothing new: categories, ranges and missing values are as in the training sample."
+    )
     assert new.to_dict()["columns"] == []
 
 
@@ -52,7 +55,7 @@ def test_an_unseen_category_counts_where_the_path_tests_it(model):
     area = new.column("area")
     assert (area.categories, area.unseen, area.decisions) == ({"east": 10}, 10, 4)
     assert new.decisions == 4
-    assert "area has an unseen category (east) in 10 rows, which touch 4 decisions" in str(new)
+    assert "area has an unseen category (east) in 10 rows, which affect 4 decisions" in str(new)
 
 
 def test_a_category_of_a_column_that_is_never_tested_touches_no_decision(model):
@@ -80,10 +83,12 @@ def test_missing_values_are_told_where_chance_does_not_explain_them():
     few.loc[:24, "age"] = np.nan
     many.loc[:59, "age"] = np.nan
     assert not kt.unfamiliar(model, few)
-    assert "age is missing in 30% of the rows (10% in fitting)" in str(kt.unfamiliar(model, many))
+    assert "age is missing in 30% of the rows (10% in the training sample)" in str(
+        kt.unfamiliar(model, many)
+    )
     one = draw(200, 4)
     one.loc[0, "area"] = None
-    assert "area is missing in under 1% of the rows (0% in fitting)" in str(
+    assert "area is missing in under 1% of the rows (0% in the training sample)" in str(
         kt.unfamiliar(model, one)
     )
 

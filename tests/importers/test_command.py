@@ -23,7 +23,7 @@ def test_keep_tells_what_it_understood_and_writes_the_tree(files, capsys):
     tree, data, out = (str(files / name) for name in ("tree.txt", "loans.csv", "tree.json"))
     assert main(["keep", tree, "--data", data, "--target", "risk", "--out", out]) == 0
     said = capsys.readouterr().out
-    assert "A tree of 4 leaves, depth 3, on 3 columns, from text." in said
+    assert "A tree with 4 leaves, depth 3, on 3 columns, from text." in said
     assert "Classes: grant, refuse." in said
     assert "Class counts: 200 cases, from 200 rows of data." in said
     assert "some tests have no rule for them; choose one with --missing" in said
@@ -53,7 +53,7 @@ def test_a_written_tree_is_fitted_and_reported(files, capsys):
         ["fit", data, "--target", "risk", "--tree", tree, "--method", "smoothed", "--out", out]
     )
     assert done == 0
-    assert "kept a tree of 4 leaves" in capsys.readouterr().out
+    assert "Kept a tree with 4 leaves" in capsys.readouterr().out
     assert kt.load(out).tree_.weight[0] == 200
 
 

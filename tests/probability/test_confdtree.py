@@ -254,22 +254,23 @@ def test_the_trace_tells_the_worked_example():
     np.testing.assert_array_equal(root.predictions[4], [0, 0, 1])
     np.testing.assert_allclose(trace.tree_probability, [1, 0, 0])
     assert str(trace).splitlines() == [
-        "Leaf 2 says A 1.000.",
-        "Node 1, Y = 4.5: inside 3 to 6.5, usual for class A (normal). Left alone.",
-        "Node 0, X = 9.9: outside 1.6 to 6.4, usual for class A (normal), but inside 9.52 to 11.52 "
-        "of C. All branches are followed:",
-        "  Leaf 4 says C 1.000.",
-        "Averaged: X <= 10 with weight 0.0787; X > 10 with weight 0.921. Now A 0.079, C 0.921.",
-        "Result: A 0.079, C 0.921.",
+        "Leaf 2: p(A) = 1.000.",
+        "Node 1, Y = 4.5: usual for class A, inside 3 to 6.5 (normal). No change.",
+        "Node 0, X = 9.9: unusual for class A, outside 1.6 to 6.4 (normal), but usual for C, "
+        "9.52 to 11.52. All branches are followed:",
+        "  Leaf 4: p(C) = 1.000.",
+        "Averaged: X <= 10 with weight 0.0787; X > 10 with weight 0.921. "
+        "Now p(A) = 0.079, p(C) = 0.921.",
+        "Result: p(A) = 0.079, p(C) = 0.921.",
     ]
     (fine,) = fitted(z_other=0.5).trace(CASE)
     assert fine.path[-1].action == "fined"
-    assert "Fined: A 0.900, B 0.050, C 0.050." in str(fine)
+    assert "Fined: p(A) = 0.900, p(B) = 0.050, p(C) = 0.050." in str(fine)
     (calm,) = fitted().trace([[4.0, 4.5]])
     assert not calm.changed
     assert str(calm).endswith("Result: unchanged.")
     (gone,) = fitted(missing=-1).trace([[np.nan, 4.5]])
-    assert "X is missing; the method is off below" in str(gone)
+    assert "X is missing, so nothing below is corrected" in str(gone)
     with pytest.raises(NotFittedError):
         kt.ConfDTreeClassifier().trace(CASE)
 
@@ -330,7 +331,7 @@ def test_a_nominal_test_is_left_alone_unless_asked_for():
     np.testing.assert_allclose(model.predict_proba(case), [[0.1, 0.9]])
     (trace,) = model.trace(case)
     assert trace.path[-1].interval == ("blue",)
-    assert "colour = red: outside blue, usual for class good (category)" in str(trace)
+    assert "colour = red: unusual for class good, outside blue (category)" in str(trace)
 
 
 def test_balance_weighs_cases_against_their_class():

@@ -351,7 +351,7 @@ def test_nothing_stands_in_the_way_of_a_screen_reader(width, scheme, opened, dem
 def test_without_javascript_everything_can_be_read(opened, plain_page):
     tab = opened(plain_page, java_script_enabled=False)
     text = tab.page.inner_text("body")
-    for words in ("of 100 right", "Check these first", "AUC", "Why the tree says"):
+    for words in ("of 100 right", "Check these first", "AUC", "Why the tree decides"):
         assert words in text
     assert tab.page.is_hidden("#apply")
     assert tab.page.locator(".case").count() > 5
@@ -520,7 +520,7 @@ def test_every_state_opens_quietly(state, opened, tmp_path):
     tab = opened(tmp_path / "page.html")
     text = tab.page.inner_text("main")
     if state is one_leaf:
-        assert "It always says" in text
+        assert "It always decides" in text
         assert "ROC" not in text
     if state is no_held_out_data:
         assert "kt.report(model, X_test, y_test)" in text

@@ -147,7 +147,7 @@ def test_a_row_of_the_file_is_shown_with_its_reasons_and_a_reload_keeps_it(
     tab.settle()
     title, why = tab.text("#which"), tab.text("#why")
     assert title.startswith("Row ")
-    assert "Why the tree says" in why
+    assert "Why the tree decides" in why
     tab.page.reload()
     tab.settle()
     assert (tab.text("#which"), tab.text("#why")) == (title, why)

@@ -157,4 +157,4 @@ def test_reliability_has_a_dot_and_an_interval_for_each_bin():
     root = parse(reliability_chart(bins(), [], "yes"))
     groups = [g for g in root.iter(f"{SPACE}g") if g.get("class") == "bin"]
     assert len(groups) == 1
-    assert groups[0].find(f"{SPACE}title").text == "scored 20% to 30%: 3 of 10 cases happened"
+    assert groups[0].find(f"{SPACE}title").text == "estimate 20% to 30%: observed in 3 of 10 cases"

@@ -99,19 +99,19 @@ def facts_of(confusion, labels=("ok", "fraud"), positive=1, check=None):
 
 def test_a_tree_that_beats_nothing_is_said_to_beat_nothing():
     right, missed, _ = facts_of([[1975, 9], [16, 0]])
-    assert right["headline"] == "No better than always saying “ok”"
-    assert right["text"][1] == "Always saying “ok” would be right more often: in 1,984."
+    assert right["headline"] == "No better than always predicting “ok”"
+    assert right["text"][1] == "Always predicting “ok” would be right more often: for 1,984."
     assert missed["headline"] == "16 of 16 fraud missed"
 
 
 def test_what_a_good_tree_is_told_to_be():
     right, missed, check = facts_of([[111, 8], [7, 64]])
     assert right["headline"] == "92 of 100 right"
-    assert right["text"][0].startswith("175 of 190 cases; likely 90 to 95 of 100")
-    assert right["text"][1] == "Always saying “ok” would be right in 63 of 100."
+    assert right["text"][0].startswith("175 of 190 cases; true rate likely 90 to 95 of 100")
+    assert right["text"][1] == "Always predicting “ok” would be right for 63 of 100."
     assert missed["headline"] == "7 of 71 fraud missed"
     assert check["headline"] == "Check 10 cases by hand"
-    assert check["text"][0] == "They hold 1 of the tree's 15 errors."
+    assert check["text"][0] == "They include 1 of the tree's 15 errors."
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_what_a_good_tree_is_told_to_be():
     [
         ([[5, 0], [0, 5]], ("All 10 right", "Nothing missed")),
         ([[5, 1], [0, 5]], ("91 of 100 right", "All 5 fraud found")),
-        ([[5, 1], [0, 0]], ("No better than always saying “ok”", "No fraud among these cases")),
+        ([[5, 1], [0, 0]], ("No better than always predicting “ok”", "No fraud among these cases")),
         ([[999, 1], [1, 999]], ("over 99 of 100 right", "1 of 1,000 fraud missed")),
     ],
 )
@@ -134,7 +134,7 @@ def test_headlines_never_say_more_than_was_counted(confusion, headlines):
         ({"estimate_right": 1}, "the estimate was right once"),
         ({"disagrees": 0}, "Our estimate agrees with the tree on every case."),
         ({"disagrees": 808, "cases": 50}, "The list stops at the 50 most likely to be wrong."),
-        ({"caught": 0, "errors": 1}, "They do not hold the tree's only error."),
+        ({"caught": 0, "errors": 1}, "They do not include the tree's only error."),
     ],
 )
 def test_what_the_check_buys_is_printed_whether_it_flatters_or_not(found, words):

@@ -55,4 +55,4 @@ def test_a_group_beyond_the_scale_is_drawn_at_its_end_with_a_tooltip():
     group = {"scored": 7.0, "observed": 0.5, "low": 0.2, "high": 0.8, "cases": 1, "happened": 1}
     plot.interval(group, "far away")
     assert drawn(plot)["whisker"].startswith(f"M{plot.right} ")
-    assert "far away: 1 of 1 case happened" in plot.draw("t", "d")
+    assert "far away: observed in 1 of 1 case" in plot.draw("t", "d")

@@ -301,7 +301,7 @@ def test_a_tree_of_one_leaf_is_one_line(demo_data):
 
 
 def test_parts_of_cases_have_one_decimal_and_the_page_says_why(demo_data):
-    why = "each branch gets its share"
+    why = "divided among the branches"
     assert why not in render(demo_data)
     nodes = [{**node, "cases": node["cases"] + 0.512} for node in demo_data["tree"]["nodes"]]
     page = render({**demo_data, "tree": {**demo_data["tree"], "nodes": nodes}, "n_others": 1})
@@ -328,7 +328,7 @@ def test_the_curve_of_probability_against_distance_is_there_for_wide_and_narrow(
 def test_without_single_cases_the_curve_tells_of_bins(demo_data):
     curves = [{**curve, "points": None} for curve in demo_data["distance"]["by_class"]]
     body = body_of(render({**demo_data, "distance": {**demo_data["distance"], "by_class": curves}}))
-    assert "how often it happened among the cases" in body
+    assert "the observed share among the cases" in body
     assert "our estimate for a case" not in body
 
 

@@ -65,4 +65,5 @@ def _parser():
 
 
 def _description(text):
-    return f"{text[0].upper()}{text[1:]}."
+    end = "" if text.endswith("?") else "."
+    return f"{text[0].upper()}{text[1:]}{end}"

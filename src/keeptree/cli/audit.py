@@ -78,7 +78,7 @@ def _check_out(options):
 
 COMMAND = Command(
     "audit",
-    "compare new data with the training data: what changed, and is the tree still right?",
+    "compare new cases with the training sample: is the tree still right?",
     _arguments,
     _run,
 )

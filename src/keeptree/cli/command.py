@@ -87,7 +87,8 @@ def add_file(parser):
     group.add_argument(
         "--dates",
         choices=["days", "dmy", "mdy", "drop"],
-        help="convert dates to days since 1970-01-01 (dmy, mdy: day or month first) or drop them",
+        help="read dates as days since 1970-01-01 (dmy, mdy: with the day or month first), or drop "
+        "these columns",
     )
 
 
@@ -105,7 +106,7 @@ def add_engine(parser, engines):
         "--engine",
         choices=engines,
         default="local",
-        help="engine that reads and scores the rows (default: %(default)s); DATA may also be a "
+        help="engine that reads the rows (default: %(default)s); DATA may also be a "
         "folder, or a quoted pattern such as 'new/*.parquet'",
     )
     parser.add_argument(

@@ -6,6 +6,7 @@ from keeptree.cli.command import Command, add_data, add_json, data_file, print_j
 from keeptree.cli.costs import add_costs
 from keeptree.cli.naming import add_labels, read_labels
 from keeptree.output import require_extra
+from keeptree.probability.methods import METHODS
 from keeptree.progress import watch
 
 
@@ -15,7 +16,7 @@ def _arguments(parser):
         "--models",
         metavar="A,B,...",
         type=_names,
-        help="models to compare, by name (an unknown name lists the available ones)",
+        help=f"models to compare: {', '.join(METHODS)}, nbtree, forest (default: most of them)",
     )
     parser.add_argument(
         "--protocol",
@@ -31,10 +32,16 @@ def _arguments(parser):
         help="number of splits (default: depends on the protocol)",
     )
     parser.add_argument(
-        "--metrics", metavar="A,B,...", type=_names, help="metrics to compute, by name"
+        "--metrics",
+        metavar="A,B,...",
+        type=_names,
+        help="metrics to compute, such as recall or f1 (default: auc, brier, log_loss, ece, "
+        "accuracy)",
     )
     parser.add_argument(
-        "--baseline", metavar="MODEL", help="model that the others are compared with"
+        "--baseline",
+        metavar="MODEL",
+        help="model that the others are compared with (default: the first)",
     )
     parser.add_argument("--positive", metavar="LABEL", help="positive class of a two-class problem")
     add_labels(parser)
@@ -42,7 +49,7 @@ def _arguments(parser):
     parser.add_argument(
         "--learning-curve",
         choices=["arithmetic", "geometric"],
-        help="also draw learning curves, with training sizes on this schedule",
+        help="also draw learning curves, with training sizes in equal or in growing steps",
     )
     parser.add_argument(
         "--out",

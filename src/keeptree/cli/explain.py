@@ -30,7 +30,7 @@ def _arguments(parser):
     add_labels(parser)
     how = parser.add_mutually_exclusive_group()
     add_json(how, "the story")
-    how.add_argument("--markdown", action="store_true", help="print the explanation as Markdown")
+    how.add_argument("--markdown", action="store_true", help="print the story as Markdown")
     group = parser.add_argument_group(
         "explain a tree instead of a model (keeptree explain DATA --tree FILE)"
     )
@@ -116,7 +116,7 @@ def _fit(options):
 
 COMMAND = Command(
     "explain",
-    "explain one row: why the tree decides so, how certain it is, and what would change the "
+    "explain one row: why the tree decided this, how certain it is, and what would change the "
     "decision",
     _arguments,
     _run,

@@ -25,7 +25,7 @@ def _arguments(parser):
     parser.add_argument(
         "--tree",
         action="store_true",
-        help="export the tree of a model, with the class proportions of its leaves",
+        help="export only the tree of a model, with its leaf proportions",
     )
     parser.add_argument(
         "--format", choices=list(FORMATS), help="format, if the extension does not determine it"
@@ -43,7 +43,7 @@ def _arguments(parser):
         action="store_true",
         help="overwrite existing files that are written in addition to FILE",
     )
-    add_json(parser, "what was written")
+    add_json(parser, "a summary")
     for title, add in (("SQL", _sql), ("ONNX", _onnx), ("PMML", _pmml)):
         add(parser.add_argument_group(title).add_argument)
 
@@ -148,7 +148,7 @@ def _print_text(text):
 
 COMMAND = Command(
     "export",
-    "write a tree or model as SQL, code or a drawing, checked against Python",
+    "export a tree or model to SQL, ONNX, PMML, code or a drawing, and check the result",
     _arguments,
     _run,
 )

@@ -16,7 +16,7 @@ from keeptree.cli.command import (
 from keeptree.cli.costs import add_costs
 from keeptree.cli.growing import add_growing, choose_tree
 from keeptree.cli.naming import add_labels, read_labels
-from keeptree.cli.summary import tree_size, tree_summary
+from keeptree.cli.summary import tell_classes, tree_size, tree_summary
 from keeptree.probability.methods import ALIASES, METHODS
 from keeptree.progress import step, watch
 from keeptree.text import plural
@@ -42,19 +42,19 @@ def _arguments(parser):
         help="held-out cases in the format of DATA, to calibrate class sets and intervals",
     )
     add_labels(parser)
-    add_costs(parser, "decide by the lowest expected cost instead of as the tree does")
+    add_costs(parser, "decide by the lowest expected cost instead of following the tree")
     add_engine(parser, ("local", "dask", "spark"))
     parser.add_argument(
         "--sample",
         metavar="N",
         type=int,
-        help="update the tree's class counts from all rows, and fit the probabilities on a sample "
+        help="count the classes of the tree on all rows, and fit the probabilities on a sample "
         "of N rows (default: 1000000 for a folder, a pattern or another engine; else all rows)",
     )
     parser.add_argument(
         "--seed", metavar="N", type=int, default=0, help="seed of the sample (default: %(default)s)"
     )
-    add_json(parser, "what was fitted")
+    add_json(parser, "a summary")
     add_growing(parser)
 
 
@@ -76,16 +76,16 @@ def _run(options):
     if options.json:
         print_json(summary)
         return
-    kept = "kept" if options.tree else "grew"
-    names = ", ".join(summary["class_names"][:10])
-    print(f"{summary['kind']} {kept} {tree_size(summary)}, for the classes {names}.")
+    kept = "Kept" if options.tree else "Grew"
+    print(f"{kept} {tree_size(summary)}, and fitted {summary['kind']} to it.")
+    print(tell_classes(summary["class_names"]))
     if summary["sample"]:
-        print(f"Counted {summary['counts']}, learned from {summary['sample']}.")
+        print(f"Counted {summary['counts']}; learned from {summary['sample']}.")
     if options.calibrate:
         cases = plural(sum(model.calibration_.cases.tolist()), "held-out case")
         print(f"Class sets and intervals are calibrated on {cases}.")
     if summary["costs"]:
-        print("It decides by the given costs, not as the tree does.")
+        print("The model decides by the given costs instead of following the tree.")
     print_saved(out)
 
 

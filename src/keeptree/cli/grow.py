@@ -31,23 +31,26 @@ def _arguments(parser):
     )
     parser.add_argument(
         "--confidence-factor",
+        metavar="C",
         type=float,
         default=0.25,
         help="smaller values prune more; Weka's -C (default: 0.25)",
     )
     parser.add_argument(
         "--min-samples-leaf",
+        metavar="N",
         type=int,
         default=2,
         help="minimum number of cases in a leaf; Weka's -M (default: 2)",
     )
     parser.add_argument(
         "--n-folds",
+        metavar="N",
         type=int,
         default=3,
         help="folds of reduced-error pruning; Weka's -N (default: 3)",
     )
-    parser.add_argument("--max-depth", type=int, help="maximum depth of the tree")
+    parser.add_argument("--max-depth", metavar="N", type=int, help="maximum depth of the tree")
     parser.add_argument(
         "--max-leaves",
         metavar="N",
@@ -55,7 +58,9 @@ def _arguments(parser):
         help="maximum number of leaves; subtrees that save the fewest errors are pruned first",
     )
     parser.add_argument(
-        "--binary-splits", action="store_true", help="split nominal columns in two; Weka's -B"
+        "--binary-splits",
+        action="store_true",
+        help="test one category of a nominal column against all others; Weka's -B",
     )
     parser.add_argument(
         "--subset-splits",
@@ -122,8 +127,8 @@ def _run(options):
 def _tell_errors(errors):
     optimistic, pessimistic, upper = (f"{100 * errors[name]:.1f}%" for name in errors)
     return (
-        f"Errors: {optimistic} of the training cases; {pessimistic} with half an error per leaf; "
-        f"{upper} by C4.5's upper limit."
+        f"Estimated error: {optimistic} on the training cases; {pessimistic} with half an error "
+        f"added per leaf; {upper} by C4.5's upper confidence limit."
     )
 
 

@@ -14,7 +14,7 @@ from keeptree.cli.command import (
     print_json,
     print_saved,
 )
-from keeptree.cli.summary import add_tree_out, tree_size, tree_summary
+from keeptree.cli.summary import add_tree_out, tell_classes, tree_size, tree_summary
 from keeptree.progress import watch
 
 
@@ -30,7 +30,7 @@ def _arguments(parser):
     add_data(parser, positional=False)
     add_tree_out(parser)
     parser.add_argument(
-        "--number", metavar="N", type=int, help="index of the tree in an ensemble, from 0"
+        "--number", metavar="N", type=int, help="index of the tree in an ensemble, starting at 0"
     )
     parser.add_argument(
         "--missing",
@@ -42,7 +42,7 @@ def _arguments(parser):
         action="store_true",
         help="print the R script that writes rpart, partykit and C5.0 trees",
     )
-    add_json(parser, "what was understood")
+    add_json(parser, "a summary")
 
 
 def _run(options):
@@ -115,8 +115,7 @@ def _summary(tree, out):
 def _print(summary):
     print(f"{tree_size(summary).capitalize()}, from {summary['source']}.")
     if summary["classes"] is not None:
-        more = ", ..." if len(summary["classes"]) > 10 else ""
-        print(f"Classes: {', '.join(summary['classes'][:10])}{more}.")
+        print(tell_classes(summary["classes"]))
     if summary["counts"] is None:
         print("Class counts: none; add them with --data and --target, or fit a model.")
     else:

@@ -43,12 +43,12 @@ def _arguments(parser):
     parser.add_argument(
         "--interval",
         action="store_true",
-        help="add an interval of each probability: the columns low_CLASS and high_CLASS",
+        help="add a confidence interval of each probability: the columns low_CLASS and high_CLASS",
     )
     parser.add_argument(
         "--set",
         action="store_true",
-        help="add the column set: the classes that a row may belong to, by conformal prediction",
+        help="add the column set: the classes that cannot be ruled out, by conformal prediction",
     )
     parser.add_argument(
         "--confidence",
@@ -100,7 +100,7 @@ def _run(options):
     if options.json:
         print_json(summary)
         return
-    # Standard output holds only the answers.
+    # Standard output holds only the results.
     _tell(summary, sys.stderr if options.out == "-" else sys.stdout, options.engine)
 
 
@@ -135,12 +135,12 @@ def _tell(summary, stream, engine):
 def _tell_disagreement(rows):
     if rows == 0:
         return "Our estimate agrees with the tree on every row."
-    return f"Our estimate disagrees with the tree on {plural(rows, 'row')}: please check."
+    return f"Our estimate disagrees with the tree on {plural(rows, 'row')}; please check."
 
 
 COMMAND = Command(
     "predict",
-    "score a data file of any size with a saved model: decisions, estimates, where they disagree",
+    "score a data file of any size with a saved model: decisions, probabilities and more",
     _arguments,
     _run,
 )

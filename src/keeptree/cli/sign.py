@@ -7,7 +7,7 @@ def _arguments(parser):
     parser.add_argument("file", metavar="FILE", help="tree or model file")
     parser.add_argument("--by", metavar="NAME", required=True, help="name of the signer")
     parser.add_argument("--note", metavar="TEXT", default="", help="one-line comment")
-    parser.add_argument("--out", metavar="OUT", help="file to write (default: FILE itself)")
+    parser.add_argument("--out", metavar="FILE", help="file to write (default: the same file)")
     add_json(parser, "the signatures and the digest")
 
 

@@ -21,7 +21,13 @@ def tree_summary(tree):
 
 
 def tree_size(summary):
-    """Return the size of a tree in words, such as "a tree of 3 leaves, depth 2, on 4 columns"."""
+    """Return the size of a tree in words, such as "a tree with 3 leaves, depth 2, on 4 columns"."""
     leaves = plural(summary["leaves"], "leaf", "leaves")
     columns = plural(summary["columns"], "column")
-    return f"a tree of {leaves}, depth {summary['depth']}, on {columns}"
+    return f"a tree with {leaves}, depth {summary['depth']}, on {columns}"
+
+
+def tell_classes(names):
+    """Return a line that lists at most ten classes."""
+    more = ", ..." if len(names) > 10 else ""
+    return f"Classes: {', '.join(names[:10])}{more}."

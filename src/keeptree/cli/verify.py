@@ -29,9 +29,9 @@ def _run(options):
 def _tell(found):
     """Lines about a file that could be read."""
     state = "unchanged since it was saved" if found.sealed else "complete, but without a digest"
-    yield f"{found.path}: a {found.kind} in format {found.version}, {state}."
+    yield f"{found.path}: {found.kind}, format version {found.version}, {state}."
     if found.digest is None:
-        yield "It holds several trees; trees are signed one by one."
+        yield "It contains several trees; trees are signed one by one."
         return
     yield f"Digest of the tree: {found.digest}"
     before = found.before_recount
@@ -43,7 +43,7 @@ def _tell(found):
     if not found.signatures:
         yield f"Not signed; to sign it, run: keeptree sign {found.path} --by NAME"
     else:
-        yield "A signature is a record: compare the digest with one you trust."
+        yield "A signature is only a record: compare the digest with one that you trust."
 
 
 def _check(found, options):
@@ -52,11 +52,11 @@ def _check(found, options):
         if len(wanted) < _SHORTEST:
             raise ValueError(f"--digest {wanted} is too short; give at least {_SHORTEST} digits.")
         if not (found.digest or "").startswith(wanted.lower()):
-            raise ValueError(f"{found.path} does not hold the tree {wanted}.")
+            raise ValueError(f"{found.path} does not contain the tree {wanted}.")
     if found.foreign:
         names = ", ".join(clean(signature.by) for signature in found.foreign)
         raise ValueError(
-            f"What {names} signed is another tree: {found.path} was changed after that, or the "
+            f"{names} signed another tree: {found.path} was changed afterwards, or the "
             "signature was copied."
         )
     if options.signed and found.before_recount and not found.signed:

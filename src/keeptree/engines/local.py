@@ -95,7 +95,7 @@ def predict_file(
     >>> summary["rows"], summary["columns"][:2]
     (150, ['prediction', 'probability_0'])
     >>> summary["unfamiliar"]["sentence"]
-    'Nothing new: categories, ranges and missing values are as in fitting.'
+    'Nothing new: categories, ranges and missing values are as in the training sample.'
     """
     require_extra("pandas", "pyarrow", extra="files")
     keep = _check_keep(keep)

@@ -6,8 +6,8 @@ from keeptree.explanation.wording import tell_branch
 from keeptree.text import clean
 
 _EXPERTS = {
-    "soft": "Tests barely or clearly passed (soft tree)",
-    "margin": "The tree's tests weighed (margin)",
+    "soft": "How clearly the case passes the tests (soft)",
+    "margin": "All tests of the tree, weighted (margin)",
     "kernel": "Training cases like this one (kernel)",
     "coherent": "Kept in line with the tree's decision",
 }

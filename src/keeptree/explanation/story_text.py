@@ -12,7 +12,7 @@ _OTHER_RULE = (
     "The model decides by {}, so its decision may differ from the tree's. The nearest change "
     "alters the tree's decision."
 )
-CAVEAT = "This describes the tree: nothing says that the change can be made, or that it would help."
+CAVEAT = "This describes the tree; it does not mean that the change is possible or would help."
 
 
 def decided_name(data):
@@ -51,7 +51,7 @@ def second_opinion(data):
         return None
     other, probability = data["names"][opinion["index"]], told_estimate(data, opinion["index"])
     return (
-        f"{_DISAGREES}: the tree says {decided_name(data)}; we estimate {clean(other)} "
+        f"{_DISAGREES}: the tree decides {decided_name(data)}; our estimate for {clean(other)} is "
         f"{probability}. The tree's decision stands; please look again."
     )
 

@@ -42,7 +42,7 @@ def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
 
     Notes
     -----
-    An unseen category is treated as a missing value. It *touches a decision* if the path of the row
+    An unseen category is treated as a missing value. It *affects a decision* if the path of the row
     tests it, so that the tree's rule for missing values decides.
 
     Examples
@@ -53,7 +53,7 @@ def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
     >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, X["area"] == "a")
     >>> new = kt.unfamiliar(model, pd.DataFrame({"area": ["a", "c"], "age": [18, 30]}))
     >>> print(new)
-    New since fitting: area has an unseen category (c) in 1 row, which touches 1 decision; age lies
+    New since fitting: area has an unseen category (c) in 1 row, which affects 1 decision; age lies
     outside 20 to 59 in 1 row.
     >>> new.column("area").decisions
     1
@@ -156,9 +156,11 @@ class Unfamiliar:
         elif len(self.unknown) == 2:
             line = "No new category."
         else:
-            line = "Nothing new: categories, ranges and missing values are as in fitting."
+            line = (
+                "Nothing new: categories, ranges and missing values are as in the training sample."
+            )
             if self.unknown:
-                line = "Nothing new: categories and ranges are as in fitting."
+                line = "Nothing new: categories and ranges are as in the training sample."
         if self.unknown:
             line += f" The model does not record the {join(list(self.unknown))} of its sample."
         return line
@@ -197,14 +199,14 @@ class Unfamiliar:
         told = f"{clean(column.name)} has {kinds} ({shown}) in {plural(column.unseen, 'row')}"
         if column.decisions == 0:
             return f"{told}, which no decision depends on"
-        touch = "touches" if column.unseen == 1 else "touch"
-        return f"{told}, which {touch} {plural(column.decisions, 'decision')}"
+        affect = "affects" if column.unseen == 1 else "affect"
+        return f"{told}, which {affect} {plural(column.decisions, 'decision')}"
 
     def _tell_missing(self, column):
         now, before = column.missing / self.rows, column.missing_before
         return (
             f"{clean(column.name)} is missing in {_percent(now)} of the rows "
-            f"({_percent(before)} in fitting)"
+            f"({_percent(before)} in the training sample)"
         )
 
 

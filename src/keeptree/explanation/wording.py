@@ -168,14 +168,14 @@ def tell_estimate(label, probability, names=None):
     Examples
     --------
     >>> tell_estimate("died", {"died": 0.13, "lived": 0.87})
-    'The tree would then say died; our estimate for it would still be only 13 in 100.'
+    'The tree would then decide died, but our estimate for it would be only 13 in 100.'
     >>> tell_estimate("died", {"died": 0.68, "lived": 0.32})
     'The estimate for died would then be 68 in 100.'
     """
     p, name = probability[label], clean((names or {}).get(label, label))
     if p < max(probability.values()):
         return (
-            f"The tree would then say {name}; our estimate for it would still be only "
+            f"The tree would then decide {name}, but our estimate for it would be only "
             f"{in_hundred(p)}."
         )
     return f"The estimate for {name} would then be {in_hundred(p)}."

@@ -150,10 +150,10 @@ class ConfDTreeClassifier(ProbabilityModel):
     >>> model.predict_proba(odd).round(3)
     array([[0.202, 0.798]])
     >>> print(model.trace(odd)[0])  # doctest: +ELLIPSIS
-    Leaf 3 says 0 0.015, 1 0.985.
-    Node 1, worst concave points = 0: outside 0.002288 to 0.1441, usual for class 1 (normal)...
-    Node 0, worst radius = 7.93: outside 9.417 to 17.34, usual for class 1 (normal)...
-    Result: 0 0.202, 1 0.798.
+    Leaf 3: p(0) = 0.015, p(1) = 0.985.
+    Node 1, worst concave points = 0: unusual for class 1, outside 0.002288 to 0.1441 (normal)...
+    Node 0, worst radius = 7.93: unusual for class 1, outside 9.417 to 17.34 (normal)...
+    Result: p(0) = 0.202, p(1) = 0.798.
     """
 
     saved_fields = ("statistics_", "intervals_", "profiles_")

@@ -231,7 +231,7 @@ class _Tracer:
         """Describe the probabilities in words: at most five, without those that round to zero."""
         largest = np.argsort(-p, kind="stable")[:5]
         shown = [c for c in sorted(largest) if p[c] >= 5e-4]
-        return ", ".join(f"{_plain(self.model.tree_.classes[c])} {p[c]:.3f}" for c in shown)
+        return ", ".join(f"p({_plain(self.model.tree_.classes[c])}) = {p[c]:.3f}" for c in shown)
 
     def _where(self, node):
         name = self.tree.feature_name(self.tree.feature[node])
@@ -241,14 +241,14 @@ class _Tracer:
 
     def _tell(self, step, indent):
         words = {
-            "leaf": lambda: f"Leaf {step.node} says {self._say(step.probability)}.",
+            "leaf": lambda: f"Leaf {step.node}: {self._say(step.probability)}.",
             "inside": lambda: (
-                f"{self._where(step.node)}: inside {_range(step.interval)}, usual for class "
-                f"{step.assigned} ({step.kind}). Left alone."
+                f"{self._where(step.node)}: usual for class {step.assigned}, inside "
+                f"{_range(step.interval)} ({step.kind}). No change."
             ),
             "fined": lambda: (
-                f"{self._where(step.node)}: outside {_range(step.interval)}, usual for class "
-                f"{step.assigned} ({step.kind}), and for no other class either. Fined: "
+                f"{self._where(step.node)}: unusual for class {step.assigned}, outside "
+                f"{_range(step.interval)} ({step.kind}), and for every other class. Fined: "
                 f"{self._say(step.probability)}."
             ),
             "rerouted": lambda: (
@@ -261,12 +261,12 @@ class _Tracer:
                 + f". Now {self._say(step.probability)}."
             ),
             "no interval": lambda: (
-                f"{self._where(step.node)}: class {step.assigned} has no interval here. Left alone."
+                f"{self._where(step.node)}: class {step.assigned} has no interval here. No change."
             ),
             "not checked": lambda: f"{self._where(step.node)}: this test is not checked.",
             "missing": lambda: (
                 f"Node {step.node}: {self.tree.feature_name(self.tree.feature[step.node])} is "
-                f"missing; the method is off below. {self._say(step.probability)}."
+                f"missing, so nothing below is corrected. {self._say(step.probability)}."
             ),
         }
         if step.action in words:
@@ -274,12 +274,11 @@ class _Tracer:
 
     def _tell_others(self, node, indent):
         step = self._step(node, True)
-        usual = " and ".join(f"{_range(b)} of {c}" for c, b in step.alternatives.items())
+        usual = " and ".join(f"{c}, {_range(b)}" for c, b in step.alternatives.items())
         self.lines.append(
-            "  "
-            * indent
-            + f"{self._where(node)}: outside {_range(step.interval)}, usual for class "
-            f"{step.assigned} ({step.kind}), but inside {usual}. All branches are followed:"
+            "  " * indent + f"{self._where(node)}: unusual for class {step.assigned}, outside "
+            f"{_range(step.interval)} ({step.kind}), but usual for {usual}. All branches are "
+            "followed:"
         )
 
 

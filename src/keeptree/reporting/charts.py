@@ -26,7 +26,7 @@ def roc_chart(ours, leaves, name, size=400):
         "ROC curves on the cases the tree had not seen",
         f"Share of {name} cases found against share of false alarms: our estimate and the tree's "
         "own percentages. "
-        "The table below has the values.",
+        "See the table for values.",
     )
 
 
@@ -37,8 +37,8 @@ def small_roc(curve, leaves, name, size=180):
     _draw_roc(plot, curve, leaves)
     return plot.draw(
         f"ROC curve: {name}",
-        "Share of cases found (up) against share of false alarms (right); broken: the tree's own "
-        "percentages. The table has the areas.",
+        "Share of cases found (up) against share of false alarms (right); dashed: the tree's own "
+        "percentages. See the table for the areas.",
         class_="chart small",
     )
 
@@ -48,15 +48,15 @@ def reliability_chart(ours, leaves, name, size=400):
 
     ``ours`` and ``leaves`` are bins of :func:`keeptree.evaluation.reliability.quantile_bins`.
     """
-    plot = _shares(size, f"probability of {name}", "happened")
+    plot = _shares(size, f"estimate for {name}", "observed share")
     for group in leaves:
         plot.hollow(group)
     plot.line([b["scored"] for b in ours], [b["observed"] for b in ours], "line thin")
     for group in ours:
-        plot.interval(group, f"scored {percent(group['from'])} to {percent(group['to'])}")
+        plot.interval(group, f"estimate {percent(group['from'])} to {percent(group['to'])}")
     return plot.draw(
-        f"Reliability: how often {name} happened against what was said",
-        "Dots on the diagonal are right; bars are 95% intervals. The table below has the values.",
+        f"Reliability: observed share of {name} against the estimate",
+        "Dots on the diagonal are calibrated; bars are 95% intervals. See the table for values.",
     )
 
 
@@ -97,7 +97,7 @@ def distance_chart(distance, width=620, height=380):
     return plot.draw(
         "Distance of correct decisions and errors from the boundary",
         "Two histograms on one scale: correct upwards, errors downwards, each as shares of its "
-        "own total. The table below has the counts.",
+        "own total. See the table for the counts.",
     )
 
 
@@ -132,7 +132,7 @@ def curve_chart(curve, classes, case=None, width=620, height=380):
     plot.parts.append(_ring(plot, c, _place(case, c, len(names))))
     return plot.draw(
         f"Probability of {right} against the distance to the boundary",
-        f"To the right the tree says {right}, to the left {left}. The table below has the values.",
+        f"To the right the tree decides {right}, to the left {left}. See the table for values.",
     )
 
 

@@ -80,7 +80,7 @@ def report_data(
         with step(f"Fitting {name}"):
             other.fit(X_train, y_train)
     split = (
-        f"{len(y_train):,} cases to fit, {len(y_test):,} held out"
+        f"{len(y_train):,} training cases, {len(y_test):,} held out"
         f"{', stratified by class' if stratified else ''}, seed {random_state}. All quality "
         f"figures come from the held-out cases."
     )
@@ -88,11 +88,13 @@ def report_data(
         " The tree itself was given: if it was grown on some of the held-out cases, its figures "
         "and ours are too optimistic."
         if given
-        else " The tree was grown on the cases to fit."
+        else " The tree was grown on the training cases."
     )
     notes = {**(about or {}), "Split": split}
     if not given:
-        notes["Tree"] = f"{type(tree).__name__}, grown on the cases to fit and not changed since."
+        notes["Tree"] = (
+            f"{type(tree).__name__}, grown on the training cases and not changed afterwards."
+        )
     told = {"target": target, "positive": positive, "fixed": fixed, "about": notes}
     return write_report(
         model, X_test, y_test, out, title, rows, **told, others=others, grown=not given

@@ -138,7 +138,7 @@ class Plot:
         """Draw the share observed in a group of cases with its interval and a tooltip."""
         x = self.x(self.x.clip(group["scored"]))
         low, high = (number(self.y(group[end])) for end in ("low", "high"))
-        told = f"{span}: {group['happened']} of {plural(group['cases'], 'case')} happened"
+        told = f"{span}: observed in {group['happened']} of {plural(group['cases'], 'case')}"
         self.parts.append(
             el(
                 "g",

@@ -16,8 +16,8 @@ from keeptree.probability.estimator import is_kept
 from keeptree.probability.probabilistic import ProbabilityModel
 
 _HOW = (
-    "KeepTree never shows training scores instead. Keep some cases apart before the tree is grown "
-    "and the model is fitted, and pass them: kt.report(model, X_test, y_test)."
+    "Training scores would be too good, so they are not shown. Hold out some cases before the tree "
+    "is grown and the model is fitted, and pass them: kt.report(model, X_test, y_test)."
 )
 
 
@@ -151,7 +151,7 @@ def _check_model(model):
 def _check_cases(X, y):
     if X is None:
         if y is not None:
-            raise ValueError("y was given without X; give both, or neither.")
+            raise ValueError("y was given without X; give both or neither.")
         return
     n = _num_samples(X)
     if n == 0:
@@ -165,7 +165,7 @@ def _about(model, X, y, given):
     import sklearn
 
     source = dict(model.tree_.source).get("model", "A tree")
-    grown = "grown on the training cases when the model was fitted, and not changed since"
+    grown = "grown on the training cases when the model was fitted, and not changed afterwards"
     notes = {
         "Tree": f"{source}, {'kept as it is' if is_kept(model.estimator) else grown}.",
         "Method": f"{type(model).__name__}. The decision is the tree's; the probability is advice.",

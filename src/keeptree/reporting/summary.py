@@ -36,9 +36,10 @@ def tell_tree(data):
     """Return the size of the tree in one sentence."""
     tree = data["tree"]
     if tree["n_leaves"] == 1:
-        return f"The tree has no tests: it always says {_name(data, tree['nodes'][0]['class'])}."
-    asks = plural(tree["max_depth"], "question")
-    return f"The tree asks at most {asks} and has {plural(tree['n_leaves'], 'leaf', 'leaves')}."
+        always = _name(data, tree["nodes"][0]["class"])
+        return f"The tree has no tests: it always decides {always}."
+    leaves, tests = plural(tree["n_leaves"], "leaf", "leaves"), plural(tree["max_depth"], "test")
+    return f"The tree has {leaves} and needs at most {tests} for a decision."
 
 
 def tell_ranking(data):
@@ -50,13 +51,14 @@ def tell_ranking(data):
         return "All cases belong to one class, so there is no ranking to measure."
     words = {
         "better": "Our estimates rank the cases better than the tree's own percentages",
-        "worse": "Our estimates rank the cases worse here than the tree's own percentages",
+        "worse": "Our estimates rank these cases worse than the tree's own percentages",
         "no clear difference": "Our estimates and the tree's own percentages rank the cases with "
         "no clear difference",
     }[verdict(auc["difference"])]
     return (
-        f"{words} (AUC {auc['ours']['value']:.3f} against {auc['leaves']['value']:.3f}, "
-        f"difference {signed(auc['difference']['low'])} to {signed(auc['difference']['high'])})."
+        f"{words} (AUC {auc['ours']['value']:.3f} instead of {auc['leaves']['value']:.3f}; 95% "
+        f"interval of the difference: {signed(auc['difference']['low'])} to "
+        f"{signed(auc['difference']['high'])})."
     )
 
 
@@ -117,10 +119,10 @@ def of_hundred(share):
 
 def _unknown():
     return {
-        "headline": "How often it is right is unknown",
+        "headline": "Accuracy unknown",
         "text": [
-            "No cases with known classes were given that the tree had not seen. Its score on the "
-            "cases that it was grown on would be too good and is never shown instead."
+            "No cases with known classes were given that the tree had not seen. Its accuracy on "
+            "the cases it was grown on would be too good, so it is not shown."
         ],
     }
 
@@ -129,25 +131,26 @@ def _right(data):
     found, n = data["decisions"], data["n_test"]
     right, base = found["right"], found["baseline"]
     share, likely = of_hundred(right / n), _interval(found)
-    always = f"Always saying {_name(data, base['class'], quoted=True)} would be right"
+    always = f"Always predicting {_name(data, base['class'], quoted=True)} would be right"
     if right == n:
         headline, text = f"All {n:,} right", f"No error; {likely}."
     elif right <= base["right"]:
         more = "more often" if right < base["right"] else "as often"
         named = _name(data, base["class"], quoted=True)
-        headline = f"No better than always saying {named}"
-        text = f"The tree is right in {right:,} of {n:,} cases ({share}; {likely})."
-        return {"headline": headline, "text": [text, f"{always} {more}: in {base['right']:,}."]}
+        headline = f"No better than always predicting {named}"
+        text = f"The tree is right for {right:,} of {n:,} cases ({share}; {likely})."
+        return {"headline": headline, "text": [text, f"{always} {more}: for {base['right']:,}."]}
     else:
         headline, text = f"{share} right", f"{right:,} of {n:,} cases; {likely}."
     often = of_hundred(base["right"] / n)
-    in_all = f"in {base['right']:,} of {n:,}" if often == share else f"in {often}"
+    in_all = f"for {base['right']:,} of {n:,}" if often == share else f"for {often}"
     return {"headline": headline, "text": [text, f"{always} {in_all}."]}
 
 
 def _interval(found):
     low, high = round(100 * found["low"]), round(100 * found["high"])
-    return f"likely {low} to {high} of 100" if low < high else f"likely about {low} of 100"
+    told = f"{low} to {high}" if low < high else f"about {low}"
+    return f"true rate likely {told} of 100"
 
 
 def _missed(data):
@@ -200,13 +203,13 @@ def _tell_caught(found):
         return ["By our estimate, the tree is most likely to be wrong there."]
     if errors == 0:
         return ["The tree made no error on the cases it had not seen."]
-    verb = "It holds" if n == 1 else "They hold"
+    verb = "It includes" if n == 1 else "They include"
     of = "the tree's only error" if errors == 1 else f"of the tree's {errors:,} errors"
     if errors == 1:
         return [
             f"{verb} {of}."
             if found["caught"]
-            else f"{'It does' if n == 1 else 'They do'} not hold {of}."
+            else f"{'It does' if n == 1 else 'They do'} not include {of}."
         ]
     return [f"{verb} {found['caught']:,} {of}."]
 

@@ -61,20 +61,20 @@ def print_report(data, console=None):
         console.print()
         resamples = data["quality"]["resamples"]
         note = (
-            "Higher is better for AUC, lower for the Brier score and log-loss. "
-            f"{plural(data['n_test'], 'case')} the tree had not seen; 95% intervals from "
-            f"{resamples:,} resamples."
+            f"Measured on {plural(data['n_test'], 'case')} the tree had not seen; 95% intervals "
+            f"from {resamples:,} bootstrap resamples. Higher is better for AUC, lower for the "
+            "Brier score and log-loss."
         )
         console.print(Text(note, style="dim"))
         console.print()
     if data["methods"]:
         console.print(_methods_table(data["methods"]))
         console.print()
-        console.print(Text("The same tree, the same cases.", style="dim"))
+        console.print(Text("All methods use the same tree and the same cases.", style="dim"))
         console.print()
     # Soft wrap, so that the path can be copied.
     console.print(Text(f"Page: {data['page']}"), soft_wrap=True)
-    console.print(Text("Open it in a browser; it needs no network."))
+    console.print(Text("Open it in a browser; it works offline."))
     console.print()
 
 

@@ -56,12 +56,12 @@ def tree_drawing(tree, classes, path=(), tests=None):
         if node["name"] is None:
             ends.append(el("g", *_leaf(node, classes, layout), **group))
         else:
-            inner.append(el("g", *_question(node, layout), **group))
+            inner.append(el("g", *_test(node, layout), **group))
     return drawing(
         layout.right + 2,
         _TOP + _ROW * len(leaves),
         f"The tree: {plural(len(leaves), 'leaf', 'leaves')}, root on the left",
-        "Each question leads to the right; the width of a line shows how many training cases take "
+        "Each test leads to the right; the width of a line shows how many training cases take "
         "it. The outline has the same content as text.",
         *edges,
         *inner,
@@ -90,7 +90,7 @@ class _Layout(NamedTuple):
     """Positions of the elements of the drawing."""
 
     y: dict  # of every node
-    x: dict  # left edge of the questions of each depth
+    x: dict  # left edge of the tests of each depth
     turn: dict  # where their edges begin to turn
     last: dict  # for every node, whether its edge is the lowest of its test
     leaf: float  # left edge of the leaves: the marker of the class
@@ -182,7 +182,7 @@ def _edge(node, parent, total, layout, told):
     ]
 
 
-def _question(node, layout):
+def _test(node, layout):
     """The tested attribute, in one or two lines, and the number of cases that pass."""
     x, (*names, cases) = layout.x[node["depth"]], _lines(node)
     y = layout.y[node["id"]] + 4.5

@@ -16,7 +16,7 @@ NEAR = 0.2  # in the metric, as in keeptree.explain
 _MOST_PUSHES, _LEAST_PUSH = 6, 0.005  # number of bars; values below this round to 0.00
 _MOST_NAMED = 4  # categories and classes named in one sentence
 _EXPERTS = {
-    "soft": "how clearly its tests are passed",
+    "soft": "how clearly it passes the tests",
     "kernel": "training cases like this one",
     "coherent": "kept in line with the tree",
 }
@@ -103,7 +103,7 @@ def tell_test(branch):
 
 
 def tell_leaf(tree, leaves, names):
-    """Return what the leaf of a case held.
+    """Return what the leaf of a case contains.
 
     Parameters
     ----------
@@ -125,17 +125,17 @@ def tell_leaf(tree, leaves, names):
         label = labels[order[0]]
         held += f", of {class_text(label)}" if cases == 1 else f", all {of_class_text(label)}"
     elif tied == len(named) == 2:
-        held += f", {count_text(counts.max())} of each kind"
+        held += f", {count_text(counts.max())} of each class"
     elif named:
         rest = len(named) - _MOST_NAMED
         more = f" and {plural(rest, 'other class', 'other classes')}"
         held += ": " + (", ".join(named[:_MOST_NAMED]) + more if rest > 0 else join(named))
     guess = ": the tree was guessing" if tied > 1 and named else ""
     if len(leaves) == 1:
-        return f"Its leaf held {held}{guess}."
+        return f"Its leaf contains {held}{guess}."
     return (
         f"A value is not known, so the case is shared among {len(leaves)} leaves; the one "
-        f"with the largest share ({share:.0%}) held {held}{guess}."
+        f"with the largest share ({share:.0%}) contains {held}{guess}."
     )
 
 
@@ -182,7 +182,7 @@ def _tell_margin(step, branch, first, change):
     told = f"{'very close' if step['near'] else 'closest'}: {margin} from the threshold"
     moves = change.changes
     if len(moves) == 1 and moves[0].feature == branch.feature and not moves[0].nominal:
-        told += f"; at {tell_number(moves[0].rounded)} the tree says {_name(change)}"
+        told += f"; at {tell_number(moves[0].rounded)} the tree decides {_name(change)}"
     return told
 
 

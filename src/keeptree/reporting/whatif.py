@@ -49,9 +49,11 @@ def collect_whatif(model, boundary, attributes, rows=True):
 def tell_missing_model(model, rows):
     """Return why the page shows no probability of a changed case."""
     if not rows:
-        return "The probability of a changed case needs training rows, which this file leaves out."
+        return "The probability of a changed case needs training rows, which are not in this file."
     if isinstance(model, KeptTreeClassifier):
-        return "The probability of a changed case needs training rows, too many for this file."
+        return (
+            "The probability of a changed case needs more training rows than this file can contain."
+        )
     return f"The page does not compute the probability of a changed case by {type(model).__name__}."
 
 

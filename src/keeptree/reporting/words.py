@@ -75,7 +75,7 @@ def tell_neighbours(p, label, bins):
     said = f"{ends[0]} to {ends[1]} in 100" if ends[0] != ends[1] else f"{ends[0]} in 100"
     happened = "1 was" if found["happened"] == 1 else f"{found['happened']:,} were"
     return (
-        f"Of {plural(n, 'case')} the tree had not seen with an estimate of {said}, "
+        f"Of {plural(n, 'case')} that the tree had not seen and that had an estimate of {said}, "
         f"{happened} {label}."
     )
 
@@ -94,7 +94,7 @@ def push_text(value):
 
 
 def disagreeing(data):
-    """Return on how many cases the estimate disagrees, and how many of them the file holds."""
+    """Return on how many cases the estimate disagrees, and how many of them the file contains."""
     held = sum(case["disagrees"] for case in data["cases"])
     found = data["check"]["disagrees"]
     return f"{held:,}" if held == found else f"{held:,} of {found:,}"
@@ -110,7 +110,7 @@ def list_note(data):
             f"check stops at {found['cases']}."
         )
     if held < n:
-        told += f" This file holds {held:,} of the {n:,} cases."
+        told += f" This file contains {held:,} of the {n:,} cases."
     return told
 
 
@@ -118,8 +118,8 @@ def rows_text(data):
     """Describe the single cases that the file contains."""
     if not data["rows"]:
         return (
-            "None. For single cases it has the decision, probability and distance; for each "
-            "attribute its range, median and histogram."
+            "None. The file contains only the decision, probability and distance of single cases, "
+            "and the range, median and histogram of each attribute."
         )
     width = len(data["attributes"])
     if width == 0:
@@ -127,12 +127,14 @@ def rows_text(data):
     parts = []
     if data["cases"]:
         parts.append(
-            f"{len(data['cases'])} of {plural(data['n_test'], 'case')} the tree had not seen with "
+            f"{len(data['cases'])} of {plural(data['n_test'], 'case')} the tree had not seen, with "
             f"{plural(width, 'attribute')} each"
         )
     model = data["whatif"]["model"]
     if model is not None and model.get("rows"):
-        parts.append(f"{plural(model['rows'], 'training row')} x {plural(width, 'attribute')}")
+        parts.append(
+            f"{plural(model['rows'], 'training row')} with {plural(width, 'attribute')} each"
+        )
     return f"{'; '.join(parts)}." if parts else "None."
 
 

@@ -1,4 +1,4 @@
-// The case in view: decision, estimate, why, and what would change it. page/answer.html.j2 draws the first case.
+// The selected case: decision, estimate, why, and what would change it. page/answer.html.j2 draws the first case.
 
 import { betweenText, classText, inHundred } from "./words.js";
 import { className, element, get, meter, nameOf, pushBar, truthOf } from "./dom.js";
@@ -6,7 +6,7 @@ import { minus } from "./numbers.js";
 
 const MOST_BARS = 3;
 
-/** The name of the case in view and its true class. */
+/** The name of the selected case and its true class. */
 export function drawTitle(data, state, seen) {
   const item = state.case === null ? null : data.cases[state.case];
   const title = item ? ["Case ", nameOf(item.id)] : [nameOf(state.name ?? "New case")];
@@ -46,9 +46,9 @@ function drawOdds(data, p) {
   return element("div", "odds", ...cells);
 }
 
-/** Why the tree says so, what pushes the estimate, what would change the decision. */
+/** Why the tree decides so, what raises or lowers the estimate, what would change the decision. */
 export function drawWhy(data, seen, view) {
-  const parts = [element("h3", "", "Why the tree says ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
+  const parts = [element("h3", "", "Why the tree decides ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
   if (view.pushes) parts.push(element("h3", "", "What raises or lowers the estimate"), drawPushes(data, view.pushes));
   if (view.such) parts.push(line("such", view.such));
   parts.push(element("h3", "", "What would change the decision"), line("change", tellWay(view)), line("note", data.caveat));

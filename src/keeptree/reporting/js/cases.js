@@ -45,11 +45,11 @@ function row(data, item, at, current, first) {
   made.dataset.case = at;
   if (current) made.setAttribute("aria-current", "true");
   if (item.truth !== null) made.append(truthOf(data, item));
-  if (item.risk !== null) made.append(meter(item.risk), element("span", "risk", `${inHundred(item.risk)}${first ? " that the tree is wrong" : ""}`));
+  if (item.risk !== null) made.append(meter(item.risk), element("span", "risk", `${inHundred(item.risk)}${first ? " chance that the tree is wrong" : ""}`));
   return made;
 }
 
-/** Mark the case in view in the list. */
+/** Mark the selected case in the list. */
 export function markCase(current) {
   for (const made of get("case-list")?.querySelectorAll(".case") ?? []) {
     if (Number(made.dataset.case) === current) made.setAttribute("aria-current", "true");

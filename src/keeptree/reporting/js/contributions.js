@@ -2,7 +2,7 @@
 
 import { childShares, logOpinions } from "../../exporters/js/probability.js";
 
-const EXPERTS = { soft: "how clearly its tests are passed", kernel: "training cases like this one", coherent: "kept in line with the tree" };
+const EXPERTS = { soft: "how clearly it passes the tests", kernel: "training cases like this one", coherent: "kept in line with the tree" };
 const LEAST = 0.005; // smaller values are shown as 0.00
 const MOST = 6;
 

@@ -37,7 +37,7 @@ export function className(item) {
 export function truthOf(data, { truth, decision }) {
   const right = truth === decision;
   const mark = element("span", `mark ${right ? "right" : "wrong"}`, right ? "✓" : "✗");
-  return element("span", "truth", "really ", className(data.classes[truth]), "\u00a0", mark);
+  return element("span", "truth", "actual: ", className(data.classes[truth]), "\u00a0", mark);
 }
 
 const STRETCHED = { preserveAspectRatio: "none", "aria-hidden": "true" };

@@ -1,4 +1,4 @@
-// The drawing of the tree: the path of the case in view, with its values.
+// The drawing of the tree: the path of the selected case, with its values.
 
 import { all } from "./dom.js";
 

@@ -74,5 +74,5 @@ export function compareWithPython({ data, tree, model }) {
     const same = p === null || p.every((value, c) => Math.abs(value - item.p[c]) <= SAME);
     return same && decide(tree, item.values) === item.decision;
   });
-  return cases.length ? `The calculations of this page, checked: ${agree.length} of ${cases.length} ${cases.length === 1 ? "case agrees" : "cases agree"} with Python${model ? "" : " (decisions)"}.` : "";
+  return cases.length ? `Checked when the page opened: ${agree.length} of ${cases.length} ${cases.length === 1 ? "case agrees" : "cases agree"} with Python${model ? "" : " (decisions)"}.` : "";
 }

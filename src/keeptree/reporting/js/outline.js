@@ -18,7 +18,7 @@ function bar(node, classes) {
   return svg;
 }
 
-/** One line: bar, question or decision, cases. `step` has the value of the case in view. */
+/** One line: bar, test or decision, cases. `step` has the value of the selected case. */
 function line(node, parent, data, folded, step) {
   const says = element("span", "says");
   if (parent) says.append(nameOf(parent.name), " ", element("span", "relation", nameOf(step ? step.short : node.relation)));

@@ -80,7 +80,7 @@ function renderTree(seen) {
   drawOutline(document.querySelector(".outline"), data, open, seen.shares, view.found, steps);
 }
 
-/** Move the marker of the case in view on the chart of probability against distance. */
+/** Move the marker of the selected case on the chart of probability against distance. */
 function renderRing(ring, { p, label }) {
   const { class: shown, low, high, zero, unit, foot, rise } = Object.fromEntries(Object.entries(ring.dataset).map(([key, text]) => [key, Number(text)]));
   ring.classList.toggle("off", p === null);
@@ -271,10 +271,10 @@ async function scoreFile(file) {
   drawList();
 }
 
-/** The result of scoring a file: number of rows, cases to check, and the answers to save. */
+/** The result of scoring a file: number of rows, cases to check, and the results to save. */
 function tellFile() {
   const count = (flag) => scored.cases.filter((item) => item[flag]).length;
-  const download = element("button", "", "Save the answers");
+  const download = element("button", "", "Save the results");
   download.addEventListener("click", () => saveText(writeTable(...answersOf(book, scored.cases)), "scored.csv", "text/csv"));
   const close = element("button", "", "Close the file");
   close.addEventListener("click", closeFile);
@@ -327,7 +327,7 @@ async function copy(text, done) {
     const field = element("input");
     field.type = "text";
     field.value = text;
-    field.setAttribute("aria-label", "To copy");
+    field.setAttribute("aria-label", "Text to copy");
     note.replaceChildren("Copy it from here: ", field);
     field.select();
   }
@@ -348,7 +348,7 @@ const clicks = {
   undo: () => (update(undo(state)), release()),
   redo: () => (update(redo(state)), release()),
   reset: resetValues,
-  copy: () => copy(location.href.split("#")[0] + toHash(data, state), "Link copied. It holds the values of this case."),
+  copy: () => copy(location.href.split("#")[0] + toHash(data, state), "Link copied. It contains the values of this case."),
   "copy-text": () => copy(tellWay(view.said), "Sentence copied."),
   sheet: () => change({ sheet: !look.sheet }),
   "tab-why": () => change({ tab: "why" }),

@@ -1,4 +1,4 @@
-// Score a table in the page, with the same answers as keeptree predict.
+// Score a table in the page, with the same results as keeptree predict.
 
 import { decide } from "../../exporters/js/tree.js";
 import { cheapest, probability } from "../../exporters/js/probability.js";
@@ -89,7 +89,7 @@ export async function scoreRows({ data, tree, model }, rows, progress) {
   return cases;
 }
 
-/** Names and rows of the answers, as keeptree predict writes them. */
+/** Names and rows of the results, as keeptree predict writes them. */
 export function answersOf({ data }, cases) {
   const { classes, decides, costs } = data;
   const names = ["prediction", ...classes.map((item) => `probability_${pythonText(item.written)}`), "second_opinion"];

@@ -92,10 +92,10 @@ function tellMargin(data, step, first, { change, moves }) {
   if (!first) return `by ${margin}`;
   const told = `${step.distance <= NEAR ? "very close" : "closest"}: ${margin} from the threshold`;
   if (moves.length !== 1 || moves[0].attribute !== step.at) return told;
-  return `${told}; at ${tellNumber(moves[0].rounded)} the tree says ${data.classes[change.label].label}`;
+  return `${told}; at ${tellNumber(moves[0].rounded)} the tree decides ${data.classes[change.label].label}`;
 }
 
-/** What the leaf of a case held. */
+/** What the leaf of a case contains. */
 function tellLeaf(data, leaves) {
   const [leaf, share] = leaves[0];
   const { cases, counts } = data.byId.get(leaf);
@@ -105,12 +105,12 @@ function tellLeaf(data, leaves) {
   const tied = counts.filter((count) => count === most).length;
   let held = `${countText(cases)} training ${cases === 1 ? "case" : "cases"}`;
   if (named.length === 1) held += cases === 1 ? `, of ${classText(data.classes[order[0]].label)}` : `, all ${ofClass(data.classes[order[0]].label)}`;
-  else if (named.length === 2 && tied === 2) held += `, ${countText(most)} of each kind`;
+  else if (named.length === 2 && tied === 2) held += `, ${countText(most)} of each class`;
   else if (named.length) {
     const rest = named.length - MOST_NAMED;
     held += `: ${rest > 0 ? `${named.slice(0, MOST_NAMED).join(", ")} and ${rest} other ${rest === 1 ? "class" : "classes"}` : join(named)}`;
   }
   const guess = tied > 1 && named.length ? ": the tree was guessing" : "";
-  if (leaves.length === 1) return `Its leaf held ${held}${guess}.`;
-  return `A value is not known, so the case is shared among ${leaves.length} leaves; the one with the largest share (${Math.round(100 * share)}%) held ${held}${guess}.`;
+  if (leaves.length === 1) return `Its leaf contains ${held}${guess}.`;
+  return `A value is not known, so the case is shared among ${leaves.length} leaves; the one with the largest share (${Math.round(100 * share)}%) contains ${held}${guess}.`;
 }

@@ -114,12 +114,12 @@ export function tellNeighbours(p, label, bins) {
   const [from, to] = [bin.from, bin.to].map((share) => inHundred(share).replace(" in 100", ""));
   const said = from === to ? `${from} in 100` : `${from} to ${to} in 100`;
   const happened = bin.happened === 1 ? "1 was" : `${grouped(bin.happened)} were`;
-  return `Of ${grouped(bin.cases)} ${bin.cases === 1 ? "case" : "cases"} the tree had not seen with an estimate of ${said}, ${happened} ${label}.`;
+  return `Of ${grouped(bin.cases)} ${bin.cases === 1 ? "case" : "cases"} that the tree had not seen and that had an estimate of ${said}, ${happened} ${label}.`;
 }
 
 /** The estimate after a change, with a hint if another class is more probable. */
 export function tellEstimate(name, label, p) {
-  if (p[label] < Math.max(...p)) return `The tree would then say ${name}; our estimate for it would still be only ${inHundred(p[label])}.`;
+  if (p[label] < Math.max(...p)) return `The tree would then decide ${name}, but our estimate for it would be only ${inHundred(p[label])}.`;
   return `The estimate for ${name} would then be ${inHundred(p[label])}.`;
 }
 
