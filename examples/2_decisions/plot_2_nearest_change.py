@@ -46,5 +46,5 @@ plt.show()
 
 # %%
 # The change describes the tree, not the patient: it does not imply that the texture can be changed,
-# or that this would help. :doc:`/guide/nearest_change` explains locks, bounds, directions, costs and
-# steps.
+# or that this would help. :doc:`/guide/nearest_change` explains locks, bounds, directions, costs
+# and steps.
