@@ -1,12 +1,18 @@
 """The documentation is consistent: links and pictures exist, and no page or name is missing."""
 
 import re
+import textwrap
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import keeptree
 import keeptree.evaluation
+from keeptree.exporters.subject import subject_of
 from keeptree.probability.methods import METHODS
 from tools.site.check import find_problems
 
@@ -58,6 +64,43 @@ def test_the_reference_lists_every_public_name():
     names = [*keeptree.__all__, *keeptree.evaluation.__all__]
     missing = [name for name in names if not re.search(rf"\b{name}\b", listed)]
     assert missing == [], "list these names in docs/api/index.rst"
+
+
+def test_the_reference_lists_only_what_exists():
+    text = (DOCS / "api" / "index.rst").read_text()
+    for part in text.split(".. currentmodule:: ")[1:]:
+        module = part.split()[0]
+        for name in re.findall(r"^   ~?([\w.]+)$", part, re.MULTILINE):
+            home, _, last = f"{module}.{name}".rpartition(".")
+            assert hasattr(import_module(home), last), f"{module}.{name} does not exist"
+
+
+def names_of_the_developers_page():
+    """What its pieces of code define."""
+    text = (DOCS / "developers" / "index.md").read_text()
+    names = {}
+    for code in re.findall(r" +```python\n(.*?)\n +```", text, re.DOTALL):
+        exec(textwrap.dedent(code), names)
+    return names
+
+
+def test_the_method_of_the_developers_page_works():
+    X, y = load_iris(return_X_y=True)
+    model = names_of_the_developers_page()["PriorTreeClassifier"]().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), 1 / 3)
+    assert (model.predict(X) == model.tree_.predict(X)).all()
+
+
+def test_the_importer_and_the_export_of_the_developers_page_work():
+    names = names_of_the_developers_page()
+    counts = np.array([[5, 0], [1, 4]])
+    model = SimpleNamespace(
+        column_=1, threshold_=2.5, counts_=counts, classes_=["no", "yes"], n_features_in_=2
+    )
+    tree = names["stump"](model)
+    assert tree.predict([[9, 2.5], [0, 2.6]]).tolist() == ["no", "yes"]
+    files = names["write"](subject_of(tree))
+    assert "x[1] <= 2.5: no (5)" in files[".txt"]
 
 
 @pytest.mark.skipif(not (BUILT / "index.html").exists(), reason="make docs builds the site")
