@@ -59,7 +59,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 0,
     "nested_sections": False,
-    "thumbnail_size": (400, 280),
+    "thumbnail_size": (640, 448),
+    "image_srcset": ["2x"],
     "show_signature": False,
 }
 copybutton_exclude = ".linenos, .gp, .go"
@@ -90,7 +91,7 @@ html_theme_options = {
         }
     ],
     "navbar_persistent": ["search-button"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -22,7 +22,7 @@ def main():
     """Run each example and save its first figure."""
     for name, example in PICTURES.items():
         runpy.run_path(str(HERE.parents[1] / "examples" / example))
-        plt.figure(1).savefig(HERE / name, dpi=80)
+        plt.figure(1).savefig(HERE / name, dpi=120)
         plt.close("all")
 
 

@@ -34,7 +34,7 @@ def main():
         ax.set(title=title, xlabel="worst texture")
     axes[0].set_ylabel("worst concave points")
     figure.colorbar(surface, ax=axes, label="probability of benign")
-    figure.savefig(Path(__file__).parent / "surfaces.png", dpi=110)
+    figure.savefig(Path(__file__).parent / "surfaces.png", dpi=170)
 
 
 if __name__ == "__main__":
