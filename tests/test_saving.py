@@ -338,7 +338,11 @@ FORBIDDEN = {
         "inf",
         "must be finite",
     ),
-    "an unknown metric": ((*METRIC_PATH, "kind"), "manhattan", "kind 'manhattan' is not known"),
+    "an unknown metric": (
+        (*METRIC_PATH, "kind"),
+        "manhattan",
+        "'manhattan' of its metric is unknown",
+    ),
     "an unknown cost": ((*METRIC_PATH, "nominal"), "free", "nominal is not known"),
 }
 

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs
 
-ROWS = 16384  # large enough to hide the overhead of a call, small enough for small temporaries
+# Large enough to make the overhead of a call negligible, small enough for small temporaries.
+ROWS = 16384
 
 
 def map_rows(function, n_rows, n_jobs=None, block=ROWS):
@@ -38,7 +39,7 @@ def map_rows(function, n_rows, n_jobs=None, block=ROWS):
         for start in waiting:
             try:
                 results[start] = function(start, min(start + block, n_rows))
-            except BaseException as error:  # an interrupt also stops the other threads
+            except BaseException as error:  # after an interrupt, the other threads stop too
                 errors[start] = error
             if errors:
                 return

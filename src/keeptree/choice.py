@@ -4,7 +4,7 @@ import difflib
 
 
 def one_of(known, name, kind, most=None):
-    """Return the name if it is valid, otherwise raise a ValueError with a suggestion.
+    """Return a name if it is valid, otherwise raise a ValueError with a suggestion.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def one_of(known, name, kind, most=None):
 
 
 def did_you_mean(names, name):
-    """Return a "did you mean" question if a valid name is close, otherwise an empty string.
+    """Return the question "did you mean ...?" if a valid name is close, else an empty string.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Encode values as JSON and decode them with full checks."""
+"""Encode values as JSON, and decode them with full checks."""
 
 import hashlib
 import json
@@ -13,10 +13,11 @@ from keeptree.data.labels import plain
 from keeptree.output import user_path, write_text
 from keeptree.savable import find_part
 
-_LABEL_KINDS = "biufUOM"  # kinds of NumPy dtypes for labels
+_LABEL_KINDS = "biufUOM"  # kinds of NumPy dtypes that labels may have
 LABEL_DTYPE = r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U\d{1,9}|\|O|[<>]M8(\[\d{0,6}[A-Za-z]{1,2}\])?"
-NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")  # types of arrays
-_FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}  # not available in JSON
+# Types that arrays may have.
+NUMBERS = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")
+_FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}  # numbers that JSON cannot represent
 
 
 def write_json(document, path):
@@ -49,13 +50,13 @@ def check_version(version, newest, what=""):
 
 
 def digest_of(document):
-    """Fingerprint of JSON content, independent of its layout."""
+    """Return the digest of JSON content, which does not depend on its layout."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sealed(document):
-    """Return a document with its digest, which reveals changes."""
+    """Return a document with its digest, which reveals later changes."""
     return {**document, "digest": digest_of(document)}
 
 
@@ -70,14 +71,15 @@ def check_seal(document):
 
 
 def _not_json(error):
-    """Explain in plain words why a file is not JSON."""
+    """Return in plain words why a file is not JSON."""
     text = getattr(error, "doc", None)
     if text is None:
         return "it is not JSON"
     if not text.strip():
         return "it is empty"
     rest = text[error.pos :].rstrip()
-    is_last = len(rest) < 10 and not set(rest) & set('[]{}:,"')  # part of a number or a literal
+    # The text ends inside a number or a literal.
+    is_last = len(rest) < 10 and not set(rest) & set('[]{}:,"')
     if error.msg.startswith("Unterminated") or (is_last and error.msg != "Extra data"):
         return "it ends unexpectedly; it may have been cut off"
     return f"it is not JSON in line {error.lineno}, column {error.colno}"
@@ -131,7 +133,7 @@ def decode(data, decoders):
         return data
     known = [tag for tag in (*_DECODERS, *decoders) if tag in data]
     if len(known) != 1:
-        raise ValueError(f"it has an entry that is not a value: {str(list(data))!s:.80}.")
+        raise ValueError(f"it has an entry of an unknown kind: {str(list(data))!s:.80}.")
     if known[0] in decoders:
         return decoders[known[0]](data)
     return _DECODERS[known[0]](data, decoders)
@@ -157,7 +159,7 @@ def _encode_array(array):
 def _decode_array(data):
     name, shape, values = data["array"], data["shape"], data["values"]
     if name not in NUMBERS:
-        raise ValueError(f"an array of {name!r:.50} is not known.")
+        raise ValueError(f"an array has the unknown type {name!r:.50}.")
     whole = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
     if not (whole and isinstance(values, list) and len(values) == math.prod(shape)):
         raise ValueError("an array does not have its declared shape.")
@@ -165,12 +167,12 @@ def _decode_array(data):
         values = [_FLOATS[value] if type(value) is str else value for value in values]
     array = np.array(values) if values else np.empty(0, name)
     if values and array.dtype.kind not in ("iuf" if name.startswith("float") else "iu"):
-        raise ValueError(f"an array of {name} holds other values.")
+        raise ValueError(f"an array of type {name} holds values of another type.")
     with np.errstate(over="ignore"):
         done = array.astype(name)
     fits = np.isfinite(done) == np.isfinite(array) if done.dtype.kind == "f" else done == array
     if not fits.all():
-        raise ValueError(f"an array of {name} holds a number that does not fit.")
+        raise ValueError(f"an array of type {name} holds a number that does not fit.")
     return done.reshape(shape)
 
 
@@ -202,13 +204,13 @@ def encode_labels(labels):
             f"Class labels of type {labels.dtype} cannot be saved; use numbers or text."
         )
     values = check_scalars(_label_values(labels))
-    # The width of text is that of the longest label, so readers can check it.
+    # The dtype of text has the width of the longest label, so that readers can check it.
     dtype = np.array(values, dtype=str).dtype if labels.dtype.kind == "U" else labels.dtype
     return {"dtype": dtype.str, "values": values}
 
 
 def decode_labels(data):
-    """Return labels of the declared type, which must represent every value exactly."""
+    """Return labels of the declared type; a value that the type cannot hold raises a ValueError."""
     name, values = data["dtype"], data["values"]
     if not (isinstance(name, str) and re.fullmatch(LABEL_DTYPE, name) and isinstance(values, list)):
         raise TypeError("classes must have a plain dtype and a list of values")
@@ -236,7 +238,7 @@ def check_scalars(values):
 
 
 def is_scalar(value):
-    """Whether a value is a number, text or None."""
+    """Return whether a value is a number, text or None."""
     return isinstance(value, bool | int | float | str | None)
 
 
@@ -249,11 +251,11 @@ def _filled(name, values):
         if "U" not in name:
             labels = np.empty(len(values), dtype=name)
             with warnings.catch_warnings():
-                # NumPy 1 wraps integers that are too large; the caller compares them
+                # NumPy 1 wraps integers that are too large, so the caller compares the values
                 warnings.simplefilter("ignore", DeprecationWarning)
                 labels[:] = values
             return labels
-        labels = np.array(values, dtype=str)  # a damaged width must not exhaust the memory
+        labels = np.array(values, dtype=str)  # a damaged width could otherwise exhaust the memory
     except ValueError as error:
         raise TypeError(f"the classes do not fit their type {name}: {error}") from error
     if labels.dtype.itemsize != np.dtype(name).itemsize:

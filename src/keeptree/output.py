@@ -1,4 +1,4 @@
-"""Write files atomically, check them in advance, and name missing extras."""
+"""Write files atomically, check paths in advance, and name missing extras."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from keeptree.temporary import is_temporary, temporary_file, temporary_folder
 
 Filename = str | PathLike[str]
 
-# Errors raised by writing libraries.
+# Errors that writing libraries raise.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EROFS, getattr(errno, "EDQUOT", -1)}
 
 
@@ -152,7 +152,7 @@ def _explaining(path):
         yield
     except OSError as error:
         if error.errno not in _NO_ROOM and not is_temporary(error.filename):
-            raise  # error of another file, which is read
+            raise  # the error is about another file, which is only read
         raise _cannot_write(path, error) from error
 
 
@@ -174,10 +174,8 @@ def _take_over(target, old, temporary):
         with suppress(PermissionError):
             os.chown(temporary, old.st_uid, -1)
         if temporary.stat().st_gid != old.st_gid:
-            mode &= (
-                0o707 | (mode & 0o007) << 3
-            )  # if the group differs, it gets the permissions of others
-    with suppress(OSError, AttributeError):  # access lists and labels, if any
+            mode &= 0o707 | (mode & 0o007) << 3  # a new group gets only the permissions of others
+    with suppress(OSError, AttributeError):  # access control lists and security labels, if any
         for name in os.listxattr(target):
             os.setxattr(temporary, name, os.getxattr(target, name))
     temporary.chmod(mode)
@@ -194,6 +192,7 @@ def _sync(place):
 
 
 def _cannot_write(path, error):
+    """Return the error for a path that cannot be written, with the reason and advice."""
     reason = os.strerror(error.errno) if error.errno else str(error)
     return type(error)(
         f"{path} cannot be written ({reason.lower()}); choose another place for the file."

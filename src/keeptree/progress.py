@@ -16,12 +16,12 @@ from importlib.util import find_spec
 from threading import Event, Thread
 
 LOGGER = logging.getLogger("keeptree")
-_STEPS = []  # current steps of this process, outermost first
+_STEPS = []  # current steps of this process, the outermost first
 _WATCHED = Event()
 _FIRST, _GROWTH, _LONGEST = 2.0, 1.6, 60.0  # seconds before the first line, and between lines
-_PAUSE = 2.0  # seconds between two calls that are watched as one
+_PAUSE = 2.0  # seconds within which two calls are shown as one
 _NOTEBOOK_PAUSE = 0.25  # seconds between two updates of a notebook
-_BAR_AFTER = 0.4  # seconds; faster steps need no bar
+_BAR_AFTER = 0.4  # seconds; shorter steps get no bar
 
 
 @contextmanager
@@ -33,11 +33,11 @@ def step(text, total=None, *, done=0, detail=""):
     text : str
         Description, such as ``"growing the tree"``.
     total : float, optional
-        Final value; without it the progress is unknown.
+        Value of ``done`` at the end; without it, no percentage is shown.
     done : float
         Value at the start.
     detail : str
-        Progress in words; by default the percentage, if there is a total.
+        Progress in words; by default the percentage, if ``total`` is given.
 
     Yields
     ------
@@ -68,7 +68,8 @@ def watch(text=None, wanted=True):
     On a terminal or in a notebook, with rich installed, this is a bar that disappears at the end;
     elsewhere it is a line after two seconds, and further lines at growing intervals. If logging is
     set up to show information of the logger ``keeptree``, these lines go there. Inside another
-    ``watch`` nothing is added; right after another one, the two seconds count from its start.
+    ``watch``, this does nothing. Right after another one, the two seconds count from the start of
+    the first.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class Lines:
     write : callable
         Writes a line.
     before : Lines, optional
-        Lines of the previous call; continued if it has just ended.
+        Lines of the previous call, whose timing is continued if the call has just ended.
     """
 
     def __init__(self, clock, write, before=None):
@@ -116,16 +117,16 @@ class Lines:
 
     @property
     def state(self):
-        """The start, the time between lines, and when the next one is due."""
+        """Start, interval between lines, and time at which the next line is due."""
         return self._start, self._gap, self._next
 
     @property
     def end(self):
-        """Time of the end; minus infinity before that."""
+        """Time at which the call ended; minus infinity before that."""
         return -float("inf") if self._end is None else self._end
 
     def finish(self):
-        """Record the end."""
+        """Record the end of the call."""
         self._end = self._clock()
 
     def tick(self):
@@ -169,7 +170,7 @@ def _lower_first(text):
     return text[:1].lower() + text[1:]
 
 
-_LAST_LINES = []  # of the last call that was watched
+_LAST_LINES = []  # lines of the last call that was watched
 
 
 def _show_lines(over):
@@ -197,7 +198,7 @@ def _display():
 
 
 def _in_notebook():
-    """Whether a Jupyter kernel runs this process: only that can display HTML."""
+    """Return whether a Jupyter kernel runs this process, because only that can display HTML."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return hasattr(shell, "kernel")
 
@@ -252,7 +253,7 @@ class _Bar:
         return row
 
     def to_html(self):
-        """The line as HTML, for a notebook."""
+        """Return the line as HTML, for a notebook."""
         from io import StringIO
 
         from rich.console import Console

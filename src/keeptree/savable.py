@@ -21,7 +21,7 @@ class Savable:
     """
 
     saved_fields: tuple[str, ...] = ()
-    get_params: Callable[..., dict[str, Any]]  # of scikit-learn's BaseEstimator
+    get_params: Callable[..., dict[str, Any]]  # inherited from scikit-learn's BaseEstimator
     _validate_params: Callable[[], None]
 
     # The question mark in scikit-learn's diagram of the estimator links to the API reference.
@@ -37,7 +37,7 @@ class Savable:
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Constructor parameters as written to the file."""
+        """Return the constructor's parameters as written to the file."""
         return self.get_params(deep=False)
 
     def check_parameters(self) -> None:
@@ -46,7 +46,7 @@ class Savable:
             self._validate_params()
 
     def validate_parameters(self) -> None:
-        """Raise if a parameter is not allowed, unless scikit-learn is set to skip validation."""
+        """Raise an error for an invalid parameter, unless scikit-learn skips validation."""
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
 
@@ -80,7 +80,7 @@ def saved_part(kind):
 
 
 def find_part(name):
-    """Return the class of a part by its name; None if there is none."""
+    """Return the class of a savable part by its name, or None."""
     return _PARTS.get(name)
 
 
@@ -156,11 +156,11 @@ def expect_codes(value, name, shape, end):
 def expect_number(value, name):
     """Check that a value is a finite, nonnegative number."""
     number = isinstance(value, float | int) and not isinstance(value, bool)
-    expect(number and 0 <= value < np.inf, f"{name} must be a number, not negative")
+    expect(number and 0 <= value < np.inf, f"{name} must be a number that is not negative")
 
 
 def expect_class_names(model):
-    """Check the display names of a model's classes; older files have none."""
+    """Check the display names of a model's classes; files of older versions have none."""
     names = getattr(model, "class_names_", None)
     if names is not None:
         fits = isinstance(names, tuple) and len(names) == len(model.classes_)

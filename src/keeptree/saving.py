@@ -32,7 +32,7 @@ from keeptree.tree.document import unsealed
 from keeptree.tree.signature import recounted_from
 
 FORMAT, VERSION = "keeptree.Model", 4
-_OLDEST = 3  # earlier versions were never released
+_OLDEST = 3  # earlier versions of the format were never released
 OPTIONAL = {
     "feature_names_in_",
     "calibration_",
@@ -43,8 +43,8 @@ OPTIONAL = {
     "profiles_",
     "reference_",
     "spread_",
-}  # optional fitted attributes
-_RENAMED = {("smoothing", "raw"): "leaves"}  # parameter values in older files
+}  # fitted attributes that a file may lack
+_RENAMED = {("smoothing", "raw"): "leaves"}  # new names of parameter values in older files
 
 
 def save(model: Any, path: Filename) -> None:
@@ -83,24 +83,42 @@ def load(path: Filename) -> Any:
     Parameters
     ----------
     path : str or Path
-        The file.
+        File written by :func:`save`.
 
     Returns
     -------
     model : Tree or estimator
-        Predicts the same to the last bit. The ``estimator`` of a classifier is the kept tree. A
-        damaged file, or one of another kind or version, raises a ValueError.
+        The saved object, whose predictions are the same to the last bit. The ``estimator`` of a
+        loaded classifier is the kept tree.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or of another kind or version.
+
+    See Also
+    --------
+    save : Write the file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> model = kt.C45Classifier().fit(*load_iris(return_X_y=True))
+    >>> kt.save(model, "model.json")
+    >>> kt.load("model.json").tree_
+    Tree(5 leaves, depth 4, 3 classes, 4 features, from C45Classifier)
     """
     return _read_document(read_json(path), path)
 
 
 def to_json(model):
-    """Return a tree or a fitted model as the text of :func:`save`."""
+    """Return the text that :func:`save` writes for a tree or a fitted model."""
     return json.dumps(sealed(to_document(model)), allow_nan=False)
 
 
 def from_json(text):
-    """Return the tree or model of a text from :func:`to_json`."""
+    """Return the tree or model from a text of :func:`to_json`."""
     return _read_document(json.loads(text), "The model")
 
 
@@ -117,7 +135,7 @@ def _read_document(document, path):
 
 
 def to_document(model):
-    """Return the document of a tree or a fitted model, without the digest."""
+    """Return the JSON document of a tree or a fitted model, without the digest."""
     return model.to_dict() if isinstance(model, Tree) else _model_to_dict(model)
 
 
@@ -134,15 +152,15 @@ def _reason(error):
 
 
 def _warn_foreign_signatures(tree, path):
-    """Warn about signatures of another tree."""
+    """Warn if a signature of the tree belongs to another tree."""
     if tree is None or not tree.signatures:
         return
     known = (tree.digest, recounted_from(tree))
     names = [signature.by for signature in tree.signatures if signature.digest not in known]
     if names:
         warnings.warn(
-            f"{path}: what {', '.join(map(clean, names))} signed is another tree; run keeptree "
-            f"verify for details.",
+            f"{path}: {', '.join(map(clean, names))} signed another tree than this one; run "
+            "keeptree verify for details.",
             stacklevel=3,
         )
 
@@ -170,7 +188,7 @@ def _dict_to_model(document):
     trees = [Tree.from_dict(data) for data in content["trees"]]
     model = _Decoder(trees, content["version"])(content["model"])
     if not isinstance(model, Savable) or type(model).__name__ != content["kind"]:
-        raise ValueError(f"it does not hold a {content['kind']!r:.50}.")
+        raise ValueError(f"its content is not a {content['kind']!r:.50}.")
     check_is_fitted(model)
     return model
 
@@ -182,24 +200,26 @@ def _check_document(document):
     version = document.get("version")
     check_version(version, VERSION)
     if version < _OLDEST:
-        raise ValueError(f"its version is {version}, never released; fit and save the model again.")
+        raise ValueError(
+            f"its version is {version}, which was never released; fit and save the model again."
+        )
     return check_seal(document)
 
 
 def _is_savable(value):
-    """Whether a value is an instance of a savable public class (not of a subclass)."""
+    """Return whether a value is an instance of a savable public class, not of a subclass."""
     return isinstance(value, Savable) and _find_class(type(value).__name__) is type(value)
 
 
 def _find_class(name):
-    """The public class of a model by its name; None if there is none."""
+    """Return the public class of a model by its name, or None."""
     package = import_module("keeptree")
     kind = getattr(package, name) if name in package.__all__ else None
     return kind if isinstance(kind, type) and issubclass(kind, Savable) else None
 
 
 def _renamed(name, value):
-    """Translate a parameter value of an older file."""
+    """Return the current name of a parameter value of an older file."""
     return _RENAMED.get((name, value), value) if isinstance(value, str) else value
 
 
@@ -249,7 +269,7 @@ class _Decoder:
     def decode_tree(self, data):
         place = data["tree"]
         if type(place) is not int or not 0 <= place < len(self.trees):
-            raise ValueError(f"it names tree {place!r:.50}, but has {len(self.trees)} trees.")
+            raise ValueError(f"it refers to tree {place!r:.50}, but has {len(self.trees)} trees.")
         return self.trees[place]
 
     def decode_model(self, data):
@@ -270,7 +290,7 @@ class _Decoder:
             )
         model = kind(**given)
         model.check_parameters()
-        if fitted:  # otherwise a parameter that is an estimator, such as a metric
+        if fitted:  # a metric that is only a parameter is not fitted
             _set_fitted(model, fitted)
         return model
 

@@ -1,7 +1,6 @@
-"""Sign the tree of a file, and verify its signatures.
+"""Sign the tree in a file, and verify its signatures.
 
-A signature is a record, not cryptography: it states who approved which tree, and anyone could have
-written it.
+A signature records who approved which tree. It is not cryptographic: anyone can write one.
 """
 
 import warnings
@@ -23,9 +22,9 @@ class Verification:
     Parameters
     ----------
     path : str
-        The file.
+        Path of the file.
     kind : str
-        ``Tree``, or the class of the model.
+        ``"Tree"``, or the class of the model.
     version : int
         Version of the format.
     sealed : bool
@@ -48,19 +47,19 @@ class Verification:
 
     @property
     def foreign(self) -> tuple[Signature, ...]:
-        """Signatures of another tree."""
+        """Signatures that belong to another tree."""
         known = (self.digest, self.recounted_from)
         return tuple(s for s in self.signatures if s.digest not in known)
 
     @property
     def before_recount(self) -> tuple[Signature, ...]:
-        """Signatures of the same tests and labels with the class counts of other rows."""
+        """Signatures of the same tests and labels, but with the class counts of other rows."""
         found = (s for s in self.signatures if s.digest != self.digest)
         return tuple(s for s in found if s.digest == self.recounted_from)
 
     @property
     def signed(self) -> bool:
-        """Whether exactly this tree is signed."""
+        """Whether someone signed exactly this tree."""
         return any(signature.digest == self.digest for signature in self.signatures)
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,7 +100,8 @@ def verify_file(path: Filename) -> Verification:
     True
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # foreign signatures are part of the result
+        # Foreign signatures are reported in the result instead of by a warning.
+        warnings.simplefilter("ignore")
         model = load(path)
     document = read_json(path)
     tree = tree_of(model)
@@ -143,12 +143,21 @@ def sign_file(
     -------
     verification : Verification
         Result of :func:`verify_file`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> kt.C45Classifier().fit(*load_iris(return_X_y=True)).tree_.save("tree.json")
+    >>> kt.sign_file("tree.json", by="Ada Lovelace", note="Approved for use.").signed
+    True
     """
     model, out = load(path), path if out is None else out
     tree = tree_of(model)
     if tree is None:
         raise ValueError(
-            f"{path} holds a {type(model).__name__} of several trees; sign the one you keep."
+            f"{path} holds a {type(model).__name__} of several trees; sign the file of a "
+            "single tree instead."
         )
     signed = tree.sign(by, note, at)
     if isinstance(model, Tree):

@@ -18,7 +18,8 @@ from hashlib import sha256
 _NAME = re.compile(r"\.keeptree-([0-9a-f]{8})-(\d+)-[0-9a-f]{16}\.tmp")
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
-_mine = {}  # path -> process that created it; a forked child must not remove its parent's files
+# Path -> id of the process that created it; a forked child must not remove its parent's files.
+_mine = {}
 _replaced = {}  # signal -> previous handler
 _lock = threading.RLock()
 
@@ -42,12 +43,12 @@ def temporary_file(folder, mode=0o666):
         Open for writing; the caller may close it.
     """
     path = _new_path(folder)
-    # Mode x is O_EXCL: links are never followed.
+    # Mode "x" (O_EXCL) never follows links.
     with _watching(path), open(path, "xb", opener=partial(os.open, mode=mode)) as file:
         try:
             yield path, file
         finally:
-            with suppress(OSError):  # data that cannot be flushed are discarded
+            with suppress(OSError):  # after an error, data that cannot be flushed are discarded
                 file.close()
             path.unlink(missing_ok=True)
 
@@ -71,12 +72,12 @@ def temporary_folder(folder):
 
 
 def is_temporary(name):
-    """Whether a path was created by :func:`temporary_file`."""
+    """Return whether a path was created by :func:`temporary_file`."""
     return name is not None and bool(_NAME.fullmatch(os.path.basename(os.fsdecode(name))))
 
 
 def remove_leftovers(folder):
-    """Remove temporary files in a folder that were left by ended processes.
+    """Remove temporary files that processes left in a folder when they were killed.
 
     Files of other machines or containers are left alone, because their processes may still run.
     """
@@ -103,7 +104,7 @@ def _remove(path):
 
 @cache
 def _place():
-    """Identifier of this machine or container, within which process ids are unique."""
+    """Return an identifier of this machine or container, in which process ids are unique."""
     try:
         namespace = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -113,7 +114,7 @@ def _place():
 
 def _has_ended(process):
     if os.name != "posix":
-        return process != os.getpid()  # Windows cannot remove an open file
+        return process != os.getpid()  # on Windows, an open file cannot be removed anyway
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -125,7 +126,7 @@ def _has_ended(process):
 
 @contextmanager
 def _watching(path):
-    """Remove a file if a signal ends the process."""
+    """Remove a file if a signal ends the process during the block."""
     with _lock:
         _mine[path] = os.getpid()
         _catch_signals()
@@ -157,7 +158,7 @@ def _release_signals():
 
 
 def _end(number, _):
-    """Remove the files of this process and end it by the signal."""
+    """Remove the files of this process, then end it with the same signal."""
     for path, process in list(_mine.items()):
         if process == os.getpid():
             _remove(path)

@@ -8,7 +8,7 @@ from math import ceil, floor
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
-_TITLE_LENGTH = 300  # maximum length of a tooltip
+_TITLE_LENGTH = 300  # maximum number of characters in a tooltip
 
 # Widths in em of a wide sans-serif font (DejaVu, Verdana), as an upper bound.
 _WIDTHS = {
@@ -43,7 +43,7 @@ def clean(value):
 
 
 def text_width(text, size):
-    """Estimate the width in pixels of text set in ``size`` pixels."""
+    """Return the estimated width, in pixels, of text at a font size of ``size`` pixels."""
     return size * sum(map(_em, text))
 
 
@@ -83,9 +83,9 @@ def plain_number(value, digits=4):
 
 
 def enough_digits(value, least=6):
-    """Return the number of significant digits: at least ``least``, and all integer digits.
+    """Return how many significant digits to show: at least ``least``, and all integer digits.
 
-    A reader of the threshold 20230115.5 must be able to follow the tree's decision.
+    A threshold such as 20230115.5 is not rounded, because readers must be able to follow the tree.
 
     Examples
     --------
@@ -114,12 +114,13 @@ def count_text(cases):
     >>> count_text(12345.0), count_text(5.512), count_text(247.99999999999997)
     ('12,345', '5.5', '248')
     """
-    near = abs(cases - round(cases)) <= 1e-9 * abs(cases)  # shares may add up to almost a case
+    # Shares of a case may sum to slightly less than 1.
+    near = abs(cases - round(cases)) <= 1e-9 * abs(cases)
     return f"{round(cases):,}" if near else f"{cases:,.1f}"
 
 
 def plural(number, one, many=None):
-    """Return ``3 leaves`` or ``1 leaf``."""
+    """Return a number with its noun: ``3 leaves`` or ``1 leaf``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

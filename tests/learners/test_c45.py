@@ -320,7 +320,7 @@ def test_bad_rows_are_refused_in_one_sentence(change, message):
         ({"categorical_features": [3]}, r"must be in \[0, 0\]"),
         ({"categorical_features": [True, False]}, "one entry for each of the 1 columns"),
         ({"categorical_features": ["a"]}, "needs a data frame"),
-        ({"binary_splits": True, "subset_splits": True}, "exclude each other"),
+        ({"binary_splits": True, "subset_splits": True}, "cannot both be True"),
         ({"pruning": "reduced-error", "n_folds": 7}, "6 rows cannot be divided"),
         ({"confidence_factor": 0}, "confidence_factor"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),

@@ -1,4 +1,4 @@
-"""Everything between the user's table or file and the numbers that a tree compares.
+"""Convert the user's tables and files to the numbers that a tree compares.
 
 A table in memory (NumPy, pandas, polars, Arrow, lists) is converted column by column: ``arrow`` and
 ``columns`` interpret the values, ``table`` builds the matrix, ``labels`` and ``target`` the class

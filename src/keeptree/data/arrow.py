@@ -1,6 +1,6 @@
 """Convert pyarrow tables and Arrow-backed pandas columns to plain data frames.
 
-Types are recognised by module and class name, so that pyarrow is not imported needlessly.
+Types are recognised by module and class name, so that pyarrow is imported only if it is needed.
 """
 
 # Tables without rows in memory -> what brings them there.

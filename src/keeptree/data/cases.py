@@ -11,7 +11,7 @@ from keeptree.data.groups import column_groups
 from keeptree.data.inference import PLAIN, plain_numbers
 from keeptree.data.source import as_data_file
 
-CELLS = 1_000_000  # per block: 8 MB of numbers, held several times
+CELLS = 1_000_000  # numbers per block: 8 MB, held several times in memory
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def read_row(model, data, row):
 
 
 def _find_rules(model, names, keep, source):
-    """Map each column to its labels (None if numeric), notation and rule for unknown labels."""
+    """Return the labels (None if numeric), notation and rule for unknown labels of each column."""
     categories = getattr(getattr(model, "tree_", None), "categories", None)
     if categories is None:
         categories = (None,) * model.n_features_in_  # scikit-learn's trees are numeric

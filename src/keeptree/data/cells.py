@@ -76,8 +76,8 @@ def cells_as_numbers(column, name="", first_row=0, dialect=PLAIN, notation=None)
 def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
     """Convert a column to a categorical with the model's labels; other values become missing.
 
-    Values of the same kind as the labels are compared directly. Otherwise they are compared by
-    their look, so that ``"3"``, 3 and 3.0 are equal.
+    Values of the same kind as the labels are compared directly. Otherwise both are read as numbers
+    if possible, so that ``"3"``, 3 and 3.0 are equal.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
 
 
 def is_text(column):
-    """Whether the cells of an Arrow column are text."""
+    """Return whether the cells of an Arrow column are text."""
     import pyarrow as pa
 
     return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
@@ -139,7 +139,7 @@ def unseen_cells(column, values):
     Parameters
     ----------
     column : pyarrow.Array or pyarrow.ChunkedArray
-        Its input.
+        Argument of :func:`cells_as_labels`.
     values : pandas.Categorical
         Its result.
 
@@ -176,7 +176,7 @@ def _cells_as_days(column, name, first_row, notation):
 
 
 def _first_unreadable(column, is_readable):
-    """Position of the first cell that cannot be converted."""
+    """Return the position of the first cell that cannot be converted."""
     return bisect_left(range(len(column)), True, key=lambda k: not is_readable(column[: k + 1]))
 
 
@@ -191,6 +191,7 @@ def _unexpected(value, name, row, notation):
 
 
 def _truth_as_digits(column):
+    """Replace booleans such as "True" and "no" by the digits 1 and 0."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -200,6 +201,7 @@ def _truth_as_digits(column):
 
 
 def _looks_marked(value):
+    """Return whether a value is a number with some decimal mark or thousands separator."""
     import pyarrow as pa
 
     cell = pa.array([str(value)])
@@ -207,7 +209,7 @@ def _looks_marked(value):
 
 
 def _look(label):
-    """A label as a number if it reads as one, otherwise as text."""
+    """Return a label as a number if it reads as one, otherwise as text."""
     text = str(label)
     if text in TRUTH:
         return TRUTH[text]

@@ -9,18 +9,19 @@ from sklearn.utils import check_array
 
 from keeptree.data.labels import is_missing, label_kind, plain
 
-DECLARED = ("CategoricalDtype", "Enum")  # dtypes that declare their categories
-OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")  # dtypes that do not
+DECLARED = ("CategoricalDtype", "Enum")  # dtypes that declare their categories in order
+# Dtypes with text, which declare no categories.
+OBSERVED = ("Categorical", "StringDtype", "String", "ObjectDType", "Object")
 
 
 def dtype_kind(column):
-    """Class name of a column's dtype, or "" if it has none."""
+    """Return the class name of a column's dtype, or "" if it has none."""
     dtype = getattr(column, "dtype", None)
     return "" if dtype is None else type(dtype).__name__
 
 
 def is_number(text):
-    """Whether text reads as a number."""
+    """Return whether text reads as a number."""
     try:
         float(text)
     except ValueError:
@@ -54,7 +55,8 @@ def dates_for_numbers(name):
 def check_no_text(column):
     """Raise a ValueError for the first text that is not a number, if any."""
     name = getattr(column, "name", None)
-    index = getattr(column, "index", None)  # valid within a block of rows, unlike a position
+    # An index label stays valid in a block of rows, a position does not.
+    index = getattr(column, "index", None)
     for row, value in enumerate(column):
         if isinstance(value, str) and not is_number(value):
             place = f" at index {plain(index[row])!r}" if hasattr(column, "iloc") else ""
@@ -88,7 +90,7 @@ def encode_nominal(column, labels, unknown=AS_MISSING):
     array([ 1.,  0., nan,  2.])
     """
     if dtype_kind(column) == "CategoricalDtype":
-        # One look-up per category; pandas' code -1 for missing picks the last entry, NaN.
+        # Look up each category once; pandas' code -1 for missing picks the last entry, NaN.
         categories = column.dtype.categories.rename(getattr(column, "name", None))
         used = np.isin(
             np.arange(len(categories)), column.array.codes
@@ -162,7 +164,7 @@ def _set_unknown(column, codes, labels, unknown):
 
 
 def unknown_label(name, value, labels):
-    """Error message for an unknown label."""
+    """Return the error message for an unknown label."""
     shown = ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
     return (
         f"{'A column' if name is None else f'The column {name!r}'} holds {value!r:.50}, which is "

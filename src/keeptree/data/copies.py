@@ -1,21 +1,22 @@
-"""Detect duplicated cases, which must stay in the same fold."""
+"""Detect duplicated cases, which must stay in the same fold of a cross-validation."""
 
 import numpy as np
 
-_MOST_DISTINCT = 0.75  # share of distinct rows in a class; a bootstrap sample has 0.63
-_MOST_CLASHES = 0.05  # share of cases that equal one of another class
-_MOST_CHANCE = 0.05  # expected number of equal cases of the class by chance
+# Maximum share of distinct rows in a class with copies; a bootstrap sample has 0.63.
+_MOST_DISTINCT = 0.75
+_MOST_CLASHES = 0.05  # maximum share of cases that equal a case of another class
+_MOST_CHANCE = 0.05  # maximum number of equal cases expected by chance in a class
 
 
 def find_copies(X, y):
-    """Assign each row to a case; copies of a row share one case.
+    """Return the case of each row; copies of a row belong to the same case.
 
-    A bootstrap sample, or one whose rare class was oversampled, contains copies. If one copy is
-    held out and another is not, memorisation is rewarded. Rows with the same values and class
-    count as copies if there are many of them and if different cases of the class would rarely be
-    equal by chance. Otherwise equal rows are left alone: cases with few categories are often
-    equal, which shows in equal rows of different classes, or in how often single columns agree
-    within the class.
+    A bootstrap sample, or a sample whose rare class was oversampled, contains copies. If one copy
+    is held out and another is used for training, memorisation is rewarded. Rows with the same
+    values and class count as copies if there are many of them, and if different cases would rarely
+    be equal by chance. Cases described by a few categories, on the other hand, are often equal by
+    chance. This shows in equal rows of different classes, or in how often single columns agree
+    within a class.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def find_copies(X, y):
         return case
     if len(first) - (equal_rows(X[first]).max() + 1) > _MOST_CLASHES * len(first):
         return np.arange(len(y))
-    row = first[case]  # representative of each case
+    row = first[case]  # the first row of each row's case
     for c in np.unique(y):
         own, cases = np.flatnonzero(y == c), first[y[first] == c]
         chance = np.prod([_agreement(column) for column in X[cases].T])
@@ -50,7 +51,7 @@ def find_copies(X, y):
 
 
 def equal_rows(table):
-    """Assign each row to a group of equal rows; missing values are equal to each other.
+    """Return the group of each row; equal rows share a group, and missing values are equal.
 
     Examples
     --------
@@ -66,6 +67,6 @@ def equal_rows(table):
 
 
 def _agreement(column):
-    """Probability that two cases have the same value in a column."""
+    """Return the probability that two cases have the same value in a column."""
     _, count = np.unique(column, return_counts=True)
     return (count * (count - 1)).sum() / max(len(column) * (len(column) - 1), 1)

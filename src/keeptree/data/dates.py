@@ -6,11 +6,11 @@ dates of the column, or else by the user.
 
 import numpy as np
 
-CHOICES = ("days", "dmy", "mdy", "drop")  # values of --dates
+CHOICES = ("days", "dmy", "mdy", "drop")  # choices of the option --dates
 ISO = "ISO"
 _TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AP]M| ?Z| ?[+-]\d{2}:?\d{2})?)?"
 _ISO = rf"^\d{{4}}-\d{{1,2}}-\d{{1,2}}{_TIME}$"
-# Patterns of dates other than ISO, with their possible formats.
+# Patterns of dates other than ISO, each with the formats that it may have.
 _FORMS = [
     (r"^\d{4}/\d{1,2}/\d{1,2}", ["%Y/%m/%d"]),
     (r"^\d{4}\.\d{1,2}\.\d{1,2}", ["%Y.%m.%d"]),
@@ -19,7 +19,7 @@ _FORMS = [
         for digits, y in ((4, "%Y"), (2, "%y"))
         for mark, s in (("/", "/"), ("-", "-"))
     ),
-    (r"^\d{1,2}\.\d{1,2}\.\d{4}", ["%d.%m.%Y"]),  # with dots the day always comes first
+    (r"^\d{1,2}\.\d{1,2}\.\d{4}", ["%d.%m.%Y"]),  # in dates with dots the day always comes first
     (r"^\d{1,2}\.\d{1,2}\.\d{2}", ["%d.%m.%y"]),
     *(
         (rf"^\d{{1,2}}{mark}[A-Za-z]{{3,9}}{mark}\d{{{digits}}}", [f"%d{mark}%b{mark}{y}"])
@@ -112,7 +112,7 @@ def read_dates(column, form):
 
 
 def is_date_type(kind):
-    """Whether an Arrow type is a date or timestamp."""
+    """Return whether an Arrow type is a date or timestamp."""
     import pyarrow as pa
 
     return pa.types.is_date(kind) or pa.types.is_timestamp(kind)

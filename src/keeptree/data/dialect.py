@@ -14,7 +14,7 @@ from keeptree.data.numbers import cell_pattern
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
 MISSING = ["", "?", "NA", "NaN", "nan", "null", "None"]  # values that mean an empty cell
 _GUESSED = ",;\t|"
-_RECORDS = 2000  # looked at
+_RECORDS = 2000  # number of records that are inspected
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def recognise(text, complete=True, sep=None, decimal=None, thousands=None):
     Returns
     -------
     dialect : Dialect
-        Two plausible separators raise a ValueError.
+        Detected dialect. Two plausible separators raise a ValueError.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def recognise(text, complete=True, sep=None, decimal=None, thousands=None):
             recognised=('semicolon-separated', 'with decimal commas'), skip=0)
     """
     recognised, skip = [], 0
-    declared = re.match(r"sep=(.)\r?\n", text)  # Excel's declaration
+    declared = re.match(r"sep=(.)\r?\n", text)  # "sep=;" is how Excel declares the separator
     if declared:
         text, skip, sep = text[declared.end() :], 1, sep or declared[1]
     if sep is None:
@@ -96,7 +96,7 @@ def read_records(text, sep, complete=True):
 
 
 def _recognise_separator(text, complete):
-    """The separator with which every record has as many cells as the header."""
+    """Return the separator with which every record has as many cells as the header."""
     widths = {}
     for sep in _GUESSED:
         records = read_records(text, sep, complete)
@@ -116,7 +116,7 @@ def _recognise_separator(text, complete):
 
 
 def _recognise_decimal(rows, sep, thousands):
-    """The decimal mark implied by the numeric columns; None if undetermined."""
+    """Return the decimal mark implied by the numeric columns; None if undetermined."""
     if thousands in (".", ","):
         return "," if thousands == "." else "."
     readings = {mark: re.compile(cell_pattern(mark)) for mark in ".,"}

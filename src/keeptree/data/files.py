@@ -32,7 +32,7 @@ _PLAIN = {
     "decimal",
     "thousands",
     "dates",
-}  # options for text files, and for text in other formats
+}  # options for text files, and for text cells in other formats
 _OPTIONS = {
     formats.Arff: {"encoding", "dates"},
     formats.Delimited: {"encoding", *_PLAIN},
@@ -44,7 +44,7 @@ _OPTIONS = {
 
 
 class ReadingNotice(UserWarning):
-    """Reports how a file was read where no option was given."""
+    """Warning that tells how a file was read where the user gave no option."""
 
 
 def notify(text):
@@ -53,7 +53,7 @@ def notify(text):
 
 
 def is_known_ending(ending):
-    """Whether a file name has a supported extension."""
+    """Return whether a file name has a supported extension."""
     return ending in _ENDINGS
 
 
@@ -114,7 +114,7 @@ class Table:
         self.announce()
 
     def announce(self):
-        """Tell once how the file was read, unless all defaults apply."""
+        """Tell the user once how the file was read, unless all defaults apply."""
         told = self.reader.recognised()
         if told and told != getattr(self, "_told", None):
             self._told = told
@@ -187,7 +187,7 @@ def read_batches(data, columns, rows=_ROWS):
 
 
 def _recognise_format(head):
-    """Detect the format of standard input."""
+    """Return the format of standard input, detected from its first bytes."""
     for mark, kind in (
         (b"PAR1", formats.Parquet),
         (b"ARROW1", formats.Feather),
@@ -213,7 +213,8 @@ def _check_options(file, kind):
 def check_header(names, file):
     """Raise a ValueError if the first line of a text file is data instead of a header."""
     numbers = [float(name) for name in names if is_number(name)]
-    counted = all(n == int(n) for n in numbers) and numbers == sorted(set(numbers))  # 2019, 2020
+    # Names such as 2019 and 2020 are column names, not data.
+    counted = all(n == int(n) for n in numbers) and numbers == sorted(set(numbers))
     if len(numbers) > len(names) / 2 and not counted:
         raise ValueError(
             f"The first line of {file} looks like data ({', '.join(names[:3])}, ...); add a line "
@@ -233,7 +234,7 @@ def _unique(names, file):
 
 @contextmanager
 def _reading(file, kind):
-    """Turn the reading errors of any library into one sentence."""
+    """Turn the errors of any reading library into one sentence."""
     try:
         yield
     except (FileNotFoundError, ImportError):

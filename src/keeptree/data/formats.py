@@ -1,4 +1,4 @@
-"""The supported file formats; each yields rows in blocks."""
+"""The supported file formats; each reads its rows in blocks."""
 
 import io
 import json
@@ -11,7 +11,7 @@ from keeptree.data.groups import map_cells
 from keeptree.data.streams import Utf8
 from keeptree.output import require_extra
 
-_BYTES = 1 << 23  # parsed at once in a text file
+_BYTES = 1 << 23  # bytes of a text file that are parsed at once
 
 
 class Format(AbstractContextManager):
@@ -29,7 +29,7 @@ class Format(AbstractContextManager):
     """
 
     is_text = False  # whether the format is text
-    cells_are_text = False  # whether columns are untyped
+    cells_are_text = False  # whether the columns have no types
 
     def __init__(self, file, source):
         self.file, self.source = file, source
@@ -43,11 +43,11 @@ class Format(AbstractContextManager):
         """Close the file."""
 
     def recognised(self):
-        """How the file was read, in words; "" if all defaults apply."""
+        """Return how the file was read, in words; "" if all defaults apply."""
         return ""
 
     def place(self):
-        """The path for binary readers, or the content of a pipe."""
+        """Return the path for binary readers, or the content of a pipe."""
         import pyarrow as pa
 
         return str(self.file.path) if self.source is None else pa.py_buffer(self.source.read())
@@ -86,7 +86,7 @@ class Delimited(Format):
         return told
 
     def names(self):
-        """Column names from the first line, stripped; empty names are numbered."""
+        """Return the column names from the first line, stripped; empty names become numbers."""
         text = "".join(self.head.splitlines(keepends=True)[self.dialect.skip :])
         records = read_records(text, self.dialect.sep, self.source.complete)
         if not records or text[0] in "\r\n":
@@ -99,7 +99,7 @@ class Delimited(Format):
 
         names = self.names()
         options = (
-            # Unlike skip_rows, this skips a header whose names contain line breaks.
+            # skip_rows counts lines; this also skips a header whose names contain line breaks.
             arrow_csv.ReadOptions(
                 block_size=_BYTES,
                 column_names=names,
@@ -117,7 +117,7 @@ class Delimited(Format):
             )
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):
-                return  # header without rows
+                return  # the file has a header but no rows
             raise
         with reader:
             for batch in reader:
@@ -139,7 +139,7 @@ class JsonLines(Format):
         return f"as {self.text.recognised}" if self.text.recognised else ""
 
     def names(self):
-        """The keys of the first objects."""
+        """Return the keys of the first objects."""
         lines = self.head.splitlines()
         lines = lines if self.source.complete else lines[:-1]
         names = {}
@@ -195,7 +195,7 @@ class Excel(Format):
         return f"from the first of its {sheets} sheets, {self.sheet.title!r}"
 
     def names(self):
-        """Column names from the first nonempty row; unnamed trailing columns are dropped."""
+        """Return the column names from the first nonempty row, without unnamed trailing columns."""
         if not self.first:
             raise ValueError(f"the sheet {self.sheet.title!r} is empty")
         names = [_text(cell, self.dialect) or "" for cell in self.first]
@@ -313,7 +313,7 @@ def trim(column):
 
 @cache
 def _missing_cells():
-    """Values for :func:`trim`, created once."""
+    """Return the values that mean a missing cell, for :func:`trim`; created once."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -321,7 +321,7 @@ def _missing_cells():
 
 
 def any_known(row):
-    """Whether a row of a sheet has a cell that is not empty."""
+    """Return whether a row of a sheet has a cell that is not empty."""
     return any(cell is not None for cell in row)
 
 
@@ -358,7 +358,7 @@ def _text(value, dialect):
 
 
 def _arff_column(values, kind):
-    """Convert the values of an attribute of the given ARFF type."""
+    """Return the values of an ARFF attribute as a column of its declared type."""
     import pyarrow as pa
 
     if isinstance(kind, list):

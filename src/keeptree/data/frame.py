@@ -9,7 +9,7 @@ from keeptree.data.inference import Column, infer_columns, infer_target
 from keeptree.data.notation import Notation
 from keeptree.data.numbers import match_numbers
 
-_MOST_TOLD = 5  # columns listed in a message
+_MOST_TOLD = 5  # number of columns listed in a message
 
 
 def read_frame(data, nominal=(), drop=(), target=None, known=()):
@@ -43,7 +43,7 @@ def read_frame(data, nominal=(), drop=(), target=None, known=()):
     with open_table(data) as table:
         if table.is_text:
             check_header(table.names, table.file)
-        # Fail before the whole file is read.
+        # Check the names before the whole file is read.
         for name in (*nominal, *drop, *([] if target is None else [target])):
             find_column(name, table.names)
         wanted = [name for name in table.names if name not in drop]
@@ -91,7 +91,7 @@ def _typed_column(column, dates):
 
 
 def _settle_dates(read, file, literal):
-    """Drop date columns if requested; raise an error if the user has not decided."""
+    """Drop date columns if the user asked for it; raise an error if the user did not choose."""
     dated = [
         name
         for name, column in read.items()
@@ -113,7 +113,7 @@ def _settle_dates(read, file, literal):
 
 
 def _tell_formatted(read, table):
-    """Tell which columns with units or marks were read as numbers."""
+    """Tell the user which columns with units or thousands separators were read as numbers."""
     told = []
     for name, column in read.items():
         if column.example is None:
@@ -128,7 +128,7 @@ def _tell_formatted(read, table):
 
 
 def _is_plain(cell, dialect):
-    """Whether a cell is a number except for its decimal mark."""
+    """Return whether a cell is a number except for its decimal mark."""
     try:
         float(cell.replace(dialect.decimal or ".", "."))
     except ValueError:

@@ -1,12 +1,12 @@
 """Process short columns in groups.
 
-pandas and Arrow take as long for a column of six cells as for one of thousands. Short columns are
-therefore handled together and long ones one by one, so that at most one group is in memory twice.
+pandas and Arrow take as long for a column of six cells as for one of thousands, so short columns
+are converted in groups. Groups are limited in size, so that at most one of them is in memory twice.
 """
 
 import numpy as np
 
-CELLS = 1 << 16  # of a group
+CELLS = 1 << 16  # number of cells in a group
 
 
 def column_groups(columns, n_rows):
@@ -62,7 +62,7 @@ def map_cells(function, columns):
 
 
 def plain_columns(X):
-    """Positions of the NumPy number and boolean columns of a pandas frame.
+    """Return the positions of the NumPy number and boolean columns of a pandas frame.
 
     They can be converted together as one array. Frames of other libraries have none.
 

@@ -1,6 +1,6 @@
 """Infer whether a text column holds numbers, booleans, dates or text.
 
-Columns are Arrow arrays. A type applies only if all cells have it.
+Columns are Arrow arrays. A column has a type only if all of its cells do.
 """
 
 from dataclasses import dataclass
@@ -39,9 +39,10 @@ class Column:
 
 
 def infer_columns(columns, dialect=PLAIN, dates=None):
-    """Apply :func:`infer_column` to a dict of columns of the same length.
+    """Return the result of :func:`infer_column` for each of several columns.
 
-    Columns of plain numbers are detected together.
+    ``columns`` is a dict of columns of the same length. Those of plain numbers are detected
+    together, which is faster.
     """
     plain = plain_numbers(columns, dialect)
     return {
@@ -64,7 +65,8 @@ def infer_column(column, dialect=PLAIN, name="", dates=None):
     name : str
         Column name.
     dates : {"days", "dmy", "mdy", "drop"}, optional
-        How to read dates. Without it, or with "drop", dates stay text with a notation.
+        How to read dates. By default, or with ``"drop"``, dates stay text, and their format is
+        reported in ``notation``.
 
     Returns
     -------
@@ -92,7 +94,7 @@ def infer_target(column, dialect=PLAIN):
 
 
 def infer_plain(column, dialect=PLAIN):
-    """Convert text to plain numbers or booleans; None if some cell is neither."""
+    """Convert text to plain numbers or booleans; return None if some cell is neither."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -100,7 +102,8 @@ def infer_plain(column, dialect=PLAIN):
         return np.full(len(column), np.nan)
     if column.null_count == 0:  # NumPy integers cannot be missing
         try:
-            pc.cast(column[:10], pa.int64())  # fails fast, unlike Arrow
+            # Try ten cells first, because Arrow converts the whole column before it fails.
+            pc.cast(column[:10], pa.int64())
             return pc.cast(column, pa.int64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             pass
@@ -167,7 +170,7 @@ def plain_numbers(columns, dialect=PLAIN):
 
 
 def check_marks(column, dialect, name, what="The column"):
-    """Raise a ValueError if a mark may separate decimals or thousands."""
+    """Raise a ValueError if a mark could separate either decimals or thousands."""
     if dialect.decimal is not None:
         return
     for decimal in ".,":
@@ -212,14 +215,14 @@ def _whole(numbers):
 
 
 def _example(column, numbers):
-    """The longest of the first cells, as an example of the notation."""
+    """Return the longest of the first cells, as an example of the notation, and its number."""
     first = column.slice(0, 1000).to_pylist()
     row = max(range(len(first)), key=lambda k: len(first[k] or ""))
     return first[row], float(numbers[row])
 
 
 def _has_codes(column):
-    """Whether some cell is a code such as 01234, whose leading zero a number would lose."""
+    """Return whether some cell is a code such as 01234, whose leading zero a number would lose."""
     return _first_match(column, "^0[0-9]+$") is not None
 
 

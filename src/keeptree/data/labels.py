@@ -1,4 +1,4 @@
-"""Class labels: plain Python values, names and codes."""
+"""Class labels: plain Python values, display names and codes."""
 
 import re
 from numbers import Number
@@ -20,7 +20,7 @@ def plain(label):
 
 
 def is_missing(label):
-    """Whether a label is missing: None, NaN, NaT or pandas' NA.
+    """Return whether a label is missing: None, NaN, NaT or pandas' NA.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def is_missing(label):
 
 
 def sorting_order(labels):
-    """Indices that sort the labels; labels that cannot be compared keep their order.
+    """Return the indices that sort labels; labels that cannot be compared keep their order.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def label_kind(label):
 
 
 def other_label(labels):
-    """A label for categories that are not in ``labels``: ``"(other)"`` unless it is taken.
+    """Return a label for all other categories: ``"(other)"``, unless ``labels`` contains it.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def other_label(labels):
 
 
 def is_other_label(label):
-    """Whether :func:`other_label` may have created a label.
+    """Return whether :func:`other_label` may have created a label.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def is_other_label(label):
 
 
 def named_label(text, classes):
-    """Find the class that a user typed: "1" also names 1 and 1.0.
+    """Return the class that a user typed as text: "1" also names 1 and 1.0.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def named_label(text, classes):
 
 
 def find_class(text, labels):
-    """Find a class by :func:`named_label`, or raise a ValueError.
+    """Return the class that a user typed, or raise a ValueError with a suggestion.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def find_class(text, labels):
 
 
 def target_name(y):
-    """Column name of a target, or None.
+    """Return the column name of a target, or None.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def target_name(y):
 
 
 def name_classes(classes, target=None, names=None):
-    """Display names of the classes of a target.
+    """Return display names of the classes of a target.
 
     Parameters
     ----------
@@ -180,15 +180,14 @@ def name_classes(classes, target=None, names=None):
 
 
 def label_names(classes, labels, names=None):
-    """Display names of classes, some of them replaced.
+    """Return the display names of classes after some were replaced.
 
     Parameters
     ----------
     classes : sequence
         Distinct labels.
     labels : dict
-        Class, or text that names it -> new name. Unknown classes and duplicate names raise a
-        ValueError.
+        Class, or its text -> new name. Unknown classes and duplicate names raise a ValueError.
     names : sequence of str, optional
         Current names; by default the labels as text.
 
@@ -213,14 +212,14 @@ def label_names(classes, labels, names=None):
 
 
 def class_names(model, classes):
-    """Display names of a fitted model's classes; by default from the labels alone.
+    """Return the display names of a fitted model's classes; by default the labels as text.
 
     Parameters
     ----------
     model : fitted model or Tree
-        The names are its ``class_names_``.
+        Model whose ``class_names_`` are used, if it has any.
     classes : sequence
-        Its labels.
+        Its class labels.
     """
     return getattr(model, "class_names_", None) or name_classes(classes)
 
@@ -233,7 +232,7 @@ def rename_classes(model, labels):
     model : fitted classifier
         KeepTree classifier; saved models keep the names.
     labels : dict
-        As :func:`label_names` takes them.
+        New names, as in :func:`label_names`.
     """
     if labels:
         names = class_names(model, model.classes_)
@@ -241,7 +240,7 @@ def rename_classes(model, labels):
 
 
 def label_codes(labels, classes):
-    """Encode labels by their positions in ``classes``.
+    """Return labels as positions in ``classes``.
 
     Parameters
     ----------
@@ -277,7 +276,7 @@ def label_codes(labels, classes):
 
 
 def recode(codes, labels, classes):
-    """Translate codes of ``labels`` into codes of ``classes``; labels without cases may be unknown.
+    """Translate codes of ``labels`` into codes of ``classes``; unused labels may be unknown.
 
     Examples
     --------
@@ -302,7 +301,7 @@ def _distinct(labels):
     # NumPy would convert mixed text and numbers to text.
     labels = np.asarray(labels, dtype=object if isinstance(labels, list | tuple) else None)
     if labels.ndim != 1:
-        raise ValueError(f"y has {labels.ndim} dimension(s); a list of labels is needed.")
+        raise ValueError(f"y has {labels.ndim} dimension(s); give a list of labels.")
     if labels.dtype.kind != "O":
         return np.unique(labels, return_inverse=True)
     # Mixed types cannot be sorted, so np.unique would fail.

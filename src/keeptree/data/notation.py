@@ -23,12 +23,12 @@ class Notation:
     date: str = ""
 
     def check(self):
-        """Raise an error if the content of a file is damaged."""
+        """Raise a ValueError if the content of a file is damaged."""
         texts = isinstance(self.unit, str) and isinstance(self.date, str)
         expect(texts and len(self.unit) < 100 and len(self.date) < 100, "a notation is damaged")
 
     def tell(self):
-        """Describe what the model expects."""
+        """Describe what the model expects in a cell."""
         if self.date:
             return f"a date such as {tell_format(self.date)}"
         return f"a number in {self.unit}" if self.unit else "a number"

@@ -16,20 +16,20 @@ _GROUPS = [
     "\u00a0",
     "\u2009",
     "\u202f",
-]  # besides the dot or comma that is not the decimal mark
+]  # in addition to the dot or comma that is not the decimal mark
 _CURRENCIES = (
     "US\\$|A\\$|C\\$|R\\$|[$€£¥₹₩₺₽]|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK"
     "|HUF|RON|BGN|RUB|TRY|BRL|MXN|ZAR|KRW|SGD|HKD|ILS|THB|Rs\\.?|kr\\.?|zł|Fr\\."
 )
-_UNITS = (  # units that need no space
+_UNITS = (  # units that may follow a number without a space
     "%|‰|mg|kg|g|t|lbs?|oz|km/h|km|cm|mm|mi|m|ft|in|yd|mph|mpg|ml|cl|l|kWh|kW|W|V|hp|bhp|cc|CC"
     "|Hz|kHz|MHz|GHz|KB|MB|GB|TB|ms|s|sec|min|h|hrs?|yrs?|years|months|days|weeks|°C|°F|°"
 )
-_WORD = "[^\\W\\d_][^\\d\\s,;]{0,15}"  # after a space, any word is a unit
+_WORD = "[^\\W\\d_][^\\d\\s,;]{0,15}"  # any word after a space is a unit
 
 
 def number_pattern(decimal=".", thousands=None):
-    """Return the pattern of a number.
+    """Return the regular expression of a number.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def number_pattern(decimal=".", thousands=None):
 
 
 def cell_pattern(decimal=".", thousands=None):
-    """Return the pattern of a number with an optional unit, with named groups."""
+    """Return the regular expression of a number with an optional unit, with named groups."""
     number = number_pattern(decimal, thousands)
     space = "[ \u00a0\u2009\u202f]"
     return (
@@ -106,13 +106,13 @@ def read_numbers(column, dialect, decimal=None):
     text = pc.replace_substring_regex(text, "^[+]|[.]$", "")  # not supported by Arrow
     try:
         values = pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:  # two signs, one of them before the unit
+    except pa.ArrowInvalid:  # a sign before the unit and another before the number
         return None, set()
     return np.asarray(values, dtype=np.float64), units
 
 
 def match_numbers(values, decimal="."):
-    """Mask of the texts that are numbers, with or without a common unit.
+    """Return a mask of the texts that are numbers, with or without a common unit.
 
     Examples
     --------
@@ -125,12 +125,12 @@ def match_numbers(values, decimal="."):
 
 
 def _grouping(decimal):
-    """Possible thousands separators."""
+    """Return the possible thousands separators for a decimal mark."""
     return ["," if decimal == "." else ".", *_GROUPS]
 
 
 def _alike(mark):
-    """A thousands separator and its look-alikes, such as all kinds of spaces."""
+    """Return a thousands separator and its look-alikes, such as all kinds of spaces."""
     return "".join(_GROUPS[2:]) if mark.isspace() else mark
 
 

@@ -1,4 +1,4 @@
-"""Range, mean and spread of the training columns, and the categories seen."""
+"""Range, mean and spread of the training columns, and the categories that occur."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,9 +9,9 @@ from keeptree.blocks import ROWS
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import NOMINAL
 
-_FINE = 0.01  # share of the standard deviation; smaller steps hardly change a distance
+_FINE = 0.01  # steps below this share of the standard deviation hardly change a distance
 _FIRST_ROWS = 256
-_LARGEST = 2.0**40  # beyond that every float is an integer
+_LARGEST = 2.0**40  # far beyond this number every float is whole
 
 
 @saved_part
@@ -57,7 +57,7 @@ class Observed:
         return self.low, self.high, self.mean, self.deviation
 
     def check(self, tree):
-        """Raise an error if the content of a file does not fit the tree."""
+        """Raise a ValueError if the content of a file does not fit the tree."""
         for name in ("low", "high", "mean", "deviation"):
             expect_array(getattr(self, name), name, np.float64, (tree.n_features,))
         expect_array(self.whole, "whole", np.bool_, (tree.n_features,))
@@ -74,7 +74,7 @@ class Observed:
 
 
 def observe(X, tree, sample_weight=None, columns=None):
-    """Compute the statistics of a matrix; ``columns`` is the result of ``column_spread``."""
+    """Return the statistics of a matrix; ``columns`` is the result of ``column_spread``."""
     seen = [None] * tree.n_features
     for f in np.unique(tree.feature[tree.kind == NOMINAL]).tolist():
         known = ~np.isnan(X[:, f])
@@ -90,7 +90,7 @@ def observe(X, tree, sample_weight=None, columns=None):
 
 
 def _missing_shares(X, sample_weight):
-    """Share of missing values in each column, among rows with positive weight."""
+    """Return the share of missing values in each column, among rows with positive weight."""
     missing, rows = np.zeros(X.shape[1], dtype=np.int64), 0
     for start in range(0, len(X), ROWS):
         block = X[start : start + ROWS]
@@ -102,7 +102,7 @@ def _missing_shares(X, sample_weight):
 
 
 def _find_step(values, deviation):
-    """The largest of 1, 0.1, 0.01, ... that divides all known values; 0 if there is none.
+    """Return the largest of 1, 0.1, 0.01, ... that divides all known values; 0 if none does.
 
     Steps below 1 that are small compared with the standard deviation are ignored: they hardly
     matter, and numbers can then be shown with fewer digits.
@@ -122,14 +122,14 @@ def _find_step(values, deviation):
 
 
 def _most_decimals(deviation):
-    """Decimals of the smallest step that matters."""
+    """Return the number of decimals of the smallest step that matters."""
     if not deviation > 0:
         return 0
     return int(np.clip(np.floor(-np.log10(_FINE * deviation)), 0, 15))
 
 
 def column_spread(X, sample_weight=None):
-    """Minimum, maximum, mean and standard deviation of each column; 0 for empty columns."""
+    """Return the minimum, maximum, mean and standard deviation of each column, 0 if it is empty."""
     from keeptree._compiled.columns import add_range, add_squares, add_sum
 
     weight = np.ones(len(X)) if sample_weight is None else sample_weight
@@ -146,7 +146,7 @@ def column_spread(X, sample_weight=None):
     unknown = known == 0
     low[unknown] = high[unknown] = 0.0
     known[unknown] = 1.0
-    # Scale by a power of two, which does not round, so that squares do not overflow.
+    # Scaling by a power of two does not round, and keeps squares from overflowing.
     exponent = np.clip(np.frexp(np.maximum(abs(low), abs(high)))[1], -1000, 1000)
     factor = np.ldexp(1.0, -exponent)
     add(add_sum, factor, mean)

@@ -54,7 +54,7 @@ def find_parts(data):
 
 
 def is_table_of_files(data):
-    """Whether data is a folder or a pattern instead of one file."""
+    """Return whether data is a folder or a pattern instead of one file."""
     file = as_data_file(data)
     path = user_path(file.path)
     return not file.is_stdin and (path.is_dir() or (has_magic(str(path)) and not path.exists()))

@@ -1,4 +1,4 @@
-"""Distribution of the training columns, as a reference for later data."""
+"""Distribution of the training columns, with which audits compare later data."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,9 @@ import numpy as np
 from keeptree.savable import expect, expect_array, saved_part
 
 _MOST_POINTS = 100
-_ROWS_PER_POINT = 10  # minimum, so that no quantile reveals a single row
-_MOST_COLUMNS = 1000  # in wider tables only the columns that the tree tests are described
+_ROWS_PER_POINT = 10  # minimum number of rows per quantile, so that none reveals a single row
+# Maximum number of columns; of a wider table only the columns that the tree tests are described.
+_MOST_COLUMNS = 1000
 
 
 @saved_part
@@ -44,11 +45,13 @@ class Reference:
         n = len(self.columns)
         expect_array(self.known, "known", np.int64, (n,))
         inside = (self.columns >= 0) & (self.columns < tree.n_features)
-        expect(inside.all() and len(np.unique(self.columns)) == n, "a column is out of place")
+        expect(
+            inside.all() and len(np.unique(self.columns)) == n, "a column of its reference is wrong"
+        )
         counted = (self.known >= 0) & (self.known <= self.rows)
         expect(counted.all(), "more values are known than there are rows")
         for values in (self.points, self.below):
-            expect(isinstance(values, tuple) and len(values) == n, "its reference is short")
+            expect(isinstance(values, tuple) and len(values) == n, "its reference lacks a column")
         for f, points, below, known in zip(
             self.columns.tolist(), self.points, self.below, self.known, strict=True
         ):
@@ -57,10 +60,13 @@ class Reference:
             expect_array(points, "points", np.float64, (None,) if labels is None else (0,))
             expect_array(below, "below", np.int64, (size,))
             ends = below[-1:] if labels is None else below.sum(keepdims=True)
-            expect((below >= 0).all() and (ends <= known).all(), "counts exceed the rows")
+            expect(
+                (below >= 0).all() and (ends <= known).all(),
+                "the counts of its reference exceed its rows",
+            )
             if labels is None:
                 rising = (np.diff(points) > 0).all() and (np.diff(below) >= 0).all()
-                expect(rising, "points do not increase")
+                expect(rising, "the quantiles of its reference do not increase")
 
 
 def describe_columns(sample):
@@ -87,7 +93,7 @@ def describe_columns(sample):
 
 
 def _describe(values, labels):
-    """Quantiles, counts and the number of known values of one column."""
+    """Return the quantiles, counts and number of known values of one column."""
     values = values[~np.isnan(values)]
     if labels is not None:
         counts = np.bincount(values.astype(np.int64), minlength=len(labels))

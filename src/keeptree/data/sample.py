@@ -12,7 +12,7 @@ from keeptree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Encoded rows with classes and weights; statistics are computed on demand.
+    """Encoded training rows with classes and weights; statistics are computed on demand.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Sample:
 
     @cached_property
     def copies(self):
-        """Case of each row; copies of a row share one case."""
+        """Case of each row; copies of a row belong to the same case."""
         return find_copies(self.X, self.y)
 
     @cached_property
@@ -83,7 +83,7 @@ class Sample:
         return {}
 
     def distinct(self, feature):
-        """Sorted distinct values of a column, ignoring rows with zero weight."""
+        """Return the sorted distinct values of a column, ignoring rows with zero weight."""
         if feature not in self._distinct:
             values = self.X[self.weight > 0, feature]
             self._distinct[feature] = np.unique(values[~np.isnan(values)])
@@ -116,7 +116,7 @@ class Sample:
 
 
 def stratified_part(labels, most):
-    """Pick about ``most`` rows, stratified by class and spread evenly over the sample."""
+    """Return about ``most`` rows, stratified by class and spread evenly over the sample."""
     if len(labels) <= most:
         return np.arange(len(labels))
     order = np.argsort(labels, kind="stable")
@@ -124,7 +124,7 @@ def stratified_part(labels, most):
 
 
 def _recode(X, known, wanted):
-    """Translate category codes; None if a category has no code."""
+    """Return translated category codes; None if a category has no code."""
     if known == wanted:
         return X
     if len(known) != len(wanted):

@@ -14,7 +14,7 @@ _BY_NAME = {name: mark for mark, name in SEPARATORS.items()} | {"\\t": "\t", "po
 
 @dataclass(frozen=True)
 class DataFile:
-    r"""A data file with options for reading it; options not given are detected.
+    r"""A data file and options for reading it; options that are not given are detected.
 
     Every function that reads a data file accepts a DataFile in place of a path.
 
@@ -91,7 +91,7 @@ class DataFile:
 
     @property
     def ending(self) -> str:
-        """Extension that determines the format, without that of a compression."""
+        """Extension that determines the format, without the extension of a compression."""
         path = Path(self.path)
         if path.suffix.lower() in _PACKED:
             path = path.with_suffix("")
@@ -104,7 +104,7 @@ class DataFile:
         return self.name if self.is_stdin else str(self.path)
 
     def given(self) -> dict[str, Any]:
-        """Options given by the user, by name."""
+        """Return the options that the user gave, by name."""
         options = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
         return {name: value for name, value in options.items() if value is not None}
 

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-HEAD = 1 << 20  # bytes used to detect format and dialect
+HEAD = 1 << 20  # bytes at the beginning that are used to detect format and dialect
 _MARKS = [
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -80,7 +80,7 @@ class Source(io.RawIOBase):
 
 
 class _Unpacked(Source):
-    """Content of a compressed file, with the size of the compressed file."""
+    """Content of a compressed file; its progress is measured in compressed bytes."""
 
     def __init__(self, packed, codec):
         import pyarrow as pa
@@ -128,7 +128,7 @@ class Utf8(io.RawIOBase):
             self._recognise(source.head, source.complete, beginning=True)
 
     def head(self):
-        """Beginning of the file as text; the last character may be cut off."""
+        """Return the beginning of the file as text; the last character may be cut off."""
         decoder = codecs.getincrementaldecoder(self._encoding or "ascii")()
         return _checked(self._decode(decoder, self._source.head, self._source.complete))
 
@@ -174,7 +174,7 @@ class Utf8(io.RawIOBase):
 
 
 def _wide_encoding(head):
-    """Detect UTF-16 and UTF-32 by the byte order mark or by zero bytes between letters."""
+    """Return UTF-16 or UTF-32, detected by the byte order mark or zero bytes between letters."""
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if marked or head[:1000].count(0) <= len(head[:1000]) // 4:
         return marked
@@ -182,7 +182,7 @@ def _wide_encoding(head):
 
 
 def _byte_encoding(part, complete):
-    """Detect UTF-8 or a Western European encoding; otherwise raise a ValueError."""
+    """Return UTF-8 or a Western European encoding; raise a ValueError for any other."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(part, complete)
         return "utf-8", None
@@ -191,7 +191,7 @@ def _byte_encoding(part, complete):
         foreign = sum(map(len, _FOREIGN.findall(part)))
         if foreign > high / 5 or re.search(rb"[\x81\x8d\x8f\x90\x9d]", part):
             raise ValueError(_undecodable("utf-8")) from error
-    # Windows-1252 is Latin-1 with letters and quotes instead of control characters.
+    # Windows-1252 has letters and quotes where Latin-1 has control characters.
     return "cp1252", "Windows-1252" if re.search(rb"[\x80-\x9f]", part) else "Latin-1"
 
 

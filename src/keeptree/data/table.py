@@ -17,13 +17,13 @@ from keeptree.data.groups import column_groups, plain_columns
 
 
 def column_names(X):
-    """Column names of a data frame as a tuple of str, or None without names."""
+    """Return the column names of a data frame as a tuple of str, or None without names."""
     columns = getattr(X, "columns", None)
     return None if columns is None else tuple(str(name) for name in columns)
 
 
 def comparable_names(X):
-    """Column names in scikit-learn's sense: None unless all of them are str."""
+    """Return the column names if all of them are str, as scikit-learn requires, else None."""
     columns = getattr(X, "columns", None)
     if columns is None or not all(isinstance(name, str) for name in columns):
         return None
@@ -31,12 +31,12 @@ def comparable_names(X):
 
 
 def count_categories(categories):
-    """Number of categories of each column; 0 for numeric columns."""
+    """Return the number of categories of each column; 0 for numeric columns."""
     return [0 if labels is None else len(labels) for labels in categories]
 
 
 def take_rows(X, start, stop):
-    """Rows ``start:stop`` of an array or data frame, without a copy where possible."""
+    """Return the rows ``start:stop`` of an array or data frame, without a copy where possible."""
     return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
 
 
@@ -66,7 +66,7 @@ def as_matrix(X, categories=None, unknown=None):
     """
     if categories is None or all(labels is None for labels in categories):
         if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
-            return X  # skip checks that would pass for every block
+            return X  # skip checks that a matrix of numbers passes anyway
         try:
             return check_array(as_array(X), dtype=np.float64, ensure_all_finite=False)
         except ValueError:
@@ -102,7 +102,7 @@ def validate_numbers(estimator, X, ensure_all_finite, reset=True):
         return validate_data(estimator, X, reset=reset, **checks)
     validate_data(
         estimator, X, reset=reset, skip_check_array=True
-    )  # checks column names and number
+    )  # checks the names and number of the columns
     return check_array(array, estimator=estimator, input_name="X", **checks)
 
 
@@ -138,7 +138,7 @@ def read_table(X, nominal=None):
 
 
 def has_nominal(X, nominal=None):
-    """Whether :func:`read_table` would find a nominal column."""
+    """Return whether :func:`read_table` would find a nominal column."""
     names = column_names(X)
     if names is None:
         return not _by_dtype(nominal) and _chosen_columns(nominal, _width(X), None).any()
@@ -146,7 +146,7 @@ def has_nominal(X, nominal=None):
 
 
 def _nominal_dtypes(X):
-    """Mask of the columns of a data frame that are nominal by dtype."""
+    """Return a mask of the columns of a data frame that are nominal by dtype."""
     return np.array([type(dtype).__name__ in DECLARED + OBSERVED for dtype in X.dtypes], dtype=bool)
 
 
@@ -202,7 +202,7 @@ def _frame_or_array(X):
 
 
 def _column(X, position):
-    """A column of a data frame or array."""
+    """Return a column of a data frame or array."""
     if hasattr(X, "iloc"):
         return X.iloc[:, position]
     return X[X.columns[position]] if hasattr(X, "columns") else X[:, position]

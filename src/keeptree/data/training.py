@@ -13,7 +13,7 @@ from keeptree.data.source import as_data_file
 from keeptree.text import plural
 
 MOST_CLASSES = 1000
-_FEWEST_CELLS = 20  # in a column that may be an identifier
+_FEWEST_CELLS = 20  # fewest known cells of a column that may be an identifier
 _IDENTIFIER = "looks like an identifier; leave it out with --drop (in Python: drop)."
 _NAMED_ID = re.compile(r"(^|[^a-z])(id|ids|key|nr|no|number)$|[a-z](Id|ID|Nr|No)$|^(ID|Id)")
 
@@ -136,14 +136,17 @@ def _warn(text):
 
 
 def _columns_with_fractions(X):
-    """Names of the columns that contain fractions."""
+    """Return the names of the columns that contain fractions."""
     numbers = X.iloc[:, plain_columns(X)]
     rest = numbers.to_numpy(np.float64) % 1
     return set(numbers.columns[((rest != 0) & ~np.isnan(rest)).any(axis=0)])
 
 
 def _numbers_rows(name, values):
-    """Whether distinct integers number the rows: nearly sorted, or by the name of the column."""
+    """Return whether distinct integers seem to number the rows.
+
+    They are nearly sorted, or the name of the column says so.
+    """
     if values.dtype.kind not in "iuf" or len(np.unique(values)) < len(values):
         return False
     steps = np.diff(values)
@@ -152,7 +155,7 @@ def _numbers_rows(name, values):
 
 
 def _columns_of(tree, X, data):
-    """Columns of a tree in its order; all columns for a learner or a tree without names."""
+    """Return the columns of a tree in its order; all columns for a learner or an unnamed tree."""
     names = getattr(tree, "feature_names_in_", getattr(tree, "feature_names", None))
     if names is None:
         return X
@@ -166,7 +169,7 @@ def _columns_of(tree, X, data):
 
 
 def _nominal_columns(tree):
-    """Names of the nominal columns of a tree."""
+    """Return the names of the nominal columns of a tree."""
     names, categories = getattr(tree, "feature_names", None), getattr(tree, "categories", None)
     if names is None or categories is None:
         return []

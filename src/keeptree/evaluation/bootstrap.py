@@ -1,4 +1,4 @@
-"""The .632 and .632+ bootstraps, which mix test errors on left-out cases with training errors."""
+"""The .632 and .632+ bootstraps, which average errors on left-out and on training cases."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -8,12 +8,12 @@ import numpy as np
 
 from keeptree.evaluation.metrics import CURVES
 
-LEFT_OUT = 0.632  # 1 - 1/e: the share of the cases that a bootstrap sample holds
+LEFT_OUT = 0.632  # 1 - 1/e, the expected share of distinct cases in a bootstrap sample
 _NO_INFORMATION = "{} without information"
 
 
 def mix_resubstitution(rows, split):
-    """Return the rows of bootstrap samples as estimates of the .632 bootstrap.
+    """Return the results of bootstrap samples as estimates of the .632 bootstrap.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def mix_resubstitution(rows, split):
 
 
 def add_no_information(metrics):
-    """Add the value of each metric if classes and predictions were independent.
+    """Add, for each metric, its value if classes and predictions were independent.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def add_no_information(metrics):
     Returns
     -------
     metrics : dict of str to QualityMetric
-        The metrics, plus one for each mean over cases and each metric with a known value.
+        The metrics, and one more for each that is a mean over cases or has a known value.
 
     Examples
     --------
@@ -77,9 +77,9 @@ def add_no_information(metrics):
 
 
 def mix_plus(rows, split, metrics):
-    """Return the rows of bootstrap samples as estimates of the .632+ bootstrap.
+    """Return the results of bootstrap samples as estimates of the .632+ bootstrap.
 
-    The more the model overfits, the larger the weight of the left-out cases, up to 1 for a model
+    The more a model overfits, the more the left-out cases count. Their weight reaches 1 for a model
     that predicts them no better than chance (Efron and Tibshirani 1997).
 
     Parameters
@@ -94,8 +94,8 @@ def mix_plus(rows, split, metrics):
     Returns
     -------
     rows : list of dict
-        Their mean over the samples is the estimate; None for a metric without a value for
-        independent predictions. Curves remain those of the left-out cases.
+        Rows whose mean over the samples is the estimate. The value is None for a metric whose value
+        for independent predictions is unknown. Curves remain those of the left-out cases.
     """
     apparent, left_out = _by_metric(rows, split), defaultdict(list)
     for row in rows:
@@ -115,7 +115,7 @@ def mix_plus(rows, split, metrics):
 
 
 def _weigh(unseen, seen, chance, *, larger):
-    """Weight of the left-out cases, and their value, at worst that of chance."""
+    """Return the weight of the left-out cases, and their value, limited to that of chance."""
     sign = -1 if larger else 1
     if sign * (unseen - chance) > 0:
         unseen = chance
@@ -129,7 +129,7 @@ def _by_metric(rows, split):
 
 
 def _mix_rows(rows, split, mix):
-    """Mix the values of rows and drop those of a split; curves and missing values stay."""
+    """Return rows with mixed values, without those of a split; curves and missing values stay."""
     return [
         row
         if row["metric"] in CURVES or row["value"] is None
@@ -140,7 +140,7 @@ def _mix_rows(rows, split, mix):
 
 
 def _independent(function, y_true, values, labels):
-    """Mean of a metric over all pairs of a true class and a prediction."""
+    """Return the mean of a metric over all pairs of a true class and a prediction."""
     classes, counts = np.unique(y_true, return_counts=True)
     found = [function(np.full(len(y_true), c), values, labels) for c in classes]
     return float(np.average(found, weights=counts))

@@ -1,4 +1,4 @@
-"""Compare classifiers on the same splits: tidy rows, paired differences, tests."""
+"""Compare classifiers on the same splits, with paired differences and tests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,9 +42,9 @@ def compare(
     Parameters
     ----------
     models : dict of str to estimator, or list of estimators
-        Any scikit-learn classifiers. Each is cloned and fitted again on every training part; frozen
-        models (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) are kept, with a warning: their
-        figures are honest only on cases unused in their training.
+        Any scikit-learn classifiers. Each is cloned and fitted again on every training part. Frozen
+        models (a :class:`~keeptree.Tree`, a ``FrozenEstimator``) are not refitted, and a warning
+        tells so: their figures are only valid on cases that were not used in their training.
     X, y : array-likes
         Cases and classes.
     protocol : str, int or splitter
@@ -61,8 +61,8 @@ def compare(
         Positive class of a two-class problem; by default the last in sorted order.
     results : str or Path, optional
         File to which each finished fit is appended. The same call with the same file resumes after
-        an interruption. New metrics, models or data are evaluated again, and so is anything
-        that contains a lambda, which cannot be identified.
+        an interruption. Only what has changed (metrics, models or data) is evaluated again, and
+        anything that contains a lambda, because lambdas cannot be compared.
     n_jobs : int
         Number of processes; by default one per core.
     random_state : int
@@ -122,10 +122,10 @@ class Comparison:
     Attributes
     ----------
     rows : list of dict
-        One for each split, model and metric: ``split``, ``model``, ``metric``, ``value`` (None
-        where the metric has none; a list for a curve), ``n_train``, ``n_test``. Metrics that
-        are undefined for the single test cases of leave-one-out are computed on all of them
-        together, in the split ``"all"``.
+        One for each split, model and metric: ``split``, ``model``, ``metric``, ``value`` (None if
+        it is undefined, a list for a curve), ``n_train`` and ``n_test``. Metrics that are undefined
+        for the single test cases of leave-one-out are computed on all of them together, in the
+        split ``"all"``.
     failures : list of dict
         ``split``, ``model`` and ``error`` of the fits that failed.
     warnings : list of dict
@@ -156,7 +156,7 @@ class Comparison:
         return float(np.mean([row["n_test"] / row["n_train"] for row in self.rows]))
 
     def values(self, model: str, metric: str) -> NDArray[Any]:
-        """Return the values of a metric, NaN where undefined.
+        """Return the values of a metric over the splits, NaN where it is undefined.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Comparison:
         return np.array([empty if value is None else value for value in values], dtype=float)
 
     def means(self, *, confidence: float = 0.95, corrected: bool = True) -> list[dict[str, Any]]:
-        """Return mean, sd, se and interval of every model and metric.
+        """Return mean, standard deviation, standard error and interval by model and metric.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class Comparison:
         model : str
             Name of a model.
         name : {"confusion", "partial_auc", "reliability", "roc"}
-            Curve that was among the metrics.
+            A curve among the metrics of the comparison.
 
         Returns
         -------
@@ -284,28 +284,67 @@ class Comparison:
     def ahead(self, model: str, baseline: str | None = None, confidence: float = 0.95) -> float:
         """Return the abscissa up to which the ROC curve of a model stays ahead of the baseline's.
 
-        Needs the metric ``"partial_auc"``; see :func:`~keeptree.evaluation.stays_ahead`.
+        The comparison must have the metric ``"partial_auc"``; see
+        :func:`~keeptree.evaluation.stays_ahead`.
+
+        Parameters
+        ----------
+        model : str
+            Name of a model.
+        baseline : str, optional
+            Model to compare with; by default that of the comparison.
+        confidence : float
+            One-sided confidence level.
+
+        Returns
+        -------
+        x : float
+            Share of the negative cases, between 0 and 1.
         """
         ours, theirs = (self.values(m, "partial_auc") for m in (model, baseline or self.baseline))
         both = ~np.isnan(ours - theirs).any(axis=-1)
         return stays_ahead(ours[both], theirs[both], confidence=confidence)
 
     def numbers(self) -> list[str]:
-        """Names of the metrics that are numbers, which tables show."""
+        """Return the names of the metrics that are numbers rather than curves.
+
+        Returns
+        -------
+        names : list of str
+            Names of the metrics that tables show.
+        """
         return [name for name in self.metrics if name not in CURVES]
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, without the curves."""
+        """Return the rows as a pandas data frame, without the curves.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row for each split, model and metric.
+        """
         import pandas as pd
 
         return pd.DataFrame([row for row in self.rows if row["metric"] not in CURVES])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON-compatible values."""
+        """Return all results as JSON-compatible values.
+
+        Returns
+        -------
+        data : dict
+            Protocol, means, differences, rows, failures and warnings.
+        """
         return comparison_dict(self)
 
     def to_markdown(self) -> str:
-        """Return the tables as Markdown."""
+        """Return the tables of means and differences as Markdown.
+
+        Returns
+        -------
+        text : str
+            Markdown.
+        """
         return comparison_markdown(self)
 
     def __str__(self):
@@ -313,7 +352,7 @@ class Comparison:
 
 
 def _add_resubstitution(experiment, protocol):
-    """Add a split that tests on the training cases, and the metrics that .632+ needs."""
+    """Add a split that trains and tests on all cases, and the metrics that .632+ needs."""
     everything = np.arange(len(experiment.y))
     parts = Parts.from_pairs([*experiment.parts, (everything, everything)])
     metrics = experiment.metrics

@@ -46,7 +46,7 @@ class ComparisonDisplay:
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, **options: Any) -> Self:
-        """Draw a :class:`~keeptree.evaluation.Comparison`; the options are those of ``plot``."""
+        """Draw a comparison; ``options`` are the parameters of ``plot``."""
         return cls(comparison).plot(**options)
 
 
@@ -70,7 +70,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         Parameters
         ----------
         metrics : list of str, optional
-            Metrics to draw; default all that are numbers.
+            Metrics to draw; by default all that are numbers.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class MeanRocDisplay(ComparisonDisplay):
         return self
 
     def _area(self, model, curve):
-        """The mean AUC, if it was computed; the drawn curve has only 101 points."""
+        """Return the mean AUC if it was computed; the drawn curve has only 101 points."""
         if "auc" in self.comparison.metrics:
             return float(np.nanmean(self.comparison.values(model, "auc")))
         return float(trapezoid(curve, GRID))
@@ -179,7 +179,8 @@ class ReliabilityDisplay(ComparisonDisplay):
         for ax, (model, bins) in zip(self.axes_, curves.items(), strict=True):
             _draw_reliability(ax, bins, self.comparison.n_splits)
             ax.set_title(clean(model), fontsize="medium")
-            ax.tick_params(labelbottom=ax in self.axes_[-columns:])  # above a hidden panel too
+            # The lowest visible panel may be above a hidden one.
+            ax.tick_params(labelbottom=ax in self.axes_[-columns:])
         several = len(self.comparison.labels) > 2
         event = "the most probable class" if several else clean(self.comparison.labels[-1])
         self.figure_.supxlabel(f"predicted probability of {event}", fontsize="medium")
@@ -239,7 +240,7 @@ class LearningDisplay:
 
 
 def _curves(comparison, name):
-    """The curve of each model that has one."""
+    """Return the curve of each model that has one."""
     if name not in comparison.metrics:
         raise ValueError(f"The comparison has no {name!r}; add it to the metrics of compare.")
     found = {}
@@ -248,7 +249,7 @@ def _curves(comparison, name):
         if np.isfinite(values).any() and values.ndim > 1:
             found[model] = comparison.curve(model, name)
     if not found:
-        raise ValueError(f"No model has a {CURVES[name].label} curve, so there is none to draw.")
+        raise ValueError(f"No model has a {CURVES[name].label} curve, so there is nothing to draw.")
     return found
 
 
@@ -261,7 +262,7 @@ def _label(thing, metric):
 
 
 def _widths(n):
-    """Line widths that keep overlapping lines visible."""
+    """Return line widths that keep overlapping lines visible."""
     return np.linspace(3.2, 1.4, n) if n > 1 else [1.8]
 
 
@@ -284,7 +285,7 @@ def _draw_difference(ax, place, values, reference, entry):
 def _draw_reliability(ax, bins, n_splits):
     count, said, happened = bins[bins[:, 0] > 0].T
     x, y = said / count, happened / count
-    # Cases recur in several splits, so the interval uses the number of cases per split.
+    # A case is tested in several splits, so the interval uses the number of cases per split.
     cases = np.maximum(count / n_splits, 1)
     limits = [accuracy_interval(share, n) for share, n in zip(y, cases, strict=True)]
     common = count >= 0.01 * count.sum()  # bins with fewer cases are noisy and drawn faintly

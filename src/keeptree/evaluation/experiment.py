@@ -16,15 +16,15 @@ from keeptree.data.labels import label_codes
 from keeptree.evaluation.runner import run
 from keeptree.probability.answers import answers_of
 
-ANSWERS = "answers"  # predictions to evaluate together with other splits
-WARNINGS = "warnings"  # warnings
+ANSWERS = "answers"  # key of the predictions that are evaluated together with those of other splits
+WARNINGS = "warnings"  # key of the warnings
 
 
 @dataclass(frozen=True)
 class Parts:
     """Training and test indices of many splits, concatenated in two arrays.
 
-    Two large arrays are shared with other processes once; a list would be sent with every task.
+    Other processes share two large arrays, whereas a list would be sent to them with every task.
     """
 
     train: np.ndarray
@@ -57,7 +57,7 @@ class Experiment:
     models : dict of str to estimator
         Models, cloned before each fit.
     X, y : array-likes
-        All cases; y as the models will see it.
+        All cases, with the labels that the models see.
     labels : ndarray
         Classes; with two, the positive one is last.
     parts : Parts
@@ -77,7 +77,7 @@ class Experiment:
     pooled: bool = False
 
     def tasks(self):
-        """One task per split and model, identified by everything that affects its result."""
+        """Return one task per split and model, identified by everything that affects its result."""
         data = _fingerprint((self.X, self.y, self.labels.tolist()))
         metrics = _fingerprint((self.metrics, self.pooled))
         settings = {name: _fingerprint(model) for name, model in self.models.items()}
@@ -95,7 +95,7 @@ class Experiment:
         ]
 
     def work(self):
-        """Function that performs a task."""
+        """Return the function that performs a task."""
         return partial(_do_task, self)
 
 
@@ -109,7 +109,7 @@ class Outcome:
 
 
 def run_experiment(experiment, results=None, n_jobs=-1, progress=True):
-    """Run the tasks that are not yet in the file ``results``; return the Outcome."""
+    """Run the tasks that are not yet in the file ``results``, and return the Outcome."""
     records = run(
         experiment.tasks(), experiment.work(), results, n_jobs=n_jobs, progress=progress,
         description="Fitting and measuring",
@@ -152,8 +152,9 @@ def ask(model, X, labels):
     Returns
     -------
     answers : dict
-        ``decision``: codes of the predicted classes; ``probability``: shape (n, n_classes), or None
-        if the model has none; ``score``: the same, or else of its ``decision_function``.
+        ``decision``: codes of the predicted classes. ``probability``: array of shape (n,
+        n_classes), or None if the model has none. ``score``: the probabilities, or else the result
+        of ``decision_function``.
     """
     own = label_codes(model.classes_, labels)
     answers = answers_of(model, X)
@@ -171,7 +172,7 @@ def ask(model, X, labels):
 def _do_task(experiment, task):
     train, test = experiment.parts[task["split"]]
     model = clone(experiment.models[task["model"]])
-    # Shown once at the end instead of for every fit.
+    # Warnings are shown once at the end instead of for every fit.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(_safe_indexing(experiment.X, train), experiment.y[train])
@@ -190,7 +191,7 @@ def _do_task(experiment, task):
 
 
 def _evaluate(metric, truth, answers, n_classes):
-    """Return the value of a metric, or None if it is undefined; true classes are given as codes."""
+    """Return the value of a metric, or None if it is undefined; ``truth`` holds class codes."""
     values = answers[metric.needs]
     if values is None:
         return None
@@ -199,7 +200,7 @@ def _evaluate(metric, truth, answers, n_classes):
 
 
 def _pooled_rows(experiment, answers):
-    """Compute metrics on the test cases of all splits together."""
+    """Return metrics computed on the test cases of all splits together."""
     rows = []
     for model, by_split in answers.items():
         cases = np.concatenate([experiment.parts[split][1] for split in by_split])
@@ -220,22 +221,25 @@ def _pooled_rows(experiment, answers):
 
 
 def _columns(values, own, n_classes, missing):
-    """Indices of the model's classes among all classes."""
+    """Return the columns of the model's own classes as columns of all classes."""
     full = np.full((len(values), n_classes), missing)
     full[:, own] = values
     return full
 
 
 def _end_to_end(arrays):
+    """Return arrays joined into one, and the end of each."""
     return np.concatenate(arrays).astype(np.int32), np.cumsum([len(array) for array in arrays])
 
 
 def _piece(values, ends, index):
+    """Return one of the arrays joined by ``_end_to_end``."""
     return values[ends[index - 1] if index else 0 : ends[index]]
 
 
 def _fingerprint(thing):
+    """Return a short hash of an object, to recognise it in a results file."""
     try:
         return joblib.hash(thing)[:12]
-    except PicklingError:  # a lambda cannot be identified
+    except PicklingError:  # a lambda has no stable hash, so it never matches
         return uuid.uuid4().hex[:12]

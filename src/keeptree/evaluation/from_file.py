@@ -47,7 +47,7 @@ def compare_file(
     Parameters
     ----------
     path : str, Path or DataFile
-        The data; see :func:`keeptree.data.frame.read_frame`.
+        Data file; see :func:`keeptree.data.frame.read_frame`.
     target : str
         Column of the class.
     out : str or Path
@@ -105,7 +105,7 @@ def compare_file(
 
 @contextmanager
 def _folder(path):
-    """Create a folder, and remove it again if it stays empty."""
+    """Create a folder for the block, and remove it again if it stays empty."""
     path = user_path(path).absolute()
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file; give the name of a folder to write to.")
@@ -147,7 +147,7 @@ def _write(out, title, comparison, curve, names):
 
 
 def _pictures(comparison, curve):
-    """Figures by name; some need several models or probabilities."""
+    """Return the figures by name; some need several models, or probabilities."""
     draw = {
         "roc": MeanRocDisplay.from_comparison,
         "reliability": ReliabilityDisplay.from_comparison,

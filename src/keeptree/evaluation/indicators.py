@@ -13,9 +13,9 @@ def indicators(y_true, values, labels=None, what="probabilities"):
     values : array-like of shape (n, n_classes)
         Scores or probabilities of each class.
     labels : array-like, optional
-        Classes in the order of the columns; default those of ``y_true``, sorted.
+        Classes in the order of the columns; by default the sorted classes of ``y_true``.
     what : str
-        Name of the values in the error.
+        Name of the values in the error message.
 
     Returns
     -------

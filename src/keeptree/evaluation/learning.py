@@ -18,7 +18,19 @@ from keeptree.evaluation.tables import markdown_table, number
 
 
 def arithmetic_schedule(n: int, steps: int = 10) -> list[int]:
-    """Return training sizes in equal steps up to n (arithmetic sampling, Langley).
+    """Return training sizes in equal steps up to n (arithmetic sampling, John and Langley 1996).
+
+    Parameters
+    ----------
+    n : int
+        Largest size.
+    steps : int, default=10
+        Number of sizes.
+
+    Returns
+    -------
+    sizes : list of int
+        Increasing sizes, the last of which is n.
 
     Examples
     --------
@@ -29,7 +41,7 @@ def arithmetic_schedule(n: int, steps: int = 10) -> list[int]:
 
 
 def geometric_schedule(n: int, start: int | None = None, ratio: float = 2.0) -> list[int]:
-    """Return training sizes that grow by a ratio up to n (geometric sampling, Provost et al.).
+    """Return training sizes that grow by a ratio up to n (geometric sampling, Provost et al. 1999).
 
     Parameters
     ----------
@@ -81,8 +93,8 @@ def learning_curve(
     models, X, y, protocol, n_splits, metrics, positive, results, n_jobs, random_state, progress
         As for :func:`~keeptree.evaluation.compare`.
     sizes : {"arithmetic", "geometric"} or list
-        A schedule up to the smallest training set, numbers of cases, or shares of it as floats up
-        to 1.
+        A schedule up to the size of the smallest training set; or a list of numbers of cases, or of
+        shares of that set (floats up to 1).
 
     Returns
     -------
@@ -125,7 +137,7 @@ class LearningCurve:
     Attributes
     ----------
     rows, failures, warnings, models, metrics
-        As in :class:`~keeptree.evaluation.Comparison`; ``n_train`` is the size.
+        As in :class:`~keeptree.evaluation.Comparison`; ``n_train`` is the training size.
     sizes : list of int
         Training sizes.
     """
@@ -138,7 +150,7 @@ class LearningCurve:
     sizes: list
 
     def points(self) -> list[dict[str, Any]]:
-        """Return mean, sd and se over the splits for each metric, model and size.
+        """Return mean, standard deviation and standard error for each metric, model and size.
 
         Returns
         -------
@@ -159,7 +171,7 @@ class LearningCurve:
         return points
 
     def to_markdown(self) -> str:
-        """Return one table for each metric: models by sizes, means ± standard errors."""
+        """Return a Markdown table for each metric: models by sizes, means ± standard errors."""
         cells = {(p["metric"], p["model"], p["size"]): p for p in self.points()}
         lines = []
         for name, metric in self.metrics.items():
@@ -191,7 +203,7 @@ def _read_sizes(sizes, largest):
 
 
 def _proportional_order(cases, y, rng):
-    """Random order of the cases in which every prefix is roughly stratified."""
+    """Return a random order of the cases in which every prefix is roughly stratified."""
     place = np.empty(len(cases))
     for label in np.unique(y[cases]):
         members = rng.permutation(np.flatnonzero(y[cases] == label))

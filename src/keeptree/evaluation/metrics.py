@@ -1,7 +1,7 @@
 """Metrics by name: scikit-learn's, and those of the papers.
 
-Every function takes the true classes, the predictions (scores, probabilities or decisions, see
-:class:`QualityMetric`) and ``labels``, the classes in the order of the columns. With two classes
+Every function takes the true classes, the predictions (scores, probabilities or decisions; see
+:class:`QualityMetric`) and ``labels``, the classes in the order of the columns. With two classes,
 the last one is positive.
 """
 
@@ -42,11 +42,11 @@ class QualityMetric:
     label : str
         Name in tables and pictures.
     decimals : int
-        Digits in tables.
+        Number of decimals in tables.
     per_case : bool
-        Whether it is a mean over cases, so that a single test case is enough.
+        Whether the metric is a mean over cases, so that it is defined for a single case.
     no_information : float, optional
-        Its value if predictions and classes are independent, if that is a constant.
+        Value of the metric if predictions and classes are independent, if this is a constant.
     """
 
     function: Callable
@@ -59,9 +59,9 @@ class QualityMetric:
 
 
 def squared_error(y_true, probability, labels=None):
-    """Return the MSE of Alvarez 2007: squared errors summed over the classes, mean over the cases.
+    """Return the MSE of Alvarez (2007): squared errors summed over classes, averaged over cases.
 
-    Twice the two-class Brier score.
+    With two classes, it is twice the Brier score.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def squared_error(y_true, probability, labels=None):
 
 
 def brier(y_true, probability, labels=None):
-    """Return the Brier score: of the positive class, or summed over three or more classes.
+    """Return the Brier score of the positive class, or summed over three or more classes.
 
     Examples
     --------
@@ -85,7 +85,9 @@ def brier(y_true, probability, labels=None):
 
 
 def unclipped_log_loss(y_true, probability, labels=None):
-    """Return the log-loss of Alvarez 2007: infinite if the true class of a case has probability 0.
+    """Return the log-loss without clipping, as in Alvarez (2007).
+
+    It is infinite if the true class of a case has probability 0.
 
     Examples
     --------
@@ -105,14 +107,14 @@ def cost(
     matrix: ArrayLike,
     normalise: bool = False,
 ) -> float:
-    """Return the cost of decisions.
+    """Return the total or mean cost of decisions.
 
     Parameters
     ----------
     y_true, decision : array-like of shape (n,)
         True and predicted classes.
     labels : array-like, optional
-        Order of the rows and columns of the matrix; default sorted.
+        Order of the rows and columns of the matrix; by default sorted.
     matrix : array-like of shape (n_classes, n_classes)
         Cost of a case, by true class (row) and predicted class (column); may be negative.
     normalise : bool
@@ -129,7 +131,7 @@ def cost(
 
 
 def cost_metric(matrix: ArrayLike) -> QualityMetric:
-    """Return the mean cost per case under a cost matrix as a :class:`QualityMetric`.
+    """Return the mean cost per case as a :class:`QualityMetric`.
 
     Parameters
     ----------
@@ -154,10 +156,11 @@ def weighted_accuracy(
     y_true, decision : array-like of shape (n,)
         True and predicted classes.
     labels : array-like, optional
-        Order of the rows and columns of the weights; default sorted.
+        Order of the rows and columns of the weights; by default sorted.
     weights : array-like of shape (n_classes, n_classes)
-        Weight of a case, by true class (row) and predicted class (column), not negative. All 1 is
-        accuracy; rows of 1 / class size are scikit-learn's ``balanced_accuracy_score``.
+        Nonnegative weight of a case, by true class (row) and predicted class (column). If all are
+        1, the result is the accuracy; if each row holds 1 / class size, it is scikit-learn's
+        ``balanced_accuracy_score``.
 
     Returns
     -------
@@ -177,7 +180,7 @@ def weighted_accuracy(
 
 
 def weighted_accuracy_metric(weights: ArrayLike) -> QualityMetric:
-    """Return the weighted accuracy under a matrix of weights as a :class:`QualityMetric`.
+    """Return the weighted accuracy as a :class:`QualityMetric`.
 
     Parameters
     ----------
@@ -189,7 +192,7 @@ def weighted_accuracy_metric(weights: ArrayLike) -> QualityMetric:
 
 
 def _of_labels(function, y_true, decision, labels):
-    """Wrap metrics such as precision: for the positive class, or averaged over classes."""
+    """Return a metric such as precision, for the positive class or averaged over classes."""
     counted = labels[1:] if len(labels) == 2 else labels
     return function(y_true, decision, labels=counted, average="macro", zero_division=0)
 
@@ -225,7 +228,7 @@ METRICS = {
     "f1": QualityMetric(partial(_of_labels, f1_score), "decision", label="F"),
 }
 
-# Curves, which are summed or averaged over the splits and drawn.
+# Curves are summed or averaged over the splits, and drawn.
 CURVES = {
     "confusion": QualityMetric(_confusion, "decision", label="confusion matrix"),
     "partial_auc": QualityMetric(partial_auc, "score", label="AUC(x)"),
@@ -259,7 +262,7 @@ def find_metrics(metrics):
 
 
 def _table_and(matrix, y_true, decision, labels):
-    """Return the confusion matrix and a matrix of the same shape."""
+    """Return the confusion matrix, and the given matrix after checking its shape."""
     table, matrix = confusion_matrix(y_true, decision, labels=labels), np.asarray(matrix, float)
     if matrix.shape != table.shape:
         raise ValueError(

@@ -16,9 +16,9 @@ def make_models(names=None, X=None):
     Parameters
     ----------
     names : list of str, optional
-        Names in :data:`MODELS`; default :data:`DEFAULT`.
+        Names in :data:`MODELS`; by default :data:`DEFAULT`.
     X : data frame, optional
-        Data; nominal columns are encoded for the forest.
+        Data, whose nominal columns are encoded for the forest.
 
     Returns
     -------

@@ -32,11 +32,14 @@ def prepare_experiment(models, X, y, *, protocol, n_splits, metrics, positive, r
 
 
 def read_classes(y, positive=None):
-    """Return labels as an array, and the classes with the positive one last if there are two."""
+    """Return labels as an array, and the classes; of two classes, the positive one is last."""
     classes, codes = read_target(y)
     y, labels = classes[codes], np.unique(classes[codes])
     if len(labels) < 2:
-        raise ValueError(f"All cases belong to the class {plain(labels[0])!r}; two are needed.")
+        raise ValueError(
+            f"All cases belong to the class {plain(labels[0])!r}; give cases of two or more "
+            "classes."
+        )
     if positive is None:
         return y, labels
     names = [plain(label) for label in labels]
@@ -47,7 +50,7 @@ def read_classes(y, positive=None):
 
 
 def _name_models(models):
-    """Return a dict of models; models in a list are named by their class."""
+    """Return the models as a dict; models in a list are named after their class."""
     if not isinstance(models, Mapping):
         names = [type(model).__name__ for model in models]
         repeated = {name for name in names if names.count(name) > 1}
@@ -63,7 +66,7 @@ def _name_models(models):
 
 
 def _wrap_tree(model):
-    """Return a classifier with the leaf proportions of a tree; other models as they are."""
+    """Return a classifier that predicts the leaf proportions of a Tree; other models unchanged."""
     return SmoothedTreeClassifier(model, smoothing="leaves") if isinstance(model, Tree) else model
 
 
@@ -83,7 +86,7 @@ def _warn_of_frozen(models):
 
 
 def _is_frozen(model):
-    """Whether a model, or one of its parameters, is a tree that is never refitted."""
+    """Return whether a model, or one of its parameters, is a tree that is never refitted."""
     parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else [model]
     return any(isinstance(part, Tree | FrozenEstimator) for part in parts)
 

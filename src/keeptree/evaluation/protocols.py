@@ -1,7 +1,7 @@
-"""Protocols that split cases into training and test sets.
+"""Protocols, which divide cases into training and test sets.
 
-All are splitters with scikit-learn's interface, most of them scikit-learn's own, so they also work
-in ``cross_validate``.
+Every protocol is a splitter with scikit-learn's interface, and most are scikit-learn's own, so they
+also work in ``cross_validate``.
 """
 
 from typing import Any
@@ -39,15 +39,14 @@ def make_protocol(name: str, n_splits: int | None = None, random_state: RandomSt
         - ``"repeated-k-fold"``: ``n_splits`` repetitions (10) of 10 folds.
         - ``"leave-one-out"``: as many splits as cases.
         - ``"bootstrap"``: see :class:`BootstrapSplit`; 100 samples.
-        - ``"bootstrap-632"``: the same; :func:`~keeptree.evaluation.compare` mixes 0.632 of its
-          figures with 0.368 of those of models fitted and tested on all cases.
-        - ``"bootstrap-632+"``: the same, but the more a model overfits, the larger the weight of
-          the left-out cases. Metrics without a known value for independent predictions are left
-          out.
+        - ``"bootstrap-632"``: the same samples. Each figure is 0.632 times that of the left-out
+          cases plus 0.368 times that of a model fitted and tested on all cases.
+        - ``"bootstrap-632+"``: the same, but the more a model overfits, the more the left-out
+          cases count. Metrics whose value for independent predictions is unknown are left out.
         - ``"paper"``: see :class:`DividedBootstrapSplit`; 100 samples.
         - ``"plain"``: another reading of the same papers, the holdout 100 times.
     n_splits : int, optional
-        Number of repetitions, samples or folds; default as above.
+        Number of repetitions, samples or folds; by default as above.
     random_state : int, RandomState or None
         Seed.
 
@@ -100,7 +99,9 @@ class BootstrapSplit(BaseShuffleSplit):
         rng = check_random_state(self.random_state)
         cases = np.arange(_num_samples(X))
         if len(cases) < 2:
-            raise ValueError("There is 1 case; a bootstrap sample needs 2 to leave one out.")
+            raise ValueError(
+                "There is 1 case; give at least 2, so that a bootstrap sample can leave one out."
+            )
         for _ in range(self.n_splits):
             test = ()
             while len(test) == 0:
@@ -113,9 +114,9 @@ class DividedBootstrapSplit(BaseShuffleSplit):
     """Draw a stratified bootstrap sample and divide its distinct cases (Alvarez 2005, 2007).
 
     "We divided 100 bootstrap samples into separate training and test sets in the proportion 2/3
-    1/3, respecting the prior of the classes." Each class is drawn with replacement as often
-    as it has cases; its distinct cases are divided, and all copies of a case stay together. Because
-    of the copies, learners prune less than on an ordinary sample: for your own data, use
+    1/3, respecting the prior of the classes." From each class, as many cases as it has are drawn
+    with replacement. The distinct cases are then divided, and all copies of a case stay together.
+    Because of the copies, learners prune less than on an ordinary sample; for your own data, use
     ``"repeated-holdout"``.
 
     Parameters
@@ -179,7 +180,7 @@ def _repeated_k_fold(n_splits, random_state):
     return RepeatedStratifiedKFold(n_splits=10, n_repeats=n_splits, random_state=random_state)
 
 
-# Name -> function of the number of splits and the seed, default number (None if fixed).
+# Name -> (function of the number of splits and the seed, default number or None if it is fixed).
 PROTOCOLS = {
     "holdout": (lambda n_splits, random_state: _holdout(1, random_state), None),
     "repeated-holdout": (_holdout, 10),

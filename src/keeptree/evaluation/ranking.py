@@ -10,7 +10,7 @@ from sklearn.metrics import roc_curve
 from keeptree.annotations import Floats
 from keeptree.evaluation.indicators import indicators
 
-GRID = np.linspace(0, 1, 101)  # the 2005 paper's step
+GRID = np.linspace(0, 1, 101)  # the step of Alvarez and Bernard (2005)
 
 
 def auc(
@@ -35,8 +35,8 @@ def auc(
         With three or more classes, the one-versus-rest areas are averaged, optionally weighted by
         class frequency.
     ties : float
-        Weight of a pair with equal scores. One half is the usual convention; with 0, as Katz et al.
-        (2012) seem to count, breaking ties always helps, even at random.
+        Weight of a pair with equal scores. One half is the usual convention. With 0, as Katz et al.
+        (2012) seem to count, breaking ties improves the result even if it is done at random.
 
     Returns
     -------
@@ -63,10 +63,9 @@ def auc(
 
 
 def weighted_area(truth, score, ties=0.5):
-    """Return a function from weights of the cases to the area under the ROC curve.
+    """Return a function that computes the area under the ROC curve for weights of the cases.
 
-    The Mann-Whitney statistic is computed along the sorted scores, which are sorted only once for
-    any number of weights (bootstrap resamples).
+    The scores are sorted only once for any number of weights, such as those of bootstrap resamples.
 
     Parameters
     ----------
@@ -108,7 +107,7 @@ def weighted_area(truth, score, ties=0.5):
 def mean_roc(
     y_true: ArrayLike, scores: ArrayLike, labels: ArrayLike | None = None, x: ArrayLike = GRID
 ) -> Floats:
-    """Return the ROC curve at given shares of negatives, averaged over three or more classes.
+    """Return the ROC curve at given shares of the negative cases; the mean over several classes.
 
     Parameters
     ----------
@@ -120,8 +119,8 @@ def mean_roc(
     Returns
     -------
     y : ndarray
-        Shares of the positive cases that rank before them; on a vertical piece of the curve, the
-        upper end.
+        Share of the positive cases that are found at each x; where the curve is vertical, its upper
+        end.
 
     Examples
     --------
@@ -166,7 +165,7 @@ def stays_ahead(
     ours, theirs : array-like of shape (n_samples, n_points)
         Partial areas (:func:`partial_auc`) of the two rankings on the same samples.
     x : array-like of shape (n_points,)
-        Where they were measured.
+        Shares of the negative cases at which the areas were computed.
     confidence : float
         One-sided confidence level, under the normal assumption.
 
@@ -194,7 +193,7 @@ def stays_ahead(
 
 
 def _one_versus_rest(y_true, scores, labels):
-    """Return truth and scores as one-versus-rest columns; two classes need only one."""
+    """Return truth and scores as one-versus-rest columns; two classes need only one column."""
     y_true, scores = np.asarray(y_true), np.asarray(scores, dtype=float)
     labels = np.unique(y_true) if labels is None else np.asarray(labels)
     if scores.ndim == 1 or scores.shape[1] == 2:
@@ -212,7 +211,7 @@ def _average_curve(curve, y_true, scores, labels, x):
 
 
 def _corners(truth, score):
-    """Corners of the ROC curve: abscissa, lower and upper end."""
+    """Return the corners of the ROC curve: abscissa, lower and upper end."""
     fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
     x, first = np.unique(fpr, return_index=True)
     last = np.append(first[1:], len(fpr)) - 1
@@ -227,7 +226,7 @@ def _roc_at(truth, score, x):
 
 
 def _area_up_to(truth, score, x):
-    """Exact integral up to x, by trapezoids."""
+    """Return the exact area under the ROC curve up to x, by trapezoids."""
     corner, low, high = _corners(truth, score)
     width = np.diff(corner)
     before = np.concatenate([[0], np.cumsum(width * (high[:-1] + low[1:]) / 2)])

@@ -37,7 +37,7 @@ def reliability_bins(y_true, probability, labels=None, *, n_bins=10):
 
 
 def calibration_gap(bins):
-    """Return the mean gap between probability and frequency of :func:`reliability_bins`."""
+    """Return the mean gap between probability and frequency in the bins of a diagram."""
     return float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
 
 
@@ -69,8 +69,9 @@ def quantile_bins(score, happened, n_bins=10):
     Returns
     -------
     bins : list of dict
-        ``from`` and ``to``, the scores at the ends; ``scored``, their mean; ``cases``,
-        ``happened``, ``observed`` (the frequency), ``low`` and ``high``.
+        ``from`` and ``to``: lowest and highest score; ``scored``: mean score; ``cases``;
+        ``happened``: number of events; ``observed``: their frequency; ``low`` and ``high``: its
+        interval.
 
     Examples
     --------
@@ -103,6 +104,6 @@ def quantile_bins(score, happened, n_bins=10):
 
 
 def _sum_bins(place, n_bins, score, event):
-    """Return cases, sum of scores and events (columns) of each bin."""
+    """Return the cases, the sum of scores and the events of each bin, as columns."""
     weights = np.ones(len(score)), score, event
     return np.column_stack([np.bincount(place, weights=w, minlength=n_bins) for w in weights])

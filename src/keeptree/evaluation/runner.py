@@ -26,7 +26,7 @@ def run(tasks, work, results=None, *, n_jobs=None, progress=True, description="R
         Tasks as JSON-compatible values, identified by their content.
     work : callable
         ``work(task)`` returns the rows of a task, a list of dicts of JSON values (NumPy scalars
-        become numbers). It is sent to other processes: use a module-level function, or a
+        become numbers). It is sent to other processes, so it must be a module-level function or a
         partial of one.
     results : str or Path, optional
         File to which every finished task is appended as one line, ``{"task", "rows", "seconds"}``,
@@ -111,7 +111,7 @@ def _plain(value):
 
 
 def _finished(path):
-    """Return the records of finished tasks; move unreadable lines to another file."""
+    """Return the records of finished tasks; move a damaged file aside."""
     if not path.exists():
         return {}
     records, damaged = read_records(path)
@@ -128,7 +128,7 @@ def _finished(path):
 
 
 def _aside(path):
-    """Find an unused file name."""
+    """Return an unused file name."""
     number = 1
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
@@ -136,7 +136,7 @@ def _aside(path):
 
 
 def _append(path, line):
-    # Write whole lines at once, so that a kill between two tasks leaves no partial line.
+    # Write a whole line at once, so that a process killed between two tasks leaves no partial line.
     with path.open("ab", buffering=0) as file:
         file.write(f"{line}\n".encode())
 

@@ -1,4 +1,4 @@
-"""Significance of differences: paired tests over splits, confidence intervals of accuracies."""
+"""Significance of differences: paired tests over splits, and intervals of accuracies."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -50,15 +50,15 @@ def paired_difference(
     Parameters
     ----------
     differences : array-like of shape (n,)
-        One for each split: ours minus theirs.
+        Difference of two models on each split: ours minus theirs.
     alternative : {"greater", "less", "two-sided"}
         Alternative hypothesis of the tests, as in SciPy.
     confidence : float
         Confidence level of the interval, which is always two-sided.
     test_share : float, optional
-        Number of test cases per training case. Training parts of resampled splits overlap, which
-        makes the plain tests overconfident; Nadeau and Bengio (2003) add this share to 1 / n in the
-        variance of the mean.
+        Number of test cases per training case. The training parts of resampled splits overlap,
+        which makes plain tests overconfident. To correct for this, Nadeau and Bengio (2003) add
+        this share to 1 / n in the variance of the mean.
     corrected : bool
         Whether the interval uses the corrected variance too.
 
@@ -103,7 +103,7 @@ def describe_differences(differences, **options):
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        Values; NaN where one is missing.
+        Differences; NaN where a value is missing.
     **options
         Options of :func:`paired_difference`.
 
@@ -131,7 +131,7 @@ def describe_differences(differences, **options):
 
 
 def accuracy_interval(accuracy: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson interval of an accuracy or another share (as in Tan et al.'s textbook).
+    """Return the Wilson interval of an accuracy or another share.
 
     (2 n a + z² ± z sqrt(z² + 4 n a - 4 n a²)) / (2 (n + z²))
 
@@ -164,7 +164,7 @@ def accuracy_interval(accuracy: float, n: float, confidence: float = 0.95) -> tu
 
 @dataclass(frozen=True)
 class AccuracyDifference:
-    """The difference of two accuracies, its standard error, interval and two-sided p-value."""
+    """Difference of two accuracies, with its standard error, interval and two-sided p-value."""
 
     difference: float
     se: float
@@ -190,11 +190,12 @@ def compare_accuracies(
     Returns
     -------
     result : AccuracyDifference
-        By the normal approximation with the sum of both variances.
+        Difference of the accuracies, tested by the normal approximation with the sum of both
+        variances.
 
     Examples
     --------
-    Is 85% on 30 cases better than 75% on 5000? The interval contains 0: it may be chance.
+    Is 85% on 30 cases better than 75% on 5000? The interval contains 0, so it may be chance.
 
     >>> result = compare_accuracies(0.85, 30, 0.75, 5000)
     >>> round(result.low, 3), round(result.high, 3), round(result.p_value, 3)
@@ -213,7 +214,7 @@ def compare_accuracies(
 
 @dataclass(frozen=True)
 class HitsAndErrors:
-    """Mean distances of hits and errors to the boundary, their difference, and the ratio kappa."""
+    """Mean distances of correct and wrong decisions to the boundary, and the ratio kappa."""
 
     n_hits: int
     n_errors: int
@@ -231,14 +232,15 @@ def hits_and_errors(distance: ArrayLike, correct: ArrayLike) -> HitsAndErrors:
     distance : array-like of shape (n,)
         Distance of each test case to the decision boundary.
     correct : array-like of bool of shape (n,)
-        Whether the tree is right.
+        Whether the decision is correct.
 
     Returns
     -------
     result : HitsAndErrors
-        ``kappa`` is the difference of the means divided by its standard error,
-        sqrt(sd_hits² / n_hits + sd_errors² / n_errors): from 1.645 on, hits are farther with a
-        one-sided confidence of 95%. NaN if there are fewer than two hits or errors.
+        ``kappa`` is the difference of the means divided by its standard error, sqrt(sd_hits² /
+        n_hits + sd_errors² / n_errors): from 1.645 on, correct decisions lie farther from the
+        boundary with a one-sided confidence of 95%. NaN if there are fewer than two correct or two
+        wrong decisions.
 
     Examples
     --------
@@ -259,8 +261,8 @@ def hits_and_errors(distance: ArrayLike, correct: ArrayLike) -> HitsAndErrors:
 
 
 def _t_test(mean, error, n, alternative):
-    """One-sample t-test with a given standard error."""
-    if error == 0:  # all differences are equal: a certain gain, a certain loss, or none
+    """Return the p-value of a one-sample t-test with a given standard error."""
+    if error == 0:  # all differences are equal, so there is no doubt about the sign of the mean
         extreme = {"greater": mean > 0, "less": mean < 0, "two-sided": mean != 0}[alternative]
         return 0.0 if extreme else 1.0
     ratio = mean / error

@@ -9,7 +9,7 @@ _STYLE = {"▲": "bold green", "▼": "bold red", " ": "dim"}
 
 
 def means_table(comparison):
-    """Cells of the table of means.
+    """Return the cells of the table of means.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def means_table(comparison):
 
 
 def differences_table(comparison):
-    """Cells of the compact table of differences: the difference and a mark for each metric."""
+    """Return the cells of the compact table of differences, each with a mark if it is clear."""
     found = {(e["model"], e["metric"]): e for e in comparison.differences()}
 
     def cell(model, name):
@@ -46,14 +46,14 @@ def differences_table(comparison):
 
 
 def heading(comparison):
-    """One line on the data, the protocol and the splits."""
+    """Return one line about the data, the protocol and the splits."""
     cases = plural(comparison.n_cases, "case")
     classes = plural(len(comparison.labels), "class", "classes")
     return f"{cases}, {classes}, {comparison.protocol}, {plural(comparison.n_splits, 'split')}"
 
 
 def notes(comparison):
-    """Lines below the tables."""
+    """Return the lines below the tables."""
     lines = [
         "* best in its column; ↑ larger is better, ↓ smaller.",
         f"▲ better, ▼ worse than {clean(comparison.baseline)}: the 95% interval of the paired "
@@ -67,7 +67,7 @@ def notes(comparison):
 
 
 def troubles(comparison):
-    """Lines on infinite values and on fits that failed or raised warnings."""
+    """Return lines about infinite values, and fits that failed or raised warnings."""
     lines = [
         f"{clean(entry['model'])}: {_label(comparison, entry['metric'])} is infinite on "
         f"{entry['n_infinite']} of {plural(entry['n'], 'split')}, and so is its mean."
@@ -92,7 +92,7 @@ def _failure_line(comparison):
 
 
 def terminal_tables(comparison):
-    """Tables of means and of differences for a terminal.
+    """Yield the tables of means and of differences for a terminal.
 
     Yields
     ------
@@ -123,7 +123,7 @@ def terminal_tables(comparison):
 
 
 def comparison_text(comparison):
-    """The tables as plain text."""
+    """Return the tables as plain text."""
     lines = []
     for title, head, rows in terminal_tables(comparison):
         body = [[name, *(text for text, _ in cells)] for name, *cells in rows]
@@ -132,7 +132,7 @@ def comparison_text(comparison):
 
 
 def comparison_markdown(comparison):
-    """All figures as Markdown tables: means with standard deviations, differences with tests."""
+    """Return all figures as Markdown tables: means with deviations, differences with tests."""
     lines = [f"{heading(comparison)}.", "", "## Means ± standard deviations over the splits", ""]
     head, rows = means_table(comparison)
     spread = {(e["model"], e["metric"]): e["sd"] for e in comparison.means()}
@@ -169,7 +169,7 @@ _EXPLAINED = (
 
 
 def comparison_dict(comparison):
-    """All results as JSON values; infinite ones are null, see ``n_infinite``."""
+    """Return all results as JSON values; infinite ones are null, see ``n_infinite``."""
     metrics = comparison.metrics.items()
     return {
         "protocol": comparison.protocol,
@@ -227,7 +227,7 @@ def _difference_row(comparison, entry):
 
 
 def _cells(comparison, models, cell):
-    """Header and rows of a table with one cell per model and metric."""
+    """Return the header and rows of a table with one cell per model and metric."""
     names = comparison.numbers()
     arrow = {name: "↑" if comparison.metrics[name].larger else "↓" for name in names}
     head = ["Model", *(f"{_label(comparison, name)} {arrow[name]}" for name in names)]
@@ -239,7 +239,7 @@ def _label(comparison, name):
 
 
 def _aligned(rows):
-    """Align columns: the first to the left, numbers to the right."""
+    """Return rows as aligned lines: the first column to the left, numbers to the right."""
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -253,7 +253,7 @@ def _aligned(rows):
 
 
 def markdown_table(head, rows):
-    """Lines of a Markdown table; all columns but the first are right-aligned."""
+    """Return the lines of a Markdown table; all columns but the first are right-aligned."""
     marks = ["---", *["---:"] * (len(head) - 1)]
     cells = [[_escape(cell) for cell in row] for row in (head, *rows)]
     return [f"| {' | '.join(row)} |" for row in (cells[0], marks, *cells[1:])]
@@ -264,7 +264,7 @@ def _escape(text):
 
 
 def finite(value):
-    """Replace values that are not finite by null, at any depth."""
+    """Return a value with all infinite numbers and NaN replaced by None, at any depth."""
     if isinstance(value, dict):
         return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list):

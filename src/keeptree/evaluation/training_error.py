@@ -1,4 +1,4 @@
-"""Error rates estimated from a tree's training counts: optimistic, pessimistic, upper limit."""
+"""Error rates of a tree, estimated from its training counts."""
 
 from typing import Any, Literal
 
@@ -82,7 +82,7 @@ def tree_errors(tree):
 
 
 def upper_errors(weight, errors, confidence_factor=0.25):
-    """Upper confidence limit of the errors in leaves of the given weights, as in C4.5 and J48.
+    """Return the upper confidence limit of the errors in leaves, as in C4.5 and J48.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def upper_errors(weight, errors, confidence_factor=0.25):
 
 
 def _limit(weight, errors, z):
-    """The limit for at least one error: Wilson's, with half an error added."""
+    """Return the limit for at least one error: Wilson's, with half an error added."""
     share = np.minimum((errors + 0.5) / weight, 1.0)
     root = np.sqrt(share / weight - share**2 / weight + z**2 / (4 * weight**2))
     limit = (share + z**2 / (2 * weight) + z * root) / (1 + z**2 / weight) * weight

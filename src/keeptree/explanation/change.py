@@ -63,7 +63,7 @@ class NearestChange:
     decided : label
         Decision of the tree for the case.
     predicted : label
-        Decision after the change; unchanged if there is none.
+        Decision after the change; the same as ``decided`` if there is no change.
     target : label or None
         Requested class.
     cost : float
@@ -75,16 +75,17 @@ class NearestChange:
     point : ndarray of shape (n_features,)
         Changed case, with labels for nominal attributes.
     rounded : ndarray of shape (n_features,)
-        Changed case with the rounded numbers of the sentence, which give the same decision.
+        Changed case with the rounded numbers of the sentence; the tree decides ``predicted`` there
+        too.
     probability : dict
         Class -> probability of the changed case.
     alternatives : tuple of NearestChange
         Further changes in order of cost, if more than one was requested.
     names : dict
-        Class -> display name; the label by default.
+        Class -> display name; by default the label.
     why : callable or None
-        Returns the reason why no allowed change exists and the constraints that prevent it.
-        Called on demand.
+        Function that returns the reason why no allowed change exists and the constraints that
+        prevent it. It is called only when needed.
     """
 
     decided: object
@@ -107,7 +108,7 @@ class NearestChange:
 
     @cached_property
     def loosen(self):
-        """Constraints whose removal alone allows a change, as (kind, column), cheapest first.
+        """Constraints whose removal alone would allow a change, as (kind, column), cheapest first.
 
         If only missing values prevent a change, they are listed as ("missing", column).
         """

@@ -6,7 +6,7 @@ from keeptree.explanation.wording import tell_estimate, tell_pair
 from keeptree.notebook import framed, text_html
 from keeptree.text import plural
 
-_MOST = 10  # cases of a table that are shown
+_MOST = 10  # number of cases of a table that are shown
 
 
 def change_html(change):

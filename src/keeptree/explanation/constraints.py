@@ -24,10 +24,11 @@ class Constraints:
     steps: Mapping = field(default_factory=dict)  # column -> step, or sorted values
     max_changes: int | None = None
     within: frozenset = frozenset()  # columns limited to the observed range
-    grid: Mapping = field(default_factory=dict)  # column -> step, if ``steps`` has none for it
+    # Column -> observed step, used where ``steps`` has none.
+    grid: Mapping = field(default_factory=dict)
 
     def loosened(self):
-        """Yield (kind, column or None, constraints without it) for each single constraint."""
+        """Yield (kind, column or None, the other constraints) for each single constraint."""
         for kind in ("fixed", "increase_only", "decrease_only", "within"):
             columns = getattr(self, kind)
             for f in sorted(columns):
@@ -41,7 +42,7 @@ class Constraints:
             yield "max_changes", None, replace(self, max_changes=None)
 
     def rules(self, tree, observed):
-        """Arrays for the compiled functions: one row per column, and lists of values."""
+        """Return the constraints as arrays for the compiled functions."""
         rules, values = np.zeros((tree.n_features, boxes.LAST + 1)), []
         for f in range(tree.n_features):
             if tree.categories[f] is not None:
@@ -59,7 +60,7 @@ class Constraints:
         return boxes.Rules(rules, np.array(values, dtype=np.float64))
 
     def factor(self, tree, metric):
-        """Cost per unit of each numeric column."""
+        """Return the cost per unit of each numeric column."""
         factor = metric.factor_.copy()
         for f, cost in self.costs.items():
             if tree.categories[f] is None:
@@ -67,18 +68,18 @@ class Constraints:
         return factor
 
     def step(self, f):
-        """Step or list of values of a column; None if unrestricted."""
+        """Return the step or the list of values of a column; None if it is unrestricted."""
         return self.steps.get(f, self.grid.get(f))
 
     def limits(self, f, observed):
-        """Smallest and largest value that a numeric column may take."""
+        """Return the smallest and largest value that a numeric column may take."""
         low, high = self.bounds.get(f, (-np.inf, np.inf))
         if f in self.within:
             low, high = max(low, observed.low[f]), min(high, observed.high[f])
         return low, high
 
     def permitted(self, f, tree, observed):
-        """Mask of the categories that a nominal attribute may take."""
+        """Return a mask of the categories that a nominal attribute may take."""
         mask = np.full(len(tree.categories[f]), f not in self.fixed)
         for given in (self.bounds.get(f), self.steps.get(f)):
             if given is not None:
@@ -88,7 +89,7 @@ class Constraints:
         return mask
 
     def category_costs(self, f, metric):
-        """Cost matrix of changes between categories."""
+        """Return the cost matrix of changes between the categories of an attribute."""
         given = self.costs.get(f, 1.0)
         return given if isinstance(given, np.ndarray) else metric.category_costs_[f] * given
 
@@ -138,7 +139,7 @@ def read_constraints(
 
 
 def observed_grid(observed):
-    """Column -> step of the columns that have one in a sample."""
+    """Return a dict of the columns that have a step in a sample, and their steps."""
     return {f: float(observed.step[f]) for f in np.flatnonzero(observed.step).tolist()}
 
 
@@ -214,7 +215,7 @@ def _read_steps(tree, f, value):
 
 
 def _numbers(value):
-    """Convert a value to an array of numbers; empty if that fails, which callers reject."""
+    """Return a value as an array of numbers; an empty one, which callers reject, if that fails."""
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -222,7 +223,7 @@ def _numbers(value):
 
 
 def _category_mask(tree, f, labels, what):
-    """Mask of the categories in a list of labels."""
+    """Return a mask of the categories in a list of labels."""
     known = tree.categories[f]
     labels = [plain(label) for label in _listed(labels, f"{what} of {tree.feature_name(f)!r}")]
     unknown = [label for label in labels if label not in known]

@@ -29,8 +29,8 @@ def collect_contributions(subject, encoded, label):
     -------
     parts : list of dict or None
         ``kind`` (``"expert"``, ``"test"`` or ``"start"``), ``name``, ``node`` (of a test),
-        ``expert`` (its short name) and ``value``, what it adds to the log-odds of the class; the
-        largest first.
+        ``expert`` (the short name of an expert) and ``value``, what the part adds to the log-odds
+        of the class. The largest values come first.
     """
     model = subject.inner
     if not hasattr(model, "contributions_encoded"):
@@ -54,7 +54,7 @@ def collect_contributions(subject, encoded, label):
 
 
 def _of_class(values, label):
-    """Log-odds of one class; with two classes, the input is for the second."""
+    """Return the log-odds of one class; with two classes, ``values`` are those of the second."""
     if values.ndim == 1:
         return values if label == 1 else -values
     return values[:, label]

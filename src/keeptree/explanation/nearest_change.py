@@ -40,8 +40,8 @@ def nearest_change(
     """Find the smallest change of a case that alters the tree's decision.
 
     The search is exact. Leaves are boxes and each constraint concerns one attribute, so the
-    cheapest point of each leaf is found coordinate by coordinate; the cheapest leaf wins. At the
-    returned point the model really decides differently. The change describes the tree, not the
+    cheapest point of each leaf can be found attribute by attribute; the cheapest of these points is
+    returned. The tree really decides differently there. The change describes the tree, not the
     world: it may be impossible to make, and making it may not help.
 
     Parameters
@@ -70,7 +70,7 @@ def nearest_change(
         Maximum number of attributes that may change.
     n : int, default=1
         Number of changes to find; those after the first are in ``alternatives``. Each ends in a
-        different leaf, and none passes through another.
+        different leaf, and none makes a cheaper change on the way.
     within_data : bool, default=True
         Whether changed values stay within the range, categories and precision of the training
         sample: integers stay integers, and a column with one decimal keeps one decimal (unless
@@ -114,8 +114,8 @@ def nearest_change(
     subject = resolve(model, X, metric)
     if subject.transformers:
         raise ValueError(
-            "The tree inside the pipeline tests transformed columns, in which changes are "
-            "measured; give kt.keep(pipeline, fold=False), the transformed row and X."
+            "The tree inside the pipeline tests transformed columns, so changes can only be "
+            "measured in those; give kt.keep(pipeline, fold=False), the transformed row and X."
         )
     rows, single = read_given(subject.tree, x, subject.tree.feature_names)
     changes = find_changes(
@@ -154,7 +154,7 @@ def find_changes(
     """
     if subject.metric is None:
         raise ValueError(
-            "A tree alone does not define the size of a change; give X, a sample that defines the "
+            "A tree alone does not define the cost of a change; give X, a sample that defines the "
             "scale of the attributes, or metric=keeptree.Metric(scales=[...])."
         )
     if within_data and subject.observed is None:
@@ -170,7 +170,7 @@ def find_changes(
 
 
 def make_search(subject, constraints):
-    """The search that suits a model's tree."""
+    """Return the search for a tree with or without oblique tests."""
     kind = ObliqueSearch if subject.tree.has_oblique else Search
     return kind(subject, constraints)
 
@@ -220,7 +220,7 @@ class NearestChanges(Sequence):
 
     @cached_property
     def _points(self):
-        """Encoded points; rows with missing values are handled one by one."""
+        """Encoded points of the changes; rows with missing values are moved one by one."""
         point, whole = self._X.copy(), ~np.isnan(self._X).any(axis=1)
         if whole.any():
             point[whole] = self._search.move(self._X[whole], self._box[whole])
@@ -304,7 +304,7 @@ class NearestChanges(Sequence):
         return float(costs[int(before), int(after)])
 
     def _why(self, i):
-        """Why there is no change: (reason, [(kind, column, cost) of constraints to loosen])."""
+        """Return the reason for no change, and (kind, column, cost) of constraints to loosen."""
         search, tree = self._search, self._search.tree
         row, own, wanted = self._X[i], int(self._own[i]), int(self._wanted[i])
         found, _ = search.boxes(missing_of(row))
@@ -328,5 +328,5 @@ class NearestChanges(Sequence):
 
 
 def _counts(label, own, wanted):
-    """Mask of the boxes with the desired class, or with any other than the case's own."""
+    """Return a mask of the boxes with the desired class, or with any class but the case's own."""
     return label == wanted if wanted >= 0 else label != own

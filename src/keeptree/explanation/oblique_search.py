@@ -1,9 +1,9 @@
 """The cheapest allowed change of rows in a tree with oblique tests.
 
-A leaf is a polytope. The values that a column may take form a set with gaps: its own value and
-those that the constraints allow. The search is an exact branch and bound. The projection on the
-polytope, within the hull of these sets, is a lower bound of the cost; where it places a column in a
-gap, the parts below and above the gap are searched separately.
+A leaf is a polytope. A column may keep its value or take any value that the constraints allow, a
+set that may have gaps. The search is an exact branch and bound: it first ignores the gaps and
+projects the row on the polytope, which gives a lower bound of the cost. If the projection places a
+column in a gap, the values below and above the gap are searched separately.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,14 @@ from keeptree.geometry.polytopes import Half, pack, walk_regions
 from keeptree.importers.sketch import widened
 from keeptree.tree import SHARE
 
-_SNAP = 1e-9  # of a step: numbers this close to a multiple count as one
+_SNAP = 1e-9  # share of a step; a number this close to a multiple counts as one
 _ROUNDING = {
     "float64": 2.0**-46,
     "float32": 2.0**-20,
-}  # of a sum, relative to its terms
-_MARGINS = (0.0, 1.0, 16.0, 256.0, 4096.0)  # leaves tried one after the other
-_MOST_NODES = 20_000  # search steps in one leaf
+}  # rounding error of a weighted sum, relative to its terms
+# Multiples of the rounding error by which half-spaces are tightened, tried in order.
+_MARGINS = (0.0, 1.0, 16.0, 256.0, 4096.0)
+_MOST_NODES = 20_000  # maximum number of search steps in one leaf
 
 
 class ObliqueSearch:
@@ -39,7 +40,7 @@ class ObliqueSearch:
         self._programs, self._found = {}, {}
 
     def cheapest(self, X, own, wanted, n_jobs=None):
-        """Leaf (-1 for none), cost and number of changes of each encoded row."""
+        """Return the leaf (-1 for none), cost and number of changes of each encoded row."""
         box = np.full(len(X), -1, dtype=np.int64)
         cost, n_changes = np.full(len(X), np.inf), np.zeros(len(X), dtype=np.int64)
         for i, row in enumerate(X):
@@ -58,7 +59,7 @@ class ObliqueSearch:
         return box, cost, n_changes
 
     def ranked(self, row, own, wanted, n):
-        """Up to n (leaf, cost, number of changes) of a row, cheapest first."""
+        """Return up to n (leaf, cost, number of changes) of a row, cheapest first."""
         found = [(r, self._enter(row, r)) for r, _ in self._candidates(row, own, wanted)]
         found = [(r, change) for r, change in found if change is not None]
         chosen, points = [], []
@@ -71,24 +72,24 @@ class ObliqueSearch:
         return chosen
 
     def move(self, X, box):
-        """Move rows into leaves; rows with leaf -1 stay. All rows lack the same values."""
+        """Return rows moved into leaves; rows with leaf -1 stay. All rows lack the same values."""
         pairs = zip(X, box.tolist(), strict=True)
         moved = [row if r < 0 else self._enter(row, r).point for row, r in pairs]
         return np.array(moved).reshape(X.shape)
 
     def boxes(self, missing):
-        """Boxes around the leaves, for cases with some missing values."""
+        """Return the boxes around the leaves, for cases that lack some values."""
         return self._program(missing).boxes, None
 
     def round(self, row, point, box):
-        """The point with the fewest decimals that is still in its leaf and allowed."""
+        """Return the point with the fewest decimals that is allowed and still in its leaf."""
         leaf = self._program(missing_of(row)).boxes.node[box]
         moved = [
             f
             for f in np.flatnonzero((point != row) & ~np.isnan(row)).tolist()
             if self.tree.categories[f] is None and self.constraints.step(f) is None
         ]
-        for digits in range(2, 12):  # of each move
+        for digits in range(2, 12):  # significant digits of each move
             shown = point.copy()
             for f in moved:
                 away = np.ceil if point[f] > row[f] else np.floor
@@ -100,7 +101,7 @@ class ObliqueSearch:
         return point
 
     def _candidates(self, row, own, wanted):
-        """Leaves with the desired class, or any other class, with lower bounds of the cost."""
+        """Return the leaves with the desired (or any other) class, and lower bounds of the cost."""
         program = self._program(missing_of(row))
         label = program.boxes.label
         chosen = np.flatnonzero(label == wanted if wanted >= 0 else label != own)
@@ -110,9 +111,10 @@ class ObliqueSearch:
         return list(zip(chosen[order].tolist(), square[order].tolist(), strict=True))
 
     def _program(self, missing):
-        """Leaves for cases with some missing values.
+        """Return the leaves as polytopes, for cases with some missing values.
 
-        Their last half-spaces, two per column, have no bounds yet; parts of a leaf set them.
+        The last half-spaces of a polytope, two per column, have no bounds yet; the parts of a leaf
+        set them.
         """
         if missing not in self._programs:
             tree, given, metric = self.tree, self.constraints, self.subject.metric
@@ -128,7 +130,7 @@ class ObliqueSearch:
         return self._programs[missing]
 
     def _ways(self, missing):
-        """Children that a case can reach at each test, given its missing values."""
+        """Return the function ``ways`` of ``walk_regions`` for a case with some missing values."""
         tree, lacking = self.tree, set(missing)
 
         def ways(node):
@@ -145,7 +147,7 @@ class ObliqueSearch:
         return ways
 
     def _domain(self, row, f):
-        """Values that a column of a row may take."""
+        """Return the values that a column of a row may take."""
         given = self.constraints
         low, high = given.limits(f, self.subject.observed)
         low = max(low, row[f]) if f in given.increase_only else low
@@ -155,7 +157,7 @@ class ObliqueSearch:
         return Domain(float(row[f]), float(low), float(high), given.step(f))
 
     def _enter(self, row, r, limit=np.inf):
-        """The cheapest change of a row that ends in leaf r below a limit, or None."""
+        """Return the cheapest change of a row into leaf r that costs less than a limit, or None."""
         key = row.tobytes(), r
         if key in self._found:
             return self._found[key]
@@ -175,7 +177,7 @@ class ObliqueSearch:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a row: its squared cost, the number of columns that change, the new row."""
+    """A change of a row: its squared cost, the number of changed columns, and the new row."""
 
     square: float
     n_changes: int
@@ -184,7 +186,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Domain:
-    """Values that a number may take: its own, or those from low to high on a grid or in a list."""
+    """The values that a number may take: its own, and those of a grid or list from low to high."""
 
     value: float
     low: float
@@ -192,33 +194,33 @@ class Domain:
     step: float | np.ndarray | None
 
     def holds(self, number):
-        """Whether a number is allowed; multiples of a step count up to rounding."""
+        """Return whether a number is allowed; multiples of a step may differ by rounding."""
         return abs(self.nearest(number) - number) <= self.room
 
     def nearest(self, number):
-        """The allowed number nearest to another."""
+        """Return the allowed number nearest to a given one."""
         ends = [end for end in (self.below(number), self.above(number)) if end is not None]
         return min(ends, key=lambda end: abs(end - number))
 
     @property
     def room(self):
-        """Tolerance within which a number counts as a multiple of its step."""
+        """Tolerance within which a number counts as a multiple of the step."""
         return _SNAP * self.step if isinstance(self.step, float) else 0.0
 
     def below(self, number, room=None):
-        """The largest allowed number that is at most a given one; None if there is none."""
+        """Return the largest allowed number that is at most a given one, or None."""
         room = self.room if room is None else room
         return _largest([*self._allowed(number, np.floor, -1), self.value], number + room)
 
     def above(self, number, room=None):
-        """The smallest allowed number that is at least a given one; None if there is none."""
+        """Return the smallest allowed number that is at least a given one, or None."""
         room = self.room if room is None else room
         mirrored = [-x for x in [*self._allowed(number, np.ceil, 1), self.value]]
         largest = _largest(mirrored, -(number - room))
         return None if largest is None else -largest
 
     def _allowed(self, number, whole, way):
-        """Allowed numbers on one side of a number, including the nearest."""
+        """Return the allowed numbers on one side of a number, including the nearest one."""
         if self.low > self.high:
             return []
         if self.step is None:
@@ -250,7 +252,7 @@ class _Leaf:
         self._tighten(tree, margin)
 
     def _tighten(self, tree, margin):
-        """Move the half-spaces of sums inward, so that rounding cannot leave the leaf."""
+        """Move the half-spaces of weighted sums inward, so that rounding cannot leave the leaf."""
         polytopes, size = self.program.polytopes, abs(self.row) + 1 / self.search.factor
         for k in np.flatnonzero(self.source >= tree.n_features):
             s = self.source[k] - tree.n_features
@@ -258,12 +260,13 @@ class _Leaf:
             columns, weights = polytopes.term_feature[part], abs(polytopes.term_weight[part])
             room = _ROUNDING[tree.compare_dtype] * (weights @ size[columns] + abs(self.bound[k]))
             snaps = weights @ [self.domain[f].room if f in self.domain else 0.0 for f in columns]
-            least = 0.0 if self.sign[k] > 0 else 1.0  # the border itself belongs to one side only
+            # Points on the border belong to the other side.
+            least = 0.0 if self.sign[k] > 0 else 1.0
             if max(margin, least) > 0:
                 self.bound[k] -= self.sign[k] * (room * max(margin, least) + 4 * snaps)
 
     def enter(self, limit):
-        """The cheapest change below a limit, or None."""
+        """Return the cheapest change below a limit, or None."""
         number, best = count(), None
         start = {f: self._hull(f) for f in self.columns}
         heap = [(0.0, next(number), start, frozenset())]
@@ -289,7 +292,7 @@ class _Leaf:
         )
 
     def _hull(self, f):
-        """Smallest and largest value of a column in the leaf that the constraints allow."""
+        """Return the smallest and largest allowed value of a column in the leaf."""
         domain, (low, high) = self.domain[f], self.ends.get(f, (-np.inf, np.inf))
         if domain.low <= domain.high:
             low = max(min(domain.value, domain.low), low)
@@ -299,7 +302,7 @@ class _Leaf:
         return (np.inf, -np.inf) if least is None or most is None else (least, most)
 
     def _solve(self, limits):
-        """Squared cost and point of the projection with every column between its limits."""
+        """Return the squared cost and point of the projection, with each column in its limits."""
         bound = self.program.polytopes.bound.copy()
         part = self.bound.copy()
         for k in range(len(part) - 2 * len(self.program.columns[self.r]), len(part)):
@@ -319,7 +322,7 @@ class _Leaf:
         return float(square[0]), point
 
     def _divide(self, limits, used, point):
-        """Parts to search separately, or None if the point is allowed as it is."""
+        """Return the parts to search separately, or None if the point is allowed as it is."""
         for f in self.columns:
             domain = self.domain[f]
             if point[f] == self.row[f] or domain.holds(point[f]):
@@ -344,7 +347,8 @@ class _Leaf:
         parts, its_used = [(stays, used)], used | {f}
         if len(its_used) + changes < self.search.most:
             parts.append((limits, its_used))
-        elif len(its_used) + changes == self.search.most:  # all others stay the same
+        # The maximum number of columns has changed, so all others must keep their values.
+        elif len(its_used) + changes == self.search.most:
             rest = {g: limits[g] if g in its_used else (self.row[g],) * 2 for g in self.columns}
             parts.append((rest, its_used))
         return parts
@@ -353,7 +357,7 @@ class _Leaf:
         return sum(1 for f, code in self._categories() if code != self.row[f])
 
     def _categories(self):
-        """The nominal columns of the leaf and their new values."""
+        """Return the nominal columns of the leaf and their new values."""
         boxes = self.program.boxes
         for e in range(boxes.start[self.r], boxes.start[self.r + 1]):
             f = int(boxes.feature[e])
@@ -361,7 +365,7 @@ class _Leaf:
                 yield f, float(self.program.becomes[boxes.table[e] + int(self.row[f])])
 
     def _change(self, point):
-        """The change to a point that lies exactly on its grid."""
+        """Return the change to a point whose numbers lie exactly on their grids."""
         point = point.copy()
         for f in self.columns:
             if point[f] != self.row[f]:
@@ -379,18 +383,18 @@ class _Leaf:
 
 
 def _ends(boxes, r, single):
-    """The numeric columns of a box, with the smallest and largest number inside."""
+    """Yield the numeric columns of a box, with the smallest and largest number inside."""
     for e in range(boxes.start[r], boxes.start[r + 1]):
         if boxes.table[e] < 0:
             low, high = float(boxes.low[e]), float(boxes.high[e])
-            if single:  # numbers that round to a value inside count as inside
+            if single:  # a number counts as inside if it rounds to a value inside
                 low = -widened(-low) if np.isfinite(low) else low
                 high = widened(high) if np.isfinite(high) else high
             yield int(boxes.feature[e]), (low, high)
 
 
 def _project(program, polytopes, row, regions):
-    """Squared distances of one row to some polytopes, and the multipliers."""
+    """Return the squared distances of one row to some polytopes, and the multipliers."""
     widest = int(np.diff(polytopes.start).max(initial=1))
     square, force = np.full(len(regions), np.inf), np.zeros((len(regions), widest))
     rows = np.repeat(row[None], len(regions), axis=0)
@@ -399,7 +403,7 @@ def _project(program, polytopes, row, regions):
 
 
 def _with_limits(region, tree):
-    """Turn single-column tests into sides of a region's box, and add limits for every column."""
+    """Turn single-column tests into sides of the region's box, and add limits for every column."""
     box, sums = dict(region.box), []
     for half in region.halves:
         if half.is_column:
@@ -414,7 +418,7 @@ def _with_limits(region, tree):
 
 
 def _narrowed(side, half, dtype):
-    """Interval of a column within a half-space, ending at numbers that the model can compare."""
+    """Return a side narrowed by a half-space, ending at numbers that the model can represent."""
     with np.errstate(over="ignore"):
         rounded = dtype(half.bound)
         exact = float(rounded)  # NumPy would round the bound to compare it with a float32

@@ -1,4 +1,4 @@
-"""The path of a case through the tree: each test, and how close its outcome was."""
+"""The path of a case through the tree: each test, and how close the case is to its threshold."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ _UNITS = {"standard": "SD", "minmax": "of the range"}
 
 
 def distance_unit(metric):
-    """Unit of distances in a metric."""
+    """Return the unit of distances in a metric."""
     return "in your scales" if metric.scales is not None else _UNITS[metric.kind]
 
 
@@ -27,7 +27,7 @@ def collect_path(subject, row, leaf, near):
     row : ndarray of shape (n_features,)
         The case.
     leaf : int
-        Leaf of the case; the one with the largest share if a missing value is split.
+        Leaf of the case; if a missing value is shared among leaves, the one with the largest share.
     near : float
         Maximum distance from the other side of a test, in the metric, to count as near.
 
@@ -69,7 +69,7 @@ def collect_path(subject, row, leaf, near):
 
 
 def _distance(subject, branch, value, cuts):
-    """Cost of reaching the other side of a test."""
+    """Return the cost of reaching the other side of a test."""
     tree, metric = subject.tree, subject.metric
     if metric is None:
         return None
@@ -90,7 +90,7 @@ def _distance(subject, branch, value, cuts):
 
 
 def _tell(step, branch):
-    """Describe a step."""
+    """Return a step as a sentence."""
     name = step["attribute"]
     if step["value"] is None:
         if step["share"] < 1.0:

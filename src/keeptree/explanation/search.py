@@ -9,7 +9,7 @@ from keeptree.blocks import map_rows
 from keeptree.explanation.wording import round_outwards
 from keeptree.geometry.cells import find_cells
 
-_CELLS = WeakKeyDictionary()  # tree -> boxes for cases without missing values
+_CELLS = WeakKeyDictionary()  # cache of the boxes for cases without missing values, by tree
 
 
 class Search:
@@ -23,7 +23,7 @@ class Search:
         self._boxes = {}
 
     def cheapest(self, X, own, wanted, n_jobs=None):
-        """Box (-1 for none), cost and number of changes of each encoded row."""
+        """Return the box (-1 for none), cost and number of changes of each encoded row."""
         box = np.full(len(X), -1, dtype=np.int64)
         cost, n_changes = np.full(len(X), np.inf), np.zeros(len(X), dtype=np.int64)
         whole = ~np.isnan(X).any(axis=1)
@@ -48,9 +48,9 @@ class Search:
         return box, cost, n_changes
 
     def ranked(self, row, own, wanted, n):
-        """Up to n (box, cost, number of changes) of a row, cheapest first.
+        """Return up to n (box, cost, number of changes) of a row, cheapest first.
 
-        Changes that pass through the point of a cheaper one are left out.
+        Changes that contain a cheaper one are left out; see :func:`goes_past`.
         """
         found, boxes = self.boxes(missing_of(row))
         cost, n_changes = np.empty(len(found.label)), np.empty(len(found.label), dtype=np.int64)
@@ -61,7 +61,8 @@ class Search:
         chosen, points = [], []
         for r in order.tolist():
             point = self.move(row[None], np.array([r]))[0]
-            # The shares of a missing value may tie up to rounding, so the tree itself is asked.
+            # Shared missing values may give ties up to rounding, so the tree itself decides the
+            # class.
             if np.isnan(row).any() and self.tree.decide(point[None])[0] != found.label[r]:
                 continue
             if not any(goes_past(row, point, other, self.tree) for other in points):
@@ -72,14 +73,14 @@ class Search:
         return chosen
 
     def move(self, X, box):
-        """Move rows into boxes; rows with box -1 stay. All rows lack the same values."""
+        """Return rows moved into boxes; rows with box -1 stay. All rows lack the same values."""
         point = np.empty(X.shape)
         _, boxes = self.boxes(missing_of(X[0]))
         move_rows(np.ascontiguousarray(X), box, boxes, self.rules, False, point)
         return point
 
     def round(self, row, point, box):
-        """The point with the fewest decimals that is still in its box and allowed."""
+        """Return the point with the fewest decimals that is allowed and still in its box."""
         found, given, shown = self.boxes(missing_of(row))[0], self.constraints, point.copy()
         for k in range(found.start[box], found.start[box + 1]):
             f = int(found.feature[k])
@@ -90,7 +91,7 @@ class Search:
         return shown
 
     def boxes(self, missing):
-        """Boxes for cases with some missing values, with and without costs."""
+        """Return the boxes for cases that lack some values, with and without costs."""
         if missing not in self._boxes:
             if missing:
                 found = find_cells(self.tree, missing)
@@ -110,12 +111,12 @@ class Search:
 
 
 def missing_of(row):
-    """Columns with missing values."""
+    """Return the columns with missing values."""
     return tuple(np.flatnonzero(np.isnan(row)).tolist())
 
 
 def goes_past(row, point, other, tree):
-    """Whether the move from a row to a point passes another point."""
+    """Return whether the move from a row to a point passes another point on the way."""
     for f in np.flatnonzero((other != row) & ~np.isnan(row)).tolist():
         if tree.categories[f] is not None:
             if point[f] != other[f]:

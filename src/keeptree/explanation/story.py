@@ -1,4 +1,4 @@
-"""Explain one case: gather everything about a decision in a dict."""
+"""Explain one case: collect the reasons for a decision in a dict."""
 
 from typing import Any, Literal
 
@@ -20,8 +20,8 @@ from keeptree.probability.answers import is_second_opinion
 from keeptree.text import clean
 from keeptree.tree import LEAF
 
-SCHEMA = 1  # version of the dict, raised by incompatible changes
-CONFIDENCE = 0.9  # of intervals
+SCHEMA = 1  # version of the dict; incompatible changes increase it
+CONFIDENCE = 0.9  # confidence of intervals
 
 
 def explain(
@@ -106,17 +106,17 @@ class Story:
         -------
         data : dict
             ``decision``: label and index of the class that the tree decides. ``classes``: the
-            labels, and ``names``: their display names.
-            ``probability``: one number per class of the ``tree`` (the proportions of its leaf)
-            and of the ``model`` (None if it is the tree alone). ``second_opinion``: None, or the
-            class that the model finds more probable. ``interval``: None, or the ``ends`` of the
-            interval of each class, its ``kind`` (``"case"`` or ``"calibration"``) and its
-            ``confidence``, as in ``predict_interval``. ``path``: see
-            :func:`keeptree.explanation.path.collect_path`. ``leaves``: leaves of the case,
-            with shares and training counts. ``distance`` to the decision boundary in ``unit``.
-            ``contributions``: what raised or lowered the probability, in log-odds of the decided
-            class. ``change``: see :meth:`keeptree.explanation.change.NearestChange.to_dict`.
-            ``trace``: steps of ConfDTree. ``notes``: what is left out, and why.
+            labels, and ``names``: their display names. ``probability``: one number per class, by
+            the ``tree`` (the proportions of the leaf) and by the ``model`` (None for a tree without
+            a model). ``second_opinion``: None, or the class that the model finds more probable.
+            ``interval``: None, or the ``ends`` of the interval of each class, its ``kind``
+            (``"case"`` or ``"calibration"``) and its ``confidence``, as in ``predict_interval``.
+            ``path``: see :func:`keeptree.explanation.path.collect_path`. ``leaves``: leaves of the
+            case, with shares and training counts. ``distance`` to the decision boundary in
+            ``unit``. ``contributions``: what raised or lowered the probability, in log-odds of the
+            decided class. ``change``: see
+            :meth:`keeptree.explanation.change.NearestChange.to_dict`. ``trace``: steps of
+            ConfDTree. ``notes``: what is left out, and why.
         """
         return self._data
 
@@ -150,7 +150,7 @@ class Story:
 
 
 def _named(rows, names):
-    """Convert rows to a data frame, because pipeline steps may select columns by name."""
+    """Return rows as a data frame, because pipeline steps may select columns by name."""
     try:
         import pandas as pd
     except ModuleNotFoundError:
@@ -198,7 +198,7 @@ def _collect(subject, encoded, near, constraints):
 
 
 def _leaves(tree, encoded):
-    """Leaves of a case, the largest share first."""
+    """Return the leaves of a case, the largest share first."""
     weights = tree.route_shares(encoded)
     order = np.argsort(-weights.data, kind="stable")
     return [
@@ -214,7 +214,7 @@ def _leaves(tree, encoded):
 
 
 def _interval(subject, encoded, ours):
-    """The interval of each probability, if the model has one."""
+    """Return the interval of each probability, or None if the model has none."""
     kind = getattr(subject.inner, "interval_kind", None)
     if ours is None or kind is None:
         return None
@@ -223,7 +223,7 @@ def _interval(subject, encoded, ours):
 
 
 def _second_opinion(tree, label, ours):
-    """Class that the model finds more probable than the tree's decision."""
+    """Return the class that the model finds more probable than the tree's decision, or None."""
     if ours is None or not is_second_opinion(np.array([ours]), np.array([label]))[0]:
         return None
     other = int(np.argmax(ours))
@@ -235,7 +235,7 @@ def _second_opinion(tree, label, ours):
 
 
 def _values(tree, row):
-    """Values of the case in the tested columns."""
+    """Return the values of the case in the tested columns."""
     decoded = tree.decode(row[None])[0]
     return [
         {
@@ -247,7 +247,7 @@ def _values(tree, row):
 
 
 def _distance(subject, encoded):
-    """Distance to the nearest possible case with another decision; None if there is none."""
+    """Return the distance to the nearest possible case with another decision, or None."""
     if subject.metric is None:
         return None
     steps = {} if subject.observed is None else observed_grid(subject.observed)
@@ -256,10 +256,10 @@ def _distance(subject, encoded):
 
 
 def _trace(subject, encoded):
-    """Trace of a ConfDTree model; None for other models."""
+    """Return the trace of a ConfDTree model; None for other models."""
     if not hasattr(subject.inner, "trace_encoded"):
         return None
     if len(subject.inner.estimated_rows(encoded)):
-        return None  # it followed several paths
+        return None  # a case that followed several paths has no single trace
     trace = subject.inner.trace_encoded(encoded)[0]
     return {"changed": bool(trace.changed), "text": str(trace)}

@@ -116,7 +116,7 @@ def _mark(data, index):
 
 
 def _push(share):
-    """A bar to the right (for the class) or to the left of the middle."""
+    """Return a bar to the right of the middle (for the class) or to its left (against it)."""
     width = abs(share) * 58
     x = 60 if share >= 0 else 60 - width
     side = "for" if share >= 0 else "against"

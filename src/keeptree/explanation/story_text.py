@@ -5,7 +5,7 @@ import re
 from keeptree.explanation.wording import join, lower_first, tell_estimate
 from keeptree.text import between_text, clean, count_text, in_hundred, plain_number, plural
 
-_MOST = 5  # classes, contributions and leaves listed; the others are counted
+_MOST = 5  # number of classes, contributions and leaves listed; the rest are counted
 _LEAST_PUSH = 0.005  # smaller values are shown as 0.00
 _DISAGREES = "Our estimate disagrees"
 _OTHER_RULE = (
@@ -45,7 +45,7 @@ def told_estimate(data, index):
 
 
 def second_opinion(data):
-    """Return the sentence that asks for a second look, or None."""
+    """Return the sentence that tells that our estimate disagrees with the tree, or None."""
     opinion = data["second_opinion"]
     if opinion is None:
         return None
@@ -59,7 +59,7 @@ def second_opinion(data):
 def probabilities(data):
     """Return (position, estimate or None, share in the leaf) of the classes, largest first.
 
-    With many classes, only the first ones and the number of others.
+    With many classes, only the first ones are returned, and the number of the others.
     """
     own, ours = data["probability"]["tree"], data["probability"]["model"]
     shown = own if ours is None else ours
@@ -99,7 +99,7 @@ def leaves(data):
 
 
 def rule_note(rule):
-    """Return a note if the model may decide differently from its tree: a list, empty otherwise.
+    """Return a note, in a list, if the model may decide differently from its tree; else no note.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def rule_note(rule):
 
 
 def distance(data):
-    """Return how far the case is from another decision, or None."""
+    """Return the sentence on how far the case is from another decision, or None."""
     if data["distance"] is None:
         return None
     return f"Distance to another decision: {_far(data['distance'], data['unit'])}."
@@ -133,8 +133,8 @@ def change(data):
 def contributions(data):
     """Return the contributions: rows of group, name, value and text, and the number of others.
 
-    Only the largest contributions of tests are listed, and none that rounds to 0. Equal tests in
-    several branches share one line.
+    Only the largest contributions of tests are listed, without those that round to 0. If the same
+    test occurs in several branches, its contributions are added.
     """
     parts = data["contributions"]
     if parts is None:
@@ -160,7 +160,7 @@ def contributions(data):
 
 
 def _add_equal(tests):
-    """Tests by name with the sum of their contributions, the largest first."""
+    """Return the tests by name with the sum of their contributions, the largest first."""
     total = {}
     for part in tests:
         before = total.get(part["name"], {**part, "value": 0.0})
@@ -205,7 +205,7 @@ def escape_markdown(text):
 
 
 def _sections(data):
-    """The story as tuples (title or None, lines, whether they are numbered)."""
+    """Return the story as tuples (title or None, lines, whether they are numbered)."""
     yield None, [f"{headline(data)} {estimate(data)}"], False
     if data["second_opinion"]:
         lines = [second_opinion(data).replace(f"{_DISAGREES}: the", "The")]
@@ -250,7 +250,7 @@ def _contribution_lines(data):
 
 
 def _distance_told(step):
-    """Distance from the other side of a numeric test; nominal tests have none."""
+    """Return the distance from the other side of a numeric test; nominal tests have none."""
     return None if step["threshold"] is None else step["distance"]
 
 

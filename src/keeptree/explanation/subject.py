@@ -20,7 +20,7 @@ from keeptree.tree import Tree
 
 @dataclass(frozen=True)
 class Subject:
-    """A model to explain.
+    """A model to explain, together with its tree, metric and training statistics.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ class Subject:
     observed: Observed | None
 
     def encode(self, X):
-        """Encode rows for the tree, after the transformers of a pipeline."""
+        """Return rows encoded for the tree, after the transformers of a pipeline."""
         X = X.toarray() if issparse(X) else from_arrow(X)
         encoded = read_rows(X, self.tree, self.transformers)
         check_finite(encoded, self.tree)
         return encoded
 
     def probabilities(self, encoded):
-        """Probabilities of the model, or else of the tree, in the order of ``tree.classes``."""
+        """Return the probabilities by the model, or by the tree if the model has none."""
         if self.has_own_probability:
             return self.inner.predict_proba_encoded(encoded)
         return self.tree.mix_proportions(encoded)
@@ -62,12 +62,16 @@ class Subject:
 
     @property
     def has_own_probability(self):
-        """Whether the model's probabilities differ from the leaf proportions."""
+        """Whether the model's probabilities are not just the leaf proportions."""
         return hasattr(self.inner, "predict_proba_encoded")
 
 
 def resolve(model, X=None, metric=None):
-    """Create the Subject of a model; ``X`` is a reference sample, ``metric`` overrides its own."""
+    """Return the Subject of a model.
+
+    ``X`` is a reference sample for models that store no training statistics, and ``metric``
+    replaces the model's own.
+    """
     tree, transformers = keep_with_steps(model, X)
     if tree.classes is None:
         raise ValueError(
@@ -85,7 +89,9 @@ def resolve(model, X=None, metric=None):
 
 
 def boundary_of(model):
-    """Return the boundary for user-facing distances, those to the nearest possible case.
+    """Return the boundary that measures the distances shown to users.
+
+    These are distances to the nearest possible case with another decision.
 
     It uses the metric of the model's boundary, or else the standard metric, and the grid of the
     training sample. Models without training statistics raise a ValueError.
@@ -103,7 +109,7 @@ def boundary_of(model):
 
 
 def read_given(tree, x, names=None):
-    """Convert a row, a dict or a table to a table; also return whether it was a single row."""
+    """Return a row, a dict or a table as a table, and whether it was a single row."""
     x = from_arrow(x)
     if isinstance(x, Mapping):
         names = names or tree.feature_names

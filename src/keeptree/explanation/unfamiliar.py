@@ -18,10 +18,10 @@ from keeptree.text import clean, plain_number, plural
 from keeptree.tree import LEAF, Tree
 from keeptree.tree.routing import descend
 
-SCHEMA = 1  # version of the dict, raised by incompatible changes
-_MOST_LABELS = 1000  # categories counted individually per column
-_SHOWN = 3  # columns and categories listed in the sentence
-_CHANCE = 3.0  # standard errors by which a share may exceed the training share
+SCHEMA = 1  # version of the dict; incompatible changes increase it
+_MOST_LABELS = 1000  # maximum number of unseen categories that are counted per column
+_SHOWN = 3  # maximum number of columns and categories listed in the sentence
+_CHANCE = 3.0  # number of standard errors by which a share may exceed that of the training sample
 
 
 def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
@@ -30,8 +30,8 @@ def unfamiliar(model: Any, X: ArrayLike) -> "Unfamiliar":
     Parameters
     ----------
     model : fitted model or Tree
-        KeepTree classifiers store ranges, categories and missing shares; a tree stores only its
-        categories, and the result says so.
+        A KeepTree classifier stores ranges, categories and shares of missing values; a tree stores
+        only its categories, so the others cannot be checked.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows in the format of the model's ``predict``.
 
@@ -78,11 +78,11 @@ class UnfamiliarColumn:
     unseen : int
         Rows with an unseen category.
     decisions : int
-        Rows whose path through the tree tests it.
+        Rows whose path through the tree tests an unseen category of this column.
     low, high : float or None
         Range in the training sample; None if unknown.
     below, above : int
-        Rows below and above it.
+        Rows below and above this range.
     missing : int
         Rows without a value.
     missing_before : float or None
@@ -187,7 +187,7 @@ class Unfamiliar:
         }
 
     def _new(self, what, size=None):
-        """Columns with this kind of finding, most rows first."""
+        """Return the columns with this kind of finding, most rows first."""
         found = [column for column in self.columns if getattr(column, what)]
         return sorted(found, key=lambda column: -getattr(column, size or what))
 
@@ -211,7 +211,7 @@ class Unfamiliar:
 
 
 class UnfamiliarCount:
-    """Counts what is new in blocks of rows.
+    """Counts categories, values and missing cells that are new, block by block.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class UnfamiliarCount:
         )
 
     def add(self, rows, unseen):
-        """Count a block.
+        """Count what is new in a block of rows.
 
         Parameters
         ----------
@@ -295,12 +295,12 @@ class UnfamiliarCount:
             return
         numeric = np.array([labels is None for labels in self.tree.categories])
         if self._observed.missing is not None:
-            numeric &= self._observed.missing < 1  # otherwise the column was empty and has no range
+            numeric &= self._observed.missing < 1  # an empty column has no range
         self._below += numeric * (rows < self._observed.low).sum(axis=0)
         self._above += numeric * (rows > self._observed.high).sum(axis=0)
 
     def _declared_only(self, rows):
-        """Categories that a dtype declares but no training case has."""
+        """Return the categories that a dtype declares but no training case has."""
         found = {}
         seen = () if self._observed is None else self._observed.seen
         for f, mask in enumerate(seen):
@@ -327,7 +327,7 @@ class UnfamiliarCount:
         while len(row):
             inner = tree.kind[node] != LEAF
             row, node, share = row[inner], node[inner], share[inner]
-            tested = self.tree.feature[node]  # a weighted sum has no categories, hence none unseen
+            tested = self.tree.feature[node]  # oblique tests use no categories
             touched[row, tested] |= unseen[row, tested] & (tested >= 0)
             row, node, share = descend(tree, rows, row, node, share)
         self._decisions += touched.sum(axis=0)
@@ -363,14 +363,14 @@ def find_unseen(X, rows, tree):
 
 
 def _count(counter, labels):
-    """Count labels, limited so that a column of identifiers does not fill the memory."""
+    """Count labels, up to a limit, so that a column of identifiers does not fill the memory."""
     for label, rows in Counter(labels).items():
         if label in counter or len(counter) < _MOST_LABELS:
             counter[label] += rows
 
 
 def _exceeds(missing, rows, before):
-    """Whether values are missing more often than expected by chance."""
+    """Return whether values are missing more often than chance would explain."""
     expected = rows * before
     return bool(missing > expected + _CHANCE * np.sqrt(expected * (1 - before)))
 

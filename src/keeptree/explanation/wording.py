@@ -4,10 +4,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localc
 
 from keeptree.text import clean, enough_digits, in_hundred, plain_number
 
-_TOLERANCE = 0.02  # relative increase of a move that rounding may cause
+_TOLERANCE = 0.02  # how much rounding may enlarge a move, relative to its size
 _SIX_DIGITS = 5e-6  # relative error of six significant digits
-_MOST_DECIMALS = 8  # decimals of a number; smaller ones are written as 1.5e-9
-_HAIR = 2e-7  # negligible relative difference: the spacing of 32-bit numbers
+_MOST_DECIMALS = 8  # maximum number of decimals; smaller numbers are written like 1.5e-9
+_HAIR = 2e-7  # relative difference that is negligible: the spacing of 32-bit numbers
 
 
 def join(parts, last="and"):
@@ -70,7 +70,7 @@ def round_outwards(before, after, low, high):
 
 
 def tell_move(before, after):
-    """``26.10 to 25.67 (−0.43)``: both numbers with the decimals that either needs."""
+    """Format a move with the decimals that either number needs: ``26.10 to 25.67 (−0.43)``."""
     before, after, difference = tell_pair(before, after)
     sign = "" if difference.startswith("−") else "+"
     return f"{before} to {after} ({sign}{difference})"
@@ -79,8 +79,8 @@ def tell_move(before, after):
 def tell_pair(first, second):
     """Format two numbers with the same decimals, and their difference.
 
-    The second is exact, the first has six significant digits, or more if needed to show the
-    difference.
+    The second number is exact. The first has six significant digits, or as many more as are needed
+    to show the difference.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def tell_side(value, sign, threshold):
 
 
 def tell_change(name, before, after, nominal):
-    """``texture falls from 26.10 to 25.67 (−0.43)``, ``colour changes from red to blue``.
+    """Describe the change of an attribute: ``texture falls from 26.10 to 25.67 (−0.43)``.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def tell_change(name, before, after, nominal):
     name = clean(name)
     if nominal:
         return f"{name} changes from {clean(before)} to {clean(after)}"
-    # On a threshold, the next float is enough; its digits are meaningless.
+    # The next float after a threshold is enough, and its digits mean nothing to a reader.
     if abs(after - before) <= _HAIR * abs(before) and _decimals(after, 0.0) > _MOST_DECIMALS // 2:
         moved = "falls to just below" if after < before else "rises to just above"
         return f"{name} {moved} {tell_number(before)}"
@@ -182,7 +182,7 @@ def tell_estimate(label, probability, names=None):
 
 
 def _decimals(number, room):
-    """Number of decimals for a precision of ``room``."""
+    """Return the fewest decimals that show a number with an error of at most ``room``."""
     for decimals in range(_MOST_DECIMALS + 1):
         if abs(float(f"{number:.{decimals}f}") - number) <= room:
             return decimals

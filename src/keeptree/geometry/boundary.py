@@ -1,4 +1,4 @@
-"""Distances of cases to the decision boundary of a kept tree, and the nearest other decision."""
+"""Distances of cases to the decision boundary of a kept tree, and the nearest other decisions."""
 
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -26,25 +26,26 @@ from keeptree.tree import LEAF, Tree
 class Nearest:
     """Projection of each row on the nearest region with another (or the wanted) class.
 
-    Points and leaves are computed on first access, because copying 30 columns takes as long as the
-    search. Until then the rows are kept by reference: do not change them in place.
+    Points and leaves are computed on first access, because copying the rows can take as long as the
+    search. Until then the object refers to the caller's rows, so do not change them in place.
 
     Attributes
     ----------
     point : ndarray of shape (n, n_features)
-        Point in the space of ``tree.encode``, in which a nominal attribute is the position of its
-        category. The kept tree decides differently at this very point. Coordinates that need not
-        move keep their values. A coordinate that must not exceed a threshold becomes the largest
-        number that the model does not place above it, and one that must exceed the threshold
-        becomes the next larger number; on a grid, both become the nearest multiple of the column's
-        step. NaN if there is no such region.
+        Nearest point, encoded as by ``tree.encode``: a category is its position among the
+        categories of its attribute. The kept tree really decides differently there. Values that
+        need not change stay the same. A value that must not exceed a threshold becomes the largest
+        number that the model does not place above it. A value that must exceed a threshold becomes
+        the next larger number. On a grid, both become the nearest multiple of the column's step.
+        NaN if there is no such region.
     distance : ndarray of shape (n,)
-        Distance to the closure of the region (on a grid: to the point); infinite if there is none.
+        Distance to the closure of the region, or, on a grid, to the point; infinite if there is no
+        such region.
     leaf : ndarray of shape (n,)
         Leaf of the tree that contains the point; -1 if there is no such region.
     separator : ndarray of shape (n,)
-        Node of the test that is crossed: the binding test on the path to the region, for the
-        coordinate that moves most. -1 if nothing has to move or there is no region.
+        Node of the separator, the test whose threshold is crossed. If several are, it belongs to
+        the attribute that moves most. -1 if nothing has to move or there is no such region.
     predicted : ndarray of shape (n,)
         Class that the tree assigns to the point; the row's own class if there is no region.
     """
@@ -56,7 +57,7 @@ class Nearest:
 
     @cached_property
     def point(self):
-        """The nearest points."""
+        """The nearest points, one row per case."""
         X, region, missing, missing_point, program, tree, n_jobs = self._sources
         point = np.empty(X.shape)
 
@@ -71,7 +72,7 @@ class Nearest:
 
     @cached_property
     def leaf(self):
-        """The leaves that contain the nearest points."""
+        """The leaves that contain the nearest points, -1 where there is none."""
         region, tree = self._sources.region, self._sources.tree
         node = self._sources.program.boxes.node[region]
         leaf = np.where((region >= 0) & (tree.kind[node] == LEAF), node, -1)
@@ -83,7 +84,7 @@ class Nearest:
 
 
 class _Sources(NamedTuple):
-    """Inputs of the points: rows, their regions, and the points computed so far."""
+    """What the nearest points are computed from: the rows, their regions and known points."""
 
     X: np.ndarray
     region: np.ndarray
@@ -199,8 +200,8 @@ class Boundary(Savable, BaseEstimator):
         tree, steps = keep_with_steps(self.tree, X)
         if steps:
             raise ValueError(
-                "The tree inside the pipeline tests transformed columns, in which distances are "
-                "measured; give kt.keep(pipeline, fold=False) and the transformed rows."
+                "The tree inside the pipeline tests transformed columns, so distances can only be "
+                "measured in those; give kt.keep(pipeline, fold=False) and the transformed rows."
             )
         if tree.classes is None:
             raise ValueError(
@@ -216,7 +217,7 @@ class Boundary(Savable, BaseEstimator):
         return self.fit_sample(Sample(tree, rows, codes, weight))
 
     def fit_sample(self, sample: Sample) -> Self:
-        """``fit`` for callers that already have a :class:`~keeptree.data.sample.Sample`."""
+        """Fit the boundary to a :class:`~keeptree.data.sample.Sample`, as ``fit`` does."""
         metric = clone(read_metric(self.metric))
         self.tree_ = sample.tree
         columns = sample.observed.columns
@@ -227,7 +228,7 @@ class Boundary(Savable, BaseEstimator):
 
     @classmethod
     def of_metric(cls, tree: Tree, metric: Metric, observed: Any = None) -> Self:
-        """Return the boundary of a tree under a fitted metric, on the grid of observed columns."""
+        """Return the boundary of a tree under a fitted metric; ``observed`` supplies the grid."""
         boundary = cls(tree, metric, grid=None if observed is None else "observed")
         boundary.tree_, boundary.metric_ = tree, metric
         boundary.grid_ = read_grid(boundary.grid, tree, observed)
@@ -256,7 +257,10 @@ class Boundary(Savable, BaseEstimator):
 
     def check_tree(self, tree: Tree) -> None:
         """Raise a ValueError if the boundary read from a file belongs to another tree."""
-        expect(isinstance(self, Boundary) and self.tree_ is tree, "its boundary has another tree")
+        expect(
+            isinstance(self, Boundary) and self.tree_ is tree,
+            "its boundary belongs to another tree",
+        )
 
     def distance(self, X: ArrayLike) -> Floats:
         """Return the distance of each row to the decision boundary, infinite for a single class.
@@ -273,7 +277,7 @@ class Boundary(Savable, BaseEstimator):
         return self.distance_encoded(self._encode(X))
 
     def distance_encoded(self, X: NDArray[Any]) -> Floats:
-        """``distance`` for rows encoded by ``Tree.encode``."""
+        """Return the result of ``distance`` for rows encoded by ``Tree.encode``."""
         distance = np.empty(len(X))
 
         def fill(start, stop):
@@ -282,7 +286,7 @@ class Boundary(Savable, BaseEstimator):
             if self._width == 1:
                 np.abs(signed[:, 0], out=distance[start:stop])
             else:
-                # Column by column, because NumPy is slow along short rows.
+                # Column by column, because NumPy's minimum is slow along short rows.
                 np.subtract(0.0, reduce(np.minimum, signed.T), out=distance[start:stop])
 
         map_rows(fill, len(X), self.n_jobs)
@@ -306,7 +310,7 @@ class Boundary(Savable, BaseEstimator):
         return self.class_distances(self._encode(X))
 
     def class_distances(self, X: NDArray[Any]) -> Floats:
-        """``signed_distance`` for an encoded matrix."""
+        """Return the result of ``signed_distance`` for an encoded matrix."""
         h = self.algebraic_distance(X, np.float64)
         return np.column_stack([h, 0.0 - h]) if len(self.tree_.classes) == 2 else h
 
@@ -318,19 +322,19 @@ class Boundary(Savable, BaseEstimator):
         X : array-like or data frame of shape (n, n_features)
             Cases.
         target : label or array-like of shape (n,), optional
-            The class wanted, one for all rows or one per row; None for any class other than the
-            row's own. A row that already has the wanted class is its own nearest point.
+            Desired class, for all rows or for each row. By default, any class other than the
+            decision for the row. A row that already has the desired class is its own nearest point.
 
         Returns
         -------
         nearest : Nearest
-            Of equidistant regions, the first in preorder. Squared distances that agree to a
-            relative 2**-36 count as equal.
+            The nearest regions. If several are equally near, the first in preorder is taken;
+            squared distances that agree to a relative 2**-36 count as equal.
         """
         return self.nearest_encoded(self._encode(X), target)
 
     def nearest_encoded(self, X: NDArray[Any], target: Any = None) -> Nearest:
-        """``nearest`` for rows encoded by ``Tree.encode``."""
+        """Return the result of ``nearest`` for rows encoded by ``Tree.encode``."""
         n = len(X)
         found = Found.empty(n)
         wanted = None if target is None else wanted_classes(self.tree_, target, n)
@@ -350,7 +354,7 @@ class Boundary(Savable, BaseEstimator):
 
     @property
     def _width(self):
-        """Number of columns of algebraic distances; two classes need only one."""
+        """Number of columns of algebraic distances: one for two classes, else one per class."""
         return 1 if len(self.tree_.classes) == 2 else len(self.tree_.classes)
 
     def _encode(self, X):
@@ -358,7 +362,10 @@ class Boundary(Savable, BaseEstimator):
         return self.tree_.encode(X)
 
     def algebraic_distance(self, X: NDArray[Any], dtype: Any = np.float32) -> NDArray[Any]:
-        """Algebraic distances of an encoded matrix: (n, K), or (n, 1) for the first of two classes.
+        """Return the class-algebraic distances of an encoded matrix.
+
+        The shape is (n, n_classes), or (n, 1) with two classes: the distances of the first class,
+        as those of the second are their negatives.
 
         Raises a ValueError for infinite values, and for missing values that the tree has no rule
         for.
@@ -372,7 +379,7 @@ class Boundary(Savable, BaseEstimator):
         return h
 
     def nearest_separators(self, X: NDArray[Any]) -> Any:
-        """Distance to the boundary and the separator crossed, for an encoded matrix.
+        """Return the distance of encoded rows to the boundary, and the separator that they cross.
 
         If there is no other class, the distance is infinite and the separator -1.
         """

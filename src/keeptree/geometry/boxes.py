@@ -1,8 +1,8 @@
 """Boxes of a tree: the conditions for reaching a leaf, or a subtree of one class.
 
-A box is a dict from attributes to sides, narrowed by each test on the path. Boxes are never
-changed, only replaced, so they can share their sides. ``Boxes`` holds many of them as arrays, and
-``PricedBoxes`` adds the cost of entering them.
+A box is a dict that maps an attribute to its side, the condition on this attribute. Each test on
+the path narrows one side. Boxes are never modified in place, so they can share their sides.
+``Boxes`` holds many boxes as arrays, and ``PricedBoxes`` adds the costs of entering them.
 """
 
 from dataclasses import dataclass
@@ -18,11 +18,13 @@ from keeptree.tree import NUMERIC
 class Side(NamedTuple):
     """The condition that a box places on one attribute.
 
-    A number lies above ``lower`` and not above ``upper``, the thresholds of the tests
-    ``lower_test`` and ``upper_test``; among the numbers that the model compares, these are ``low``
-    to ``high``. (For a column with a step, ``lower`` and ``upper`` equal ``low`` and ``high``.) A
-    category must be one of those ``allowed``. For each category, and after the last one for a
-    missing value, ``failed`` holds the last test that sends it elsewhere, or -1.
+    A number must be larger than ``lower`` and at most ``upper``, the thresholds of the tests
+    ``lower_test`` and ``upper_test``. The smallest and largest such numbers that the model can
+    represent are ``low`` and ``high``; for a column with a step, these equal ``lower`` and
+    ``upper``.
+
+    A category must be one of those ``allowed``. ``failed`` holds, for each category and finally for
+    a missing value, the last test that sends it elsewhere, or -1.
     """
 
     lower: float = -np.inf
@@ -41,7 +43,7 @@ class Side(NamedTuple):
 
     @property
     def can_be_reached(self):
-        """Whether at least one value that the model can represent lies inside."""
+        """Whether the side contains at least one value that the model can represent."""
         if self.nominal:
             return bool(self.allowed.any())
         return self.low <= self.high and self.low < np.inf and self.high > -np.inf
@@ -51,10 +53,11 @@ ANYTHING = Side()
 
 
 class Cuts:
-    """How the tests of a tree narrow a box.
+    """Narrows boxes by the tests of a tree.
 
-    Without ``step``, a box ends at the threshold. With the step of each column (0 for any number),
-    it ends at the nearest multiple that the model puts on that side of the threshold.
+    Without ``step``, a side ends at the threshold of a test. With ``step``, the step of each column
+    (0 for any number), it ends at the nearest multiple that the model places on that side of the
+    threshold.
     """
 
     def __init__(self, tree, step=None):
@@ -65,7 +68,7 @@ class Cuts:
             above = np.nextafter(rounded, dtype(np.inf)).astype(np.float64)
             below = np.nextafter(rounded, dtype(-np.inf)).astype(np.float64)
         rounded = rounded.astype(np.float64)
-        # The largest number that the model does not put above the threshold, and the next one.
+        # Largest number that the model does not place above each threshold, and the next number.
         at_most = np.where(rounded <= tree.threshold, rounded, below)
         above = np.where(rounded > tree.threshold, rounded, above)
         upper, lower = tree.threshold, tree.threshold
@@ -86,7 +89,7 @@ class Cuts:
         tree, side = self.tree, box.get(int(self.tree.feature[node]), ANYTHING)
         if tree.kind[node] != NUMERIC:
             return self._categories(side, node, child)
-        # A test that repeats a bound has an empty side, so it cuts nothing.
+        # A test that does not tighten a bound leaves the side as it is.
         if child == tree.children(node)[0]:
             bound = self.upper[node]
             if bound < side.upper:
@@ -110,11 +113,11 @@ class Cuts:
 class Boxes:
     """Boxes of one class each, in preorder.
 
-    Box r belongs to ``node[r]``, has the class ``label[r]`` and the sides ``start[r]`` to ``start[r
-    + 1]``, ordered by feature; their fields are those of ``Side``. ``table`` is -1 for a numeric
-    side. For a nominal side, ``allowed[table + code]`` and ``failed[table + code]`` describe its
-    ``n_codes`` categories and, after them, a missing value. ``tables`` lists the feature and the
-    start of each table.
+    Box r belongs to ``node[r]`` and has the class ``label[r]``. Its sides, ordered by feature, are
+    the entries from ``start[r]`` up to ``start[r + 1]`` of the arrays named like the fields of
+    ``Side``. ``table`` is -1 for a numeric side. For a nominal side, ``allowed[table + code]`` and
+    ``failed[table + code]`` describe its ``n_codes`` categories and, after them, a missing value.
+    ``tables`` lists the feature and the start of each table.
     """
 
     node: np.ndarray
@@ -170,7 +173,7 @@ class Boxes:
         )
 
     def price(self, tree, factor, costs, permitted=None):
-        """Return the boxes with prices.
+        """Return the boxes with the costs of entering them.
 
         Parameters
         ----------
@@ -181,7 +184,7 @@ class Boxes:
         costs : callable
             Returns the matrix of costs between the categories of an attribute.
         permitted : callable, optional
-            Returns the categories that an attribute may change to.
+            Returns the categories that an attribute may change to; by default all.
 
         Returns
         -------
@@ -213,11 +216,11 @@ class Boxes:
 
 
 def category_prices(costs, allowed, permitted=None):
-    """For each category, the cost of the cheapest change to an allowed one, and that category.
+    """Return the cost of the cheapest change of each category to an allowed one, and that category.
 
-    An allowed category stays as it is. A missing value, which follows the last category, becomes
-    the first one at no cost. If no ``permitted`` category is allowed, the cost is infinite and the
-    category -1.
+    An allowed category stays as it is. The last entry is for a missing value, which becomes the
+    first allowed category at no cost. If no allowed category is ``permitted``, the cost is infinite
+    and the category -1.
     """
     codes = np.arange(len(allowed))
     targets = np.flatnonzero(allowed if permitted is None else allowed & permitted)

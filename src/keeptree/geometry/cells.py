@@ -1,18 +1,18 @@
 """The leaves of a tree as boxes, for cases with and without missing values.
 
-A missing value stays missing. Where the tree sends it to one child, the tests of that attribute do
-not narrow the box. Where the tree shares the case among the children, the case is in several leaves
-at once, and a box is a set of values for which these leaves stay the same.
+A missing value stays missing. Where the tree sends it to one child, the test does not narrow the
+box. Where the tree shares the case among the children, the case reaches several leaves at once, and
+a box is a set of cases that reach the same leaves.
 """
 
 from keeptree.geometry.boxes import Boxes, Cuts
 from keeptree.tree import ERROR, LEAF, SHARE, refuse_oblique
 
-_MOST_BOXES = 200_000  # each shared missing value multiplies their number
+_MOST_BOXES = 200_000  # limit, because each shared missing value multiplies the number of boxes
 
 
 def find_cells(tree, missing=()):
-    """Boxes of the leaves a case can reach.
+    """Return the boxes of the leaves that a case with some missing values can reach.
 
     Parameters
     ----------
@@ -30,17 +30,18 @@ def find_cells(tree, missing=()):
 
 
 class _Cells:
-    """Walk down a tree with a box, visiting all children where a missing value is shared.
+    """Walks down a tree with a box and visits all children where a missing value is shared.
 
-    A state holds the nodes left to visit, as (node, share), the box so far and the leaves reached.
-    States are never changed, only replaced.
+    A state holds the (node, share) pairs still to visit, the box so far and the leaves reached.
+    States are never modified in place.
     """
 
     def __init__(self, tree, missing):
         self.tree, self.missing = tree, missing
         self.cuts = Cuts(tree)
         tests = (tree.missing == SHARE) & (tree.kind != LEAF)
-        # As in Tree.predict, the mixture decides such a row even if it ends in a single leaf.
+        # As in Tree.predict, the mixed proportions decide such a row even if it ends in a single
+        # leaf.
         self.mixed = bool(self.missing & set(tree.feature[tests].tolist()))
 
     def find(self):
@@ -65,7 +66,7 @@ class _Cells:
                 stack.append(((*following, *rest), narrowed, reached))
 
     def _steps(self, node, share, box):
-        """(Nodes with shares, box) for each continuation after a test."""
+        """Return, for each way to continue after a test, the (node, share) pairs and the box."""
         tree, f = self.tree, int(self.tree.feature[node])
         children = [int(child) for child in tree.children(node)]
         if f in self.missing:
@@ -82,7 +83,7 @@ class _Cells:
         ]
 
     def _decide(self, reached):
-        """The leaf with the largest share, and the class."""
+        """Return the leaf with the largest share and the class of the mixed proportions."""
         tree = self.tree
         heaviest = max(reached, key=lambda entry: entry[1])[0]
         if not self.mixed:

@@ -49,34 +49,39 @@ def check_steps(step, tree):
 
 
 def inverse_step(step):
-    """Return the inverse of each step where it is a whole number, else 0."""
+    """Return the inverse of each step if it is a whole number, else 0."""
     inverse = np.where(step <= 1, np.rint(1 / np.asarray(step)), 0.0)
     return np.where(abs(step * inverse - 1) < 1e-9, inverse, 0.0)
 
 
 def multiples(k, step):
-    """Return the k-th multiples of the steps, for a step of 1/10 as 3 / 10 rather than 3 * 0.1."""
+    """Return the k-th multiples of the steps.
+
+    For a step of 1/10, the third multiple is ``3 / 10``, which is 0.3, and not ``3 * 0.1``, which
+    is 0.30000000000000004.
+    """
     inverse = inverse_step(step)
     return np.where(inverse > 0, k / np.maximum(inverse, 1.0), k * step)
 
 
 def last_multiple(at_most, above, step, dtype):
-    """Return the largest multiple of each step that, rounded to ``dtype``, is at most ``at_most``.
+    """Return the largest multiple of each step that ``dtype`` rounds to at most ``at_most``.
 
-    ``above`` is the next number of that type; multiples up to halfway between them round down.
+    ``above`` is the next number of that type after ``at_most``. A multiple between the two rounds
+    to the nearer one.
     """
     first = np.floor((at_most / 2 + above / 2) / step)
     return _fitting(first, np.arange(2.0, -4.0, -1.0), step, at_most, dtype, np.less_equal, -np.inf)
 
 
 def first_multiple(at_most, above, step, dtype):
-    """Return the smallest multiple of each step that, rounded to ``dtype``, reaches ``above``."""
+    """Return the smallest multiple of each step that ``dtype`` rounds to at least ``above``."""
     first = np.floor((at_most / 2 + above / 2) / step)
     return _fitting(first, np.arange(-2.0, 4.0), step, above, dtype, np.greater_equal, np.inf)
 
 
 def _fitting(start, order, step, value, dtype, fits, none):
-    """The first multiple near ``start``, in the given order, that satisfies a condition."""
+    """Return the first multiple near ``start``, in the given order, that satisfies a condition."""
     with np.errstate(over="ignore", invalid="ignore"):
         at = multiples(start[:, None] + order, step[:, None])
         good = fits(at.astype(dtype), value[:, None]) & np.isfinite(at)

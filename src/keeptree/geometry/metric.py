@@ -1,4 +1,4 @@
-"""The distance between two cases: the scale of each attribute and the cost of changing it."""
+"""Metrics: how the distance between two cases is measured."""
 
 from collections.abc import Mapping
 from numbers import Integral
@@ -31,10 +31,10 @@ class Metric(Savable, BaseEstimator):
     costs : array-like of shape (n_features,) or dict, optional
         Factor that multiplies a change of each attribute. Default: 1.
     nominal : {"overlap", "value-difference"} or dict, default="overlap"
-        Cost of changing a category: 1; or the difference between the class proportions of the two
-        categories (Stanfill and Waltz 1986; needs ``y``); or a dict of your own cost matrices (from
-        row to column, zero diagonal) by name or position of the attribute; attributes without one
-        cost 1.
+        Cost of changing one category into another. ``"overlap"``: 1. ``"value-difference"``: the
+        difference between the class proportions of the two categories, which needs ``y`` [1]_. A
+        dict: your own cost matrices (from row to column, with a zero diagonal), keyed by name or
+        position of the attribute; other attributes cost 1.
 
     Attributes
     ----------
@@ -43,8 +43,12 @@ class Metric(Savable, BaseEstimator):
     factor_ : ndarray of shape (n_features,)
         Factor that multiplies a difference: cost divided by scale.
     category_costs_ : list
-        Matrix of costs for each nominal attribute that the tree tests, None for the others: a
-        matrix over all labels of an identifier would not fit into memory.
+        Matrix of costs for each nominal attribute that the tree tests, None for all other columns.
+        (The matrix of an untested identifier might not fit into memory.)
+
+    References
+    ----------
+    .. [1] Stanfill and Waltz, Toward memory-based reasoning, Communications of the ACM 29, 1986.
 
     Examples
     --------
@@ -108,10 +112,10 @@ class Metric(Savable, BaseEstimator):
         y: NDArray[Any] | None = None,
         sample_weight: NDArray[Any] | None = None,
     ) -> Self:
-        """``fit`` with a known spread of the columns; X is used only for value differences."""
+        """Fit the metric, given the spread of the columns; X is used only for value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
-                f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
+                f"kind={self.kind!r} is not a scale; choose one of {sorted(_SPREADS)}, or give "
                 "your own scales."
             )
         self.center_, self.scale_ = _SPREADS[self.kind](*columns)
@@ -133,7 +137,9 @@ class Metric(Savable, BaseEstimator):
     def check_parameters(self) -> None:
         """Raise a ValueError if a parameter read from a file is not allowed."""
         kind, nominal = isinstance(self.kind, str), isinstance(self.nominal, str)
-        expect(kind and self.kind in _SPREADS, f"a metric of kind {self.kind!r:.50} is not known")
+        expect(
+            kind and self.kind in _SPREADS, f"the kind {self.kind!r:.50} of its metric is unknown"
+        )
         known = nominal and self.nominal in ("overlap", "value-difference")
         expect(known or isinstance(self.nominal, Mapping), "nominal is not known")
 
@@ -198,7 +204,10 @@ def read_metric(metric):
 
 
 def column_number(tree, key, what):
-    """Return the column with a name or at a position."""
+    """Return the position of a column, given by name or position.
+
+    ``what`` names the argument in the error message.
+    """
     names = tree.feature_names or ()
     if isinstance(key, str) and key in names:
         return names.index(key)
@@ -210,7 +219,7 @@ def column_number(tree, key, what):
 
 
 def _standard(low, high, mean, deviation):
-    # The mean of a constant column is its value, despite rounding.
+    # The mean of a constant column may differ from its value by rounding, so the value is used.
     return np.where(low < high, mean, low), _or_one(np.where(low < high, deviation, 0.0))
 
 
@@ -222,12 +231,12 @@ _SPREADS = {"minmax": _minmax, "standard": _standard}
 
 
 def _or_one(scale):
-    """The scale, or 1 where it overflows or underflows."""
+    """Return the scales, with 1 where a scale overflows or underflows."""
     return np.where((scale > 1e-300) & (scale < 1e300), scale, 1.0)
 
 
 def _override(values, given, tree, what):
-    """Check the user's numbers and write them into ``values``."""
+    """Check the numbers that the user gave and write them into ``values``."""
     if given is None:
         return
     if isinstance(given, Mapping):
@@ -269,7 +278,10 @@ def _own_matrix(matrix, n, name):
 
 
 def _value_difference(codes, y, sample_weight, n):
-    """Distances between class proportions of categories; unseen ones take those of the sample."""
+    """Return distances between the class proportions of categories (value differences).
+
+    A category without cases gets the class proportions of the whole sample.
+    """
     labels, classes = np.unique(np.asarray(y), return_inverse=True)
     weight = np.ones(len(classes)) if sample_weight is None else np.asarray(sample_weight)
     kept = ~np.isnan(codes)

@@ -1,7 +1,8 @@
-"""Rows off the grid: a case may have 2.3 in a column of whole numbers.
+"""Distances of rows off the grid, such as a case with 2.3 in a column of whole numbers.
 
-A program measures between multiples. For a value off the grid, the cost of a change depends on the
-side of the threshold, so this module prices the boxes of all regions one by one.
+A program measures distances between multiples of the steps. For a value off the grid, the cost of a
+change also depends on which side of the threshold it lies, so this module computes the costs of
+entering all regions one by one.
 """
 
 from dataclasses import replace
@@ -18,7 +19,7 @@ from keeptree.tree import NUMERIC
 
 
 class Settled(NamedTuple):
-    """Nearest regions of rows: distance, separator, class, and the nearest point."""
+    """Nearest regions of rows: distance, separator, class and nearest point."""
 
     distance: np.ndarray
     separator: np.ndarray
@@ -59,7 +60,7 @@ class OffGrid:
         return np.flatnonzero(off)
 
     def signed_distances(self, X):
-        """Return class-algebraic distances: (n, K), or (n, 1) for the first of two classes."""
+        """Return class-algebraic distances, with one column per class, or one for two classes."""
         n_classes = len(self.tree.classes)
         to_class = np.empty((len(X), n_classes))
         for c in range(n_classes):
@@ -73,7 +74,7 @@ class OffGrid:
         return np.where(to_class > 0, to_class, 0.0 - others)
 
     def nearest(self, X, wanted, fill=False):
-        """Return the nearest regions of the classes ``wanted``; -1 wants any other class."""
+        """Return the nearest regions of the classes ``wanted``; -1 stands for any other class."""
         own = classes_of(self.tree, X)
         box, distance = self._cheapest(X, own, wanted)
         box[wanted == own], distance[wanted == own] = -1, 0.0
@@ -82,7 +83,7 @@ class OffGrid:
         return Settled(distance, separator, label, self._points(X, box, label))
 
     def _project(self, X, box, fill=False):
-        """Distances to the closure of boxes (infinite for box -1), and separators."""
+        """Return distances to the closures of boxes (infinite for box -1), and the separators."""
         distance, separator = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
         any_class = np.full(len(X), -1)
         arguments = (self.priced_boxes[1], fill, any_class, any_class, box, distance, separator)
@@ -90,9 +91,9 @@ class OffGrid:
         return distance, separator
 
     def _measure(self, X, box):
-        """Cost of entering boxes: up to a multiple where there is a step, else up to the closure.
+        """Return the costs of moving rows into boxes; missing values cost nothing.
 
-        A missing value costs nothing.
+        A column with a step moves to a multiple; any other column moves to the closure of the box.
         """
         gridded, moved = self.step > 0, np.empty(X.shape)
         compiled.move_rows(
@@ -100,11 +101,11 @@ class OffGrid:
         )
         moves = (moved - X)[:, gridded] * self.metric.factor_[gridded]
         rest, _ = self._project(np.where(gridded, moved, X), box)
-        with np.errstate(over="ignore"):  # huge numbers overflow: infinitely far
+        with np.errstate(over="ignore"):  # a distance that overflows becomes infinite
             return np.hypot(rest, np.sqrt(np.nansum(moves**2, axis=1)))
 
     def _points(self, X, box, label):
-        """Rows moved into boxes; missing values are filled only where the decision needs them."""
+        """Return rows moved into boxes; missing values are filled if the decision needs them."""
         X, point = np.ascontiguousarray(X), np.empty(X.shape)
         _, priced = self.priced_boxes
         compiled.move_rows(X, box, priced, self.rules, False, point)
@@ -118,7 +119,7 @@ class OffGrid:
         return point
 
     def _cheapest(self, X, own, wanted):
-        """Box of the cheapest change (-1 for none), and its cost."""
+        """Return the box of the cheapest change of each row (-1 for none), and its cost."""
         box = np.empty(len(X), dtype=np.int64)
         patterns, group = np.isnan(X), np.zeros(len(X))
         if len(X) > 1:
@@ -149,7 +150,7 @@ class OffGrid:
 
     @property
     def priced_boxes(self):
-        """The boxes up to the thresholds, without and with their prices."""
+        """The boxes of the regions without steps, and the same boxes with costs."""
         if self._regions is None:
             found = find_regions(self.tree).boxes
             self._regions = found, self._price(found)
@@ -161,7 +162,7 @@ class OffGrid:
 
     @cached_property
     def rules(self):
-        """The steps, as the compiled functions read them."""
+        """The steps in the form that the compiled functions read."""
         rules = np.zeros((len(self.step), compiled.LAST + 1))
         rules[:, compiled.LEAST], rules[:, compiled.MOST] = -np.inf, np.inf
         rules[:, compiled.RISE] = rules[:, compiled.FALL] = 1.0

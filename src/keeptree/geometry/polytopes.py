@@ -1,4 +1,4 @@
-"""The regions of a tree with oblique tests: polytopes of one class each, and rows moved into them.
+"""Regions of a tree with oblique tests: polytopes of one class, and moving rows into them.
 
 A region is a box (``keeptree.geometry.boxes``) cut by the half-spaces of its oblique tests. The
 functions at the end do for such a tree what ``keeptree.geometry.projection`` does for a tree
@@ -20,8 +20,9 @@ from keeptree.geometry.boxes import Boxes, Cuts, category_prices
 from keeptree.geometry.rows import check_finite, classes_of, round_columns
 from keeptree.tree import LEAF, OBLIQUE
 
-_THIN = 1e-9  # in the metric: a region that contains no ball of this radius counts as empty
-_NUDGES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)  # into a region
+_THIN = 1e-9  # smallest inner radius in the metric: a narrower region counts as empty
+# Distances in the metric by which rows move beyond the border of a region, tried in order.
+_NUDGES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 _UNREACHABLE, _MIXED = -1, -2
 
 
@@ -40,7 +41,7 @@ class Half(NamedTuple):
 
 
 class Region(NamedTuple):
-    """A region: the node it stands for, its class, its box and its half-spaces."""
+    """A region: its node, class, box and half-spaces."""
 
     node: int
     label: int
@@ -85,10 +86,10 @@ def compile_polytopes(tree, metric):
 
 
 def walk_regions(tree, ways):
-    """Yield regions in preorder: leaves, and nodes at which the walk ends.
+    """Yield regions in preorder: the leaves, and the nodes where the walk stops.
 
     ``ways(node)`` returns the children to visit and whether the test narrows their regions, or None
-    if the walk ends at this node.
+    to stop at this node.
     """
     cuts, stack = Cuts(tree), [(0, {}, {})]
     while stack:
@@ -109,7 +110,10 @@ def walk_regions(tree, ways):
 
 
 def _cut(tree, halves, node, child):
-    """The half-spaces of a node with that of its oblique test; the tighter of two parallel ones."""
+    """Return the half-spaces of a child: those of its parent, and that of the oblique test.
+
+    Of two parallel half-spaces only the tighter is kept.
+    """
     sign, bound = 1 if child == tree.children(node)[0] else -1, float(tree.threshold[node])
     key = tree.terms(node), sign
     if key in halves and sign * halves[key].bound <= sign * bound:
@@ -118,7 +122,11 @@ def _cut(tree, halves, node, child):
 
 
 def _common_labels(tree, leaves, reached):
-    """For each node the common class of all reachable leaves below it, or a code for none."""
+    """Return, for each node, the class shared by all reachable leaves below it.
+
+    ``_MIXED`` marks nodes with several classes, and ``_UNREACHABLE`` those without a reachable
+    leaf.
+    """
     label = np.full(tree.n_nodes, _UNREACHABLE)
     for region, inside in zip(leaves, reached, strict=True):
         sides = region.box.values()
@@ -134,7 +142,7 @@ def _common_labels(tree, leaves, reached):
 
 
 def _can_be_reached(program):
-    """Which polytopes have an interior, with some room on every side."""
+    """Return which polytopes have an interior wider than ``_THIN``."""
     polytopes = program.polytopes
     inside, n = _shrunk(polytopes, _THIN), len(polytopes.label)
     rows = np.repeat(np.nan_to_num(program.center)[None], n, axis=0)
@@ -149,12 +157,12 @@ def _can_be_reached(program):
 
 
 def _shrunk(polytopes, by):
-    """The polytopes with every half-space moved inward by a distance in the metric."""
+    """Return the polytopes with every half-space moved inward by a distance in the metric."""
     return polytopes._replace(bound=polytopes.bound - polytopes.sign * by / polytopes.length)
 
 
 def _solve(polytopes, rows, region):
-    """Squared distances of rows to polytopes, and the multipliers of their half-spaces."""
+    """Return the squared distances of rows to polytopes, and the multipliers of the half-spaces."""
     widest = int(np.diff(polytopes.start).max(initial=1))
     square, multiplier = np.full(len(rows), np.inf), np.zeros((len(rows), widest))
     project_rows(rows, polytopes, region, square, multiplier)
@@ -169,7 +177,7 @@ def pack(tree, regions, factor, center, costs, permitted=None, fixed=()):
     tree : Tree
         The tree that the regions belong to.
     regions : list of Region
-        Their half-spaces may include more than those of the tree; these have -1 as their test.
+        Regions to pack. Half-spaces that do not come from a test of the tree have -1 as their test.
     factor, center : ndarray of shape (n_features,)
         Cost of one unit of each numeric attribute, and the centre of its values.
     costs, permitted : callable
@@ -229,7 +237,7 @@ def pack(tree, regions, factor, center, costs, permitted=None, fixed=()):
 
 
 def _sides(box):
-    """The half-spaces of the numeric sides of a box."""
+    """Yield the half-spaces of the numeric sides of a box."""
     for f in sorted(box):
         side = box[f]
         if side.nominal:
@@ -241,14 +249,14 @@ def _sides(box):
 
 
 def _in_own_span(normal):
-    """Normals in coordinates of their own span, if its dimension is smaller."""
+    """Return the normals in coordinates of the subspace that they span, if it is smaller."""
     if normal.shape[0] >= normal.shape[1]:
         return normal
     return np.linalg.qr(normal.T, mode="r").T
 
 
 def _price(tree, boxes, costs, permitted):
-    """For each category of nominal sides, the cheapest change to an allowed one and its cost."""
+    """Return the cheapest change of each category to an allowed one, and its cost."""
     cost, becomes = np.empty(len(boxes.allowed)), np.empty(len(boxes.allowed), dtype=np.int64)
     for f, table in boxes.tables:
         end = table + len(tree.categories[f])
@@ -275,7 +283,7 @@ def fill_signed(program, tree, X, start, stop, out):
 
 
 def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
-    """Fill ``found`` for the rows start to stop; return rows with missing values, and points."""
+    """Fill ``found`` for rows start to stop; return the rows with missing values and points."""
     rows, own = _read(program, tree, X, start, stop)
     wanted = np.full(len(rows), -1) if wanted is None else wanted
     polytopes = program.polytopes
@@ -290,7 +298,7 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     given = X[start:stop][missing]
     move_rows(program, tree, given, found.region[missing], points)
     lost = np.flatnonzero(classes_of(tree, points) != found.label[missing])
-    if len(lost):  # fill in the missing values, too
+    if len(lost):  # the decision is still not the desired one: fill in the missing values as well
         filled = np.where(np.isnan(given[lost]), program.center, given[lost])
         part = np.empty(filled.shape)
         move_rows(program, tree, filled, found.region[missing[lost]], part)
@@ -320,7 +328,7 @@ def move_rows(program, tree, rows, region, out):
 
 
 def _moved(program, row, r, force):
-    """A row moved along the normals of a polytope; categories change, and box sides are exact."""
+    """Return a row moved along the normals of a polytope, with exact sides and new categories."""
     boxes, point, columns = program.boxes, row.copy(), program.columns[r]
     normal = program.normals[r]
     moved = -(force[: len(normal)] @ normal) / program.factor[columns]
@@ -338,20 +346,23 @@ def _moved(program, row, r, force):
 
 
 def _within(value, low, high, single):
-    """The nearest number inside, as the model compares it: the number itself or an end."""
+    """Return the number, or the nearer end if the model places it outside low and high."""
     with np.errstate(over="ignore"):
         compared = float(np.float32(value)) if single else value
     return high if compared > high else low if compared < low else value
 
 
 def _is_inside(program, tree, points, region):
-    """Whether the tree sends points to their regions or, if values are missing, to their class."""
+    """Return whether the tree sends points to their regions.
+
+    Points with missing values count as inside, because callers check their class.
+    """
     gaps = np.isnan(points).any(axis=1)
     inside = np.zeros(len(points), dtype=bool)
     leaf = tree.route(points, strict=False)
     for i, r in enumerate(region):
         if gaps[i]:
-            inside[i] = True  # the caller checks
+            inside[i] = True  # callers check their class
         else:
             inside[i] = program.boxes.node[r] in tree.path(leaf[i])
     return inside
@@ -366,6 +377,6 @@ def _read(program, tree, X, start, stop):
         try:
             tree.route(rows[missing])
         except ValueError:
-            tree.route(X)  # the same error, with the number of the row in X
+            tree.route(X)  # raises the same error with the row number in X
             raise
     return round_columns(rows, program.rounded), classes_of(tree, rows)

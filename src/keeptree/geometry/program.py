@@ -20,7 +20,7 @@ from keeptree.geometry.polytopes import compile_polytopes
 from keeptree.geometry.regions import find_regions
 from keeptree.tree import NUMERIC
 
-# Limit of scaled coordinates: the sum of their squares stays finite for any number of columns.
+# Limits of scaled coordinates, so that the sum of their squares stays finite.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
 _LARGEST = 1e38  # centre and factor in float32
 # Number of steps above which searching a program row by row is faster than running all of it, as
@@ -34,9 +34,10 @@ _ID_BITS = 16  # bits of a squared distance's mantissa that hold a region's numb
 class Program:
     """The program of a tree in both precisions, and the boxes of its regions.
 
-    On a grid, the program serves rows whose numbers are multiples of the steps; ``off_grid`` serves
-    the others. Multiples are compared without rounding, so if the model compares in float32, the
-    columns without a step must be ``rounded`` first.
+    On a grid, the program handles rows whose numbers are multiples of the steps, and ``off_grid``
+    handles all other rows. Multiples are compared without rounding. If the model compares in
+    float32, the columns listed in ``rounded``, those without a step, must therefore be rounded
+    first.
     """
 
     single: SingleProgram
@@ -53,7 +54,7 @@ class Program:
 
     @cached_property
     def region_bits(self):
-        """Lowest bits of a squared distance that hold a region's number; ties ignore them."""
+        """Number of low bits of a squared distance that hold a region; ties ignore them."""
         return max(_ID_BITS, (len(self.boxes.node) + 1).bit_length())
 
     @cached_property
@@ -82,9 +83,8 @@ class Program:
 def compile_program(tree, metric, step=None):
     """Return the program of a classification tree under a fitted metric.
 
-    Trees with oblique tests get a program of polytopes.
-
-    Given the step of each column (0 for any number), it measures to the multiples of the steps.
+    The program of a tree with oblique tests consists of polytopes. With ``step``, the step of each
+    column (0 for any number), distances are measured to the multiples of the steps.
     """
     if tree.has_oblique:
         return compile_polytopes(tree, metric)
@@ -105,7 +105,7 @@ def compile_program(tree, metric, step=None):
 
 
 def _write(kind, dtype, tree, metric, order, boxes, rounds):
-    """The program in one precision; ``rounds``: whether values are rounded to float32."""
+    """Return the program in one precision; ``rounds``: whether values are rounded to float32."""
     columns = np.array([(f, len(tree.categories[f] or ())) for f in order.used], dtype=np.int64)
     raw, f, limit = np.array(order.bounds), columns[:, 0], _LIMIT[dtype]
     factor = np.where(columns[:, 1] > 0, 1.0, metric.factor_[f])
@@ -124,7 +124,8 @@ def _write(kind, dtype, tree, metric, order, boxes, rounds):
         placed = (raw - frame[at, 0, None]).astype(dtype) * frame[at, 1, None].astype(dtype)
         placed = np.clip(placed, -frame[at, 2, None], frame[at, 2, None]).astype(dtype)
         width = (placed[:, 1:] - placed[:, :1]) * scale[at, None]
-    width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])  # no previous bound: infinite
+    # Infinite where there is no previous bound.
+    width = np.where(np.isfinite(raw[:, 1:]), width, raw[:, 1:])
     return kind(
         columns=columns,
         rest=np.setdiff1d(np.arange(tree.n_features), f),
@@ -142,11 +143,12 @@ def _write(kind, dtype, tree, metric, order, boxes, rounds):
 
 
 class _Order:
-    """Steps, in an order that frees every slot as early as possible.
+    """Lists the steps of a program in an order that frees every slot as early as possible.
 
-    A step writes the slots of both children and frees that of their parent; the child that needs
-    fewer slots comes first. A chain needs three slots, and any tree about the logarithm of its
-    size. A nominal test keeps its slot until its last child.
+    A slot holds the squared distance to the box of one node. A step reads the slot of a node,
+    writes those of its children and frees its own; a nominal test frees it only after its last
+    child. The child that needs fewer slots comes first. A chain of tests then needs three slots,
+    and the number for any tree grows with the logarithm of its size.
     """
 
     def __init__(self, regions, n_classes, category_costs):
@@ -156,7 +158,7 @@ class _Order:
         self.growth, self.growth_end = [np.empty(0)], 0
         self.steps, self.bounds, self.links, self.free, self.n_slots = [], [], [], [], 1
         root = _first(0, regions)
-        if root in self.number:  # one region: everything lies inside
+        if root in self.number:  # a single region contains all rows
             self.used = [0]
             inside = (self.label[0], n_classes, 1, 0)
             self.steps.append((LEFT_REGION | RIGHT_REGION, 0, 0, *inside, 0))
@@ -170,8 +172,8 @@ class _Order:
         self._emit(root)
 
     def _emit(self, root):
-        # A task is a node, its slot and the link that leads to it; or a nominal edge still to be
-        # followed, with the parent's slot, the chain of its steps, and whether it is the last edge.
+        # A task is (node, slot, link that leads to it, None, False), or (child, parent's slot,
+        # chain of steps, edge, whether it is the last) for a nominal edge still to be followed.
         tasks = [(root, 0, None, None, False)]
         while tasks:
             node, slot, link, edge, last = tasks.pop()
@@ -198,7 +200,7 @@ class _Order:
                 self.free.append(slot)
 
     def _follow(self, link):
-        """Let ``link``, a step and a side, lead to the step emitted last; return its number."""
+        """Make ``link``, a (step, side) pair, lead to the last step; return that step's number."""
         step = len(self.steps) - 1
         self.links.append([-1, -1])
         if link is not None:
@@ -206,7 +208,7 @@ class _Order:
         return step
 
     def _by_need(self, below):
-        """The children that are tested further, the one that needs the fewest slots last."""
+        """Return the children with further tests, the one that needs the fewest slots last."""
         inner = [(child, edge) for child, edge in below if child not in self.number]
         return sorted(inner, key=lambda item: -self.need[item[0]])
 
@@ -218,7 +220,8 @@ class _Order:
     def _nominal(self, edge, source, target, region, chain):
         """Emit the step to one child of a nominal test; return the link to the child's own step.
 
-        ``chain`` holds the link that leads here, and afterwards the link to the test's next step.
+        On entry ``chain`` holds the link that leads to this step, on return the link to the next
+        step of the same test.
         """
         code = NOMINAL | LEFT_REGION * (region >= 0)
         column = self.column[edge.feature]
@@ -231,7 +234,7 @@ class _Order:
         return step, 0
 
     def _grow(self, edge):
-        """Growth of the squared costs of the categories over those of the previous side."""
+        """Return by how much the squared cost of each category grows from the previous side."""
         costs = self.category_costs[edge.feature]
         new = category_prices(costs, edge.after.allowed)[0] ** 2
         if not edge.before.nominal:
@@ -239,10 +242,10 @@ class _Order:
         return new - category_prices(costs, edge.before.allowed)[0] ** 2
 
     def _numeric(self, below, source, link):
-        """Emit the steps to both children; return slot and link of each that is tested further.
+        """Emit the steps to both children; return slot and link of each child with further tests.
 
-        One step leads to both children if they share a bound, the threshold. On a grid they do not:
-        then one step leads to the left child and to the same box again, and another to the right
+        A single step suffices if the children share a bound, the threshold. On a grid they do not:
+        one step then leads to the left child and back to the same box, and another to the right
         child.
         """
         if len({edge.bounds[0] for _, edge in below}) == 1:
@@ -252,9 +255,9 @@ class _Order:
         return places | self._split([right], *places.pop(None))
 
     def _split(self, below, source, link, again=False):
-        """Emit one step; with ``again``, its right side is the same box instead of None.
+        """Emit one step; with ``again``, its right side is the box of the parent.
 
-        A side that no value reaches is assigned to a class that does not exist.
+        A side that no value can reach gets the class ``n_classes``, which does not exist.
         """
         code, places, olds = LEFT_REGION | RIGHT_REGION, {}, [np.inf, -np.inf]
         target, region = [self.n_classes] * 2, [0, 0]
@@ -272,7 +275,7 @@ class _Order:
         if again:
             code, target[1] = code ^ RIGHT_REGION, self._take()
             places[None] = target[1], (step, 1)
-            olds[1] = bound  # adds nothing
+            olds[1] = bound  # the same bound adds no distance
         self.free.append(source)
         code |= BOUNDED * bool(np.isfinite(olds).any())
         column = self.column[below[0][1].feature]
@@ -282,7 +285,7 @@ class _Order:
         return places
 
     def _needs(self):
-        """For each inner node, the number of slots that its subtree needs, including its own."""
+        """Return, for each inner node, the number of slots that its subtree needs."""
         need = {}
         for node in reversed(self.children):
             below = self.children[node]
@@ -294,14 +297,14 @@ class _Order:
 
 
 def _first(node, regions):
-    """The first node from here down whose box differs from that of its only child."""
+    """Follow only children whose box is the same; return the first node below with a real test."""
     while node in regions.children and regions.edge[regions.children[node][0]] is None:
         node = regions.children[node][0]
     return node
 
 
 def _branching(root, regions):
-    """Children and their edges for each node that the program visits, parents first."""
+    """Return the children and edges of each node that the program visits, parents first."""
     children, todo = {}, [root]
     while todo:
         node = todo.pop()

@@ -1,4 +1,4 @@
-"""Project rows of an encoded matrix onto the nearest regions: run a program, then move the rows."""
+"""Project rows of an encoded matrix on the nearest regions of other classes."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ _NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are 
 
 
 class Found(NamedTuple):
-    """Nearest regions of rows; ``keeptree.geometry.boundary.Nearest`` documents the fields."""
+    """Nearest regions of rows; see ``keeptree.geometry.boundary.Nearest``."""
 
     region: np.ndarray
     distance: np.ndarray
@@ -28,15 +28,16 @@ class Found(NamedTuple):
         return cls(region, np.empty(n), separator, label)
 
     def part(self, start, stop):
-        """Return views of the rows start to stop."""
+        """Return views of the rows from start to stop."""
         return Found(*(column[start:stop] for column in self))
 
 
 def fill_signed(program, tree, X, start, stop, out):
-    """Fill ``out`` with the class-algebraic distances of the rows start to stop of ``X``.
+    """Fill ``out`` with the class-algebraic distances of rows start to stop of ``X``.
 
-    ``out`` is C-contiguous, float32 or float64, with one column per class, or a single column (for
-    the first class) if there are two. The rows are checked as they are read: see ``check_rows``.
+    ``out`` is a C-contiguous float32 or float64 array with one column per class, or, for two
+    classes, a single column with the distances of the first. Invalid rows raise an error; see
+    ``check_rows``.
     """
     if isinstance(program, polytopes.PolytopeProgram):
         return polytopes.fill_signed(program, tree, X, start, stop, out)
@@ -46,17 +47,19 @@ def fill_signed(program, tree, X, start, stop, out):
         rows = X[start:stop]
         beside = program.off_grid.find_rows(rows)
         if len(beside):
-            with np.errstate(over="ignore"):  # huge numbers overflow: infinitely far
+            with np.errstate(over="ignore"):  # a distance that overflows becomes infinite
                 out[beside] = program.off_grid.signed_distances(rows[beside])
 
 
 def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
-    """Fill ``found`` for the rows start to stop with regions of the class ``wanted``, or any other.
+    """Fill ``found`` with the nearest regions of rows start to stop.
 
-    With ``fill``, missing values are always replaced by values inside the region; otherwise only if
-    the tree would not decide the row as wanted without them. Returns some rows with their points:
-    those with missing values and a region, whose points decide whether the values must be filled
-    in, and those off the grid.
+    Regions have the class ``wanted`` of each row, or by default any class other than the row's own.
+    With ``fill``, missing values are always replaced by values inside the region. Otherwise they
+    are replaced only if the tree would not make the desired decision while they are missing.
+
+    Returns the positions and nearest points of the rows whose points had to be computed: rows with
+    missing values, and rows off the grid.
     """
     if isinstance(program, polytopes.PolytopeProgram):
         return polytopes.find_nearest(program, tree, X, start, stop, found, wanted, fill)
@@ -91,14 +94,14 @@ def move_rows(program, tree, rows, region, out, fill=False):
 
 
 def _rows(program, X, start, stop):
-    """The rows start to stop in the form that the program reads."""
+    """Return the rows start to stop in the form that the program reads."""
     if not len(program.rounded):
         return flat_rows(X, start, stop)
     return flat_rows(round_columns(X[start:stop], program.rounded), 0, stop - start)
 
 
 def _find(program, rows, own, wanted, found, fill):
-    """Fill regions, distances, separators, and ``own`` where it is negative; see ``_run``."""
+    """Fill ``found``, and ``own`` where it is negative; return the flags of ``_run``."""
     nearest = NearestRegions(own, wanted, found.region)
     seen = _run(program, rows, np.empty(0), nearest)
     boxes.project_rows(rows, program.compared, fill, *nearest, found.distance, found.separator)
@@ -106,9 +109,9 @@ def _find(program, rows, own, wanted, found, fill):
 
 
 def _run(program, rows, out, nearest=_NOTHING):
-    """Run the program on rows: algebraic distances into ``out``, or regions if that is empty.
+    """Run the program on rows: fill ``out`` with distances or, if it is empty, ``nearest``.
 
-    Returns flags for missing and infinite values.
+    Returns flags that tell whether missing or infinite values were seen.
     """
     single = bool(out.dtype == np.float32)
     foreign = not len(out) and bool((nearest.wanted < 0).all())
@@ -120,7 +123,7 @@ def _run(program, rows, out, nearest=_NOTHING):
 
 
 def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
-    """Find the nearest regions of some rows again, now that their own class is known."""
+    """Find the nearest regions of the rows ``chosen`` again, now that their own class is known."""
     again, own_again = Found.empty(len(chosen)), own[chosen]
     part = _rows(program, rows[chosen], 0, len(chosen))
     _find(program, part, own_again, wanted[chosen], again, fill)
@@ -141,9 +144,10 @@ def _find_off_grid(off_grid, rows, wanted, found, fill, known, points):
 
 
 def _settle(program, tree, rows, missing, own, wanted, found):
-    """Compute the points of rows with missing values, which may send the projection elsewhere.
+    """Return the points of rows with missing values, filling these in if the decision needs it.
 
-    If they do, the missing values are filled in too, and the separator is chosen again.
+    Where the tree would not make the desired decision with the values missing, they are filled in
+    and the separator is chosen again.
     """
     point = np.empty((len(missing), rows.shape[1]))
     if len(missing) == 0:
@@ -157,7 +161,8 @@ def _settle(program, tree, rows, missing, own, wanted, found):
         filled = np.empty((len(lost), rows.shape[1]))
         move_rows(program, tree, rows[again], region[lost], filled, fill=True)
         lost_again = classes_of(tree, filled) != label[lost]
-        # The region does not depend on what is still missing, but a test inside it does.
+        # Columns that are still missing do not affect the region, but a test inside it may need
+        # them.
         filled[lost_again] = np.nan_to_num(filled[lost_again])
         point[lost] = filled
     return point

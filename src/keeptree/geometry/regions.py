@@ -1,7 +1,7 @@
 """The regions of a kept tree: boxes of one class each, and the edges that lead to them.
 
-A subtree whose leaves share a class is one region; leaves that no representable number reaches are
-not regions. All walks are iterative, so that a chain of ten thousand tests works too.
+A subtree whose leaves share a class is one region. Leaves that no representable number reaches are
+not regions. All walks are iterative, so a chain of ten thousand tests does not exhaust the stack.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _UNREACHABLE, _MIXED = -1, -2
 
 
 class Edge(NamedTuple):
-    """How a box narrows from a node to one of its children."""
+    """The narrowing of a box from a node to one of its children."""
 
     feature: int
     before: Side
@@ -24,12 +24,12 @@ class Edge(NamedTuple):
 
     @property
     def lower(self):
-        """Whether the lower bound moves rather than the upper one."""
+        """Whether the edge raises the lower bound, rather than lowering the upper bound."""
         return self.after.lower != self.before.lower
 
     @property
     def bounds(self):
-        """The new bound and the bound that it replaces, infinite if there was none."""
+        """The new bound, and the bound that it replaces (infinite if there was none)."""
         if self.lower:
             return self.after.lower, self.before.lower
         return self.after.upper, self.before.upper
@@ -37,15 +37,15 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Regions:
-    """Boxes of the regions, and the tree above them."""
+    """Boxes of the regions, and the part of the tree above them."""
 
     boxes: Boxes
-    children: dict  # for each node that is not a region: the reachable children
-    edge: dict  # the Edge to each child, None if it does not narrow the box
+    children: dict  # reachable children of each node that is not a region
+    edge: dict  # the Edge to each child; None if it does not narrow the box
 
 
 def find_regions(tree, step=None):
-    """Return the regions of a classification tree; given column steps, those of the multiples."""
+    """Return the regions of a classification tree; with ``step``, those of the multiples."""
     refuse_oblique(tree, "have no boxes", "measure distances with kt.Boundary")
     cuts = Cuts(tree, step)
     label, found, children, edge = _common_labels(cuts), [], {}, {}
@@ -64,7 +64,7 @@ def find_regions(tree, step=None):
 
 
 def _walk(cuts, goes_on):
-    """Nodes in preorder with parent, box, and the parent's box (the same if nothing narrows)."""
+    """Yield nodes in preorder with their parent, box and parent's box."""
     tree, stack = cuts.tree, [(0, -1, {})]
     while stack:
         node, parent, outer = stack.pop()
@@ -79,12 +79,11 @@ def _walk(cuts, goes_on):
 
 
 def _common_labels(cuts):
-    """For each node the common class of all reachable leaves below it, or a code for none."""
+    """Return, for each node, the class shared by all reachable leaves below it, or a code."""
     tree = cuts.tree
     reached = np.zeros(tree.n_nodes, dtype=bool)
-    # A test may leave no number between its threshold and the bound of its box, and still narrow
-    # the box by that gap. The box of such a node differs from that of its only child, so it stays a
-    # test.
+    # A test may narrow a box although only one of its children can be reached, because no number
+    # lies in the gap. Such a node stays a test: its box differs from that of its only child.
     narrow = np.zeros(tree.n_nodes, dtype=bool)
     for node, parent, box, _ in _walk(cuts, lambda node: reached[node]):
         side = box.get(int(tree.feature[parent])) if parent >= 0 else None

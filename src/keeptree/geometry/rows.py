@@ -1,4 +1,4 @@
-"""Encoded rows: checks, the layout that compiled functions read, and the tree's decisions."""
+"""Encoded rows: their checks, their layout for compiled functions and their classes."""
 
 import numpy as np
 
@@ -7,7 +7,10 @@ from keeptree.data.labels import label_codes, plain
 
 
 def check_rows(tree, X, start, stop, seen):
-    """Raise for flagged infinite values, and for missing values that the tree has no rule for."""
+    """Raise an error for infinite values, and for missing values that the tree has no rule for.
+
+    ``seen`` holds the flags of what the compiled function saw, so most blocks need no search.
+    """
     if seen & SAW_INF:
         check_finite(X[start:stop], tree, start)
     if seen & SAW_NAN:
@@ -15,14 +18,15 @@ def check_rows(tree, X, start, stop, seen):
         try:
             tree.route(rows[np.isnan(rows).any(axis=1)])
         except ValueError:
-            tree.route(X)  # the same error, with the number of the row in X
+            tree.route(X)  # raises the same error with the row number in X
             raise
 
 
 def check_finite(X, tree, first=0):
     """Raise if X, which starts at row ``first``, contains an infinite value."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):  # cheap, without a temporary array
+        # A finite sum shows that all values are finite, and needs no temporary array.
+        if np.isfinite(X.sum()):
             return
     infinite = np.isinf(X)
     if infinite.any():
@@ -43,7 +47,7 @@ def flat_rows(X, start, stop):
 
 
 def round_columns(X, columns):
-    """Return a copy of rows with some columns rounded to float32; finite numbers stay finite."""
+    """Return a copy of rows with some columns rounded to float32, without overflow to infinity."""
     X = X.copy()
     for f in columns.tolist():
         limited = np.clip(X[:, f], -LARGEST_SINGLE, LARGEST_SINGLE)
@@ -64,7 +68,7 @@ def classes_of(tree, X):
 
 
 def wanted_classes(tree, target, n):
-    """Return the position of the class wanted for each of n rows; -1 for any other class.
+    """Return the position of the desired class of each of n rows; -1 for any other class.
 
     ``target`` is None, one class, or a class for each row.
     """

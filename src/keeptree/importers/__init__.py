@@ -14,7 +14,7 @@ from keeptree.importers.steps import run_steps
 from keeptree.tree import Tree
 
 # Qualified class name -> module and function that read it. Names instead of classes avoid importing
-# other libraries. Subclasses are found through their bases.
+# other libraries. Subclasses are found through their base classes.
 _IMPORTERS = {
     "sklearn.tree._classes.DecisionTreeClassifier": "scikit_learn:classifier_tree",
     "sklearn.tree._classes.DecisionTreeRegressor": "scikit_learn:regressor_tree",
@@ -59,7 +59,7 @@ _KINDS = (
 
 def _best_estimator(search):
     if not hasattr(search, "best_estimator_"):
-        raise ValueError("The search has no best estimator; give it refit=True.")
+        raise ValueError("The search has no best estimator; fit it with refit=True.")
     return search.best_estimator_
 
 
@@ -155,7 +155,7 @@ def keep(
       petal width (cm) > 1.75: 2 (46/1 of 1)
     """
     if (X is None) != (y is None):
-        raise ValueError("Counting needs both X and y; only one of them was given.")
+        raise ValueError("Counting needs both X and y, but only one of them was given.")
     found = _find(source, X, y, tree)
     steps = unwrap(source)[1] if fold else []
     if not steps:
@@ -167,7 +167,7 @@ def keep(
 
 
 def _complete(found, X, y, missing):
-    """Complete a Tree with the given counts and rule for missing values."""
+    """Return a Tree with the given counts and rule for missing values."""
     if isinstance(found, Tree):
         if X is not None:
             return count_table(found, X, y, missing)
@@ -176,7 +176,7 @@ def _complete(found, X, y, missing):
 
 
 def _fold():
-    from keeptree.importers.folding import fold  # needed for pipelines only
+    from keeptree.importers.folding import fold  # only pipelines need it
 
     return fold
 
@@ -192,7 +192,7 @@ def keep_with_steps(model, X=None):
     model : fitted estimator or Tree
         Source for :func:`keep`.
     X : array-like or data frame, optional
-        Raw training rows, to count the cases of leaves that occur several times.
+        Raw training rows, which divide the counts of leaves that occur several times.
 
     Returns
     -------
@@ -257,7 +257,10 @@ def _call(address, source, tree, **known):
 
 def _check_single(tree):
     if tree not in (None, 0):
-        raise ValueError(f"tree={tree!r:.50} chooses from an ensemble, but this is a single tree.")
+        raise ValueError(
+            f"tree={tree!r:.50} chooses a tree of an ensemble, but this is a single tree; leave it "
+            "out."
+        )
 
 
 def _function(address):
@@ -303,7 +306,7 @@ def _lookup(model, registry):
 def _describe(model):
     """Describe a model in an error message, with its module because class names can clash."""
     if isinstance(model, type):
-        return f"the class {model.__name__}, which is not fitted"
+        return f"the class {model.__name__} itself, which is not a fitted model"
     module = type(model).__module__.split(".")[0]
     return f"a {type(model).__name__}" + (f" of {module}" if module != "builtins" else "")
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-_SLACK = 1e-3  # of a case, for the rounding of float32 gradient sums
+_SLACK = 1e-3  # tolerance in cases, for the rounding of float32 gradient sums
 
 
 def binary_counts(cases, value, prior, rate, penalty):
-    """Class counts of a leaf of the first round of binary boosting with the logistic loss.
+    """Return the class counts of a leaf from the first round of binary boosting.
 
-    A leaf's value is ``rate * G / (H + penalty)``, where G is the sum of ``y - prior`` over its
-    cases and H that of ``prior (1 - prior)``. Solving for G gives the number of positive cases.
+    With the logistic loss, the value of a leaf is ``rate * G / (H + penalty)``, where G is the sum
+    of ``y - prior`` over its cases and H that of ``prior (1 - prior)``. Solving for G gives the
+    number of positive cases.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def binary_counts(cases, value, prior, rate, penalty):
 
 
 def set_counts(sketch, leaves):
-    """Set the counts of all leaves if they are all known: ``{node: counts or None}``."""
+    """Set the counts of all leaves, ``{node: counts or None}``, if all are known."""
     if leaves and all(counts is not None for counts in leaves.values()):
         for node, counts in leaves.items():
             sketch.counts[node] = counts
@@ -49,6 +50,6 @@ def set_counts(sketch, leaves):
 
 
 def describe(number, n_trees, library):
-    """Describe the origin of a boosted tree."""
+    """Return the origin of a boosted tree in words."""
     which = f"tree {number} of {n_trees} of " if n_trees > 1 else ""
     return {"model": f"{which}{library}", "library": library}

@@ -13,7 +13,7 @@ from keeptree.tree import SHARE
 _NOT_APPLICABLE = "N/A"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _FIELD = re.compile(rf"\s*(\w+)=({_QUOTED}(?:,{_QUOTED})*)")
-_FEW = 1e-4  # weight that C5.0 treats as no cases
+_FEW = 1e-4  # weight below which C5.0 assumes no cases
 _MOST_FORKS = 1_000_000
 
 
@@ -104,12 +104,12 @@ def _one(fields, name):
 def _forks(fields):
     forks = int(_one(fields, "forks")) if _one(fields, "type") != "0" else 0
     if not 0 <= forks <= _MOST_FORKS:
-        raise ValueError(f"A test has {forks:,} branches.")
+        raise ValueError(f"A test has {forks:,} branches, too many for a tree.")
     return forks
 
 
 def _starts(nodes):
-    """Start of each tree among the nodes, which come parents first, and the end of the last."""
+    """Return where each tree starts among the nodes, and the end of the last one."""
     starts, place = [0], 0
     while place < len(nodes):
         wanted = 1
@@ -134,7 +134,7 @@ class _Writer:
 
     def write(self):
         tests = {1: self._multiway, 2: self._threshold, 3: self._subsets}
-        # Node of the sketch (None for a "not applicable" branch) and the counts of its parent.
+        # Node of the sketch (None for a "not applicable" branch), and the counts of its parent.
         stack = [(0, None)]
         for fields in self.nodes:
             node, above = stack.pop()
@@ -148,7 +148,10 @@ class _Writer:
                 continue
             children = tests[kind](node, fields, counts)
             if len(children) != _forks(fields):
-                raise ValueError(f"A test of {_one(fields, 'att')!r:.80} has too few branches.")
+                raise ValueError(
+                    f"A test of {_one(fields, 'att')!r:.80} has too few branches; the file may be "
+                    "damaged."
+                )
             stack += [(child, counts) for child in reversed(children)]
 
     def _counts(self, fields):
@@ -163,7 +166,7 @@ class _Writer:
         return counts[self.order]
 
     def _leaf(self, node, counts, above):
-        """Add a leaf; one without cases decides like its parent, as a Tree does for counts of 0."""
+        """Add a leaf; a leaf without cases decides like its parent, as in a Tree."""
         empty = counts is None or counts.sum() < _FEW
         deciding = above if empty else counts
         self.sketch.counts[node] = np.zeros(len(self.order)) if empty else counts
@@ -202,7 +205,10 @@ class _Writer:
         subsets = [subset for subset in fields["elts"] if subset != [_NOT_APPLICABLE]]
         branch = {label: k for k, subset in enumerate(subsets) for label in subset}
         if not set(branch) - {_NOT_APPLICABLE} <= set(labels):
-            raise ValueError(f"A test of {_one(fields, 'att')!r:.80} has other categories.")
+            raise ValueError(
+                f"A test of {_one(fields, 'att')!r:.80} has categories that the .names file "
+                "does not list."
+            )
         reached = self.sketch.reachable(node, column)
         stops = any(label in reached and label not in branch for label in labels)
         other = len(subsets) if stops else 0

@@ -49,13 +49,15 @@ def read_names(text):
         raise ValueError("C5.0 divides a numeric class by thresholds; declare a discrete class.")
     classes = columns.pop(target[0]) if len(target) == 1 and target[0] in columns else target
     if not isinstance(classes, list) or len(classes) < 2:
-        raise ValueError(f"The .names file names {target[0]!r:.80} as the class, without classes.")
+        raise ValueError(
+            f"The .names file names {target[0]!r:.80} as the class, but does not list its classes."
+        )
     kept = {name: v for name, v in columns.items() if v is not _LEFT_OUT and name != _WEIGHT}
     return Names(classes, kept)
 
 
 def _values(name, values):
-    """Categories, None for numbers, or _LEFT_OUT for columns that C5.0 ignores."""
+    """Return the categories of a column, None for numbers, or _LEFT_OUT if C5.0 ignores it."""
     kind = values[0].casefold()
     if kind.startswith("="):
         raise ValueError(f"{name!r:.80} is computed from other columns, which is not supported.")
@@ -74,7 +76,7 @@ def _values(name, values):
 
 
 def _entries(text):
-    """Statements: their names and the delimiter after each name."""
+    """Yield the statements of the file: their names, and the delimiter after each name."""
     names, signs = [], []
     for name, sign in _tokens(text):
         if name:
@@ -88,7 +90,7 @@ def _entries(text):
 
 
 def _tokens(text):
-    """Names with the delimiter that ends them: ``,``, ``:`` or an optional ``.``.
+    """Yield names with the delimiter that ends them: ``,``, ``:`` or an optional ``.``.
 
     A bar starts a comment, a backslash escapes the next character, and a full stop inside a name
     belongs to it.

@@ -59,7 +59,7 @@ def read_document(document, *, tree=None):
         stack += [(first, depth + 1, index), (second, depth + 1, index | 1 << depth)]
     if loss in ("Logloss", "CrossEntropy"):
         sketch.classes = _class_names(document)
-        if len(trees) == 1:  # the only tree decides by the sign of its margin
+        if len(trees) == 1:  # a single tree decides by the sign of its margin
             scale, bias = document.get("scale_and_bias", [1, [0]])
             for node, leaf in leaves.items():
                 value = scale * trees[0]["leaf_values"][leaf] + bias[0]
@@ -93,7 +93,7 @@ class _Test:
 
 
 def _category(code, features):
-    """Category of a hash, which CatBoost saves only if given the data."""
+    """Return the category of a hash; CatBoost saves it only together with the data."""
     for pair in features.get("cat_features_hash") or []:
         if pair["hash"] % 2**32 == code % 2**32:
             return pair["value"]

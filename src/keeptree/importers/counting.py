@@ -34,7 +34,9 @@ def finish(sketch, X=None, y=None, missing=None):
         warnings.warn(sentence, stacklevel=3)
     if sketch.values:
         if X is not None:
-            raise ValueError("X and y give class counts, but this is a regression tree.")
+            raise ValueError(
+                "X and y are for class counts, but this is a regression tree; leave them out."
+            )
         return set_missing(sketch.tree(), missing)
     if X is None:
         if sketch.classes is None or not (sketch.has_counts or sketch.has_labels):
@@ -83,7 +85,8 @@ def count_rows(tree, rows, codes, weight=None, missing=None, keep_labels=True):
     """
     weight = np.ones(len(rows)) if weight is None else weight
     complete = ~np.isnan(rows[:, tree.tested]).any(axis=1)
-    # Rows without missing values determine the weights of the children.
+    # Count the rows without missing values first, because they determine the weights of the
+    # children.
     tree = _with_counts(tree, rows[complete], codes[complete], weight[complete], keep_labels)
     tree = set_missing(tree, missing)
     return tree if complete.all() else _with_counts(tree, rows, codes, weight, keep_labels)
@@ -131,7 +134,7 @@ def _with_counts(tree, rows, codes, weight, keep_labels):
 
 
 def _columns_of(sketch, X):
-    """Select the columns of the source from X, with the categories as X spells them."""
+    """Return the columns of the source from X, with the categories as X spells them."""
     names = column_names(X)
     if names is None or sketch.names is None:
         return X

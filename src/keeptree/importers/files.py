@@ -12,7 +12,7 @@ from keeptree.importers.written import looks_written
 _HEAD = 4096
 _UBJSON = rb"\{[$#LlIiUdD]"
 _MOST_BYTES = 1 << 30
-# A malicious file of a few megabytes can expand to gigabytes, so values are counted first.
+# A malicious file of a few megabytes can expand to gigabytes, so values are counted before parsing.
 _MOST_LINES = 500_000
 _MOST_CONTAINERS, _MOST_VALUES = 2_000_000, 8_000_000
 
@@ -57,18 +57,20 @@ def open_source(source):
             return _text_source(source, None)
         reason = (getattr(error, "strerror", None) or "no such file").lower()
         raise FileNotFoundError(
-            f"{source!s:.200} cannot be opened ({reason}); expected the path of a tree or its text."
+            f"{source!s:.200} cannot be opened ({reason}); give the path of a tree, or its text."
         ) from None
     if size > _MOST_BYTES:
-        raise ValueError(f"{path} has {size:,} bytes, more than any single tree needs.")
+        raise ValueError(
+            f"{path} has {size:,} bytes, which is too large for a tree; save a single tree."
+        )
     return _file_source(path)
 
 
 def is_keeptree_file(path):
-    """Whether a file is KeepTree's own JSON or unknown JSON."""
+    """Return whether a file is KeepTree's own JSON, or JSON of an unknown kind."""
     content = Path(path).read_bytes()
     head = content[:_HEAD].lstrip()
-    if re.match(rb'\{\s*"format"', head):  # as written by KeepTree
+    if re.match(rb'\{\s*"format"', head):  # a file that KeepTree wrote starts like this
         return True
     is_json = head[:1] == b"{" or Path(path).suffix.lower() == ".json"
     if not is_json or re.match(_UBJSON, head):
@@ -91,7 +93,7 @@ def _file_source(path):
 
 
 def _may_be_tree(content, ending):
-    """Whether a file named like a table may hold a tree: text whose first line is a branch."""
+    """Return whether the first line of a file that is named like a table is a branch of a tree."""
     if ending == ".txt":
         return True
     first = content.split(b"\n", 1)[0].decode("utf-8", "replace")
@@ -99,7 +101,7 @@ def _may_be_tree(content, ending):
 
 
 def _content_source(content, path, importer=None):
-    """Source of bytes; ``importer`` is suggested by the file name."""
+    """Return the Source of bytes; ``importer`` is the one that the file name suggests."""
     name = path or "The content"
     head = content[:_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head:
@@ -116,7 +118,7 @@ def _content_source(content, path, importer=None):
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(
-            f"{name} is neither text nor a format that KeepTree reads; the guide lists them under "
+            f"{name} is neither text nor a format that KeepTree reads; the guide lists these under "
             "'Open any tree'."
         ) from None
     return _text_source(text, path)
@@ -155,10 +157,13 @@ _TEXTS = {
 
 def _text_source(text, name):
     if text.count("\n") + text.count("\r") > _MOST_LINES:
-        raise ValueError(f"{name or 'The text'} has more than {_MOST_LINES:,} lines.")
+        raise ValueError(
+            f"{name or 'The text'} has more than {_MOST_LINES:,} lines, too many for a tree."
+        )
     for pattern, importer in _TEXTS.items():
         if re.search(pattern, text[:1_000_000], re.MULTILINE):
-            beside = importer == "c50:read_tree" and name is not None  # needs a second file
+            # The importer also reads the .names file beside it.
+            beside = importer == "c50:read_tree" and name is not None
             return Source(importer, Path(name) if beside else text, name)
     return Source("written:read_written", text, name)
 

@@ -33,7 +33,7 @@ def shrunk_tree(model, *, tree=None):
 
 
 def tao_tree(model, *, tree=None):
-    """Return the tree of alternating optimization, whose counts are out of date."""
+    """Return the tree of alternating optimization (TAO), without its outdated class counts."""
     check_is_fitted(model, "model")
     choose_tree(tree, 1)
     _check_classifies(model, model.model)
@@ -74,7 +74,7 @@ def optimal_tree(model, *, tree=None):
 
 
 def _preorder(rule):
-    """Nested rules in preorder; the left child is the false side."""
+    """Return nested rules in preorder; the left child is the false side."""
     stack = [rule]
     while stack:
         rule = stack.pop()
@@ -96,7 +96,10 @@ def c45_tree(model, *, tree=None):
             sketch.label[node] = _c45_class(element, len(model.classes_))
             continue
         if [test.getAttribute("flag") for test in tests] != ["l", "r"]:
-            raise ValueError("A test of this C45TreeClassifier does not divide numbers in two.")
+            raise ValueError(
+                "A test of this C45TreeClassifier does not divide numbers in two, which a Tree "
+                "cannot represent."
+            )
         column = model.feature_names.index(tests[0].nodeName)
         threshold = just_below(float(tests[0].getAttribute("feature")))
         stack += zip(sketch.numeric(node, column, threshold), tests, strict=True)
@@ -111,18 +114,18 @@ def shrunk_c45_tree(model, *, tree=None):
 
 
 def _c45_class(leaf, n_classes):
-    """Class of a leaf, stored as its index or, for two classes, as a probability."""
+    """Return the class of a leaf, stored as its index or, for two classes, as a probability."""
     value = float(leaf.firstChild.nodeValue)
     if n_classes == 2:
         return int(value > 0.5)
-    # imodels takes the first class if the share of the leaf was rounded to 0.
+    # imodels decides for the first class if the share of the leaf was rounded to 0.
     return int(value) if float(leaf.getAttribute("p")) > 0 else 0
 
 
 def rule_list(model, *, tree=None):
     """Return the Sketch of a ``GreedyRuleListClassifier`` or ``OneRClassifier``: a chain of tests.
 
-    A rule applies if ``x >= cutoff``, a flipped one if ``x < cutoff``.
+    A rule applies if ``x >= cutoff``; if it is flipped, it applies if ``x < cutoff``.
     """
     check_is_fitted(model, "rules_")
     choose_tree(tree, 1)
@@ -140,7 +143,7 @@ def rule_list(model, *, tree=None):
 def frugal_tree(model, *, tree=None):
     """Return the Sketch of a ``FastFrugalTreeClassifier``: each test but the last has one exit.
 
-    A rule applies if ``x > cutoff``, a flipped one if ``x <= cutoff``.
+    A rule applies if ``x > cutoff``; if it is flipped, it applies if ``x <= cutoff``.
     """
     check_is_fitted(model, "rules_")
     choose_tree(tree, 1)
@@ -155,7 +158,7 @@ def frugal_tree(model, *, tree=None):
 
 
 def _answer(sketch, leaf, share, cases):
-    """Set the share of the second class and the cases of a leaf."""
+    """Set the class counts of a leaf, from its number of cases and share of the second class."""
     sketch.label[leaf] = int(share > 0.5)
     second = 0.0 if cases == 0 else float(np.rint(share * cases))
     sketch.counts[leaf] = np.array([cases - second, second])

@@ -1,4 +1,4 @@
-"""Columns, categories and classes of the data, to check a source against."""
+"""Columns, categories and classes of the data, against which a source is checked."""
 
 import difflib
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Known:
 
 
 def read_known(X, y, nominal=()):
-    """Read the columns and labels of X and y; columns in ``nominal`` are categories."""
+    """Return the columns and labels of X and y; columns in ``nominal`` are categories."""
     names = column_names(X)
     chosen = [name for name in nominal if names is not None and name in names]
     _, categories = read_table(X, chosen or None)
@@ -36,7 +36,7 @@ def read_known(X, y, nominal=()):
 
 
 def match_label(label, labels):
-    """Find the label of the data that matches a label of a source; ``"1"`` matches 1.
+    """Return the label of the data that matches a label of a source; ``"1"`` matches 1.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def did_you_mean(word, candidates):
 
 
 def closest(word, candidates):
-    """The candidate closest to a misspelt word; None if none is close."""
+    """Return the candidate closest to a misspelt word; None if none is close."""
     texts = {str(candidate).casefold(): candidate for candidate in candidates}
     found = difflib.get_close_matches(str(word).casefold(), texts, n=1, cutoff=0.75)
     return texts[found[0]] if found else None

@@ -1,4 +1,4 @@
-"""Classes and class counts of the leaves of a tree read from text."""
+"""Set the classes and class counts of the leaves of a tree read from text."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def give_classes(sketch, leaves, known=None):
     Parameters
     ----------
     sketch : Sketch
-        The tests.
+        Sketch that has its tests.
     leaves : dict of int to (Leaf, int)
         Text of each leaf and its line number.
     known : Known, optional
@@ -26,7 +26,7 @@ def give_classes(sketch, leaves, known=None):
         sketch.label[node] = position[leaf.label]
     given = [leaf.weight is not None or bool(leaf.others) for leaf, _ in leaves.values()]
     if known is not None or not any(given):
-        return  # the rows of the data are counted
+        return  # counts of the text are not needed, because rows of the data are counted
     counts = {node: _counts(leaf, position) for node, (leaf, _) in leaves.items()}
     if not all(given):
         sketch.lost.append("Some leaves have no counts, so the counts of the others are not used.")
@@ -42,10 +42,10 @@ def give_classes(sketch, leaves, known=None):
 
 
 def _read_labels(leaves, known):
-    """Replace the labels of the leaves by the matching labels of the data."""
+    """Return the leaves with their labels replaced by the matching labels of the data."""
     data = known.classes if known is not None else ()
     labels = [label for leaf, _ in leaves.values() for label in (leaf.label, *leaf.others)]
-    # If one label is text, all of them are.
+    # If one label is text, all labels are text.
     read = str if any(isinstance(label, str) for label in labels) else (lambda label: label)
     for leaf, _ in leaves.values():
         leaf.label = match_label(read(leaf.label), data)
@@ -68,7 +68,7 @@ def _classes(leaves, known):
 
 
 def _counts(leaf, position):
-    """Cases by class in the order of ``position``; None if incomplete."""
+    """Return the cases by class in the order of ``position``; None if they are incomplete."""
     counts = [0.0] * len(position)
     for label, cases in leaf.others.items():
         counts[position[label]] = cases

@@ -11,7 +11,7 @@ from keeptree.importers.members import choose_tree
 from keeptree.importers.sketch import Sketch, just_below
 
 _CLASSIFIES = ("binary", "multiclass", "multiclassova", "cross_entropy")
-_ZERO = float(np.float32(1e-35))  # kZeroThreshold
+_ZERO = float(np.float32(1e-35))  # LightGBM's kZeroThreshold
 _MISSING_NONE, _MISSING_ZERO = 0, 1  # bits 2 and 3 of decision_type
 # Settings for which class counts cannot be recovered from the first round.
 _NEUTRAL = {
@@ -65,7 +65,7 @@ def read_text(text, *, tree=None):
 
 
 def _fields(text):
-    """Lines ``name=value`` as a dict."""
+    """Return the lines ``name=value`` as a dict."""
     lines = (line.partition("=") for line in text.splitlines())
     return {name: value for name, sign, value in lines if sign}
 
@@ -79,7 +79,7 @@ def _numbers(block, name, kind=float):
 
 
 def _categories(head, text):
-    """Labels of the categorical columns, in the order of pandas."""
+    """Return the labels of the categorical columns, in the order of pandas."""
     infos = head["feature_infos"].split(" ")
     found = re.search(r"^pandas_categorical:(.*)$", text, flags=re.MULTILINE)
     stored = iter(json.loads(found[1]) or [] if found else [])
@@ -94,7 +94,7 @@ def _categories(head, text):
 
 
 def _write_nodes(sketch, block):
-    """Fill the sketch; return ``{node: leaf index}``."""
+    """Fill the sketch and return ``{node: leaf index}``."""
     if int(block["num_leaves"]) == 1:
         return {0: 0}
     feature, left, right, kinds = (
@@ -125,7 +125,7 @@ def _write_nodes(sketch, block):
 
 
 def _effective(threshold):
-    """Effective threshold: LightGBM treats numbers close to 0 as 0."""
+    """Return the effective threshold, because LightGBM treats numbers close to 0 as 0."""
     if 0 <= threshold <= _ZERO:
         return _ZERO
     return just_below(-_ZERO) if -_ZERO <= threshold < 0 else threshold
@@ -139,12 +139,12 @@ def _missing_branch(kind, threshold):
             "t cannot express."
         )
     if rule == _MISSING_NONE:
-        return 0 if threshold >= 0 else 1  # NaN counts as 0
+        return 0 if threshold >= 0 else 1  # LightGBM treats NaN as 0 here
     return 0 if kind & 2 else 1
 
 
 def _labels(sketch, column, codes):
-    """Labels of a categorical column; codes if the file has no labels."""
+    """Return the labels of a categorical column, or codes if the file has no labels."""
     if sketch.categories[column] is None:
         changed = list(sketch.categories)
         changed[column] = tuple(range(max(codes) + 1))
@@ -168,7 +168,7 @@ class _CategorySets:
 
 def _binary_answers(sketch, block, leaves, settings, number, n_trees):
     values, cases = _numbers(block, "leaf_value"), _numbers(block, "leaf_count", int)
-    if n_trees == 1:  # the only tree decides by the sign of its margin
+    if n_trees == 1:  # a single tree decides by the sign of its margin
         for node, leaf in leaves.items():
             sketch.label[node] = int(values[leaf] > 0)
     if number or not cases or len(leaves) < 2:
@@ -177,13 +177,13 @@ def _binary_answers(sketch, block, leaves, settings, number, n_trees):
     if not neutral or settings.get("boosting", "gbdt") not in ("gbdt", "dart"):
         return
     weights = np.array(_numbers(block, "leaf_weight"))
-    hessian = weights.sum() / sum(cases)  # prior (1 - prior) for unweighted cases
+    hessian = weights.sum() / sum(cases)  # prior (1 - prior) per case, if cases are unweighted
     rate, penalty = float(settings["learning_rate"]), float(settings.get("lambda_l2", 0))
     if not 0 < hessian <= 0.25 + 1e-9:
         return
     root = math.sqrt(max(0.25 - hessian, 0.0))
     for prior in (0.5 - root, 0.5 + root):
-        # The first tree includes the log-odds of the prior.
+        # The leaf values of the first tree include the log-odds of the prior.
         start = math.log(prior / (1 - prior))
         found = {
             node: binary_counts(cases[leaf], values[leaf] - start, prior, rate, penalty)

@@ -1,4 +1,4 @@
-"""One branch of a tree in text form, and its errors."""
+"""One branch of a tree in text form, and errors that name its position."""
 
 import warnings
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ class Leaf:
     label : object
         The class.
     column : int
-        Column of the text, from 1.
+        Position in the line, from 1.
     weight, errors : float or None
         Cases of the leaf, and how many belong to other classes.
     others : dict
-        Cases by class; without ``weight`` including the leaf's own class.
+        Cases by class. If there is no ``weight``, they include the leaf's own class.
     """
 
     label: object
@@ -38,15 +38,15 @@ class Line:
     number, indent : int
         Line number, from 1, and indentation.
     text : str
-        The condition.
+        Text of the condition.
     name : str or None
-        The column; None for ``else``.
+        Name of the tested column; None for ``else``.
     sign : {"<=", ">", "<", ">=", "in", "not in", "is known", "is missing", "is unseen", "else"}
         How the value is compared.
     value : float or tuple
         A threshold, or labels.
     columns : tuple of int
-        Text columns of name and value, from 1.
+        Positions of name and value in the line, from 1.
     missing, unseen : bool
         Whether missing values and unknown categories take this branch.
     leaf : Leaf or None
@@ -69,7 +69,7 @@ class Line:
 
     @property
     def names(self):
-        """The columns it mentions: none, one, or those of a weighted sum."""
+        """Return the columns that the line names: none, one, or those of a weighted sum."""
         alone = () if self.name is None else (self.name,)
         return tuple(name for name, _ in self.terms) or alone
 
@@ -88,7 +88,7 @@ class OutlineError(ValueError):
 
 
 def check_absent(label, what, candidates, line, column):
-    """Raise an error for a label that is probably misspelt; warn if the data lack any other.
+    """Raise an error for a label that is probably misspelt; warn about any other absent label.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from keeptree.importers.scikit_learn import classifier_tree, regressor_tree
 
 
 def choose_tree(tree, n_trees, what="this model"):
-    """Return the index of the chosen tree; errors state how many there are.
+    """Return the index of the chosen tree; the error states how many trees there are.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def choose_tree(tree, n_trees, what="this model"):
     ValueError: This model has 9 trees; choose one with tree=0 to tree=8 (keeptree keep --number).
     """
     if n_trees < 1:
-        raise ValueError(f"{_capital(what)} has no tree.")
+        raise ValueError(f"{_capital(what)} has no trees.")
     if tree is None:
         if n_trees > 1:
             raise ValueError(
@@ -72,7 +72,7 @@ def _member(model, inner, number, columns=None):
         feature = np.where(kept.feature >= 0, columns[kept.feature], -1)
     changes = {}
     if kept.classes is not None:
-        # A member uses class indices, and its sample may lack some classes.
+        # A member predicts class indices, and its sample may lack some classes.
         codes = np.asarray(kept.classes, dtype=np.int64)
         counts = np.zeros((kept.n_nodes, len(model.classes_)))
         counts[:, codes] = kept.counts
@@ -95,7 +95,7 @@ def _member(model, inner, number, columns=None):
 
 
 def boosted_member(model, *, tree=None):
-    """Reject the members of scikit-learn's gradient boosting, which are regression trees."""
+    """Raise an error for scikit-learn's gradient boosting, whose trees are regression trees."""
     del tree
     raise ValueError(
         f"The trees of a {type(model).__name__} are regression trees of residuals, which have no "

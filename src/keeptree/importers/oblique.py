@@ -13,8 +13,8 @@ from keeptree.tree import ERROR
 def obliquetree_model(model):
     """Return the Sketch of a fitted ``obliquetree`` Classifier or Regressor.
 
-    It adds the terms in float64, in the order in which it lists them. A missing value makes the sum
-    NaN, which is not below the threshold, so the row goes to the second child.
+    obliquetree adds the terms in float64, in the order in which it lists them. A missing value
+    makes the sum NaN, which is not below the threshold, so the row goes to the second child.
     """
     from obliquetree.utils import export_tree
 
@@ -75,16 +75,16 @@ def _add_up(sketch):
 
 
 def _whole(labels):
-    """Category codes as integers."""
+    """Return category codes as integers."""
     return tuple(int(label) for label in labels)
 
 
 def treeple_classifier(model):
     """Return the Sketch of a fitted oblique tree classifier of ``treeple``.
 
-    It adds in float32, in the order in which the columns were drawn. A loaded model adds in column
-    order, because the original order is not stored; so does the Tree. Sums of up to two columns are
-    the same either way.
+    treeple adds the terms in float32, in the order in which the columns were drawn. A loaded model
+    adds in column order, because the original order is not stored, and so does the Tree. For sums
+    of up to two columns, both orders give the same result.
     """
     check_is_fitted(model)
     if model.n_outputs_ != 1:
@@ -113,12 +113,13 @@ def treeple_classifier(model):
 
 
 def _project(sketch, node, weights, threshold):
-    """Set the test of a node from a projection; return its children, small sums first."""
+    """Set the test of a node from a projection; return its children, that of small sums first."""
     columns = np.flatnonzero(weights).tolist()
     terms = [(f, float(weights[f])) for f in columns]
     if len(terms) == 1 and terms[0][1] == 1.0:
         return sketch.numeric(node, columns[0], threshold)
-    if len(terms) == 1 and terms[0][1] == -1.0:  # -x <= t: x >= -t, the second child of x < -t
+    # -x <= t means x >= -t, which is the second child of x < -t
+    if len(terms) == 1 and terms[0][1] == -1.0:
         return sketch.numeric(node, columns[0], just_below(-threshold))[::-1]
     return sketch.oblique(node, terms, threshold)
 

@@ -14,7 +14,7 @@ from keeptree.output import require_extra
 from keeptree.tree import Tree
 from keeptree.tree.document import unsealed
 
-TREE_KEY = "keeptree_tree"  # metadata key of kt.export: the tree as JSON
+TREE_KEY = "keeptree_tree"  # metadata key under which kt.export stores the tree as JSON
 _OPERATORS = ("TreeEnsembleClassifier", "TreeEnsemble")
 _UNCOUNTED = (
     "An ONNX file holds the share of each class in a leaf, not the number of cases, so the Tree "
@@ -82,8 +82,8 @@ def _tree_node(graph):
     if len(found) != 1:
         kinds = ", ".join(sorted({node.op_type for node in graph.nodes})[:6])
         raise ValueError(
-            f"This ONNX model has {len(found) or 'no'} nodes of trees, but one is needed; its "
-            f"nodes are {kinds:.200}."
+            f"This ONNX model has {len(found) or 'no'} nodes of trees, but must have exactly "
+            f"one; its nodes are {kinds:.200}."
         )
     if found[0].op_type not in _OPERATORS:
         raise ValueError(
@@ -100,12 +100,12 @@ def _producer(model):
 
 @dataclass(frozen=True)
 class _Decisions:
-    """How the weights of a leaf become a class.
+    """How the weights of a leaf determine its class.
 
     Attributes
     ----------
     classes : list
-        Labels, before later nodes rename them.
+        Labels, before later nodes of the graph rename them.
     scores : dict
         For each leaf, the weights of its classes.
     base : ndarray
@@ -129,13 +129,13 @@ class _Decisions:
     n_trees: int
 
     def label(self, leaf):
-        """Index of the class of a leaf; None if the tree alone does not determine it."""
+        """Return the index of the class of a leaf; None if the tree alone does not determine it."""
         scores = self.scores.get(leaf, {})
         if self.vague or (self.n_trees > 1 and self.margin):
             return None
         if self.single:
-            # onnxruntime takes weights for probabilities if none is negative. The weights of a
-            # forest are shares of its vote.
+            # onnxruntime assumes that weights are probabilities if none is negative. The weights of
+            # a forest are shares of its vote.
             half = np.float32(0.0 if self.margin else 0.5 / self.n_trees)
             added = np.float32(self.base[0] if len(self.base) else 0.0)
             return int(np.float32(next(iter(scores.values()), 0.0)) + added > half)
@@ -145,7 +145,7 @@ class _Decisions:
 
 
 def _classifier(values, nodes, number):
-    """Decisions of a tree of a TreeEnsembleClassifier."""
+    """Return the decisions of a tree of a TreeEnsembleClassifier."""
     classes = [int(label) for label in values.get("classlabels_int64s", ())]
     classes = classes or values.get("classlabels_strings")
     if not classes:
@@ -174,7 +174,7 @@ def _classifier(values, nodes, number):
 
 
 def _ensemble(values, nodes, number):
-    """Decisions of a tree of a TreeEnsemble: each leaf adds its weight to one target."""
+    """Return the decisions of a tree of a TreeEnsemble; each leaf adds its weight to one target."""
     n_targets = int(values.get("n_targets", 1))
     targets, weights = values["leaf_targetids"], values["leaf_weights"]
     if len(targets) != len(weights):
@@ -187,7 +187,7 @@ def _ensemble(values, nodes, number):
             zip(targets.tolist(), weights.tolist(), strict=True)
         )
     }
-    zeros = np.zeros(min(n_targets, MOST_NODES))  # other targets score 0
+    zeros = np.zeros(min(n_targets, MOST_NODES))  # all other targets have score 0
     classes = list(range(len(zeros)))
     several = len(nodes.roots) > 1
     return _Decisions(classes, scores, zeros, False, False, several, len(nodes.roots))

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-FLOAT, INT64, STRING, DOUBLE = 1, 7, 8, 11  # of onnx.TensorProto.DataType
+FLOAT, INT64, STRING, DOUBLE = 1, 7, 8, 11  # codes in onnx.TensorProto.DataType
 _WHOLE = (2, 3, 4, 5, 6, INT64, 9, 12, 13)  # integers and booleans
-# Operators that keep the order of the scores, or the label.
+# Operators after the tree that keep the order of the scores, or the label.
 _HARMLESS = ("Cast", "Identity", "Normalizer", "Reshape", "Softmax", "Squeeze", "Unsqueeze")
 _ENDS = ("ZipMap",)
-_PASSING = ("Cast", "Concat", "FeatureVectorizer", "Identity")  # before the tree
+# Operators before the tree that keep the values.
+_PASSING = ("Cast", "Concat", "FeatureVectorizer", "Identity")
 _MOST_VALUES = 20_000_000
 
 
@@ -21,7 +22,7 @@ class _Attributes(dict):
 
 
 def attributes(node):
-    """Attributes of a node: arrays of numbers, lists of text, numbers and text."""
+    """Return the attributes of a node: arrays of numbers, lists of text, numbers and text."""
     return _Attributes((attribute.name, _value(attribute)) for attribute in node.attribute)
 
 
@@ -32,7 +33,9 @@ def _value(attribute):
         values = getattr(attribute, field)
         if len(values):
             if len(values) > _MOST_VALUES:
-                raise ValueError(f"{attribute.name} has {len(values):,} values: too many.")
+                raise ValueError(
+                    f"{attribute.name} has {len(values):,} values, too many for a tree."
+                )
             return np.array(values, dtype=dtype)
     if attribute.strings:
         return [text.decode() for text in attribute.strings]
@@ -44,7 +47,7 @@ def _value(attribute):
 
 
 def tensor_values(tensor):
-    """Values of a stored tensor as a flat array; external data are refused."""
+    """Return the values of a stored tensor as a flat array; external data raise an error."""
     from onnx import TensorProto, numpy_helper
 
     if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
@@ -84,7 +87,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class _Part:
-    """Columns on their way through the graph: origin and rounding."""
+    """Columns on their way through the graph, with their origin and rounding."""
 
     columns: tuple
     rounded: bool
@@ -92,7 +95,7 @@ class _Part:
 
 
 class Graph:
-    """Nodes of a graph by input and output."""
+    """Looks up the nodes of a graph by their inputs and outputs."""
 
     def __init__(self, graph):
         self.nodes = list(graph.node)
@@ -112,7 +115,7 @@ class Graph:
                 first += width
 
     def columns_of(self, node):
-        """Return the Inputs of a node; steps that change values are refused."""
+        """Return the Inputs of a node; steps that change values raise an error."""
         parts = self._follow_back(node.input[0], 0)
         if len(self._inputs) == 1 and len(parts) == 1 and not parts[0].columns:
             dtype = "float32" if parts[0].rounded or parts[0].whole else "float64"
@@ -146,11 +149,11 @@ class Graph:
         if name in self._inputs:
             kind, columns = self._inputs[name]
             if not len(columns) and len(self._inputs) > 1:
-                raise ValueError(f"The model does not say how many columns {name!r:.80} has.")
+                raise ValueError(f"The model does not tell how many columns {name!r:.80} has.")
             return [_Part(tuple(columns), *_rounding(kind, name))]
         node = self._maker.get(name)
         if node is None or depth > len(self.nodes):
-            raise ValueError(f"The model does not say where {name!r:.80} comes from.")
+            raise ValueError(f"The model does not tell where {name!r:.80} comes from.")
         values = attributes(node)
         if node.op_type not in _PASSING or values.get("axis", 1) not in (1, -1):
             raise ValueError(
@@ -168,7 +171,7 @@ class Graph:
         return parts
 
     def classes(self, node, labels):
-        """Class labels at the output of the graph, which may rename them."""
+        """Return the class labels at the output of the graph, which may rename them."""
         found = []
         if node.op_type == "TreeEnsembleClassifier":
             self._follow_label(node.output[0], labels, found)
@@ -212,7 +215,7 @@ class Graph:
 
 
 def _type_of(given):
-    """Type and number of columns of an input; 0 columns if unknown."""
+    """Return the type and number of columns of an input; 0 columns if unknown."""
     tensor = given.type.tensor_type
     dims = tensor.shape.dim
     if len(dims) > 2:
@@ -221,7 +224,7 @@ def _type_of(given):
 
 
 def _rounding(kind, name):
-    """Whether a type rounds to float32, and whether it is an integer type."""
+    """Return whether a type rounds to float32, and whether it is an integer type."""
     if kind not in (FLOAT, DOUBLE, *_WHOLE):
         wrong = "text" if kind == STRING else f"numbers of another type ({kind})"
         raise ValueError(f"{name!r:.80} holds {wrong}; expected float, double or whole numbers.")
@@ -229,7 +232,7 @@ def _rounding(kind, name):
 
 
 def _encoded(label, values):
-    """Apply a LabelEncoder to a label."""
+    """Return the label that a LabelEncoder assigns to a label."""
     for source, keys in values.items():
         if source.startswith("keys_"):
             for target, found in values.items():

@@ -48,7 +48,7 @@ class Nodes:
 
 
 def read_nodes(values):
-    """Read a TreeEnsembleClassifier; leaves are identified by their node number."""
+    """Return the Nodes of a TreeEnsembleClassifier; leaves are identified by node number."""
     names = ("treeids", "nodeids", "featureids", "truenodeids", "falsenodeids")
     trees, ids, feature, true, false = (values[f"nodes_{name}"] for name in names)
     modes = [*_MODES[:MEMBER], "LEAF"]
@@ -76,7 +76,7 @@ def read_nodes(values):
 
 
 def read_ensemble(values):
-    """Read a TreeEnsemble; leaves are identified by their index."""
+    """Return the Nodes of a TreeEnsemble; leaves are identified by their index."""
     feature, mode = values["nodes_featureids"], values["nodes_modes"].astype(np.int64)
     if len(mode) and mode.max() > MEMBER:
         raise ValueError(f"A node has the mode {mode.max()}, which does not exist.")
@@ -106,12 +106,12 @@ def _check_lengths(*columns):
     if len({len(column) for column in columns}) != 1:
         raise ValueError("The nodes have lists of different lengths.")
     if len(columns[0]) > MOST_NODES:
-        raise ValueError(f"The model has {len(columns[0]):,} nodes: too many to be read.")
+        raise ValueError(f"The model has {len(columns[0]):,} nodes, too many for a tree.")
 
 
 def _sets(values, tests):
     ends = np.flatnonzero(np.isnan(values))
-    if len(ends) == len(tests) - 1:  # the last NaN may be omitted
+    if len(ends) == len(tests) - 1:  # the NaN after the last set may be omitted
         ends = np.append(ends, len(values))
     if len(ends) != len(tests):
         raise ValueError(f"There are {len(ends)} sets of values for {len(tests)} tests.")
@@ -128,7 +128,7 @@ def write_tests(sketch, nodes, number, inputs):
 
 
 class _Writer:
-    """Writes nodes from the root down."""
+    """Writes the nodes of a tree into a Sketch, from the root down."""
 
     def __init__(self, sketch, nodes, inputs):
         self.sketch, self.nodes, self.inputs = sketch, nodes, inputs
@@ -154,7 +154,7 @@ class _Writer:
         return self.leaves
 
     def _reached(self, root):
-        """Indices of the inner nodes of a tree, each reached exactly once."""
+        """Return the indices of the inner nodes of a tree, each of which must be reached once."""
         places, stack = set(), [root]
         while stack:
             place = stack.pop()
@@ -174,13 +174,13 @@ class _Writer:
         return column_of[feature] if column_of else feature
 
     def _values(self, place):
-        """Numbers of an equality test."""
+        """Return the numbers of an equality test."""
         if self.nodes.mode[place] == MEMBER:
             return self.nodes.members[place]
         return [float(self.nodes.value[place])]
 
     def _find_nominal(self, places):
-        """Find nominal columns: those tested only for equality with integers."""
+        """Return the columns that are tested only for equality with integers, hence nominal."""
         found, numeric = {}, set()
         for place in places:
             column = self._column(place)
@@ -193,7 +193,7 @@ class _Writer:
         if nominal:
             columns = range(self.sketch.n_features)
             self.sketch.categories = tuple(nominal.get(j) for j in columns)
-            # Other numbers fail all tests.
+            # Numbers outside all sets fail every test.
             self.sketch.unknown = {j: len(labels) - 1 for j, labels in nominal.items()}
 
     def _comparison(self, node, place):
@@ -210,7 +210,7 @@ class _Writer:
         self.stack += zip(children, (first, second), strict=True)
 
     def _boundless(self, node, place):
-        """Handle an infinite or NaN threshold: all values pass, or none."""
+        """Write a test with an infinite or NaN threshold, which all values pass or none."""
         mode, true, false = (int(x[place]) for x in self._test)
         value, passes = self.nodes.value[place], bool(self.nodes.missing_true[place])
         all_pass = (value == np.inf and mode == LEQ) or (value == -np.inf and mode == GTE)
@@ -239,7 +239,7 @@ class _Writer:
         for value in values:
             if not np.isfinite(value):
                 raise ValueError(f"A test of column {column} asks for the value {value}.")
-            # Three ranges: below, equal, above.
+            # Divide into three ranges: below, equal and above.
             below = self._threshold(column, value, True)
             first, node = self.sketch.numeric(node, column, below, int(missing == equal))
             self.stack.append((first, other))
@@ -253,7 +253,7 @@ class _Writer:
         return self.nodes.mode, self.nodes.true, self.nodes.false
 
     def _threshold(self, column, value, strictly):
-        """Largest number that is at most (or less than) a value in the compared type."""
+        """Return the largest number that is at most (or less than) a value in the compared type."""
         single = self.sketch.compare_dtype == "float32"
         rounded = bool(self.inputs.rounded) and self.inputs.rounded[column]
         value = float(value)

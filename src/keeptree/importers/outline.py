@@ -17,10 +17,10 @@ _OPPOSITE = {
 }  # fmt: skip
 _LEFT = ("<=", "<", "is known")
 _NUMBERS = ("<=", "<", ">", ">=")
-_LISTS = ("in", "not in", "is unseen")  # signs of nominal columns
+_LISTS = ("in", "not in", "is unseen")  # signs that only nominal columns have
 _IS = ("is known", "is missing")
-_REST = ("else", "not in", "is known")  # signs for all remaining values
-_LARGEST = sys.float_info.max  # no number exceeds it, so it tests for missing values
+_REST = ("else", "not in", "is known")  # signs that stand for all remaining values
+_LARGEST = sys.float_info.max  # threshold of a test for missing values, because no number is larger
 
 
 def build(lines, known=None, missing=ERROR, refused=(), compare_dtype="float64"):
@@ -67,14 +67,14 @@ class _Builder:
         self.place = {name: j for j, name in enumerate(names)}
         self.nominal = self._nominal_names()
         self.categories = {name: self._labels(name) for name in names if name in self.nominal}
-        # The last category of a column stands for unknown ones; _close removes it if no branch
+        # The last category of a column stands for unknown ones. _close removes it if no branch
         # takes them, or if a test that they reach has no branch for them.
         self.other = {name: other_label(labels) for name, labels in self.categories.items()}
         self.categories = {n: (*labels, self.other[n]) for n, labels in self.categories.items()}
         self.open, self.closed = set(), set()
         self.marked = {line.name: line for line in reversed(self.lines) if line.unseen}
         sketch = Sketch(tuple(names), self._all_categories(names), open_columns=self.known is None)
-        # Node, the lines below it, and the values of each column that can reach it.
+        # Each task is a node, the lines below it, and the values of each column that can reach it.
         stack = [(0, 0, len(self.lines), {})]
         while stack:
             node, start, stop, above = stack.pop()
@@ -104,7 +104,7 @@ class _Builder:
         return split(sketch, node, self.place[first.name], groups, above)
 
     def _check_sum(self, line):
-        """Fail unless a weighted sum uses numeric columns, each only once."""
+        """Raise an error unless a weighted sum uses numeric columns, each only once."""
         for name in line.names:
             if name in self.nominal:
                 line.fail(f"`{name}` has categories, which cannot be added", 0)
@@ -114,7 +114,7 @@ class _Builder:
             line.fail(f"a weighted sum is compared by <= or >, not by `{line.sign}`", 0)
 
     def _leads_on(self, begin, end):
-        """Whether a branch has branches below it."""
+        """Return whether a branch has branches below it."""
         line, alone = self.lines[begin], begin + 1 == end
         if line.leaf is None and alone:
             line.fail(
@@ -129,7 +129,7 @@ class _Builder:
         return line.leaf is None
 
     def _nominal_names(self):
-        """Names of the nominal columns, by their tests or by the data."""
+        """Return the names of the nominal columns, by their tests or by the data."""
         names = {line.name for line in self.lines if line.sign in _LISTS and not line.terms}
         if self.known is not None:
             asked = {line.name for line in self.lines if line.sign in _IS}
@@ -142,7 +142,7 @@ class _Builder:
         return names
 
     def _siblings(self, start, stop):
-        """Ranges of lines, each a branch with its subtree."""
+        """Yield ranges of lines, each of which is a branch with its subtree."""
         indent = self.lines[start].indent
         begins = [start]
         for i in range(start + 1, stop):
@@ -182,7 +182,7 @@ class _Builder:
         )
 
     def _labels(self, name):
-        """Labels of a nominal column: those of the text in order, then the others in X."""
+        """Return the labels of a nominal column: those of the text in order, then others of X."""
         lines = [line for line in self.lines if line.name == name]
         listing = next((line for line in lines if line.sign in _LISTS), None)
         for line in lines:
@@ -196,7 +196,7 @@ class _Builder:
             for line in lines:
                 line.value = tuple(map(str, line.value))
         data = None if self.known is None else self.known.categories[self.place[name]]
-        if data is None:  # also for numbers that the text treats as categories
+        if data is None:  # numbers that the text treats as categories are labels too
             return _common_order([line.value for line in lines])
         for line in lines:
             line.value = tuple(match_label(label, data) for label in line.value)
@@ -241,7 +241,7 @@ class _Builder:
         usual = rest
         if rest is None:
             self._check_covered(lines, taken, reachable)
-            # Impossible values join a branch that can be taken.
+            # Values that cannot occur join a branch that can be taken.
             usual = next((taken[x] for x in reachable if x in taken), 0)
         if rest is not None or self.other[name] in taken:
             self.open.add(name)
@@ -257,7 +257,7 @@ class _Builder:
         return sketch.nominal(node, feature, goes.values(), missing, len(lines)), below
 
     def _check_covered(self, lines, taken, reachable):
-        """Fail if no branch takes a possible category; note this for unknown ones."""
+        """Raise an error if no branch takes a possible category; note this for unknown ones."""
         name = lines[0].name
         uncovered = [x for x in reachable if x not in taken]
         unseen = self.other[name] in uncovered
@@ -334,7 +334,7 @@ def _taken(lines, other):
 
 
 def _check_complement(line, lines):
-    """Fail unless ``not in {...}`` lists exactly the categories of the other branches."""
+    """Raise an error unless ``not in {...}`` lists exactly the categories of other branches."""
     listed = {label: other for other in lines if other is not line for label in other.value}
     for label in line.value:
         if label not in listed:
@@ -345,7 +345,7 @@ def _check_complement(line, lines):
 
 
 def _check_numeric(lines):
-    """Fail unless two lines partition the numbers."""
+    """Raise an error unless two lines divide the numbers in two."""
     first = lines[0]
     wanted = f"{first.name} {_OPPOSITE[first.sign]}"
     wanted += "" if first.sign in _IS else f" {number_text(first.value, 17)}"
@@ -366,7 +366,7 @@ def _check_numeric(lines):
 
 
 def _common_order(lists):
-    """Order labels consistently with every list, or else by first appearance."""
+    """Return labels in an order consistent with every list, or else by first appearance."""
     sorter = TopologicalSorter()
     for labels in lists:
         for label, before in zip(labels, (None, *labels), strict=False):
@@ -378,7 +378,7 @@ def _common_order(lists):
 
 
 def _misfit(first, second):
-    """Describe why two numeric branches do not partition the numbers."""
+    """Return why two numeric branches do not divide the numbers in two."""
     overlap = f"`{second.text}` overlaps `{first.text}` of line {first.number}"
     if first.sign in _IS or second.sign in _IS:
         return f"`{second.text}` is not a counterpart of `{first.text}` in line {first.number}"

@@ -29,7 +29,8 @@ _SHARES = (
     "no class counts; give rows to count them: kt.keep(source, X, y), or on the command line "
     "--data and --target."
 )
-_R_WRITERS = ("Rattle/PMML", "SoftwareAG PMML Generator")  # R's pmml before and from 1.5
+# Names of R's pmml package before version 1.5 and since.
+_R_WRITERS = ("Rattle/PMML", "SoftwareAG PMML Generator")
 _DIGITS = (
     "R's pmml prints thresholds with 7 digits and separates labels by commas, so rows very close "
     "to a threshold may reach another leaf than in R."
@@ -96,7 +97,7 @@ def _find_tree(document, tree):
     _check_function(inside)
     condition = segments[number].first(*PREDICATES)
     if condition is None or condition.tag != "True":
-        raise ValueError(f"Segment {number} answers only some rows, which a Tree cannot do.")
+        raise ValueError(f"Segment {number} answers only some rows, but a Tree answers all.")
     return [model, inside], number, len(segments)
 
 
@@ -143,7 +144,7 @@ def _predicates(node):
 
 
 class _Node:
-    """A PMML node: its predicate, children, default child and answer."""
+    """A PMML node: its predicate, children, default child and class."""
 
     def __init__(self, element, predicate):
         self.element, self.predicate, self.children = element, predicate, []
@@ -155,7 +156,7 @@ class _Node:
         self.told = f"for some values below node {name!r:.50}" if name else "for some values"
 
     def set_default(self):
-        """Find the default child among the children."""
+        """Set the default child, which must be one of the children."""
         name = self.element.get("defaultChild")
         ids = [child.element.get("id") for child in self.children]
         if name is not None:
@@ -165,10 +166,10 @@ class _Node:
 
 
 def _build(root, fields, double):
-    """Build the nodes below an element, with their predicates."""
+    """Return the nodes below an element, with their predicates."""
     top = _Node(root, read_predicate(_predicates(root)[0], fields, double))
     if _predicates(root)[0].tag != "True":
-        raise ValueError("The first node answers only some rows, which a Tree cannot do.")
+        raise ValueError("The first node answers only some rows, but a Tree answers all.")
     stack = [top]
     while stack:
         node = stack.pop()
@@ -189,7 +190,7 @@ def _walk(top):
 
 
 def _empty_sketch(fields, tested, top, other, single):
-    """Create a Sketch with the model's columns; nominal ones may have a category for the rest."""
+    """Return a Sketch with the model's columns; nominal ones may have a category for the rest."""
     predicates = [node.predicate for node in _walk(top)]
     categories, unknown = [None] * len(fields.names), {}
     for column, name in enumerate(fields.names):
@@ -273,14 +274,14 @@ def _counts(node, kind):
     total = sum(counts.values())
     cases = node.element.get("recordCount")
     if cases is not None and abs(total - 1.0) < 1e-6 and _number(cases) > 1.0:
-        # Shares labelled as counts, beside the number of cases of the node.
+        # Some files give shares as counts, beside the number of cases of the node.
         counts = {label: _whole(share * _number(cases)) for label, share in counts.items()}
         known = True
     return counts, known
 
 
 def _whole(count):
-    """Round share x number to an integer where it is one up to rounding error."""
+    """Return share x number, rounded to an integer if it is one up to rounding error."""
     return float(round(count)) if abs(count - round(count)) <= 1e-6 * max(count, 1.0) else count
 
 

@@ -1,4 +1,4 @@
-"""Fields of a PMML model: columns, types and treatment of invalid values."""
+"""Fields of a PMML model: their columns, types and treatment of invalid values."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ import numpy as np
 _NUMBERS = ("integer", "float", "double")
 _NOMINAL = ("categorical", "ordinal")
 _TYPES = (*_NUMBERS, "string", "boolean")
-OTHER = "(other)"  # all labels that are not listed
+OTHER = "(other)"  # stands for all labels that are not listed
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Field:
     refuses_missing: bool = False
 
     def read(self, text):
-        """Parse a value of this field."""
+        """Return a value of this field, parsed from text."""
         return read_value(text, self.type, self.name, self.nominal)
 
 
 def read_value(text, kind, name, nominal=True):
-    """Parse a label or, if not nominal, a finite number."""
+    """Return a label or, if the field is not nominal, a finite number."""
     if text is None:
         raise ValueError(f"A test of {name!r:.80} has no value.")
     if kind == "string" and nominal:
@@ -105,7 +105,7 @@ class Fields:
                 self.names.append(name)
 
     def find(self, name):
-        """Find the Field of a predicate; derived fields are traced to their column."""
+        """Return the Field of a predicate; derived fields are traced to their column."""
         if name not in self._known:
             self._known[name] = self._resolve(name, 0)
         return self._known[name]
@@ -165,7 +165,7 @@ class Fields:
         if any(v.get("property") == "missing" for v in listed):
             if not nominal:
                 raise ValueError(f"A number represents missing values of {name!r:.80}.")
-            invalid = "asMissing"  # an invalid label means a missing value
+            invalid = "asMissing"  # an invalid label counts as a missing value
         self._check_interval(name, field.all("Interval"), invalid, nominal)
         text = mining.get("missingValueReplacement")
         return Field(
@@ -184,7 +184,7 @@ class Fields:
         )
 
     def classes(self):
-        """Listed labels of the target, and its type."""
+        """Return the listed labels of the target, and its type."""
         field = self._declared.get(self.target)
         if field is None:
             return (), "string"

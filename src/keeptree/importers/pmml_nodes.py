@@ -1,8 +1,8 @@
 """Convert the nodes of a PMML tree to tests of a Sketch.
 
-PMML evaluates the predicates of the children in order. The resulting child is found for every range
-of values of the tested fields, including missing values; ranges with the same result become one
-branch.
+PMML evaluates the predicates of the children in order and takes the first that is true. This module
+finds the resulting child for every range of values of the tested fields, including missing values.
+Ranges with the same result become one branch.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from keeptree.importers.pmml_predicates import (
 from keeptree.tree import ERROR, SHARE
 
 _MOST_NODES = 200_000
-# Results other than a child: the node itself, none, or several children at once.
+# Results other than a child: the node itself, no answer, or several children at once.
 OWN, NOTHING, SHARED = "own", "nothing", "shared"
 _SURROGATES = (
     "The file decides rows with missing values by surrogate tests, which a Tree cannot represent; "
@@ -30,7 +30,7 @@ _SURROGATES = (
 
 @dataclass(frozen=True)
 class Split:
-    """Results for each range of a field.
+    """The result of a node for each range of a field.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Split:
 
 
 class NodeWriter:
-    """Writes a tree from its root down.
+    """Writes the nodes of a tree into a Sketch, from the root down.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class NodeWriter:
             self._stack.append((place, node.children[answer], last, reach))
 
     def _decide(self, node, values, reach):
-        """Result of a node, given the values of some fields."""
+        """Return the result of a node, given the values of some fields."""
         try:
             return self._ask(node, values)
         except UndecidedError as undecided:
@@ -133,7 +133,7 @@ class NodeWriter:
         return answer
 
     def _ask(self, node, values):
-        """First child whose predicate is true."""
+        """Return the first child whose predicate is true."""
         for number, child in enumerate(node.children):
             status = child.predicate.evaluate(values)
             if status is None and self.strategy != "none":
@@ -143,7 +143,7 @@ class NodeWriter:
         return OWN if self.no_true_child == "returnLastPrediction" else NOTHING
 
     def _without(self, node):
-        """Result of a node if a predicate is unknown because of a missing value."""
+        """Return the result of a node if a predicate is unknown because of a missing value."""
         if self.strategy == "lastPrediction":
             return OWN
         if self.strategy == "defaultChild" and node.default is not None:
@@ -166,7 +166,7 @@ class NodeWriter:
         return self._decide(node, {**values, field.name: value}, reach)
 
     def _ranges(self, node, field, present):
-        """(Limit, value) of each numeric range, (labels, label) of each category."""
+        """Return (limit, value) of each numeric range, or (labels, label) of each category."""
         if not field.nominal:
             low, high = present or (-np.inf, np.inf)
             predicates = [child.predicate for child in node.children]
@@ -183,7 +183,7 @@ class NodeWriter:
         return found
 
     def _try_other(self, node, field):
-        """Determine whether unlisted labels have a result."""
+        """Return whether unlisted labels have a result."""
         if field.invalid == "asIs" or not field.values:
             answer = self._decide(node, {field.name: OTHER}, {})
             if answer != NOTHING:
@@ -195,7 +195,8 @@ class NodeWriter:
         limits = [limit for limit, _ in split.branches]
         answers = [answer for _, answer in split.branches]
         start = (reach.get(split.field.name) or (None, True))[0] or (-np.inf, np.inf)
-        if len(answers) == 1:  # present or missing: any threshold will do
+        # The test only asks whether the value is missing, so any threshold will do.
+        if len(answers) == 1:
             middle = 0.0 if start[0] < 0.0 < start[1] else _inside(*start)
             limits, answers = [middle, *limits], answers * 2
         missing = split.missing
@@ -211,7 +212,7 @@ class NodeWriter:
                 yield place, answer, here
                 return
             if apart and k == 0:
-                # The same test again, which only a missing value fails here.
+                # Repeat the test, which only a missing value fails here.
                 first, rest = self.sketch.numeric(place, column, limit, 0)
                 first, lone = self.sketch.numeric(first, column, limit, 1)
                 yield lone, missing, {**reach, split.field.name: ((), True)}
@@ -257,7 +258,7 @@ class NodeWriter:
             yield child, answer, {**reach, name: (taken, missing == SHARED or goes == k)}
 
     def _is_partition(self, answers, node):
-        """Whether each child has its own branch, so that missing values can be shared."""
+        """Return whether each child has its own branch, so that missing values can be shared."""
         if sorted(map(str, answers)) == sorted(map(str, range(len(node.children)))):
             return True
         self._tell(
@@ -271,7 +272,7 @@ class NodeWriter:
 
 
 def _merged(field, branches, missing):
-    """Merge neighbours with the same result; return the result itself if there is only one."""
+    """Return branches with equal neighbours merged, or the only result itself."""
     merged = []
     for limit, answer in branches:
         same = [k for k, (_, other) in enumerate(merged) if other == answer]
@@ -287,14 +288,14 @@ def _merged(field, branches, missing):
 
 
 def _has_gap(answer):
-    """Whether some branch of a Split has no result."""
+    """Return whether some branch of a Split has no result."""
     return isinstance(answer, Split) and any(
         below == NOTHING or _has_gap(below) for _, below in answer.branches
     )
 
 
 def _inside(low, high):
-    """A number that divides an interval (low, high]."""
+    """Return a number that divides an interval (low, high]."""
     if np.isfinite(high):
         return float(np.nextafter(high, -np.inf))
     return float(np.nextafter(low, np.inf))

@@ -72,7 +72,7 @@ class Test:
     by_order: bool = False
 
     def evaluate(self, values):
-        """Whether the value is accepted; None if it is missing."""
+        """Return whether the value is accepted; None if it is missing."""
         if self.field.name not in values:
             raise UndecidedError(self.field)
         value = values[self.field.name]
@@ -95,7 +95,7 @@ class Compound:
     parts: tuple
 
     def evaluate(self, values):
-        """Evaluate in Kleene's logic; a needed surrogate raises an error."""
+        """Return the result in Kleene's logic; if a surrogate is needed, raise an error."""
         if self.operator == "surrogate":
             status = self.parts[0].evaluate(values)
             if status is None and len(self.parts) > 1:
@@ -113,7 +113,7 @@ class Compound:
 
 
 def tested_fields(element):
-    """Names of the fields that a predicate tests."""
+    """Return the names of the fields that a predicate tests."""
     if element.tag == "CompoundPredicate":
         return {name for part in element.all(*PREDICATES) for name in tested_fields(part)}
     return {element.get("field")} if "Simple" in element.tag else set()
@@ -170,7 +170,7 @@ def _equality(field, values, negated, double):
 
 
 def _ordered(field, sign, value):
-    """Labels of an ordinal field below a value, including it for ``<=``."""
+    """Return the labels of an ordinal field below a value, including it for ``<=``."""
     if not field.ordinal or value not in field.values:
         raise ValueError(
             f"{field.name!r:.80} holds categories, but is compared by order with {value!r:.50}."
@@ -179,7 +179,7 @@ def _ordered(field, sign, value):
 
 
 def _limit(field, value, strictly, double):
-    """Largest number that is at most (or less than) a value in the compared type."""
+    """Return the largest number that is at most (or less than) a value in the compared type."""
     if not field.single:
         return just_below(value) if strictly else float(value)
     with np.errstate(over="ignore"):
@@ -197,7 +197,7 @@ def _array(element):
 
 
 def cuts_of(predicates, name):
-    """Sorted limits of a numeric field at which some predicate may change."""
+    """Return the sorted limits of a numeric field at which some predicate may change."""
     found = set()
     for test in tests_of(predicates):
         if test.field.name == name:
@@ -206,7 +206,7 @@ def cuts_of(predicates, name):
 
 
 def tests_of(predicates):
-    """All tests inside predicates; only the first of surrogates."""
+    """Return all tests inside predicates; of surrogates, only the first."""
     for predicate in predicates:
         if isinstance(predicate, Test):
             yield predicate
@@ -216,7 +216,7 @@ def tests_of(predicates):
 
 
 def known_labels(field, predicates):
-    """Labels of a nominal field: listed ones, then those in predicates."""
+    """Return the labels of a nominal field: listed ones, then those in predicates."""
     labels = dict.fromkeys(field.values)
     for test in tests_of(predicates):
         if test.field.name == field.name and not field.values:

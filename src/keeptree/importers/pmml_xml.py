@@ -1,6 +1,6 @@
 """Parse untrusted XML safely: no DTD, no entities, limited size and depth.
 
-The standard library's expat is enough: attacks by entities need a DTD, and a document type is
+The standard library's expat is safe enough, because attacks by entities need a DTD, and a DTD is
 refused before its content is read.
 """
 
@@ -25,15 +25,15 @@ class Element:
         return "".join(self.parts)
 
     def get(self, name, default=None):
-        """An attribute, or a default."""
+        """Return an attribute, or a default."""
         return self.attributes.get(name, default)
 
     def all(self, *tags):
-        """Children with one of these names."""
+        """Return the children with one of these names."""
         return [child for child in self.children if child.tag in tags]
 
     def first(self, *tags):
-        """The first child with one of these names; None if there is none."""
+        """Return the first child with one of these names, or None."""
         return next((child for child in self.children if child.tag in tags), None)
 
 
@@ -59,7 +59,7 @@ def parse_xml(content):
         reason = expat.ErrorString(error.code)
         raise ValueError(f"This is not well-formed XML: {reason} ({place}).") from None
     except LookupError:
-        raise ValueError("The XML is in an encoding that is not known.") from None
+        raise ValueError("The XML is in an unknown encoding.") from None
     return builder.root
 
 

@@ -58,7 +58,7 @@ def read_document(document):
 
 
 def _sizes(nodes):
-    """Training rows of each node; older versions of the script wrote only class counts."""
+    """Return the training rows of each node; older scripts wrote only class counts."""
     return {number: source.get("n", sum(source["counts"])) for number, source in nodes.items()}
 
 
@@ -77,10 +77,12 @@ def _rpart_node(sketch, node, source, number, size, majority):
         missing = order.index(larger) if decided else ERROR
         children = sketch.numeric(node, feature, just_below(source["threshold"]), missing)
         return children, [below[k] for k in order]
-    # 1 goes left, 3 right; 2 did not occur in this node and counts as missing.
+    # 1 goes left and 3 goes right; 2 did not occur in this node and counts as missing.
     sides = source["sides"]
     if len(sides) != len(sketch.categories[feature]):
-        raise ValueError(f"A test of {source['column']!r} has another number of levels.")
+        raise ValueError(
+            f"A test of {source['column']!r} has a different number of levels than its column."
+        )
     if not decided:
         _tell_unseen(sketch, node, feature, sides)
     branch_of = [{1: 0, 3: 1}.get(int(side), larger) for side in sides]
@@ -89,7 +91,7 @@ def _rpart_node(sketch, node, source, number, size, majority):
 
 
 def _tell_unseen(sketch, node, feature, sides):
-    """Record levels that can reach a test but did not in training."""
+    """Record levels that can reach a test but did not occur there in training."""
     labels = zip(sketch.categories[feature], sides, strict=True)
     reachable = sketch.reachable(node, feature)
     unseen = [label for label, side in labels if side == 2 and label in reachable]

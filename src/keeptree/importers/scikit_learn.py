@@ -19,7 +19,8 @@ def classifier_tree(model):
         counts = _sum_leaves(counts, nodes)
     return Tree(
         counts=counts,
-        # scikit-learn compares fractions; their products with the weight could tie.
+        # Decide by fractions, as scikit-learn does, because their products with the weight could
+        # tie.
         label=fractions.argmax(axis=1),
         classes=model.classes_,
         **_structure(model, nodes),
@@ -49,7 +50,7 @@ def _checked(model):
 
 
 def _variance(impurity):
-    """Variance of each node; scikit-learn's may be negative by rounding, or overflow."""
+    """Return the variance of each node; scikit-learn's may be negative by rounding, or overflow."""
     return np.where(np.isfinite(impurity), np.maximum(impurity, 0), np.nan)
 
 
@@ -62,7 +63,8 @@ def _structure(model, nodes):
     return {
         "kind": np.where(inner, NUMERIC, LEAF),
         "feature": np.where(inner, nodes.feature, -1),
-        # scikit-learn tests for missing values with threshold inf: every number goes left.
+        # scikit-learn tests for missing values with the threshold inf, so that every number goes
+        # left.
         "threshold": np.where(inner, np.clip(nodes.threshold, -_LARGEST, _LARGEST), np.nan),
         "child_start": np.concatenate([[0], np.cumsum(2 * inner)]),
         "child": children[inner].ravel(),
@@ -75,9 +77,9 @@ def _structure(model, nodes):
 
 
 def _whole(counts):
-    """Round fraction x weight to an integer where it is one up to rounding error."""
+    """Return fraction x weight, rounded to an integer if it is one up to rounding error."""
     whole = np.rint(counts)
-    # Relative to the weight of the tree, since case weights may be small.
+    # Tolerance relative to the weight of the tree, because case weights may be small.
     scale = np.maximum(counts, min(1.0, counts.max(initial=0.0)))
     return np.where(np.abs(counts - whole) <= 1e-9 * scale, whole, counts)
 
@@ -89,7 +91,7 @@ def _adds_up(counts, nodes):
 
 
 def _sum_leaves(counts, nodes):
-    """Compute the counts of inner nodes as sums over their leaves.
+    """Return the counts of all nodes as sums over their leaves.
 
     With monotonic constraints or hierarchical shrinkage the stored fractions do not add up.
     """

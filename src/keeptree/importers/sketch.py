@@ -53,7 +53,7 @@ class Sketch:
         self.children, self.branch_of, self.counts, self.label = [], [], [], []
         self.terms = []
         self.parent = []
-        self.values = {}  # regression: node -> weight, mean and variance
+        self.values = {}  # of a regression tree: node -> weight, mean and variance
         self.add()
 
     @property
@@ -116,7 +116,7 @@ class Sketch:
         return self.children[node]
 
     def reachable(self, node, feature):
-        """Labels of a nominal column that can reach a node."""
+        """Return the labels of a nominal column that can reach a node."""
         labels = set(self.categories[feature])
         while (above := self.parent[node]) is not None:
             if self.feature[above] == feature:
@@ -165,7 +165,7 @@ class Sketch:
 
     def _classification(self):
         counts = self._sum_leaves(len(self.classes))
-        # With zero counts the labels of the leaves decide.
+        # Counts of 0 leave the decision to the labels of the leaves.
         label = [
             int(np.argmax(counts[node])) if given is None else int(given)
             for node, given in enumerate(self.label)
@@ -196,7 +196,7 @@ class Sketch:
             self.categories = tuple(changed)
 
     def _untaken(self, node):
-        """Branches of a nominal test that no category and no missing value takes."""
+        """Return the branches of a nominal test that no category and no missing value takes."""
         if self.missing[node] == SHARE:
             return set()
         taken = {self.children[node][branch] for branch in self.branch_of[node]}
@@ -208,7 +208,7 @@ class Sketch:
         return np.array([below[b] for below, taken in pairs for b in taken], dtype=np.int64)
 
     def _sum_leaves(self, n_classes):
-        """Add up the counts of the leaves; children come after their parents."""
+        """Return the counts of all nodes as sums over their leaves; children come after parents."""
         counts = np.zeros((len(self.kind), n_classes))
         if not self.has_counts:
             return counts
@@ -219,7 +219,7 @@ class Sketch:
 
 
 def _label_array(labels):
-    """Labels as an object array; NumPy's text dtype would lose a trailing NUL."""
+    """Return labels as an object array, because NumPy's text dtype would lose a trailing NUL."""
     if any(isinstance(label, str) and label.endswith("\0") for label in labels):
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
@@ -228,7 +228,7 @@ def _label_array(labels):
 
 
 def just_below(threshold, dtype=np.float64):
-    """Largest number below a threshold, so that ``x < t`` becomes ``x <= just_below(t)``.
+    """Return the largest number below a threshold, to write ``x < t`` as ``x <= just_below(t)``.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def just_below(threshold, dtype=np.float64):
 
 
 def widened(threshold):
-    """Largest float64 number that rounds to at most a float32 threshold.
+    """Return the largest float64 number that rounds to at most a float32 threshold.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def widened(threshold):
     """
     following = float(np.nextafter(np.float32(threshold), np.float32(np.inf)))
     if not np.isfinite(following):
-        following = 2.0 * 2.0**127  # where float32 overflows to infinity
+        following = 2.0 * 2.0**127  # from this number on, float32 overflows to infinity
     middle = threshold + (following - threshold) / 2
     with np.errstate(over="ignore"):
         return middle if np.float32(middle) <= threshold else just_below(middle)

@@ -62,7 +62,7 @@ def read_folder(path, *, tree=None):
 
 
 def _up_to_tree(stages):
-    """Stages up to the last model; later stages (IndexToString) do not change decisions."""
+    """Return the stages up to the last model; later ones, such as IndexToString, do not matter."""
     known = (*_CLASSIFIERS, *_REGRESSORS, _BOOSTED)
     for place in reversed(range(len(stages))):
         if stages[place].name in known:
@@ -76,7 +76,7 @@ def _up_to_tree(stages):
 
 
 def _slots(model, made, nodes):
-    """Origin of each entry of the tree's vector in raw columns."""
+    """Return the raw column, and the steps after it, of each entry of the tree's vector."""
     size = int(model.metadata["numFeatures"])
     slots = made.get(model.get("featuresCol", "features"))
     if slots is None:
@@ -99,7 +99,7 @@ def _slots(model, made, nodes):
 
 
 def _numbered(slot, width):
-    """A raw column whose numbers the tree treats as categories."""
+    """Return a raw column whose numbers the tree treats as categories."""
     if slot.steps:
         raise ValueError(f"The tree treats scaled numbers of {slot.column!r} as categories.")
     if width > _MOST_CATEGORIES:
@@ -108,7 +108,7 @@ def _numbered(slot, width):
 
 
 def _empty(slots):
-    """A Sketch over the raw columns of the slots."""
+    """Return an empty Sketch over the raw columns of the slots."""
     kinds = {}
     for slot in slots:
         if isinstance(slot, Number | Category):
@@ -128,13 +128,13 @@ def _empty(slots):
 
 
 def _write_nodes(sketch, nodes, slots):
-    """Fill the sketch; return ``{node: row of the source}`` of all nodes."""
+    """Fill the sketch and return ``{node: row of the source}`` of all nodes."""
     place = {name: j for j, name in enumerate(sketch.names or range(sketch.n_features))}
     written, stack, uncertain = {}, [(0, 0)], set()
     nodes = dict(nodes)
     while stack:
         node, i = stack.pop()
-        row = written[node] = nodes.pop(i)  # a cycle raises a KeyError
+        row = written[node] = nodes.pop(i)  # pop raises a KeyError if the nodes form a cycle
         if row["leftChild"] < 0:
             continue
         split = row["split"]
@@ -164,7 +164,7 @@ def _write_nodes(sketch, nodes, slots):
 
 
 def _test(split):
-    """Whether a number goes left in Spark."""
+    """Return a function that tells whether Spark sends a number to the left."""
     if split["numCategories"] < 0:
         [cut] = split["leftCategoriesOrThreshold"]
         return lambda value: value is not None and value <= cut
@@ -205,7 +205,7 @@ def _set_classes(sketch, written, model, made, number, n_trees):
 
 
 def _decide(counts, thresholds):
-    """Class by Spark's rule: the largest count, or probability over threshold."""
+    """Return the class by Spark's rule: the largest count, or probability divided by threshold."""
     if thresholds is None or not counts.sum():
         return int(np.argmax(counts))
     limits = np.array(thresholds, dtype=np.float64)
@@ -216,7 +216,7 @@ def _decide(counts, thresholds):
 
 def _set_boosted(sketch, leaves, number, n_trees):
     """Set the counts of the first boosted tree, which predicts -1 or 1."""
-    if n_trees == 1:  # the only tree decides by its sign
+    if n_trees == 1:  # a single tree decides by its sign
         for node, row in leaves.items():
             sketch.label[node] = int(row["prediction"] > 0)
     if number:
@@ -230,5 +230,5 @@ def _set_boosted(sketch, leaves, number, n_trees):
 def _set_values(sketch, written):
     sketch.source["counts"] = "the impurity statistics of the nodes"
     for node, row in written.items():
-        variance = max(row["impurity"], 0.0)  # rounding may give negative counts
+        variance = max(row["impurity"], 0.0)  # rounding may make counts negative
         sketch.values[node] = (row["impurityStats"][0], row["prediction"], variance)

@@ -1,4 +1,4 @@
-"""Trace raw columns through the stages of a Spark pipeline to the slots of the tree's vector."""
+"""Trace raw columns through the stages of a Spark pipeline to the entries of the tree's vector."""
 
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ _KEEP = "keep"
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a raw column after increasing steps.
+    """A raw column of numbers after increasing steps.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Number:
         return replace(self, steps=(*self.steps, step), missing=missing)
 
     def threshold(self, cut):
-        """Largest raw number that is ``<= cut`` in Spark."""
+        """Return the largest raw number that is ``<= cut`` in Spark."""
         if not self.steps:
             return cut
         ends = np.array([-LARGEST, LARGEST])
@@ -52,14 +52,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A raw column whose categories are numbers.
+    """A raw column whose categories Spark replaces by numbers.
 
     Attributes
     ----------
     column : str or int
         Raw column.
     values : dict
-        Number of each category.
+        Category -> number.
     unknown : float or None
         Number of missing and other categories; None if Spark rejects or drops such rows.
     """
@@ -126,7 +126,7 @@ def _pairs(stage):
 def _scalar(made, name):
     slot = check_folded(made.get(name, Number(name)))
     if isinstance(slot, tuple):
-        raise ValueError(f"{name!r:.80} is a vector where Spark takes one value.")
+        raise ValueError(f"{name!r:.80} is a vector, but this stage takes a single value.")
     return slot
 
 
@@ -151,7 +151,8 @@ def _map_vector(stage, made, size, change):
 
 def _index_strings(stage, made):
     [row] = stage.rows()
-    arrays = row["labelsArray"] if "labelsArray" in row else [row["labels"]]  # before Spark 3
+    # Name of the parameter before Spark 3.
+    arrays = row["labelsArray"] if "labelsArray" in row else [row["labels"]]
     keeps = stage.get("handleInvalid", "error") == _KEEP
     for (source, target), labels in zip(_pairs(stage), arrays, strict=True):
         if source in made:
@@ -167,7 +168,7 @@ def _assemble(stage, made):
     for name in _inputs(stage):
         slot = made.get(name, Number(name))
         slots += slot if isinstance(slot, tuple) else [slot]
-    if not keeps:  # NaN is rejected
+    if not keeps:  # Spark rejects NaN here
         slots = [
             replace(slot, missing=None)
             if isinstance(slot, Number)
@@ -180,7 +181,7 @@ def _assemble(stage, made):
 
 
 def _index_values(stage, made):
-    """VectorIndexer: turn some numbers of a vector into categories."""
+    """Turn some numbers of a vector into categories, as Spark's VectorIndexer does."""
     [row] = stage.rows()
     maps = {column: dict(pairs) for column, pairs in dict(row["categoryMaps"]).items()}
     rule = stage.get("handleInvalid", "error")
@@ -250,14 +251,15 @@ def _impute(stage, made):
             made[target] = Unfoldable(stage.stage)
             continue
         value = float(row[source])
-        # The surrogate has the type of the column, which is not stored.
+        # The surrogate has the type of its column, which is not stored.
         missing = (value, float(np.float32(value)), float(int(value)))
         made[target] = replace(slot, missing=missing)
 
 
 def _scale(read_steps):
     def read(stage, made):
-        if int(stage.metadata["sparkVersion"].split(".")[0]) < 3:  # different arithmetic
+        # Spark 2 scales with different arithmetic.
+        if int(stage.metadata["sparkVersion"].split(".")[0]) < 3:
             made[_outputs(stage)[0]] = Unfoldable(stage.stage)
             return
         [row] = stage.rows()
@@ -298,7 +300,7 @@ def _constant(value):
 
 
 def _dense(vector):
-    """Read a saved vector, dense or sparse."""
+    """Return a saved vector, dense or sparse, as an array."""
     if vector["type"] == 1:
         return vector["values"]
     full = np.zeros(vector["size"])

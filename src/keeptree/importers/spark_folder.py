@@ -17,7 +17,7 @@ class Saved:
     Attributes
     ----------
     path : Path
-        Its folder.
+        Folder of the model.
     metadata : dict
         Class, parameters and version of Spark.
     """
@@ -41,18 +41,18 @@ class Saved:
         return given.get(name, self.metadata.get("defaultParamMap", {}).get(name, default))
 
     def rows(self, folder="data"):
-        """Read the rows of a Parquet folder as dicts."""
+        """Return the rows of a Parquet folder as dicts."""
         return _read_parquet(self.path / folder)
 
 
 def is_spark_folder(path):
-    """Whether a folder looks like a saved Spark ML model."""
+    """Return whether a folder looks like a saved Spark ML model."""
     return (path / "metadata").is_dir()
 
 
 def open_saved(path):
     """Open a saved model; for a search, its best model."""
-    from keeptree.importers.files import parse_json  # circular import
+    from keeptree.importers.files import parse_json  # imported here to avoid a cycle
 
     parts = _parts(path / "metadata")
     if not parts:
@@ -73,7 +73,7 @@ def open_saved(path):
 def open_stages(saved):
     """Return the fitted stages of a pipeline, including nested pipelines.
 
-    A model outside a pipeline is its only stage.
+    For a model outside a pipeline, the model itself is the only stage.
     """
     if saved.name != "PipelineModel":
         return [saved]

@@ -19,7 +19,7 @@ def run_steps(X, steps):
 
 
 def read_rows(X, tree, steps=()):
-    """Apply the steps of a pipeline, then ``tree.encode``.
+    """Return X encoded for the tree, after the steps of a pipeline.
 
     Sparse results, such as those of OneHotEncoder, are converted to dense.
     """

@@ -7,7 +7,7 @@ from keeptree.importers import keep
 from keeptree.importers.files import is_keeptree_file
 from keeptree.tree import LEAF
 
-_OPEN = ("text", "J48", "C5.0 output")  # formats that name only the tested columns
+_OPEN = ("text", "J48", "C5.0 output")  # formats that name only the columns they test
 
 
 def keep_with_data(source, data, target, *, tree=None, missing=None, nominal=(), drop=()):
@@ -29,7 +29,8 @@ def keep_with_data(source, data, target, *, tree=None, missing=None, nominal=(),
     Returns
     -------
     tree : Tree
-        A tree given as text has only the columns that it tests.
+        The tree with the counts of the rows. A tree given as text has only the columns that it
+        tests.
     """
     sample = read_training(data, target, nominal, drop)
     kept = keep(source, sample.X, sample.y, tree=tree, missing=missing)
@@ -41,6 +42,6 @@ def keep_with_data(source, data, target, *, tree=None, missing=None, nominal=(),
 
 
 def is_foreign(path):
-    """Whether a file holds a tree in a format other than KeepTree's."""
+    """Return whether a file holds a tree in a format other than KeepTree's."""
     path = Path(path).expanduser()
     return path.is_dir() or (path.is_file() and not is_keeptree_file(path))

@@ -12,7 +12,7 @@ _SIGNS = {
     "=": "in", "in": "in", "!=": "not in", "≠": "not in", "not in": "not in",
     "is known": "is known", "is missing": "is missing", "is unseen": "is unseen",
 }  # fmt: skip
-_ALSO = r"(?:or\s+(?:missing|unseen)\b\s*)*"  # after a condition
+_ALSO = r"(?:or\s+(?:missing|unseen)\b\s*)*"  # words that may follow a condition
 _OPERATOR = re.compile(
     r"<=|>=|!=|[≤≥≠<>=]|(?<=[\s\"])(?:not\s+)?in(?=\s*\{)"
     rf"|(?<=[\s\"])is\s+(?:known|missing|unseen)(?=\s*{_ALSO}(?::|$))"
@@ -70,13 +70,13 @@ def read_written(text, *, known=None):
 
 
 def looks_written(text):
-    """Whether some line looks like a branch in this format."""
+    """Return whether some line looks like a branch in this format."""
     lines = (line for line in _NEW_LINE.split(text) if line.strip() and line.strip()[0] != "#")
     return any(_OPERATOR.search(line) or line.lstrip().startswith(":") for line in lines)
 
 
 class _Reader:
-    """Reads one line from left to right; ``at`` is the current position."""
+    """Reads one line from left to right; ``at`` is the current position in it."""
 
     def __init__(self, number, raw):
         self.number, self.raw = number, raw.expandtabs(8).rstrip()
@@ -166,7 +166,7 @@ class _Reader:
         )
 
     def _terms(self):
-        """The columns and weights of a weighted sum."""
+        """Return the columns and weights of a weighted sum."""
         terms = []
         while (found := _TERM.match(self.raw, self.at)) and (found.group(1) or not terms):
             weight = float(found.group(1) + found.group(2))
@@ -285,7 +285,7 @@ class _Reader:
         numbers = [leaf.weight or 0, leaf.errors or 0, *leaf.others.values()]
         of_others = sum(leaf.others.values()) if leaf.weight is not None else 0
         if min(numbers) < 0 or max(leaf.errors or 0, of_others) > (leaf.weight or of_others):
-            self.fail("more cases of other classes than cases in all", start)
+            self.fail("the leaf has more cases of other classes than cases in all", start)
 
     def _by_class(self, first):
         """Read cases by class such as ``2 of no, 1 of unknown``, after the first number."""

@@ -81,7 +81,7 @@ def _check_objective(learner):
 
 
 def _write_nodes(sketch, source):
-    """Fill the sketch; return ``{node: index in the source}`` of the leaves."""
+    """Fill the sketch and return ``{node: index in the source}`` of the leaves."""
     left, right = source["left_children"], source["right_children"]
     going_right = {
         node: set(source["categories"][start : start + size])
@@ -114,7 +114,7 @@ def _write_nodes(sketch, source):
 
 
 def _categories(model, learner, trees):
-    """Labels of the categorical columns: stored labels, or codes up to the largest tested one."""
+    """Return the labels of the categorical columns, or codes up to the largest one tested."""
     types = learner.get("feature_types") or []
     if "c" not in types:
         return None
@@ -126,7 +126,7 @@ def _categories(model, learner, trees):
 
 
 def _labels(encoded):
-    """Category names: UTF-8 bytes with offsets, or numbers."""
+    """Return category names, stored as UTF-8 bytes with offsets or as numbers."""
     if not encoded or not encoded.get("values"):
         return None
     values, offsets = encoded["values"], encoded.get("offsets")
@@ -170,7 +170,7 @@ def _counts(learner, source, leaves, settings):
 
 
 def _label_by_margin(sketch, learner, source, leaves):
-    """Set the labels of a model of one tree by the sign of its margin."""
+    """Set the labels of a model with a single tree by the sign of its margin."""
     score = _base_score(learner)
     if learner["objective"]["name"] != "binary:logistic" or not 0 < score < 1:
         return

@@ -34,8 +34,8 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
 
     - ``_read_target(y)``, which returns (classes or None, codes or values),
     - ``_grow(X, target, weight, categories)``, which returns arguments of :func:`shape_to_tree`: a
-      shape, and the mean and variance of its nodes if it is a regression tree,
-    - ``predict_encoded(rows)``, the answers for rows that ``encode`` returned.
+      shape and, for a regression tree, the mean and variance of its nodes,
+    - ``predict_encoded(rows)``, which returns the predictions for encoded rows.
     """
 
     saved_fields = ("tree_", "n_features_in_", "feature_names_in_")
@@ -89,12 +89,15 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return self.predict_encoded(self.encode(X))
 
     def apply(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the leaf (node index in ``tree_``) of each row; the largest share if split.
+        """Return the leaf of each row, as a node number of ``tree_``.
+
+        A row whose missing value is shared among several leaves gets the one with the largest
+        share.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n, d)
-            Rows to look up.
+            Rows; NaN or None is missing.
 
         Returns
         -------
@@ -135,11 +138,17 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         return self.tree_.n_leaves
 
     def check_loaded(self) -> None:
-        """Check the content of a file and derive the other attributes; subclasses extend it."""
+        """Check the content of a file and derive the other attributes; subclasses extend this."""
         expect(isinstance(self.tree_, Tree), "it has no tree")
-        expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        expect(
+            self.n_features_in_ == self.tree_.n_features,
+            "its tree has a different number of columns",
+        )
         regression = self.tree_.classes is None
-        expect(regression == is_regressor(self), "its tree is of another kind")
+        expect(
+            regression == is_regressor(self),
+            "its tree is of another kind (classification or regression)",
+        )
         expect_names(self)
 
     def __sklearn_tags__(self):
@@ -160,7 +169,8 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
 class ClassTreeLearner(ClassifierMixin, TreeLearner):
     """Base of the learners of classification trees.
 
-    A subclass supplies ``scores_encoded(rows)``, the class probabilities of encoded rows.
+    A subclass supplies ``scores_encoded(rows)``, which returns the class probabilities of encoded
+    rows.
     """
 
     saved_fields = ("class_names_",)
@@ -199,7 +209,7 @@ def drop_absent(X, y, sample_weight):
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     present = weight > 0
     if not present.any():
-        raise ValueError("Every sample weight is zero; at least one row must have weight.")
+        raise ValueError("Every sample weight is zero; at least one must be positive.")
     if not present.all():
         X, y, weight = X[present], y[present], weight[present]
     return X, y, None if (weight == 1).all() else weight

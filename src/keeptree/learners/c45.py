@@ -28,8 +28,8 @@ WEKA_36_TOLERANCE = 1e-6
 class C45Classifier(ClassTreeLearner):
     """C4.5 decision tree, identical to Weka's J48 (3.8 and later).
 
-    Nominal attributes are split into one branch per declared category; a missing value sends a
-    fraction of its case down every branch, in growing, pruning and prediction.
+    Nominal attributes are split into one branch per declared category. A case with a missing value
+    is sent down every branch in fractions, in growing, pruning and prediction.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class C45Classifier(ClassTreeLearner):
         Split criterion. ``"gain-ratio"``, the default, is C4.5: it chooses the threshold of a
         numeric attribute by information gain, and the attribute by gain ratio among those with at
         least average gain. ``"information-gain"`` (ID3) chooses the attribute by the gain itself.
-        ``"gini"`` (CART) uses the decrease of the Gini index instead of the gain, without
+        ``"gini"`` (CART) uses the decrease of the Gini index instead of the gain, and ignores
         ``mdl_correction``, which is in bits. ``"misclassification"`` uses the decrease of the
         training errors, which is 0 for many useful tests, so trees stay small. Everything else
         stays as in C4.5.
@@ -112,7 +112,7 @@ class C45Classifier(ClassTreeLearner):
     ``predict_proba`` mixes the class shares of the leaves that a row with missing values reaches,
     and ``predict`` returns the class of the largest mixed share.
 
-    In ties the first class wins; a categorical ``y`` keeps the declared order of its labels.
+    Ties go to the first class, in the declared order if ``y`` is categorical.
 
     The gain of an attribute is computed on the rows with a value and multiplied by their share
     of the weight. (Some textbook solutions omit the factor and use the entropy of all rows, which
@@ -199,11 +199,11 @@ class C45Classifier(ClassTreeLearner):
         self.snap_thresholds = snap_thresholds
 
     def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """``predict`` for encoded rows."""
+        """Return the result of ``predict`` for encoded rows."""
         return self.tree_.classes[self.tree_.decide(rows)]
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:
-        """Class shares of encoded rows, classes in the order of ``classes_``."""
+        """Return the class shares of encoded rows, classes in the order of ``classes_``."""
         if self.laplace:
             return self.tree_.route_shares(rows) @ _laplace_shares(self.tree_)
         return self.tree_.mix_proportions(rows)
@@ -217,7 +217,7 @@ class C45Classifier(ClassTreeLearner):
 
     def _check_splits(self):
         if self.binary_splits and self.subset_splits:
-            raise ValueError("binary_splits and subset_splits exclude each other.")
+            raise ValueError("binary_splits and subset_splits cannot both be True; choose one.")
 
     def _grow_unpruned(self, X, label, weight, categories, n_all):
         nominal_test = "one-against-rest" if self.binary_splits else "multiway"
@@ -233,7 +233,7 @@ class C45Classifier(ClassTreeLearner):
 
     @property
     def _tolerance(self):
-        """How far a value may exceed a threshold and still go left."""
+        """Return how far a value may exceed a threshold and still go left."""
         wanted = self.snap_thresholds
         if wanted is True:
             wanted = "tolerant" if self.pruning == "reduced-error" else "exact"
@@ -245,7 +245,7 @@ class C45Classifier(ClassTreeLearner):
 
 
 def _laplace_shares(tree):
-    """Laplace-smoothed class shares of each node; empty nodes use their parent."""
+    """Return Laplace-smoothed class shares of each node; empty nodes use their parent's."""
     source = np.arange(tree.n_nodes)
     while (empty := (tree.weight[source] == 0) & (source > 0)).any():
         source[empty] = tree.parent[source[empty]]
@@ -254,7 +254,7 @@ def _laplace_shares(tree):
 
 
 def _grow_whole(model, X, label, weight, categories):
-    """Grow on all rows and collapse, before pruning."""
+    """Grow a tree on all rows and collapse it, before any pruning."""
     shape = model._grow_unpruned(X, label, weight, categories, len(X))
     model._snap(shape, X)
     if model.collapse:
@@ -278,7 +278,9 @@ def _pessimistic(model, X, label, weight, categories):
 
 def _reduced_error(model, X, label, weight, categories):
     if len(X) < model.n_folds:
-        raise ValueError(f"{len(X)} rows cannot be divided into n_folds={model.n_folds} folds.")
+        raise ValueError(
+            f"{len(X)} rows cannot be divided into n_folds={model.n_folds} folds; use fewer folds."
+        )
     growing, held_out = pruning_fold(label, model.n_folds)
     part = None if weight is None else weight[growing]
     shape = model._grow_unpruned(X[growing], label[growing], part, categories, len(X))

@@ -1,4 +1,4 @@
-"""Encode the training table for the compiled functions."""
+"""Encode the training table for the compiled growing functions."""
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def encode_columns(columns, label, n_categories, n_classes):
 
 
 def sort_entries(value, weight):
-    """Return the entries of the root, and the number of known values per numeric column.
+    """Return the sorted entries of the root, and the number of known values per numeric column.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from keeptree._compiled.j48 import group_by_class
 
 
 def pruning_fold(label, n_folds):
-    """Return growing and pruning rows; the latter are Weka's last stratified fold.
+    """Return the rows to grow on and the rows to prune with, Weka's last stratified fold.
 
     Weka groups the rows by class with swaps, deals them to the folds in turn, and divides the dealt
     list into ``n_folds`` parts, the first ones one row longer if necessary.

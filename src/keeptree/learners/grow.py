@@ -14,7 +14,8 @@ from keeptree.learners.grow_mixed import MixedGrower
 from keeptree.learners.grow_options import table_of_terms
 from keeptree.learners.shape import binary_shape
 
-LARGEST_TABLE = 2**28  # maximum of nodes x classes reserved by the numeric function
+# Largest number of nodes x classes for which the numeric function allocates arrays.
+LARGEST_TABLE = 2**28
 
 
 def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
@@ -52,7 +53,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
 
 
 def grow_mixed(X, label, weight, n_categories, n_classes, options, n_all=None):
-    """Grow the same tree as :func:`grow` with the functions for any data."""
+    """Grow the same tree as :func:`grow`, with the functions that also handle nominal columns."""
     columns = np.ascontiguousarray(X.T)
     n_categories = np.array(n_categories, dtype=np.int64)
     weight = np.ones(len(X)) if weight is None else np.ascontiguousarray(weight)
@@ -61,7 +62,7 @@ def grow_mixed(X, label, weight, n_categories, n_classes, options, n_all=None):
 
 
 def _key_bits(n_rows, n_classes):
-    """Bits of row and class in a key, or None if group, row and class need more than 64."""
+    """Return the bits of row and class in a sort key, or None if a key needs more than 64."""
     row_bits, class_bits = max(n_rows - 1, 1).bit_length(), max(n_classes - 1, 1).bit_length()
     group_bits = (2 * n_rows).bit_length()
     return (row_bits, class_bits) if group_bits + row_bits + class_bits <= 64 else None
@@ -90,7 +91,7 @@ def _grow_numeric(columns, label, n_classes, bits, options):
 
 
 def _room_for_nodes(n_rows, n_classes, min_leaf):
-    """Allocate arrays for the largest possible tree; only used pages take memory."""
+    """Allocate arrays for the largest possible tree; unused pages take no memory."""
     size = 2 * max(n_rows // min_leaf, 1)
     return Grown(
         feature=np.empty(size, dtype=np.int32),
@@ -102,7 +103,10 @@ def _room_for_nodes(n_rows, n_classes, min_leaf):
 
 
 def _averaged(n_categories, n_all):
-    """Mask of the columns in the mean gain; J48 excludes those with very many categories."""
+    """Return a mask of the columns in the mean gain, without those with very many categories.
+
+    This is J48's rule.
+    """
     many = (n_categories > 0) & ~(0.3 * n_all - n_categories > SMALL)
     return np.ones_like(many) if many.all() else ~many
 
@@ -134,7 +138,7 @@ def _snap_exactly(middle, column):
 
 def _snap_tolerantly(middle, column):
     values = np.unique(column[~np.isnan(column)])
-    # Where no other value is within 1e-6 below the largest, the order of the rows does not matter.
+    # If no other value lies within 1e-6 below the largest, the order of the rows does not matter.
     alone = np.diff(values, prepend=-np.inf) > SMALL
     snapped = np.empty_like(middle)
     for i, t in enumerate(middle):

@@ -24,8 +24,10 @@ from keeptree.learners.grow_options import GrowOptions, table_of_terms
 from keeptree.savable import expect, expect_array, expect_starts, saved_part
 from keeptree.tree import LEAF
 
-LEAST_BRANCH = 2  # weight that two branches of a test must have, as in C4.5
-SORTS = 2  # Weka sorts the rows of a node once for the test and once for its threshold
+LEAST_BRANCH = 2  # least weight of two branches of a test, as in C4.5
+# Weka sorts the rows of a node once for the test and once for its threshold. This changes the order
+# of ties.
+SORTS = 2
 
 
 class BayesOptions(NamedTuple):
@@ -39,7 +41,7 @@ class BayesOptions(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """Entries of a node, and the number with a value in each numeric column (one line)."""
+    """Entries of a node, and the number of known values in each numeric column."""
 
     entries: Entries
     known: np.ndarray
@@ -56,7 +58,7 @@ class Cases(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A test: the branch of each entry (-1 without a value) and the shares of the branches."""
+    """A test: the branch of each entry (-1 if its value is missing) and the branches' shares."""
 
     feature: int
     threshold: float
@@ -68,8 +70,8 @@ saved_part(Models)
 
 
 def check_models(models, tree):
-    """Raise a ValueError if loaded models do not fit the tree."""
-    expect(isinstance(models, Models), "it has no models")
+    """Raise a ValueError if naive Bayes models read from a file do not fit the tree."""
+    expect(isinstance(models, Models), "it has no naive Bayes models")
     n_classes = len(tree.classes)
     expect_array(models.prior, "prior", np.float64, (None, n_classes))
     expect_array(models.cuts, "cuts", np.float64, (None,))
@@ -86,11 +88,11 @@ def check_models(models, tree):
     n_cells, n_cuts = np.diff(models.cell_start), np.diff(models.cut_start)
     n_categories = np.tile(count_categories(tree.categories), n_models)
     bins = np.where(n_categories > 0, n_categories, n_cuts + 1)
-    expect(((n_cells < 2) | (n_cells >= bins)).all(), "a column has too few cells")
+    expect(((n_cells < 2) | (n_cells >= bins)).all(), "a column of a model has too few cells")
 
 
 class BayesTreeGrower:
-    """Grows a tree on coded rows; :meth:`grow` returns its Shape and the model of each node.
+    """Grows a tree on encoded rows; :meth:`grow` returns its Shape and the model of each node.
 
     Parameters
     ----------
@@ -117,7 +119,7 @@ class BayesTreeGrower:
         self.bayes = Bayes(n_classes, options.n_folds, options.seed, table_of_terms(len(X)))
 
     def grow(self):
-        """Return (shape, models by node): a node without cases has None."""
+        """Return the shape, and the naive Bayes model of each node (None without cases)."""
         root = Cases(*sort_entries(self.columns.value, self.weight))
         nodes, mapping = [self._leaf(root)], []
         models = [None]
@@ -158,9 +160,10 @@ class BayesTreeGrower:
         }
 
     def _choose(self, entries, counts, depth):
-        """The test with the fewest naive Bayes errors; None if it is not much better than no test.
+        """Return the test with the fewest naive Bayes errors, or None if no test is much better.
 
-        Also returns the entries, in the order in which the search leaves them.
+        Also returns the entries in the order in which the search leaves them, because later folds
+        depend on it.
         """
         options = self.options
         deep = options.max_depth is not None and depth >= options.max_depth
@@ -195,7 +198,7 @@ class BayesTreeGrower:
         return Cases(Entries(*reorder_entries(*entries, order)), entries.known)
 
     def _split(self, f, entries):
-        """C4.5's test of a column, or None if it separates nothing; no gain is required."""
+        """Return C4.5's test of a column, or None if it separates nothing; no gain is required."""
         column = self.X[entries.row, f]
         missing = np.isnan(column)
         threshold, n_branches = np.nan, self.n_categories[f]
@@ -211,7 +214,7 @@ class BayesTreeGrower:
         return Split(f, threshold, branch, held / held.sum())
 
     def _cut(self, column, entries):
-        """C4.5's threshold of a numeric column, found by a tree with one test; NaN if none."""
+        """Return C4.5's threshold of a numeric column, found by growing one test, or NaN."""
         options = GrowOptions(min_leaf=LEAST_BRANCH, max_depth=1)
         label = self.label[entries.row]
         whole = (entries.weight == 1).all()

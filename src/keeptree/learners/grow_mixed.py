@@ -1,7 +1,8 @@
 """Grow trees on any data in waves of nodes.
 
-A wave is a whole level while no value is missing. Missing values multiply entries from level to
-level, so the nodes that wait are divided into waves of limited size, the deepest first.
+Without missing values, a wave is a whole level of the tree. Missing values multiply the entries
+from level to level, so the waiting nodes are divided into waves of limited size, and the deepest
+are grown first.
 """
 
 from typing import NamedTuple
@@ -16,11 +17,11 @@ from keeptree._compiled.shape import Shape
 from keeptree.learners.columns import encode_columns, sort_entries
 from keeptree.learners.grow_options import table_of_terms
 
-ENTRIES_PER_WAVE = 4  # times the number of rows
+ENTRIES_PER_WAVE = 4  # limit of entries in a wave, as a multiple of the number of rows
 
 
 class Wave(NamedTuple):
-    """Nodes to grow: indices, depths, entries and their pool."""
+    """Nodes to grow: their numbers and depths, and their entries."""
 
     node: np.ndarray
     depth: np.ndarray
@@ -28,7 +29,7 @@ class Wave(NamedTuple):
     entries: Entries
 
     def divided(self, limit):
-        """Split off the last nodes with at most ``limit`` entries (at least one node)."""
+        """Split off the last nodes with at most ``limit`` entries, but at least one node."""
         start, size = self.nodes.start, self.nodes.size
         first = np.searchsorted(start, start[-1] + size[-1] - limit)
         first = min(first, len(start) - 1)
@@ -72,7 +73,7 @@ class MixedGrower:
             averaged=averaged,
             table=table_of_terms(len(label)),
         )
-        # Grown nodes by wave, and all nodes.
+        # One entry per wave; nodes are numbered across the waves.
         self.tests = []
         self.counts = [np.bincount(label, weight, minlength=n_classes)[None, :]]
         self.n_nodes, self.n_mapped = 1, 0
@@ -96,13 +97,13 @@ class MixedGrower:
         return Wave(zero, zero, Nodes(zero, np.array([len(self.weight)]), known), entries)
 
     def _is_leaf(self, counts):
-        """Mask of nodes that J48 does not split: too small or of one class."""
+        """Return a mask of the nodes that J48 does not split: too small or of one class."""
         total = counts.sum()
         light = 2 * self.options.min_leaf - total > SMALL
         return light or abs(total - counts.max()) < SMALL or self.deepest == 0
 
     def _search(self, wave):
-        """The best tests of the nodes."""
+        """Return the best tests of the nodes of a wave."""
         n = len(wave.node)
         width = self.columns.n_categories.max() if self.options.nominal == SUBSETS else 0
         tests = Tests(
@@ -133,7 +134,7 @@ class MixedGrower:
         return Wave(first_node + grows, depth, nodes, Entries(*fields))
 
     def _branches(self, tests, n_entries):
-        """Branches of the tests, to be filled."""
+        """Allocate the arrays of the branches of the tests."""
         number = tests.n_branches.sum()
         size, to = np.zeros((2, number), dtype=np.int64)
         return Branches(

@@ -20,7 +20,7 @@ NOMINAL_TESTS = {
 
 
 class GrowOptions(NamedTuple):
-    """Growing options; the names are keys of the tables above."""
+    """Growing options; their values are keys of the tables above."""
 
     criterion: str = "gain-ratio"
     nominal_test: str = "multiway"
@@ -30,7 +30,7 @@ class GrowOptions(NamedTuple):
 
     @property
     def deepest(self):
-        """Depth at which every node is a leaf."""
+        """Depth at which every node must be a leaf."""
         return depth_limit(self.max_depth)
 
     @property
@@ -45,11 +45,11 @@ class GrowOptions(NamedTuple):
 
 
 def depth_limit(max_depth):
-    """``max_depth`` as a number: None is the largest one."""
+    """Return ``max_depth`` as an integer; None becomes the largest one."""
     return np.iinfo(np.int64).max if max_depth is None else max_depth
 
 
 def table_of_terms(n, gini=False):
-    """Return x log2(x), or x^2, of 0 to n."""
+    """Return the values of x log2(x), or of x^2 for ``gini``, for x from 0 to n."""
     numbers = np.arange(n + 1.0)
     return numbers**2 if gini else numbers * np.log2(np.maximum(numbers, 1))

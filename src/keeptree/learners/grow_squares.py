@@ -1,4 +1,4 @@
-"""Grow the Shape of a regression tree, and prune it with held-out rows."""
+"""Grow the Shape of a regression tree and prune it with held-out rows."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from keeptree.learners.shape import binary_shape
 
 
 class GrownSquares(NamedTuple):
-    """A grown tree: its shape, with weights as counts, and the targets of every node."""
+    """A grown tree: its shape, whose counts are weights, and the targets of every node."""
 
     shape: Shape
     mean: np.ndarray
@@ -42,7 +42,7 @@ def grow_squares(X, y, weight, n_categories, options):
     """
     n_categories = np.array(n_categories, dtype=np.int64)
     numeric, slot = number_columns(n_categories)
-    exponent = int(np.frexp(np.abs(y).max())[1])  # a power of two scales without rounding
+    exponent = int(np.frexp(np.abs(y).max())[1])  # scaling by a power of two does not round
     tests, numbers, mapping, n_nodes, n_mapped = compiled.grow_squares(
         np.ldexp(y, -exponent),
         np.ones(len(y)) if weight is None else np.ascontiguousarray(weight),
@@ -64,7 +64,7 @@ def grow_squares(X, y, weight, n_categories, options):
 
 
 def _sorted_keys(X, columns):
-    """Return sort keys (rank of the value | row), numbers of known values, and distinct values."""
+    """Return sort keys (rank of the value | row), counts of known values and distinct values."""
     key = np.empty((len(columns), len(X)), dtype=np.uint64)
     known = np.empty(len(columns), dtype=np.int64)
     levels = []
@@ -91,7 +91,7 @@ def prune_squares(grown, X, y, weight):
     """
     shape, held = grown.shape, grown.shape.counts[:, 0].copy()
     weight = np.ones(len(y)) if weight is None else weight
-    # In units of the spread, to keep squares from overflowing.
+    # Errors are in units of the spread, so that squares do not overflow.
     values = np.concatenate([y, grown.mean])
     middle = values.min() / 2 + values.max() / 2
     scale = np.abs(values - middle).max() or 1.0
@@ -99,8 +99,9 @@ def prune_squares(grown, X, y, weight):
     label = np.zeros(len(y), dtype=np.int64)
     moments = [count_shape(shape, X, label, weight * y**power, held)[:, 0] for power in range(3)]
     squares = moments[2] - 2 * mean * moments[1] + mean**2 * moments[0]
-    errors = np.zeros((len(mean), 2))  # class 0 is right, so column 1 has the errors of a leaf
-    # Differences below 1e-6 are attributed to rounding.
+    # Errors as counts of class 1, because the pruning function takes counts.
+    errors = np.zeros((len(mean), 2))
+    # As in J48, differences below 1e-6 are attributed to rounding.
     errors[:, 1] = np.maximum(squares, 0) / weight.sum() * 1e8
     label = np.zeros(len(mean), dtype=np.int32)
     prune_reduced_error(shape, errors, held, label)

@@ -1,4 +1,4 @@
-"""Print a Tree exactly like Weka's J48."""
+"""Print a Tree exactly as Weka's J48 does."""
 
 import math
 from decimal import Decimal
@@ -8,7 +8,7 @@ from keeptree.tree.text import outline
 
 
 def j48_text(tree, *, unpruned=False, binary_splits=False, names=None):
-    """Return the output of J48 for a tree.
+    """Return a tree as J48 prints it.
 
     Parameters
     ----------
@@ -76,18 +76,21 @@ def _leaf_text(tree, names, node):
 
 
 def _two_decimals(value):
-    """Java's rounding: half up."""
+    """Round like Java: half up."""
     return math.floor(value * 100 + 0.5) / 100
 
 
 def _six_decimals(value):
-    """At most six decimals, trailing zeros removed."""
+    """Format a number with at most six decimals and no trailing zeros."""
     text = f"{value:.6f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
 def _java_double(value):
-    """Java's Double.toString: at least one decimal, powers of ten outside [0.001, 10^7)."""
+    """Format a number as Java's Double.toString does.
+
+    It has at least one decimal, and a power of ten outside [0.001, 10^7).
+    """
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(float(value))
     sign, digits, _ = Decimal(repr(float(value))).normalize().as_tuple()

@@ -26,17 +26,17 @@ class NBTreeClassifier(ClassTreeLearner):
     """Naive Bayes tree: a decision tree with naive Bayes classifiers in its leaves.
 
     The candidate test of each column is found as in C4.5 (one branch per declared category; the
-    threshold with the largest gain). A node takes the test for which naive Bayes, fitted in every
-    branch, makes the fewest cross-validated errors, if these are at least 5% fewer than those of
-    naive Bayes in the node itself. Numeric columns are discretised again in every node, by minimum
-    description length (Fayyad and Irani 1993). The tree is that of ``NBTree`` in Weka 3.6, with the
-    same folds and tests.
+    threshold with the largest gain). A node takes the test for which naive Bayes models fitted in
+    the branches make the fewest cross-validated errors, if these are at least 5% fewer than the
+    errors of naive Bayes in the node itself. Numeric columns are discretised again in every node,
+    by minimum description length (Fayyad and Irani 1993). The tree is that of ``NBTree`` in Weka
+    3.6, with the same folds and tests.
 
     Parameters
     ----------
     n_folds : int, default=5
-        Folds of the cross-validation. A branch with fewer rows than folds (for a numeric test, no
-        more rows than folds) counts as entirely wrong, and at least two branches must be large
+        Number of folds of the cross-validation. All cases count as errors in a branch with fewer
+        rows than folds (for a numeric test, at most as many). At least two branches must be large
         enough.
     min_samples_split : int, default=30
         Minimum weight of a node that is split.
@@ -139,11 +139,11 @@ class NBTreeClassifier(ClassTreeLearner):
         return self
 
     def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """``predict`` for encoded rows."""
+        """Return the result of ``predict`` for encoded rows."""
         return self.classes_[self.scores_encoded(rows).argmax(axis=1)]
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:
-        """Probabilities of encoded rows, classes in the order of ``classes_``."""
+        """Return the probabilities of encoded rows, classes in the order of ``classes_``."""
         reached = self.tree_.route_shares(rows)
         nominal = np.array([labels is not None for labels in self.tree_.categories])
         probability = np.empty((len(rows), len(self.classes_)))
@@ -152,7 +152,18 @@ class NBTreeClassifier(ClassTreeLearner):
         return probability
 
     def predict_log_proba(self, X: ArrayLike) -> Floats:
-        """Return the logarithm of :meth:`predict_proba`."""
+        """Return the logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Rows; NaN or None is missing.
+
+        Returns
+        -------
+        log_probability : array of shape (n, n_classes)
+            Columns in the order of ``classes_``.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -178,7 +189,7 @@ class NBTreeClassifier(ClassTreeLearner):
 
 
 def _draw_seed(random_state):
-    """Return an int as it is: the seed of Java's random number generator."""
+    """Return the seed for Java's random number generator: an int as it is, else a drawn one."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

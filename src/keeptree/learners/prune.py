@@ -1,4 +1,4 @@
-"""Prune any tree: error-based (C4.5), reduced-error, pessimistic, or redundant leaves only."""
+"""Prune any tree by error-based, reduced-error or pessimistic pruning."""
 
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ def prune(
     sample_weight: ArrayLike | None = None,
     **options: Any,
 ) -> Tree:
-    """Prune a tree; the given tree is not changed.
+    """Return a pruned copy of a tree.
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ def prune(
     Returns
     -------
     pruned : Tree
+        A new tree; the given one is not changed.
 
     Examples
     --------
@@ -72,18 +73,20 @@ def prune(
     if method not in _METHODS:
         raise ValueError(f"method must be one of {sorted(_METHODS)}, got {method!r}.")
     if tree.classes is None:
-        raise ValueError("A regression tree has no classes to prune by.")
+        raise ValueError(
+            "A regression tree has no classes to prune by; give a classification tree."
+        )
     return _METHODS[method](tree, _read_rows(tree, X, y, sample_weight), **options)
 
 
 def quantile(confidence_factor):
-    """Return the factor in single precision and the normal quantile of its complement."""
+    """Return the confidence factor in single precision, and its upper normal quantile."""
     factor = np.float32(confidence_factor)
     return float(factor), float(ndtri(float(np.float32(1) - factor)))
 
 
 def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, tolerance=0.0):
-    """Apply error-based pruning to a shape, in place; its counts are those of the rows."""
+    """Apply error-based pruning to a shape in place; its counts become those of the rows."""
     tested = np.unique(shape.feature[(shape.n_children > 0) & (shape.missing == SHARE)])
     factor, z = quantile(confidence_factor)
     options = PruneOptions(
@@ -97,14 +100,14 @@ def prune_errors(shape, X, label, weight, confidence_factor, subtree_raising, to
 
 
 def prune_reduced(shape, X, label, weight, classes_of_nodes, tolerance=0.0):
-    """Apply reduced-error pruning to a shape, in place, with rows it was not grown on."""
+    """Apply reduced-error pruning to a shape in place, with rows that it was not grown on."""
     grown = shape.counts.sum(axis=1)
     tested = count_shape(shape, X, label, weight, grown, tolerance)
     prune_counts.prune_reduced_error(shape, tested, grown, classes_of_nodes)
 
 
 def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
-    """Count the rows in each node; ``grown`` has the weights that split missing values."""
+    """Return the counts of rows in each node; ``grown`` weights how missing values are shared."""
     counted = shape._replace(counts=np.zeros_like(shape.counts))
     grown = np.zeros(len(shape.feature)) if grown is None else grown
     count_rows(counted, Rows(X, label, weight), tolerance, grown)
@@ -112,12 +115,12 @@ def count_shape(shape, X, label, weight, grown=None, tolerance=0.0):
 
 
 def prune_pessimistic(shape, classes_of_nodes, penalty=0.5):
-    """Prune a shape pessimistically, in place, with half an error per leaf."""
+    """Apply pessimistic pruning to a shape in place, with ``penalty`` errors per leaf."""
     prune_counts.prune_pessimistic(shape, classes_of_nodes, penalty)
 
 
 def collapse_shape(shape):
-    """Collapse a shape like J48, in place: remove splits that save no training error."""
+    """Collapse a shape in place as J48 does: remove splits that save no training error."""
     prune_counts.collapse_nodes(shape, label_shape(shape))
 
 
@@ -128,8 +131,8 @@ def _error_based(tree, rows, confidence_factor=0.25, subtree_raising=True):
     if rows is None:
         if subtree_raising:
             raise ValueError(
-                "Subtree raising sends training rows down other branches; pass X and y, or "
-                "subtree_raising=False."
+                "Subtree raising sends training rows down other branches and needs them; pass X "
+                "and y, or subtree_raising=False."
             )
         X, label, weight = np.zeros((0, tree.n_features)), np.zeros(0, dtype=np.int64), np.zeros(0)
     else:
@@ -176,7 +179,7 @@ _METHODS = {
 
 
 def _declared_label(tree, nodes):
-    """Class of each node, counted in declared order as a Shape does."""
+    """Return the class of each node as a position in declared order, as a Shape has it."""
     return np.argsort(tree.declared).astype(np.int32)[tree.label[nodes]]
 
 

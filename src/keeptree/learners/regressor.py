@@ -22,9 +22,9 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     """Regression tree that minimises the squared error.
 
     A numeric column is cut at the midpoint between two neighbouring values; a nominal one is
-    divided into two sets of categories. A missing value sends a fraction of its case down both
-    branches, in growing, pruning and prediction. On complete numeric data the tree is that
-    of scikit-learn's ``DecisionTreeRegressor``, up to ties.
+    divided into two sets of categories. A case with a missing value is sent down both branches in
+    fractions, in growing, pruning and prediction. On complete numeric data the tree is that of
+    scikit-learn's ``DecisionTreeRegressor``, up to ties.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class TreeRegressor(RegressorMixin, TreeLearner):
     Attributes
     ----------
     tree_ : Tree
-        The tree: weight (``counts`` of one column), ``mean`` and ``variance`` of every node.
+        The fitted tree, with the weight (in ``counts``), ``mean`` and ``variance`` of every node.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of shape (n_features,)
@@ -59,8 +59,8 @@ class TreeRegressor(RegressorMixin, TreeLearner):
 
     Notes
     -----
-    The test of a node maximises ``|D| Var(D) - |L| Var(L) - |R| Var(R)`` over the cases with a
-    value; as in C4.5, this is the reduction per case times their share. Equal reductions
+    The test of a node maximises ``|D| Var(D) - |L| Var(L) - |R| Var(R)``, where D are the
+    cases of the node with a known value, and L and R those in its branches. Equal reductions
     (within 1e-10 of one another) go to the first column and the lowest cut. Categories are ordered
     by the mean of their targets, and the best cut of this order is the best of all divisions into
     two sets, unless one is too light for ``min_samples_leaf`` (Breiman et al. 1984, section 8.8). A
@@ -120,7 +120,7 @@ class TreeRegressor(RegressorMixin, TreeLearner):
         self.random_state = random_state
 
     def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Mean of each encoded row's leaf, mixed over the branches of missing values."""
+        """Return the mean of each encoded row's leaf, mixed where a missing value is shared."""
         return self.tree_.route_shares(rows) @ self.tree_.mean
 
     def _read_target(self, y):

@@ -10,7 +10,7 @@ from keeptree.tree.routing import ranges
 
 
 def binary_shape(feature, threshold, first_child, counts, category_start=None, category_child=()):
-    """Create a Shape of binary tests (leaves where ``feature`` is -1) that share missing values."""
+    """Return a Shape of binary tests that share missing values; a leaf has ``feature`` -1."""
     shared = np.full(len(feature), -1, dtype=np.int32)
     return Shape(
         feature=feature,
@@ -25,14 +25,14 @@ def binary_shape(feature, threshold, first_child, counts, category_start=None, c
 
 
 def label_shape(shape, by_share=False):
-    """J48's class of each node (compiled ``label_nodes``)."""
+    """Return J48's class of each node (compiled ``label_nodes``)."""
     label = np.zeros(len(shape.feature), dtype=np.int32)
     label_nodes(shape, by_share, label)
     return label
 
 
 def tree_to_shape(tree):
-    """Return the Shape of a Tree, with declared class order, and the origin of its nodes."""
+    """Return the Shape of a Tree, with declared class order, and the node that each came from."""
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):
@@ -67,7 +67,7 @@ def _children(tree, level):
 
 
 def list_kept(shape):
-    """Nodes that the root still reaches, in preorder."""
+    """Return the nodes that the root still reaches, in preorder."""
     kept = np.empty(len(shape.feature), dtype=np.int32)
     return kept[: list_nodes(shape, kept)]
 
@@ -78,7 +78,8 @@ def shape_to_tree(shape, label=None, mean=None, variance=None, **metadata):
     Parameters
     ----------
     shape : Shape
-        Shape whose counts are cleaned in place: leaves with weight below 1e-6 count as empty.
+        Shape to convert. Its counts are changed in place: leaves with a weight below 1e-6 become
+        empty.
     label : array, optional
         Class of each node; by default J48's.
     mean, variance : arrays, optional

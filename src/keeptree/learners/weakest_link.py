@@ -4,14 +4,14 @@ import numpy as np
 
 from keeptree.learners.shape import label_shape, list_kept
 
-_TIE = 1e-9  # of training errors per leaf
+_TIE = 1e-9  # tolerance for ties, in training errors per leaf
 
 
 def limit_leaves(shape, most):
     """Prune a shape, in place, until it has at most ``most`` leaves.
 
-    Each step replaces the node whose subtree saves the fewest training errors per leaf by a leaf;
-    ties go to the node with the lowest weight.
+    Each step turns the node whose subtree saves the fewest training errors per leaf into a leaf.
+    Ties go to the node with the smallest weight.
     """
     weight = shape.counts.sum(axis=1)
     errors = weight - shape.counts[np.arange(len(weight)), label_shape(shape)]

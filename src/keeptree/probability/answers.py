@@ -1,4 +1,4 @@
-"""Get the decisions and scores of a fitted model while encoding the rows only once."""
+"""Get the decisions and scores of a fitted model, encoding the rows only once."""
 
 from dataclasses import dataclass
 
@@ -52,7 +52,7 @@ def answers_of(model, X):
 
 
 def answers_encoded(model, rows):
-    """:func:`answers_of` for rows that the model's ``encode`` returned."""
+    """Return the result of :func:`answers_of` for rows that the model's ``encode`` returned."""
     scores = model.scores_encoded(rows) if hasattr(model, "scores_encoded") else None
     if scores is not None and not hasattr(model, "predict_proba"):
         return Answers(model.predict_encoded(rows), binary_or_all(scores), rows)
@@ -62,7 +62,7 @@ def answers_encoded(model, rows):
 
 
 def is_second_opinion(p, decision):
-    """Whether some class is more probable than the decision; a tie is no second opinion.
+    """Return whether some class is more probable than the decision; ties do not count.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Base of the post-hoc classifiers: resolve the tree, read X and y, predict as the tree does."""
+"""Base of the post-hoc classifiers: find the tree, read X and y, predict as the tree does."""
 
 from copy import deepcopy
 from numbers import Integral
@@ -44,7 +44,8 @@ from keeptree.progress import step
 from keeptree.savable import Savable, expect, expect_class_names, expect_names
 from keeptree.tree import ShowsTree, Tree
 
-_LEAST_WEIGHT = 1e-100  # relative to the largest; the squares of smaller weights would vanish
+# Smallest weight relative to the largest, below which squares of weights vanish.
+_LEAST_WEIGHT = 1e-100
 
 
 class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
@@ -91,7 +92,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return self
 
     def _prepare(self, X, y, sample_weight):
-        """Check the sample, resolve the tree and return the sample as the tree reads it."""
+        """Check the sample, find or grow the tree, and return the sample encoded for it."""
         self.validate_parameters()
         X, y = from_arrow(X), from_arrow(y)
         table = self._check_sample(X, y)
@@ -101,10 +102,11 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         self._resolve(X, y, sample_weight)
         table = self._take_columns(table)
         self.class_names_ = name_classes(self.classes_, target_name(y))
-        self.notation_ = None  # fit_file sets the number format of a file
+        self.notation_ = None  # the notation of numbers in a file, which fit_file sets
         rows = self._check_finite(self._read(X if self.preprocessing_ else table))
         codes = recode(codes, classes, self.tree_.classes)
-        if self.tree_.weight[0] == 0:  # written by hand: the class counts come from the sample
+        # A tree written by hand has no class counts, so they come from the sample.
+        if self.tree_.weight[0] == 0:
             self.tree_ = count_rows(self.tree_, rows, codes, weight)
         sample = Sample(self.tree_, rows, codes, weight)
         self.observed_ = sample.observed
@@ -155,7 +157,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return self._check_finite(self._read(self._check_table(X)))
 
     def scorer(self) -> RowScorer:
-        """Return a function that scores single rows far faster than a table of one row.
+        """Return a function that scores single rows, much faster than a table of one row.
 
         Returns
         -------
@@ -183,11 +185,11 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return RowScorer(self, self._scores, None if by_tree else self._decide)
 
     def predict_encoded(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """``predict`` for rows that :meth:`encode` returned."""
+        """Return the result of ``predict`` for rows that :meth:`encode` returned."""
         return self.tree_.classes[self._map_encoded(rows, self._decide, (), np.int32)]
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:
-        """Score of each class for encoded rows, classes in the order of ``tree_.classes``."""
+        """Return the score of each class for encoded rows, in the order of ``tree_.classes``."""
         return self._map_encoded(rows, self._scores, (len(self.tree_.classes),))
 
     def __sklearn_tags__(self):
@@ -197,7 +199,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters of a saved model; the tree replaces the estimator it came from."""
+        """Return the parameters to save; the tree replaces the estimator that it came from."""
         if getattr(self, "preprocessing_", None):
             raise ValueError(
                 f"The tree of this {type(self).__name__} is the last step of a pipeline with a "
@@ -207,9 +209,12 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return {**self.get_params(deep=False), "estimator": getattr(self, "tree_", None)}
 
     def check_loaded(self) -> None:
-        """Check the content of a file and derive the other attributes; subclasses extend it."""
+        """Check the content of a file and derive the other attributes; subclasses extend this."""
         expect(isinstance(self.tree_, Tree) and self.tree_.classes is not None, "it has no tree")
-        expect(self.n_features_in_ == self.tree_.n_features, "its tree has other columns")
+        expect(
+            self.n_features_in_ == self.tree_.n_features,
+            "its tree has a different number of columns",
+        )
         expect(isinstance(self.observed_, Observed), "its description of the columns is missing")
         self.observed_.check(self.tree_)
         expect_names(self)
@@ -236,7 +241,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return validate_numbers(self, X, finite)
 
     def _resolve(self, X, y, sample_weight):
-        """Set ``tree_``, ``classes_`` and the transformers before the tree."""
+        """Set ``tree_``, ``classes_`` and the transformers that come before the tree."""
         model = self.estimator
         if is_kept(model):
             check_columns(X, model)
@@ -273,9 +278,10 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return matrix
 
     def _check_rows(self, matrix):
-        """Raise for infinite values, and for missing ones where the tree has no rule for them."""
+        """Raise an error for infinite values, and for missing ones without a rule in the tree."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(matrix.sum()):  # cheap, and needs no temporary array
+            # A finite sum shows that all values are finite, and needs no temporary array.
+            if np.isfinite(matrix.sum()):
                 return
         self._check_finite(matrix)
         self.tree_.route(matrix[np.isnan(matrix).any(axis=1)])
@@ -284,13 +290,13 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         out[:] = self.tree_.decide(self._check_finite(rows))
 
     def _check_table(self, X):
-        """Return X if it is a table with the columns of the training sample, else raise."""
+        """Return X if it is a table with the columns of the training sample; raise otherwise."""
         X = from_arrow(X)
         if not hasattr(X, "shape"):
             mixed = self.preprocessing_ or self.tree_.has_nominal
             X = np.asarray(X, dtype=object if mixed else None)
         if len(X.shape) != 2 or X.shape[0] == 0 or issparse(X):
-            check_array(X)  # raises with the reason
+            check_array(X)  # raises an error that gives the reason
         X = X if self.preprocessing_ else self.tree_.select(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
@@ -307,7 +313,7 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         return self._map_encoded(X, fill, shape, dtype, self._read)
 
     def _map_encoded(self, X, fill, shape, dtype=np.float64, read=np.asarray):
-        """``_map`` for rows that are already encoded or that ``read`` encodes."""
+        """Do the same as ``_map`` for rows that are already encoded, or that ``read`` encodes."""
         out = np.empty((X.shape[0], *shape), dtype=dtype)
 
         def block(start, stop):
@@ -316,14 +322,14 @@ class KeptTreeModel(ShowsTree, Savable, ClassifierMixin, BaseEstimator):
         try:
             map_rows(block, X.shape[0], n_jobs=self.n_jobs)
         except ValueError:
-            # The same message, with the number of the row in X.
+            # Repeat the error with the number of the row in X.
             self.tree_.route(self._check_finite(read(X)))
             raise
         return out
 
 
 def read_weight(sample_weight, X):
-    """Return the weights of the rows of X, by default 1; raise unless their sum is positive."""
+    """Return the weights of the rows of X, by default 1; their sum must be positive."""
     weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
     if not 0 < weight.sum() < np.inf:
         raise ValueError("The sample weights must have a positive, finite sum.")
@@ -337,7 +343,7 @@ def read_weight(sample_weight, X):
 
 
 def binary_or_all(scores):
-    """Scores as scikit-learn expects them: only those of the second class if there are two."""
+    """Return scores in scikit-learn's form: with two classes, only those of the second."""
     return scores[:, 1] if scores.shape[1] == 2 else scores
 
 

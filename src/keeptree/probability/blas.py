@@ -8,7 +8,7 @@ import scipy.linalg  # noqa: F401 - loads SciPy's own BLAS, so that it is found
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
-_running = []  # fits in progress in all threads of this process
+_running = []  # number of fits in progress in all threads of this process
 _limits = []
 
 
@@ -16,7 +16,7 @@ _limits = []
 def one_blas_thread():
     """Keep BLAS to one thread until the last of several concurrent fits is done.
 
-    How a sum is divided among threads changes its last bits. The number of BLAS threads applies to
+    The number of threads changes the order of a sum and thus its last bits. The setting applies to
     the whole process, so only the last fit to end restores it.
     """
     with _lock:
@@ -34,4 +34,5 @@ def one_blas_thread():
 
 @cache
 def _controller():
-    return ThreadpoolController()  # finding the libraries takes longer than a small fit
+    # Cached, because finding the libraries takes longer than a small fit.
+    return ThreadpoolController()

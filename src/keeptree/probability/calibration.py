@@ -1,7 +1,7 @@
 """Calibration on cases that the model has not seen.
 
-It is the basis of class sets that contain the true class as often as promised (conformal
-prediction, class by class) and of probability intervals (Venn-Abers predictors, widened for the
+It is the basis of class sets, which contain the true class as often as requested (conformal
+prediction for each class), and of probability intervals (Venn-Abers predictors, widened by the
 sampling error of the calibration cases).
 """
 
@@ -13,7 +13,8 @@ from sklearn.isotonic import isotonic_regression
 
 from keeptree.savable import expect, expect_array, saved_part
 
-_MOST_SCORES = 1999  # of each class: coverage can be requested in steps of 1 / 2000
+# Maximum number of scores of each class: coverage can be requested in steps of 1 / 2000.
+_MOST_SCORES = 1999
 _MOST_LEVELS = 200
 OUT_OF_FOLD, HELD_OUT = "out of fold", "held out"
 
@@ -30,13 +31,13 @@ class Calibration:
     cases : ndarray of shape (n_classes,)
         Number of cases of each class.
     scores : tuple of ndarray
-        For each class, its sorted probabilities for its own cases, thinned evenly if there are
-        many.
+        For each class, the sorted probabilities of this class for its own cases, thinned evenly if
+        there are many.
     edges : tuple of ndarray
-        For each class, the upper ends of the levels of its probability, without the last level.
+        For each class, the upper ends of the levels (ranges) of its probability, except the last.
     low, high : tuple of ndarray
-        For each level, the probability of the class after isotonic regression that counts the new
-        case as another class, and as this class.
+        For each level, two probabilities of the class by isotonic regression: one that counts the
+        new case as a case of another class, and one that counts it as a case of this class.
     blocks : tuple of ndarray of shape (n_levels, 2)
         For each level, the number of cases in its block of the isotonic regression, and how many of
         them belong to the class.
@@ -66,13 +67,18 @@ class Calibration:
         for c in range(n):
             levels = len(self.edges[c]) + 1
             fits = len(self.low[c]) == len(self.high[c]) == levels
-            expect(fits and (self.low[c] <= self.high[c]).all(), "its intervals are damaged")
+            expect(
+                fits and (self.low[c] <= self.high[c]).all(),
+                "the intervals of its calibration are damaged",
+            )
             expect_array(self.blocks[c], "blocks", np.float64, (levels, 2))
             cases, events = self.blocks[c].T
-            expect((cases >= 1).all() and (events >= 0).all(), "a block is empty")
-            expect((events <= cases).all(), "a block has more events than cases")
+            expect(
+                (cases >= 1).all() and (events >= 0).all(), "a block of its calibration is empty"
+            )
+            expect((events <= cases).all(), "a block of its calibration has more events than cases")
             rising = all((np.diff(a) >= 0).all() for a in (self.scores[c], self.edges[c]))
-            expect(rising, "its scores are not sorted")
+            expect(rising, "the scores of its calibration are not sorted")
 
     def sets(self, p, coverage):
         """Return the classes that each row may belong to.
@@ -93,13 +99,13 @@ class Calibration:
         """
         sets = np.empty(p.shape, dtype=bool)
         for c, scores in enumerate(self.scores):
-            # The rank of the case among the cases of the class, including itself.
+            # Rank of the case among the cases of the class, counting the case itself.
             rank = np.searchsorted(scores, p[:, c], side="right") + 1
             sets[:, c] = rank > (1 - coverage) * (len(scores) + 1) * (1 + 1e-12)
         return sets
 
     def intervals(self, p, confidence):
-        """Lower and upper ends of the probability of each class: shape (n, n_classes, 2)."""
+        """Return the lower and upper ends of the probability of each class: (n, n_classes, 2)."""
         ends = np.empty((*p.shape, 2))
         levels = zip(self.edges, *self.levels(confidence), strict=True)
         for c, (edges, low, high) in enumerate(levels):
@@ -108,7 +114,7 @@ class Calibration:
         return ends
 
     def levels(self, confidence):
-        """Lower and upper ends of all levels, as one list per class."""
+        """Return the lower and upper ends of all levels, as one list per class."""
         lows, highs = [], []
         for c, block in enumerate(self.blocks):
             low, high = wilson_interval(*block.T[::-1], confidence)
@@ -163,7 +169,7 @@ def wilson_interval(events, cases, confidence):
 
 
 def _thin(scores):
-    """Thin sorted scores evenly; ranks among them are the original ranks, rounded down."""
+    """Return evenly thinned sorted scores, in which ranks are the original ranks rounded down."""
     n = len(scores)
     if n <= _MOST_SCORES:
         return scores
@@ -172,10 +178,11 @@ def _thin(scores):
 
 
 def _venn_abers(score, event):
-    """Return the edges of the levels of a score, the two probabilities of each level and its block.
+    """Return the edges of the levels of a score, their two probabilities and their blocks.
 
-    Isotonic regression with one more case at a level, counted once as no event and once as an event
-    (Vovk, Petej and Fedorova 2015), computed by the max-min formula.
+    The probabilities come from isotonic regression with one more case at the level, counted once as
+    no event and once as an event (Vovk, Petej and Fedorova 2015). They are computed by the max-min
+    formula.
     """
     edges = np.unique(np.quantile(score, np.arange(1, _MOST_LEVELS) / _MOST_LEVELS, method="lower"))
     edges = edges[edges < score.max()]
@@ -193,7 +200,7 @@ def _venn_abers(score, event):
 
 
 def _blocks(cases, events):
-    """Number of cases and events in the isotonic regression block of each level."""
+    """Return the number of cases and events in each level's block of the isotonic regression."""
     fitted = isotonic_regression(events / cases, sample_weight=cases)
     block = np.concatenate([[0], np.cumsum(np.diff(fitted) > 0)])
     sums = np.column_stack([np.bincount(block, cases), np.bincount(block, events)])

@@ -15,8 +15,8 @@ from keeptree.probability.calibration import wilson_interval
 from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF
 
-MOST_PROBES = 2_000  # training cases that each refitted model scores
-_TYPICAL = 2.0  # pseudo-cases with the mean variance, added to each leaf
+MOST_PROBES = 2_000  # maximum number of training cases that each refitted model scores
+_TYPICAL = 2.0  # number of pseudo-cases with the mean variance that are added to each leaf
 _LEAST = 1e-12  # probabilities are clipped this far from 0 and 1 before taking log-odds
 
 
@@ -42,9 +42,9 @@ class CaseSpread:
     def intervals(self, p, leaf, similar, confidence):
         """Return the lower and upper ends of each probability: shape (n, n_classes, 2).
 
-        The interval is the union of two: the probability plus and minus its spread over refits, in
-        log-odds, and Wilson's interval for a share estimated from as many cases as are similar to
-        this one.
+        The result is the union of two intervals. The first is the probability plus and minus its
+        spread over refits, in log-odds. The second is Wilson's interval for a share that is
+        estimated from as many cases as are similar to this one.
 
         Parameters
         ----------
@@ -82,16 +82,16 @@ def measure_spread(tree, leaf, refits):
     tree : Tree
         The kept tree.
     leaf : ndarray of shape (n,)
-        Leaf of each of the training cases.
+        Leaf of each training case.
     refits : ndarray of shape (n_folds, n, n_classes)
         Probabilities of these cases by each refitted model.
 
     Notes
     -----
-    Models that leave out one of k parts differ less than models of independent samples: their
-    variance is multiplied by k - 1 (delete-a-group jackknife). The variance of one case over a few
-    replicates is rough, so it is averaged over the cases of a leaf, together with two pseudo-cases
-    that have the mean variance of the sample.
+    Models that leave out one of k parts differ less than models of independent samples. Their
+    variance is therefore multiplied by k - 1 (delete-a-group jackknife). The variance of one case
+    over a few replicates is rough, so it is averaged over the cases of a leaf, together with two
+    pseudo-cases that have the mean variance of the sample.
     """
     odds = logit(np.clip(refits, _LEAST, 1 - _LEAST))
     variance = (len(refits) - 1) * odds.var(axis=0)

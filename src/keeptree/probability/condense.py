@@ -7,7 +7,7 @@ import numpy as np
 from keeptree._compiled.landmarks import nearest_landmark
 from keeptree.data.copies import equal_rows
 
-_MOVES = 3  # k-means iterations after the division
+_MOVES = 3  # number of k-means iterations after the division
 
 
 def condense(points, y, n_classes, most):
@@ -20,14 +20,14 @@ def condense(points, y, n_classes, most):
     y : ndarray of shape (n,)
         Class codes.
     n_classes, most : int
-        Number of classes and of cells.
+        Number of classes, and maximum number of cells.
 
     Returns
     -------
     member : ndarray of shape (n,)
         Cell of each case; the cells of the first class come first.
     n_of_class : ndarray of shape (n_classes,)
-        Cells of each class.
+        Number of cells of each class.
 
     Examples
     --------
@@ -44,13 +44,14 @@ def condense(points, y, n_classes, most):
         rows = np.flatnonzero(y == c)
         cell = _cells(points[rows], n_of_class[c])
         member[rows] = first + cell
-        n_of_class[c] = cell.max(initial=-1) + 1  # fewer if cases are equal
+        # Equal cases share a cell, so there may be fewer cells.
+        n_of_class[c] = cell.max(initial=-1) + 1
         first += n_of_class[c]
     return member, n_of_class
 
 
 def _quotas(n_of_class, most):
-    """Landmarks per class: all cases if there are few, else by size, favouring small classes."""
+    """Return the number of landmarks per class: all cases of a small class, else by class size."""
     if n_of_class.sum() <= most:
         return n_of_class
     present = np.count_nonzero(n_of_class)
@@ -60,7 +61,7 @@ def _quotas(n_of_class, most):
 
 
 def _cells(points, n_cells):
-    """Cell of each point: divide until there are enough cells, then run k-means."""
+    """Return the cell of each point: divide until there are enough cells, then run k-means."""
     if n_cells == len(points):
         return equal_rows(points)
     cell = _divide(points, n_cells)
@@ -76,7 +77,7 @@ def _divide(points, n_cells):
     while len(cells) < n_cells and heap[0][0] < 0:
         _, column, at, number = heapq.heappop(heap)
         part = cells[number]
-        above = points[part, column] > at  # missing values stay with the smaller values
+        above = points[part, column] > at  # cases with a missing value stay with the smaller values
         cells[number] = part[~above]
         cells.append(part[above])
         for new in (number, len(cells) - 1):
@@ -115,12 +116,12 @@ def _widest(points):
     low, high = np.fmin.reduce(points[:, column]), np.fmax.reduce(points[:, column])
     if not low < high:
         return 0.0, 0, 0.0
-    # Rounding may move the mean to the largest value, and no point would lie above it.
+    # If rounding moves the mean to the largest value, no point lies above it.
     return -float(squares.sum()), column, float(mean[column] if mean[column] < high else low)
 
 
 def centres(points, weight, member, n_cells):
-    """Weighted mean of the non-missing values of each cell, and the weight of the cell."""
+    """Return the weighted mean of each cell, ignoring missing values, and its weight."""
     mass = np.bincount(member, weight, minlength=n_cells)
     centres = np.empty((n_cells, points.shape[1]))
     for k in range(points.shape[1]):

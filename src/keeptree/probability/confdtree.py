@@ -30,12 +30,12 @@ _LEVEL = Interval(Real, 0, 1, closed="neither")
 class ConfDTreeClassifier(ProbabilityModel):
     """Tree probabilities corrected for cases that are outliers of their class.
 
-    The method walks from the leaf of a case back to the root. At each numeric test it compares the
-    value with the confidence interval of the assigned class, learned from the training cases in
-    that node. Inside the interval, nothing changes. Outside it but inside the interval of another
-    class, all children are followed and their predictions averaged (*alternative routes*). Outside
-    all intervals, a tenth of the largest probability moves to the other classes (*certainty fine*).
-    The defaults are the paper's.
+    The method walks from the leaf of a case back to the root. At each numeric test, it compares the
+    value with the confidence interval of the assigned class, which is learned from the training
+    cases of that node. If the value is inside, nothing changes. If it is outside, but inside the
+    interval of another class, all children are followed and their predictions are averaged
+    (*alternative routes*). If it is outside all intervals, a tenth of the largest probability moves
+    to the other classes (*certainty fine*). The defaults are the paper's.
 
     Parameters
     ----------
@@ -86,20 +86,22 @@ class ConfDTreeClassifier(ProbabilityModel):
 
     Notes
     -----
-    The assigned class is the one with the largest probability after all changes further down (ties:
-    the first). A class without an interval is never corrected and is not an alternative. The method
-    is off below the first missing value of a path. Sample weights count as repeated cases.
+    The assigned class is the one with the largest probability after all changes further down; the
+    first class wins ties. A class without an interval is never corrected and is not an alternative.
+    The method is off below the first missing value on a path. Sample weights count as repeated
+    cases.
 
     The ``options`` are, with the default first:
 
     ``minimum`` : "every", "class" or "node"
-        What needs m cases: every class present in the node, otherwise the node is not checked; each
-        class for its own interval; or the node as a whole (the paper's Algorithm 1).
+        Which cases must number at least m: those of every class in the node, or else the node is
+        not checked; those of each class, for its own interval; or those of the whole node (the
+        paper's Algorithm 1).
     ``t_for`` : "mean", "individual" or "prediction"
         What t intervals cover: the mean of the class; an individual, mean ± t sd; or the next
         individual, mean ± t sd sqrt(1 + 1/n).
     ``tails`` : 2 or 1
-        Whether the t quantile leaves out 1 - level in both tails together or in each.
+        Whether 1 - level is the probability of both tails together or of each tail.
     ``normal_by`` : "node" or "class"
         Whether normality is tested for all classes of a node together or for each class.
     ``significance`` : float, 0.05
@@ -125,9 +127,9 @@ class ConfDTreeClassifier(ProbabilityModel):
         the other normally distributed attributes fit the child's training cases, and the method
         stays on.
     ``balance`` : bool, False
-        Correct for class imbalance: in the weights of routes and in the division of fines, cases
-        count in inverse proportion to the size of their class; the fine of a class is multiplied by
-        its share times the number of classes.
+        Correct for class imbalance. In the weights of routes and in the division of fines, cases
+        count in inverse proportion to the size of their class. The fine of a class is multiplied by
+        its share and by the number of classes.
 
     References
     ----------
@@ -157,7 +159,7 @@ class ConfDTreeClassifier(ProbabilityModel):
     """
 
     saved_fields = ("statistics_", "intervals_", "profiles_")
-    profiles_ = None  # in models saved by older versions
+    profiles_ = None  # absent from models saved by older versions
     _parameter_constraints = {
         **ProbabilityModel._parameter_constraints,
         "interval": [StrOptions({"combined", "normal", "t"})],
@@ -200,10 +202,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         self.n_jobs = n_jobs
 
     def fit_sample(self, sample: Sample) -> Self:
-        """Keep the tree of a :class:`~keeptree.data.sample.Sample` and learn from its rows.
-
-        Same as ``fit``, for rows that have already been read and checked.
-        """
+        """Fit the model to a :class:`~keeptree.data.sample.Sample`, as ``fit`` does."""
         self.validate_parameters()
         self.tree_, self.classes_, self.preprocessing_ = sample.tree, sample.tree.classes, []
         self.observed_, self.n_features_in_ = sample.observed, sample.tree.n_features
@@ -218,7 +217,8 @@ class ConfDTreeClassifier(ProbabilityModel):
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to score.
         change : float, default=0.1
-            The paper's 10%, in percentage points: from 1 to 0.9, or from 0.6 to 0.5.
+            Least change of a probability. The default is the paper's 10 percentage points: from 1
+            to 0.9, or from 0.6 to 0.5.
 
         Returns
         -------
@@ -243,7 +243,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         return self.trace_encoded(self.encode(X))
 
     def trace_encoded(self, rows: NDArray[Any]) -> list[Trace]:
-        """:meth:`trace` for rows that :meth:`encode` returned."""
+        """Return the result of :meth:`trace` for rows that :meth:`encode` returned."""
         if len(self.estimated_rows(rows)):
             raise ValueError(
                 "A trace follows one path, but a case with estimated missing values follows "
@@ -268,7 +268,8 @@ class ConfDTreeClassifier(ProbabilityModel):
         if not self.intervals_.takes_part.any():
             warnings.warn(
                 f"No test of the tree can be checked with interval={self.interval!r}, "
-                f"minimum={settings.minimum!r} and m={self.m:g}; the probabilities are the tree's.",
+                f"minimum={settings.minimum!r} and m={self.m:g}; the model returns the tree's own "
+                "probabilities.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -288,7 +289,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         if not len(unknown):
             self.walk_.probability(rows, out)
             return
-        self.tree_.route(X[unknown])  # reports which row lacks a value for a test without a rule
+        self.tree_.route(X[unknown])  # raises the error that names the row and the column
         copies, owner, weight = self.profiles_.spread_rows(self.tree_.lifted, rows[unknown])
         known = np.delete(np.arange(len(X)), unknown)
         rows = np.concatenate([rows[known], copies])
@@ -300,7 +301,7 @@ class ConfDTreeClassifier(ProbabilityModel):
             out[unknown, c] = np.bincount(owner, weight * own, minlength=len(unknown))
 
     def estimated_rows(self, X: NDArray[Any]) -> NDArray[np.int64]:
-        """Encoded rows that lack a value the tree tests, if such values are estimated."""
+        """Return the encoded rows that lack a tested value, if such values are estimated."""
         if self.profiles_ is None:
             return np.empty(0, dtype=np.int64)
         tree = self.tree_.lifted

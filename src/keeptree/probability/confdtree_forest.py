@@ -1,4 +1,4 @@
-"""ConfDTree inside a random forest: each tree corrected, then averaged (Katz et al. 2012, V)."""
+"""ConfDTree in a random forest: correct each tree, then average (Katz et al. 2012, sec. V)."""
 
 import warnings
 from dataclasses import replace
@@ -26,7 +26,7 @@ from keeptree.savable import expect, expect_array, expect_names
 
 
 class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
-    """A random forest whose trees are each corrected by confidence intervals, then averaged.
+    """Random forest in which ConfDTree corrects each tree before the trees are averaged.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
         The forest. A model loaded from a file has only ``trees_``; its decisions are those of the
         forest.
     trees_ : list of ConfDTreeClassifier
-        Its corrected trees. The intervals come from the whole training sample, not from the
-        bootstrap sample of each tree.
+        Corrected trees of the forest. Their intervals come from the whole training sample, not from
+        the bootstrap sample of each tree.
     votes_ : list of ndarray
         Leaf values of each tree of the forest.
     classes_ : ndarray
@@ -122,12 +122,12 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
             self.forest_ = clone(forest).fit(X, y, sample_weight)
         _check_members(self.forest_, X)
         self.classes_ = self.forest_.classes_
-        _ = self.cost_matrix  # raises before anything is learned
-        # The exact leaf values of each tree, because the forest decides by their mean.
+        _ = self.cost_matrix  # invalid costs raise an error before anything is learned
+        # Keep the exact leaf values of each tree, because the forest decides by their mean.
         self.votes_ = [tree.tree_.value[:, 0, :].copy() for tree in self.forest_.estimators_]
         trees = [keep(tree) for tree in self.forest_.estimators_]
         whole = Sample(trees[0], trees[0].encode(X), label_codes(y, self.classes_), weight)
-        # All trees read the same columns, so they are measured only once.
+        # All trees read the same columns, so the spread of the columns is computed only once.
         samples = [replace(whole, tree=tree, columns=whole.observed.columns) for tree in trees]
         correction = ConfDTreeClassifier() if self.correction is None else self.correction
         with warnings.catch_warnings():
@@ -138,7 +138,8 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
             ]
         if not any(tree.intervals_.takes_part.any() for tree in self.trees_):
             warnings.warn(
-                "No test of any tree can be checked; the probabilities are the forest's.",
+                "No test of any tree can be checked; the model returns the forest's own "
+                "probabilities.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -188,7 +189,7 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters of a saved model; the scikit-learn forest itself is not saved."""
+        """Return the parameters to save; the scikit-learn forest itself is not saved."""
         return {**super().saved_parameters, "estimator": None}
 
     def check_loaded(self) -> None:
@@ -199,7 +200,7 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
         expect_names(self)
         for tree, vote in zip(self.trees_, self.votes_, strict=True):
             fits = isinstance(tree, ConfDTreeClassifier) and tree.n_features_in_ == width
-            expect(fits and not tree.tree_.has_nominal, "a tree has other columns")
+            expect(fits and not tree.tree_.has_nominal, "a tree has a different number of columns")
             expect(tree.classes_.tolist() == list(range(n_classes)), "a tree has other classes")
             expect_array(vote, "votes_", np.float64, tree.tree_.counts.shape)
         super().check_loaded()

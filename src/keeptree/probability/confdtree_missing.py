@@ -1,4 +1,4 @@
-"""Estimate missing values from the other attributes (outlook of Katz et al. 2012).
+"""Estimate missing values from the other attributes (suggested in Katz et al. 2012).
 
 A case without a value for a test is copied once per child, with the value that is typical of that
 child. A copy is weighted by a naive Bayes classifier that predicts the child from the other
@@ -73,7 +73,7 @@ class ChildProfiles:
         return tree.descend(row, one, one + parent, np.ones(1))[1].tolist() == [node]
 
     def spread_rows(self, tree, X):
-        """Copies of rows with their missing values estimated.
+        """Return copies of rows in which missing values are replaced by estimates.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class ChildProfiles:
             for at in np.unique(node[stuck]):
                 here = stuck[node[stuck] == at]
                 source, new, part = self._split(tree, at, copies[here], weight[here])
-                if len(new):  # otherwise the tree's own rule applies
+                if len(new):  # without a copy, the tree's own rule applies
                     weight[here] = 0.0
                     moving = np.append(moving, len(copies) + np.arange(len(new)))
                     copies, weight = np.concatenate([copies, new]), np.append(weight, part)
@@ -126,7 +126,7 @@ class ChildProfiles:
         return source, new, shares[source, k]
 
     def child_weights(self, node, children, X):
-        """Probability of each child of a node for rows without a value of its attribute."""
+        """Return the probability of each child of a node for rows that lack the tested value."""
         log = np.tile(np.log(self.share[children]), (len(X), 1))
         for j in np.flatnonzero(self.usable[node]):
             mean, sd = self.mean[children, j], self.sd[children, j]
@@ -138,7 +138,7 @@ class ChildProfiles:
 
 
 def _one_level(tree, X, row, node):
-    """Nodes of rows one level further down; every row has a value."""
+    """Return the next node of each row, which must have a value for the current test."""
     return tree.descend(X, row, node, np.ones(len(row)))[1]
 
 
@@ -192,12 +192,12 @@ def child_profiles(sample, significance, least):
     usable[tree.kind == LEAF] = False
     own = np.searchsorted(column, tree.feature)
     inner = np.flatnonzero((tree.kind != LEAF) & np.isin(tree.feature, column))
-    usable[inner, own[inner]] = False  # the missing attribute itself
+    usable[inner, own[inner]] = False  # not the tested attribute, which is the one that is missing
     return ChildProfiles(column, mean, sd, usable, typical, share)
 
 
 def _fill_typical(tree, X, row, node, mass, typical):
-    """Mean, or most frequent category, of the tested attribute among the cases of each child."""
+    """Fill in the mean or most frequent category of the tested attribute in each child."""
     value = X[row, tree.feature[node]]
     known = ~np.isnan(value)
     row, node, value, mass = row[known], node[known], value[known], mass[known]

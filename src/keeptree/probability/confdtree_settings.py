@@ -30,7 +30,7 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of :class:`~keeptree.ConfDTreeClassifier` with its options filled in."""
+    """Parameters of :class:`~keeptree.ConfDTreeClassifier`, with all options set."""
 
     interval: str
     z_assigned: float

@@ -10,20 +10,22 @@ from keeptree.savable import expect, expect_array, saved_part
 from keeptree.tree import LEAF, NOMINAL, NUMERIC
 
 _LARGE = 1e100
-_ROUNDING = 1e-9  # shares of cases with missing values sum to whole cases only up to rounding
-_STEPHENS_ERROR = 0.04  # upper bound on the error of Stephens' formula, down to two cases
+# Shares of cases with missing values sum to whole cases only up to this rounding error.
+_ROUNDING = 1e-9
+_STEPHENS_ERROR = 0.04  # upper bound of the error of Stephens' formula, for two or more cases
 
 
 @saved_part
 class NodeStatistics(NamedTuple):
     """Statistics of the attribute that each node tests, for the training cases of each class.
 
-    All have shape (n_nodes, n_classes), and weights count as repeated cases: ``reached``, the cases
-    in the node; ``count``, those with a value of the tested attribute; ``mean`` and ``sd`` (divisor
-    n - 1) of that value, NaN where unknown; ``normality``, the p-value of a Kolmogorov-Smirnov test
-    against the normal with that mean and sd (0 where sd is 0), exact where it decides, by Stephens'
-    formula (off by 0.035 at most) elsewhere. ``category_count`` has the cases of each category of
-    the nominal tests.
+    All arrays have shape (n_nodes, n_classes), and weights count as repeated cases. ``reached`` is
+    the number of cases in the node and ``count`` that of the cases with a value of the tested
+    attribute. ``mean`` and ``sd`` (with divisor n - 1) describe that value; NaN where unknown.
+    ``normality`` is the p-value of a Kolmogorov-Smirnov test against the normal distribution with
+    this mean and sd, and 0 where sd is 0. It is exact where it matters, and otherwise computed by
+    Stephens' formula, whose error is at most 0.035. ``category_count`` is the number of cases in
+    each category of the nominal tests.
     """
 
     reached: np.ndarray
@@ -36,10 +38,11 @@ class NodeStatistics(NamedTuple):
 
 @saved_part
 class Intervals(NamedTuple):
-    """Bounds of shape (2, n_nodes, n_classes), of the assigned class and of the others.
+    """Bounds of the intervals of the assigned class (index 0) and of other classes (index 1).
 
-    NaN where a class has no interval. ``normal`` marks the normal intervals, as opposed to t
-    intervals; ``takes_part`` marks the nodes that are checked at all.
+    They have shape (2, n_nodes, n_classes), with NaN where a class has no interval. ``normal``
+    marks the normal intervals, as opposed to t intervals. ``takes_part`` marks the nodes that are
+    checked.
     """
 
     low: np.ndarray
@@ -68,13 +71,13 @@ def check_learned(tree, statistics, intervals):
 
 
 def node_statistics(sample, significance=None):
-    """Statistics of a training sample sent down its tree, level by level.
+    """Return the statistics of a training sample in each node of its tree.
 
     A case with a missing value is divided among the children where the tree divides it. Normality
     is tested only if ``significance`` is given.
     """
     tree, X, y, weight = sample.tree, sample.X, sample.y, sample.weight
-    tree.route(X)  # reports which row lacks a value for a test without a rule
+    tree.route(X)  # raises the error that names the row and the column
     shape = (tree.n_nodes, len(tree.classes))
     reached, count = np.zeros(shape), np.zeros(shape)
     mean, sd, normality = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape)
@@ -100,7 +103,7 @@ def node_statistics(sample, significance=None):
 
 
 def _compared(tree, value):
-    """Values as the tree compares them; scikit-learn rounds them to float32."""
+    """Return values as the tree compares them; scikit-learn rounds them to float32."""
     if tree.compare_dtype == "float32":
         with np.errstate(over="ignore"):
             return value.astype(np.float32).astype(np.float64)
@@ -114,7 +117,10 @@ def _add_categories(tree, count, category_count, node, y, code, weight):
 
 
 def group_statistics(node, y, value, weight, n_classes, significance):
-    """Flat position of each (node, class) pair, with its weight, mean, sd and normality."""
+    """Return the weight, mean, sd and normality of each (node, class) pair with cases.
+
+    The first array holds the flat position of each pair, ``node * n_classes + y``.
+    """
     group = node * n_classes + y
     order = np.lexsort((value, group))
     group, value, weight = group[order], value[order], weight[order]
@@ -124,7 +130,8 @@ def group_statistics(node, y, value, weight, n_classes, significance):
     sizes = np.diff(first, append=len(group))
     count = np.add.reduceat(weight, first)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        # Differences from the smallest value make the mean of constant values exact and their sd 0.
+        # Using differences from the smallest value makes the mean of constant values exact and
+        # their sd 0.
         above = np.add.reduceat(weight * (value - np.repeat(value[first], sizes)), first)
         mean = value[first] + above / count
         centred = value - np.repeat(mean, sizes)
@@ -139,7 +146,7 @@ def group_statistics(node, y, value, weight, n_classes, significance):
 
 
 def _distance_from_normal(centred, weight, first, sizes, count, sd):
-    """Kolmogorov-Smirnov statistic of each group of sorted values; weights repeat cases."""
+    """Return the Kolmogorov-Smirnov statistic of each group of sorted values."""
     cumulated = np.cumsum(weight)
     cumulated -= np.repeat(cumulated[first] - weight[first], sizes)
     n = np.repeat(count, sizes)
@@ -150,9 +157,10 @@ def _distance_from_normal(centred, weight, first, sizes, count, sd):
 
 
 def _p_value(distance, n, significance):
-    """p-value of the Kolmogorov-Smirnov test, always on the correct side of ``significance``.
+    """Return p-values of Kolmogorov-Smirnov tests, each on the correct side of ``significance``.
 
-    SciPy's exact value takes milliseconds; Stephens' formula (1970) settles most cases at once.
+    SciPy's exact value takes milliseconds, so it is computed only where Stephens' formula (1970) is
+    too close to ``significance``.
     """
     root = np.sqrt(n)
     p = kolmogorov((root + 0.12 + 0.11 / root) * distance)
@@ -162,25 +170,31 @@ def _p_value(distance, n, significance):
 
 
 def _every_class(count, present, m):
-    """Every class present has at least m cases (the prerequisite as stated in the paper)."""
+    """Return which classes have an interval: all in nodes where each has at least m cases.
+
+    This is the prerequisite as stated in the paper.
+    """
     enough = (count >= m) | ~present
     return present & enough.all(axis=1, keepdims=True)
 
 
 def _each_class(count, present, m):
-    """Each class with at least m cases has an interval, regardless of the other classes."""
+    """Return which classes have an interval: those with at least m cases."""
     return count >= m
 
 
 def _whole_node(count, present, m):
-    """The node has at least m cases (Algorithm 1); two of a class are needed for its sd."""
+    """Return which classes have an interval: all in nodes with at least m cases (Algorithm 1).
+
+    A class also needs two cases for its sd.
+    """
     return (count >= 2) & (count.sum(axis=1, keepdims=True) >= m)
 
 
 MINIMUM = {"every": _every_class, "class": _each_class, "node": _whole_node}
 
-# Factor of the sd besides t: an interval for the mean of a class, for an individual ("mean +- t
-# s"), or for the next individual, which includes the error of the estimated mean.
+# Factor by which t sd is multiplied, for an interval that covers the mean of a class, an individual
+# ("mean +- t s"), or the next individual, which includes the error of the estimated mean.
 T_SCALE = {
     "mean": lambda n: 1 / np.sqrt(n),
     "individual": np.ones_like,
@@ -196,7 +210,7 @@ ROUTE_WEIGHT = {
 
 
 def confidence_intervals(tree, statistics, settings):
-    """Intervals of each class in each node, at both confidence levels."""
+    """Return the intervals of each class in each node, at both confidence levels."""
     count, present = statistics.count + _ROUNDING, statistics.reached > 0
     checked = (tree.kind == NUMERIC) | ((tree.kind == NOMINAL) & settings.nominal)
     nominal = (tree.kind == NOMINAL)[:, None]
@@ -226,10 +240,13 @@ def confidence_intervals(tree, statistics, settings):
 
 
 def characteristic_categories(tree, statistics, intervals, settings):
-    """Which categories are usual in a class: bit 0 for the assigned class, bit 1 for the others.
+    """Return which categories are usual in a class.
 
-    The usual categories are the most frequent ones of the class in the node that together reach the
-    coverage of the interval, including ties. They play the role of a confidence interval.
+    Bit 0 is for the assigned class and bit 1 for the other classes.
+
+    The usual categories take the place of a confidence interval. They are the most frequent
+    categories of the class in the node that together reach the coverage of the interval, including
+    ties.
     """
     found = np.zeros(statistics.category_count.shape, dtype=np.uint8)
     if settings.interval == "t":
@@ -251,9 +268,9 @@ def characteristic_categories(tree, statistics, intervals, settings):
 
 
 def route_weights(statistics, settings, class_weight):
-    """Weight of each node, as a child, for each class: sqrt(n) n / T (Katz et al. 2012)."""
+    """Return the weight of each node, as a child, for each class (Katz et al. 2012)."""
     n = statistics.reached * class_weight
-    if n.max() > _LARGE:  # only ratios of route weights matter, and n * n must not overflow
+    if n.max() > _LARGE:  # scaled, because only ratios matter and n * n must not overflow
         n = n / n.max()
     total = np.maximum(n.sum(axis=1, keepdims=True), 1e-300)
     return ROUTE_WEIGHT[settings.route_weight](n, total)

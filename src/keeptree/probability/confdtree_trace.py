@@ -1,4 +1,4 @@
-"""What ConfDTree did to one case, node by node, as data and in plain English."""
+"""Traces: what ConfDTree did to one case, node by node, as data and in plain English."""
 
 from dataclasses import dataclass
 
@@ -30,11 +30,11 @@ class TraceStep:
     node : int
         The node of the tree.
     action : str
-        ``"leaf"``: where the walk up begins. ``"inside"``: the value is within the interval of the
-        assigned class; nothing changes. ``"rerouted"``: all children are followed. ``"fined"``: the
-        largest probability is reduced. ``"not checked"``: the test is skipped (nominal, too few
-        cases, not normal). ``"no interval"``: the assigned class has none here. ``"missing"``: the
-        case has no value for the test. ``"off"``: below a missing value.
+        ``"leaf"``: the leaf where the walk begins. ``"inside"``: the value is within the interval
+        of the assigned class; nothing changes. ``"rerouted"``: all children are followed.
+        ``"fined"``: the largest probability is reduced. ``"not checked"``: the test is skipped
+        (nominal, too few cases, not normal). ``"no interval"``: the assigned class has none here.
+        ``"missing"``: the case has no value for the test. ``"off"``: below a missing value.
     on_path : bool
         Whether the node is on the tree's own path for the case rather than on an alternative route.
     test : str or None
@@ -122,7 +122,7 @@ class _Tracer:
         self.steps, self.lines = [], []
 
     def trace(self, plain, corrected):
-        """Return the steps in the order they were taken, without recursion for very deep trees."""
+        """Return the trace of the row; without recursion, because trees may be very deep."""
         todo = [("enter", 0, 0, True)]
         while todo:
             event, node, indent, own = todo.pop()
@@ -143,7 +143,10 @@ class _Tracer:
         return any(step.action in ("rerouted", "fined") for step in self.steps)
 
     def _below(self, node, indent, own):
-        """Children to visit before a node is left, in reverse; the one followed comes first."""
+        """Return the children to visit before leaving a node, in reverse order.
+
+        The child that the case itself follows is visited first.
+        """
         if self.tree.kind[node] == LEAF:
             return []
         children = [int(c) for c in self.tree.children(node) if self.action[c]]
@@ -195,7 +198,7 @@ class _Tracer:
         return float(np.float32(value)) if self.tree.compare_dtype == "float32" else float(value)
 
     def _value(self, node):
-        """The case's value at a test, as the tree compares it; a category by its label."""
+        """Return the case's value at a test, as the tree compares it; a category by its label."""
         if self.tree.kind[node] == LEAF or np.isnan(self._compared(node)):
             return None
         value = self._compared(node)
@@ -211,7 +214,7 @@ class _Tracer:
         return low <= self._compared(node) <= high
 
     def _bounds(self, which, node, c):
-        """Bounds of a class at one of the two levels; for a nominal test, its usual categories."""
+        """Return the bounds of a class at one of the two levels, or its usual categories."""
         if self.tree.kind[node] == NOMINAL:
             part = slice(self.tree.category_start[node], self.tree.category_start[node + 1])
             usual = self.model.walk_.characteristic[part, c] & (1 << which)
@@ -221,14 +224,14 @@ class _Tracer:
         return float(intervals.low[which, node, c]), float(intervals.high[which, node, c])
 
     def _branch(self, child):
-        """The condition under which a case goes to a child."""
+        """Return the condition under which a case goes to a child."""
         branch = self.tree.branch(child)
         if branch.is_numeric:
             return branch.text()
         return f"{branch.name} is {' or '.join(map(str, branch.labels))}"
 
     def _say(self, p):
-        """Describe the probabilities in words: at most five, without those that round to zero."""
+        """Return the probabilities in words: at most five, without those that round to zero."""
         largest = np.argsort(-p, kind="stable")[:5]
         shown = [c for c in sorted(largest) if p[c] >= 5e-4]
         return ", ".join(f"p({_plain(self.model.tree_.classes[c])}) = {p[c]:.3f}" for c in shown)
@@ -283,7 +286,7 @@ class _Tracer:
 
 
 def _range(bounds):
-    """Bounds, or categories, in words."""
+    """Return bounds, or categories, in words."""
     if bounds and isinstance(bounds[0], float):
         return f"{bounds[0]:.4g} to {bounds[1]:.4g}"
     return " / ".join(map(str, bounds)) or "no category"

@@ -1,4 +1,4 @@
-"""ConfDTree's walk from the leaf of a row to the root, as arrays for the compiled function."""
+"""The walk of ConfDTree from a leaf to the root, as arrays for the compiled function."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from keeptree.tree import ERROR, LEAF, Tree
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A tree whose probabilities are corrected on the way from the leaf to the root.
+    """A tree whose probabilities are corrected on the walk from the leaf to the root.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Walk:
     characteristic : ndarray of shape (n_categories, n_classes)
         Which categories are usual in a class: bit 0 for the assigned class, bit 1 for the others.
     program : Program
-        What the compiled function reads.
+        Arrays that the compiled function reads.
     """
 
     tree: Tree
@@ -48,12 +48,12 @@ class Walk:
     def probability(self, X, out):
         """Fill ``out`` with the probabilities of encoded, finite rows."""
         if self._refuses_missing and np.isnan(X).any():
-            self.tree.route(X)  # reports which row lacks a value for a test without a rule
+            self.tree.route(X)  # raises the error that names the row and the column
         changes, _ = self.correct(X, out)
         shared = self.tree.shared_rows(X)
         same = shared[changes[shared] == 0]
         if len(same):
-            # The sums in the same order as the tree's, so that they are equal to the bit.
+            # Add in the same order as the tree does, so that the results are equal to the last bit.
             out[same] = self.leaves(X[same])
 
     @property
@@ -62,7 +62,7 @@ class Walk:
 
 
 def make_walk(tree, statistics, intervals, settings):
-    """The walk of a tree with its statistics and intervals.
+    """Return the walk of a tree with its statistics and intervals.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def make_walk(tree, statistics, intervals, settings):
     walk : Walk
     """
     class_weight, fine_scale = _balance(statistics.reached[0], settings.balance)
-    # smoothed_nodes divides once more, which can change the last bit of the tree's probability.
+    # Use the tree's own proportions, because smoothed_nodes divides once more, which may change the
+    # last bit.
     leaf_value = (
         tree.proportions
         if settings.smoothing == "leaves"
@@ -105,7 +106,7 @@ def make_walk(tree, statistics, intervals, settings):
 
 
 def _balance(counts, balance):
-    """Weight of a case of each class, and the factor of the class's fine."""
+    """Return the weight of a case of each class, and the factor of the class's fine."""
     n_classes, share = len(counts), counts / counts.sum()
     if not balance:
         return np.ones(n_classes), np.ones(n_classes)
@@ -114,7 +115,7 @@ def _balance(counts, balance):
 
 
 def _steps(tree, takes_part):
-    """What the compiled function reads for each node, in the order of its columns."""
+    """Return the integers that the compiled function reads for each node, one column each."""
     steps = np.zeros((tree.n_nodes + 1, 6), dtype=np.int64)
     steps[:-1, 0], steps[:-1, 1] = tree.kind, tree.feature
     steps[:, 2], steps[:, 3] = tree.child_start, len(tree.child) + tree.category_start

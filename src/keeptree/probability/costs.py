@@ -19,13 +19,13 @@ class DecidesByCost(Savable):
 
     @property
     def cost_matrix(self) -> Floats | None:
-        """Costs by true (row) and decided class (column); None unless ``decide="cost"``."""
+        """Costs by true class (row) and decided class (column); None unless ``decide="cost"``."""
         self._check_costs()
         return None if self.costs is None else read_costs(self.costs, self.classes_)
 
     @property
     def saved_parameters(self) -> dict[str, Any]:
-        """Parameters of a saved model, with costs always as a matrix."""
+        """Return the parameters to save, with costs always as a matrix."""
         given = super().saved_parameters
         if self.costs is not None:
             given["costs"] = read_costs(self.costs, self.classes_).tolist()
@@ -36,7 +36,7 @@ class DecidesByCost(Savable):
         _ = self.cost_matrix
 
     def _check_costs(self):
-        """Raise a ValueError unless costs are given if and only if ``decide="cost"``."""
+        """Raise a ValueError if costs are given without ``decide="cost"``, or vice versa."""
         if self.costs is not None and self.decide != "cost":
             raise ValueError(
                 f'costs is given, but decide={self.decide!r} does not use it; set decide="cost".'

@@ -1,4 +1,4 @@
-"""Share of a class among the training cases at a similar distance: a ratio of two kernel sums.
+"""Share of a class among training cases at a similar distance: a ratio of two kernel sums.
 
 Distance kernel estimate (Alvarez 2007, eq. 2) with one bandwidth for both densities:
 p(h) = sum over cases of class c of K((h - h_i) / b) / sum over all cases of K((h - h_i) / b).
@@ -23,8 +23,8 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     Parameters
     ----------
     h : array-like of shape (n_cases,) or (n_cases, n_columns)
-        Finite algebraic distances of the training cases, curve after curve. Each further column
-        holds another set of curves, numbered after those of the previous column.
+        Finite algebraic distances of the training cases, sorted by curve. Each further column holds
+        another set of curves, which are numbered after those of the previous column.
     in_class : array-like of the same shape
         Weight of each case if it belongs to the class, else 0.
     weight : array-like of shape (n_cases,)
@@ -32,11 +32,11 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     starts : array-like of int of shape (n_groups + 1,)
         First case of each curve, followed by the number of cases.
     bandwidth : float or array-like
-        Standard deviation of the Gaussian kernel or half width of the others, in the unit of h: one
-        value for all curves, or an array that broadcasts to (n_columns, n_groups).
+        Standard deviation of the Gaussian kernel, or half width of the other kernels, in the unit
+        of h: one value for all curves, or an array that broadcasts to (n_columns, n_groups).
     kernel : {"gaussian", "epanechnikov", "triangular", "uniform"}
-        The uniform kernel is the Parzen window. Where no case is within reach, the nearest cases
-        are used.
+        Kind of kernel; ``"uniform"`` is the Parzen window. Where no case is within reach, the
+        nearest cases are used.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def choose_bandwidth(h, in_class, weight, starts, candidates, kernel="gaussian")
         here = np.arange(start, end)[weight[start:end] > 0]
         order = here[np.argsort(h[here], kind="stable")]
         if len(order) < 2:
-            continue  # a single case cannot be estimated from others
+            continue  # a curve with a single case has no others to estimate it from
         taken = order[np.linspace(0, len(order) - 1, min(len(order), LEAVE_OUT_CASES)).astype(int)]
         sample = (h[taken], in_class[taken], weight[taken])
         losses += _leave_out_losses(*sample, candidates, kernel) * (len(order) / len(taken))

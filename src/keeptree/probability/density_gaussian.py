@@ -7,11 +7,12 @@ import numpy as np
 from keeptree._compiled import density as gaussian
 from keeptree.savable import expect, expect_array, expect_starts, saved_part
 
-# Sorting dominates the cost of a large curve; cases deep inside the data are bucketed instead.
+# Sorting dominates the cost of a large curve, so cases deep inside the data are put into buckets
+# instead.
 BUCKET_FROM = 20_000
-BUCKET = gaussian.RUN / 8  # in bandwidths
+BUCKET = gaussian.RUN / 8  # width of a bucket in bandwidths
 MOST_CELLS = 1 << 16
-MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve fits in the cache
+MOST_EVEN = 4096  # maximum number of pieces (64 kB), so that the table of a curve fits in the cache
 
 
 @saved_part
@@ -19,11 +20,11 @@ MOST_EVEN = 4096  # pieces: 64 kB, so that the table of a curve fits in the cach
 class KernelTables:
     """Many Gaussian curves as piecewise cubics in flat arrays, within 1e-4 of the exact ratio.
 
-    Curve k has cells ``cell[k]`` to ``cell[k + 1] - 1`` along an axis. The ``middle`` cells, from
-    the first case on, are one bandwidth wide. The cells before and after them each grow by a factor
-    of e until the limit is reached. Cell i is divided into the equal pieces ``piece[i]`` ..
-    ``piece[i + 1] - 1``: few where the curve is smooth, thousands where it jumps in the middle of a
-    wide gap between two cases.
+    Curve k has the cells ``cell[k]`` to ``cell[k + 1] - 1`` along an axis. The ``middle`` cells,
+    which begin at the first case, are one bandwidth wide. On either side of them, each cell is
+    wider than the one before by a factor of e, until the limit of the curve is reached. Cell i is
+    divided into the equal pieces ``piece[i]`` to ``piece[i + 1] - 1``. A smooth part of the curve
+    needs few pieces, but a jump in a wide gap between two cases needs thousands.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class KernelTables:
         return len(self.axis)
 
     def lookup(self, curve, h):
-        """Class share at each h, on the curve given for its row.
+        """Return the share of the class at each h, on the curve given for each row.
 
         Parameters
         ----------
@@ -81,12 +82,12 @@ class KernelTables:
         return out
 
     def classify(self, curve, h, estimated, prior, out):
-        """Fill in class probabilities; the curves are those of the estimated classes in turn.
+        """Fill in class probabilities; the curves are ordered by estimated class.
 
         Parameters
         ----------
         curve : int64 ndarray of shape (n,) or (1,)
-            Curve of each row, or of all rows, counted within a class. Not checked.
+            Curve of each row, or one curve for all rows, counted within a class. It is not checked.
         h : float32 ndarray of shape (n, n_classes), or (n, 1) for two classes
             Distances, not NaN.
         estimated : int64 ndarray
@@ -108,7 +109,7 @@ class KernelTables:
 
 
 def check_curves(curve, h, n_curves):
-    """Curves and distances of rows as the compiled functions read them."""
+    """Return the curves and distances of rows as the compiled functions read them."""
     h = np.ascontiguousarray(h, float)
     curve = np.ascontiguousarray(curve, np.int64)
     if len(curve) and not 0 <= curve.min() <= curve.max() < n_curves:
@@ -117,7 +118,7 @@ def check_curves(curve, h, n_curves):
 
 
 def tabulate_gaussian(curves):
-    """Tables of curves given as (h, in_class, weight, bandwidth)."""
+    """Return the tables of curves given as (h, in_class, weight, bandwidth)."""
     axis, cells, piece, coefficient = [], [0], [np.zeros(1, np.int64)], []
     for h, in_class, weight, bandwidth in curves:
         runs, _ = _gather_runs(h, in_class, weight, bandwidth)
@@ -136,11 +137,11 @@ def tabulate_gaussian(curves):
 
 
 def _even_pieces(first, cubics, left, middle):
-    """Divide the middle cells into the same number of pieces, if that number stays small.
+    """Divide the middle cells into equally many pieces, if that number stays small.
 
-    The cubics do not change. Returns the first piece of each cell, the pieces, and the number of
-    pieces of a middle cell (0 if there would be too many). Numbers of pieces are powers of two, so
-    they divide each other.
+    The curve does not change. Returns the first piece of each cell, the coefficients of the pieces,
+    and the number of pieces of a middle cell (0 if there would be too many). Numbers of pieces are
+    powers of two, so each divides the larger ones.
     """
     number = np.diff(first)
     even = int(number[left : left + middle].max())
@@ -165,7 +166,7 @@ def _even_pieces(first, cubics, left, middle):
 
 
 def _gather_runs(h, in_class, weight, bandwidth):
-    """Sorted runs of cases, and the run of each row that was merged."""
+    """Return sorted runs of close cases, and the run of each row that was merged."""
     cells = (h.max() - h.min()) / bandwidth
     if cells > MOST_CELLS:
         raise ValueError(
@@ -187,10 +188,11 @@ def _as_runs(h, in_class, weight):
 
 
 def _condense_inside(h, in_class, weight, bandwidth):
-    """One run per bucket deep inside the data, one per case elsewhere, unsorted."""
+    """Return one run per bucket deep inside the data and one per case elsewhere, unsorted."""
     low, width = h.min(), BUCKET * bandwidth
     bucket = np.empty(len(h), np.int64)
-    sums = np.zeros((int((h.max() - low) / width) + 1, 7))  # as runs; the first column counts cases
+    # Columns as in runs, but the first counts cases.
+    sums = np.zeros((int((h.max() - low) / width) + 1, 7))
     gaussian.fill_buckets(h, in_class, weight, low, width, BUCKET, bucket, sums)
     deep = _find_deep_buckets(np.flatnonzero(sums[:, 0]))
     runs = sums[deep]
@@ -202,7 +204,10 @@ def _condense_inside(h, in_class, weight, bandwidth):
 
 
 def _find_deep_buckets(occupied):
-    """Buckets so far from gaps of half a bandwidth that runs there exceed three buckets."""
+    """Return the buckets that are far enough from gaps in the data for wide runs.
+
+    A gap is wider than half a bandwidth; a run may grow with its distance from the next gap.
+    """
     margin, gap = 3 / gaussian.GRADING, 0.5 / BUCKET
     wide = np.diff(occupied) > gap
     stretch = np.concatenate([[0], np.cumsum(wide)])
@@ -212,7 +217,7 @@ def _find_deep_buckets(occupied):
 
 
 def _measure_axis(runs, bandwidth):
-    """Number of cells left of, across and right of the cases; one for a constant curve."""
+    """Return the number of cells left of, across and right of the cases."""
     share = runs[:, 4] / runs[:, 1]
     if share.min() == share.max():
         return 0, 1, 0
@@ -221,16 +226,16 @@ def _measure_axis(runs, bandwidth):
 
 
 def _measure_tail(runs, share, bandwidth):
-    """Number of cells until only the extreme cases matter."""
+    """Return the number of cells until only the outermost cases matter."""
     other = int(np.argmax(share != share[0]))
     depth = (1 - gaussian.GRADING) * abs(runs[other, 0] - runs[0, 0]) / bandwidth
     excess = np.log(runs[:, 1].sum() / runs[0, 1] / gaussian.NEGLIGIBLE) - depth * depth / 2
-    # The floor keeps the squares of distances in the tail finite.
+    # The lower limit keeps the squares of distances in the tail finite.
     return int(np.ceil(np.log1p(max(excess, 0) / max(depth, 1e-140))))
 
 
 def leave_out_gaussian(h, in_class, weight, bandwidth):
-    """Class share at each case, estimated from the others."""
+    """Return the share of the class at each case, estimated from the other cases."""
     runs, member = _gather_runs(h, in_class, weight, bandwidth)
     out = np.empty(len(h))
     gaussian.leave_out_gaussian(h, in_class, weight, runs, member, bandwidth, out)

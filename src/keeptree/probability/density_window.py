@@ -8,7 +8,7 @@ from keeptree._compiled import window
 from keeptree.probability.density_gaussian import check_curves
 from keeptree.savable import expect, expect_array, expect_codes, expect_starts, saved_part
 
-# Kernels with finite support: c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
+# Kernels of the form c0 + c1 |u| + c2 u² for |u| <= 1. The bandwidth is the half width.
 WINDOWS = {
     "epanechnikov": np.array([1.0, 0.0, -1.0]),
     "triangular": np.array([1.0, -1.0, 0.0]),
@@ -62,7 +62,7 @@ class WindowTables:
         return len(self.reach)
 
     def lookup(self, curve, h):
-        """Class share at each h, on the curve given for its row; see `KernelTables.lookup`."""
+        """Return the share of the class at each h; see `KernelTables.lookup`."""
         curve, h = check_curves(curve, h, len(self.reach))
         out = np.empty(len(h))
         tables = window.Tables(*(getattr(self, name) for name in window.Tables._fields))
@@ -79,12 +79,13 @@ class WindowTables:
         if len(prior) == 2:
             np.subtract(1, out[:, 0], out=out[:, 1])
         else:
-            out[:, estimated] += 1e-9 * prior[estimated]  # as `gaussian.classify_many` does
+            # The same steps as in `gaussian.classify_many`.
+            out[:, estimated] += 1e-9 * prior[estimated]
             out /= out.sum(axis=1, keepdims=True)
 
 
 def tabulate_window(curves, coefficient):
-    """Tables of curves given as (h, in_class, weight, reach)."""
+    """Return the tables of curves given as (h, in_class, weight, reach)."""
     start, reaches, columns = [0], [], []
     for h, in_class, weight, reach in curves:
         distinct, place = np.unique(h, return_inverse=True)
@@ -99,7 +100,7 @@ def tabulate_window(curves, coefficient):
 
 
 def leave_out_window(h, in_class, weight, reach, coefficient):
-    """Class share at each case, estimated from the others."""
+    """Return the share of the class at each case, estimated from the other cases."""
     out = np.empty(len(h))
     window.leave_out_window(h, np.column_stack([weight, in_class]), reach, coefficient, out)
     return out

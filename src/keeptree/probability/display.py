@@ -1,4 +1,4 @@
-"""The paper's Figure 1: probability against the distance to the boundary."""
+"""Figure 1 of Alvarez et al. (2007): probability against the distance to the boundary."""
 
 from typing import Any, Self
 
@@ -19,9 +19,9 @@ class DistanceKernelDisplay:
     Parameters
     ----------
     distance : ndarray of shape (n_samples,)
-        Algebraic distance h of each case to the boundary of the class: negative inside.
+        Algebraic distance of each case to the boundary of the class, negative inside.
     probability : ndarray of shape (n_samples,)
-        Distance kernel's probability of the class.
+        Probability of the class by the distance kernel.
     laplace : ndarray of shape (n_samples,) or None
         Laplace-smoothed leaf probability of the class.
     error : ndarray of bool of shape (n_samples,)
@@ -73,9 +73,9 @@ class DistanceKernelDisplay:
         X, y : array-likes
             Cases with their true classes: the training sample or, as in the paper, a test sample.
         positive : label, optional
-            Class whose probability is drawn; default ``classes_[-1]``.
+            Class whose probability is drawn; by default ``classes_[-1]``.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
@@ -123,16 +123,22 @@ class DistanceKernelDisplay:
         if len(set(lengths.values())) != 1:
             raise ValueError(f"Arrays must have one entry per case, but the lengths are {lengths}.")
         if not np.isfinite(given["distance"]).all():
-            raise ValueError("The tree predicts one class only, so no case has a distance to draw.")
+            raise ValueError("The tree predicts only one class, so no case has a distance to draw.")
         given["error"] = given["error"].astype(bool)
         return cls(**given, positive=positive).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax``, or on new axes.
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
         self : DistanceKernelDisplay
+            The display, with ``ax_`` and ``figure_``.
         """
         ax = new_axes((6.2, 4.0)) if ax is None else ax
         right = ~self.error

@@ -1,4 +1,4 @@
-"""The curves of the distance kernel: the share of a class against the distance to its boundary."""
+"""Curves of the distance kernel: the share of a class against the distance to its boundary."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from keeptree.probability.density_gaussian import KernelTables
 from keeptree.probability.density_window import WindowTables
 from keeptree.savable import expect, expect_codes, expect_probabilities, saved_part
 
-_ALL = np.zeros(1, dtype=np.int64)  # the curve of all training cases
+_ALL = np.zeros(1, dtype=np.int64)  # number of the curve of all training cases
 
 
 @saved_part
@@ -19,11 +19,12 @@ class DistanceCurves:
     Parameters
     ----------
     tables : KernelTables or WindowTables
-        The curves of the first estimated class, then those of the next.
+        Curves, ordered by estimated class.
     estimated : int64 ndarray
         Classes with curves; with two classes only the first, whose curve serves both.
     curve : int64 ndarray of shape (n_nodes + 1,)
-        Curve of the group that a node stands for; 0, the curve of all cases, if it has none.
+        Curve of the group of cases that a node defines; 0, the curve of all cases, if there is
+        none.
     prior : ndarray of shape (n_classes,)
         Class shares of the training sample.
     """
@@ -46,14 +47,15 @@ class DistanceCurves:
         expect_codes(self.curve, "curve", (tree.n_nodes + 1,), n_curves)
 
     def share(self, distance, c):
-        """Share of class c among all training cases at each distance to its boundary."""
-        second = len(self.prior) == 2 and c == 1  # one minus the curve of the first
+        """Return the share of class c among all training cases at each distance."""
+        # The second class has one minus the share of the first.
+        second = len(self.prior) == 2 and c == 1
         at = 0 if second else self.estimated.tolist().index(c)
         at *= self.tables.n_curves // len(self.estimated)
         share = self.tables.lookup(np.full(len(distance), at), -distance if second else distance)
         return 1 - share if second else share
 
     def classify(self, h, node, out):
-        """Fill in class probabilities from distances and group nodes (None: all cases)."""
+        """Fill in class probabilities, given distances and group nodes (None for all cases)."""
         curve = _ALL if node is None else self.curve[node]
         self.tables.classify(curve, h, self.estimated, self.prior, out)

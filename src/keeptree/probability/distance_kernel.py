@@ -20,16 +20,17 @@ from keeptree.probability.probabilistic import ProbabilityModel
 from keeptree.probability.smoothing import smoothed_nodes
 from keeptree.savable import expect, expect_array
 
-_FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])  # bandwidth="cv"
+# Fractions of the range that bandwidth="cv" tries.
+_FRACTIONS = np.array([0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3])
 
 
 class DistanceKernelClassifier(ProbabilityModel):
     """Class probabilities from the distance to the kept tree's decision boundary.
 
-    The method needs a single feature: the algebraic distance h_c of a case to the boundary of class
-    c (negative inside). The probability of c is the share of class c among the training cases,
-    weighted by a kernel of their difference in h_c. With several classes, each is estimated against
-    the rest and the estimates are normalised.
+    The method uses a single feature: the algebraic distance h_c of a case to the boundary of class
+    c, negative inside the class. The probability of c is the share of class c among the training
+    cases, weighted by a kernel of their difference in h_c. With several classes, each is estimated
+    against the rest, and the estimates are normalised.
 
     With ``features="distance+separator"``, suggested in the paper's outlook, a second feature gives
     the position of the case along the boundary, and the kernel estimate is two-dimensional.
@@ -46,9 +47,9 @@ class DistanceKernelClassifier(ProbabilityModel):
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
     grid : "observed", dict or None, default="observed"
-        Where distances end: at the nearest possible value, as observed in the training sample
-        (whole numbers stay whole) or by the steps that you give; None measures to the thresholds,
-        as the papers do. See :class:`~keeptree.Boundary`.
+        Which numbers are possible. ``"observed"``: those with the precision seen in the training
+        sample (whole numbers stay whole). A dict: multiples of your own steps. None: all numbers,
+        so that distances end at the thresholds, as in the papers. See :class:`~keeptree.Boundary`.
     bandwidth : float or "cv", default=0.1
         Width of the kernel. ``"cv"`` chooses the fraction of the range with the lowest
         leave-one-out log-loss. A Gaussian narrower than 1/65536 of the range raises an error.
@@ -108,7 +109,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     array([[0.144, 0.856],
            [0.756, 0.244]])
 
-    The same distance in another place:
+    The position along the boundary changes the estimate:
 
     >>> plane = kt.DistanceKernelClassifier(clf, features="distance+separator").fit(X, y)
     >>> plane.predict_proba(X[:2]).round(3)
@@ -217,12 +218,13 @@ class DistanceKernelClassifier(ProbabilityModel):
         if len(estimated) < 2:
             return
         if n_classes == 2:
-            estimated = estimated[:1]  # h_1 = -h_0: one estimate is one minus the other
+            # With two classes h_1 = -h_0, so one estimate is one minus the other.
+            estimated = estimated[:1]
         present = sample.present
         h = self.boundary_.algebraic_distance(present.X)
         curve, cases, starts = self._group(present.X)
         h, y, weight = h[cases], present.y[cases], present.weight[cases]
-        # Column by column: each has its own curve.
+        # Each column of h has its own curve.
         h = np.asfortranarray(h[:, estimated], dtype=float)
         in_class = (weight * (y == estimated[:, None])).T
         if self.features == "distance":
@@ -237,7 +239,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         self.bandwidth_[estimated if n_classes > 2 else slice(None)] = width
 
     def _estimate_curves(self, h, in_class, weight, starts):
-        """Bandwidth of each class, and the curves."""
+        """Return the bandwidth of each class, and the curves."""
         width = [
             self._choose_width(h[:, j], in_class[:, j], weight, starts) for j in range(h.shape[1])
         ]
@@ -245,7 +247,7 @@ class DistanceKernelClassifier(ProbabilityModel):
         return width, kernel_tables(h, in_class, weight, starts, column, self.kernel)
 
     def _estimate_planes(self, h, places, in_class, weight, starts):
-        """Bandwidth of each class, and the planes."""
+        """Return the bandwidth of each class, and the planes."""
         groups = [np.arange(first, end) for first, end in pairwise(starts)]
         chosen = self.bandwidth == "cv"
         fractions = _FRACTIONS if chosen else [self.bandwidth]
@@ -256,7 +258,7 @@ class DistanceKernelClassifier(ProbabilityModel):
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
-        if self.boundary_.grid_ is None:  # older versions measured to the thresholds
+        if self.boundary_.grid_ is None:  # models saved by older versions measure to the thresholds
             self.grid = None
         n_classes = len(self.classes_)
         expect_array(self.bandwidth_, "bandwidth_", np.float64, (n_classes,), finite=False)
@@ -270,9 +272,9 @@ class DistanceKernelClassifier(ProbabilityModel):
             self.curves_.check(self.tree_, Projector.of(self.boundary_).columns)
 
     def _group(self, X):
-        """Curve of each node that can be a group, cases of all curves, and first case of each.
+        """Return the curve of each node, the cases of all curves, and the first case of each curve.
 
-        Curve 0 has all cases; the curves of the groups follow.
+        Curve 0 is that of all cases; those of the groups follow.
         """
         curve = np.zeros(self.tree_.n_nodes + 1, dtype=np.int64)
         if self.scope == "global":
@@ -280,12 +282,12 @@ class DistanceKernelClassifier(ProbabilityModel):
         node = self._group_node(X)
         groups, sizes = np.unique(node, return_counts=True)
         curve[groups] = np.arange(1, len(groups) + 1)
-        curve[-1] = 0  # no separator
+        curve[-1] = 0  # index -1: a row without a separator
         starts = np.concatenate([[0], np.cumsum([len(X), *sizes])])
         return curve, np.concatenate([np.arange(len(X)), np.argsort(node, kind="stable")]), starts
 
     def _group_node(self, X):
-        """Node that defines the group of each row: its separator (-1 for none) or its leaf."""
+        """Return the node that defines the group of each row: its separator (or -1) or leaf."""
         if self.scope == "global":
             return None
         if self.scope == "leaf":
@@ -293,11 +295,11 @@ class DistanceKernelClassifier(ProbabilityModel):
         return self.boundary_.nearest_separators(X)[1]
 
     def _choose_width(self, h, in_class, weight, starts):
-        """Bandwidth of one class as a distance."""
+        """Return the bandwidth of one class as a distance."""
         spread = float(np.ptp(h)) or 1.0
         if self.bandwidth != "cv":
             return self.bandwidth * (1.0 if self.bandwidth_unit == "distance" else spread)
-        # If there are groups, only their curves are used for scoring.
+        # If there are groups, scoring uses only their curves.
         used = starts[min(1, len(starts) - 2) :]
         return choose_bandwidth(h, in_class, weight, used, _FRACTIONS * spread, self.kernel)
 

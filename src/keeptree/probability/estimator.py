@@ -11,7 +11,7 @@ from keeptree.tree import ERROR, LEAF, Tree, names_differ
 
 
 def is_kept(model):
-    """Whether the model is a Tree or already fitted, and so must not be fitted again."""
+    """Return whether the model is a Tree or already fitted, so that it is kept as it is."""
     if isinstance(model, Tree):
         return True
     if model is None:
@@ -24,7 +24,7 @@ def is_kept(model):
 
 
 def unfitted_learner(model):
-    """An unfitted copy of the learner, or None for a Tree, which has none."""
+    """Return an unfitted copy of the learner, or None for a Tree, which has none."""
     if isinstance(model, Tree):
         return None
     if model is None:
@@ -43,7 +43,7 @@ def fit_learner(learner, X, y, sample_weight):
 
 
 def reads_any_column(estimator):
-    """Whether X may hold non-numbers, read by a pipeline's first step or a nominal tree."""
+    """Return whether X may hold text, for a pipeline's first step or a nominal tree."""
     if isinstance(estimator, Tree):
         return estimator.has_nominal
     inside = _inside(estimator)
@@ -53,14 +53,14 @@ def reads_any_column(estimator):
 
 
 def allows_missing(estimator):
-    """Whether the estimator has a rule for missing values."""
+    """Return whether the estimator has a rule for missing values."""
     if isinstance(estimator, Tree):
         return bool((estimator.missing[estimator.kind != LEAF] != ERROR).all())
     return get_tags(unfitted_learner(None) if estimator is None else estimator).input_tags.allow_nan
 
 
 def check_columns(X, model):
-    """Raise unless X has the columns of the kept model, with the same names and order."""
+    """Raise an error unless X has the columns of the kept model, with the same names and order."""
     names = comparable_names(model.select(X) if isinstance(model, Tree) else X)
     source = model.feature_names if isinstance(model, Tree) else None
     expected = getattr(model, "feature_names_in_", source)
@@ -75,7 +75,7 @@ def check_learner(learner, X):
     Parameters
     ----------
     learner : estimator, Tree or None
-        What grows the tree; a kept tree is not checked.
+        Learner that grows the tree; a kept tree is not checked.
     X : pandas.DataFrame
         The attributes, nominal ones categorical.
     """
@@ -90,5 +90,5 @@ def check_learner(learner, X):
 
 
 def _inside(model):
-    """The estimator inside a search or a FrozenEstimator, else the model."""
+    """Return the estimator inside a search or a FrozenEstimator, else the model."""
     return getattr(model, "estimator", model)

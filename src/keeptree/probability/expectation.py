@@ -1,4 +1,4 @@
-"""Expected accuracy of a tree's decisions, overall and leaf by leaf, from probabilities."""
+"""Expected accuracy of a tree's decisions, overall and in each leaf, from probabilities."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,13 +9,13 @@ from keeptree.data.sample import stratified_part
 from keeptree.savable import expect, expect_array, saved_part
 
 BINS = 10
-MOST_ROWS = 5_000  # maximum number of training cases scored
+MOST_ROWS = 5_000  # maximum number of training cases that are scored
 
 
 class Scored(NamedTuple):
     """Encoded rows of a sample, their classes and their probabilities.
 
-    ``refitted`` is whether each case was scored by a refitted tree that had not seen it.
+    ``refitted`` tells whether each case was scored by a refitted tree that had not seen it.
     """
 
     X: np.ndarray
@@ -34,7 +34,7 @@ class Expectation:
     cases : ndarray of shape (n_nodes,)
         Number of cases scored in each leaf.
     right : ndarray of shape (n_nodes,)
-        Sum of their probabilities that the decision is right.
+        Sum over these cases of the probability that the decision is correct.
     squares : float
         Sum of the squares of these probabilities.
     unseen : bool
@@ -55,7 +55,7 @@ class Expectation:
 
     @property
     def accuracy(self):
-        """Expected share of right decisions."""
+        """Expected share of correct decisions."""
         return float(self.right.sum() / self.cases.sum())
 
     @property

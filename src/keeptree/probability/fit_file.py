@@ -30,7 +30,7 @@ def fit_file(
     Parameters
     ----------
     data : str, Path or DataFile
-        The file; text columns are nominal, and empty cells are missing.
+        Data file. Text columns are nominal, and empty cells are missing.
     target : str
         Column that holds the class; all others are attributes.
     tree : Tree or estimator, optional
@@ -47,13 +47,13 @@ def fit_file(
         Class as written in the file -> display name. Decisions keep the classes of the file. Stored
         in the model as ``class_names_``.
     costs : array-like or dict, optional
-        ``costs`` of the classifier, with ``decide="cost"``: decisions by expected cost instead of
-        the tree's.
+        Costs of decisions, as in :class:`~keeptree.KeptTreeClassifier`; the model then decides by
+        expected cost instead of by the tree.
 
     Returns
     -------
     model : classifier
-        Fitted; :func:`~keeptree.save` writes it.
+        The fitted classifier; :func:`~keeptree.save` writes it to a file.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def fit_file(
         X, y, notation = read_training(data, target, nominal, drop, tree)
     check_learner(tree, X)
     if labels:
-        label_names(y.unique(), labels)  # before a model is fitted
+        label_names(y.unique(), labels)  # invalid labels raise an error before a model is fitted
     rename_classes(model.fit(X, y), labels)
     model.notation_ = notation
     return model

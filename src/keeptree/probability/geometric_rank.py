@@ -14,19 +14,20 @@ from keeptree.geometry.metric import Metric
 from keeptree.probability.base import KeptTreeModel, binary_or_all, class_code
 from keeptree.probability.smoothing import smoothed_nodes
 
-_SAME = 1e-12  # leaf probabilities closer than this are ties: rounding must not affect the ranking
-LEAST = np.finfo(np.float64).tiny  # smallest score, on the boundary
-MOST = 1e150  # largest score: distances are measured up to this
+# Leaf probabilities closer than this are ties, so that rounding does not affect the ranking.
+_SAME = 1e-12
+LEAST = np.finfo(np.float64).tiny  # smallest absolute score, for cases on the boundary
+MOST = 1e150  # largest absolute score, because distances are measured up to this
 
 
 class GeometricRankClassifier(KeptTreeModel):
     """Rank the cases of a kept tree by their distance to its decision boundary.
 
-    The geometric score of a case is its distance to the boundary of a class, positive inside and
-    negative outside (Alvarez and Bernard 2005). The global ranking orders all cases by it. The
-    local ranking first orders the leaves by their smoothed probability, then the cases inside a
-    leaf, or inside leaves of equal probability, by the score. The score is not a probability: use
-    ``decision_function``.
+    The geometric score of a case is its distance to the boundary of a class, positive inside the
+    class and negative outside (Alvarez and Bernard 2005). The global ranking orders all cases by
+    this score. The local ranking first orders the leaves by their smoothed probability, and then
+    the cases in leaves of equal probability by the score. Scores are not probabilities;
+    ``decision_function`` returns them.
 
     Parameters
     ----------
@@ -38,9 +39,9 @@ class GeometricRankClassifier(KeptTreeModel):
     metric : {"standard", "minmax"} or Metric, default="standard"
         How distances are measured.
     grid : "observed", dict or None, default="observed"
-        Where distances end: at the nearest possible value, as observed in the training sample
-        (whole numbers stay whole) or by the steps that you give; None measures to the thresholds,
-        as the papers do. See :class:`~keeptree.Boundary`.
+        Which numbers are possible. ``"observed"``: those with the precision seen in the training
+        sample (whole numbers stay whole). A dict: multiples of your own steps. None: all numbers,
+        so that distances end at the thresholds, as in the papers. See :class:`~keeptree.Boundary`.
     boundary : {"class", "whole"}, default="class"
         With several classes: the distance to the boundary of each class (2007), or to any decision
         boundary, regardless of the classes it separates (2005). With two classes both are the same.
@@ -118,12 +119,12 @@ class GeometricRankClassifier(KeptTreeModel):
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
         self.boundary_.check_tree(self.tree_)
-        if self.boundary_.grid_ is None:  # older versions measured to the thresholds
+        if self.boundary_.grid_ is None:  # models saved by older versions measure to the thresholds
             self.grid = None
         self._derive()
 
     def _derive(self):
-        """Derive the smoothed leaves, and how far the score may move a case between two of them."""
+        """Derive the smoothed leaves, and how far the score may move a case from its leaf."""
         options = {"m": self.m, "strength": self.strength}
         self._leaf_probability = smoothed_nodes(self.tree_, self.smoothing, **options)
         self._half_gap = _half_gaps(self._leaf_probability)
@@ -180,7 +181,7 @@ class GeometricRankClassifier(KeptTreeModel):
         out[:] = p - 0.5 + half_gap * bounded
 
     def _geometric_scores(self, X):
-        # A class without a region is infinitely far away; finite scores can still be averaged.
+        # A class without a region is infinitely far away; clipped scores can still be averaged.
         score = np.clip(-self.boundary_.class_distances(X), -MOST, MOST)
         unsigned = np.flatnonzero((score == 0).any(axis=1) | np.isnan(X).any(axis=1))
         if len(unsigned):
@@ -195,7 +196,7 @@ class GeometricRankClassifier(KeptTreeModel):
 
 
 def _half_gaps(probability):
-    """For each node and class, just under half the distance to the nearest other probability."""
+    """Return just under half the gap between each probability and the nearest other one."""
     gaps = np.empty_like(probability)
     for c in range(probability.shape[1]):
         values, inverse = np.unique(probability[:, c], return_inverse=True)

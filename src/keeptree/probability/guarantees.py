@@ -58,15 +58,15 @@ class Guarantees(Savable):
     def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return the classes that each row may belong to, by conformal prediction.
 
-        For *each* class, the set contains the true class for at least a share ``coverage`` of its
-        cases, as long as new cases come from the same distribution as the calibration cases.
+        For *each* class, at least a share ``coverage`` of its cases have a set that contains it, as
+        long as new cases come from the same distribution as the calibration cases.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to classify.
         coverage : float, default=0.9
-            Share of the sets that must contain the true class.
+            Least share of the cases of a class whose set contains it.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class Guarantees(Savable):
         return self.sets_of(self.predict_proba(X), coverage)
 
     def sets_of(self, p: Floats, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """:meth:`predict_set` for rows with these probabilities."""
+        """Return the result of :meth:`predict_set` for rows with these probabilities."""
         return self._check_calibrated().sets(p, coverage)
 
     def predict_interval(
@@ -106,7 +106,7 @@ class Guarantees(Savable):
         confidence: float = 0.9,
         kind: Literal["case", "calibration"] | None = None,
     ) -> Floats:
-        """Return how far the probability of each class can be trusted, as an interval.
+        """Return an interval for the probability of each class.
 
         Parameters
         ----------
@@ -115,24 +115,24 @@ class Guarantees(Savable):
         confidence : float, default=0.9
             Confidence level of the interval.
         kind : {"case", "calibration"} or None, default=None
-            ``"case"``: for each case alone. The interval is wide if trees refitted on parts of the
-            sample disagree, or if few training cases are similar. ``"calibration"``: for cases
-            with a similar probability taken together. It is the union of the two probabilities of a
-            Venn-Abers predictor and Wilson's interval for the share of calibration cases. None:
-            ``"case"`` if the model supports it, else ``"calibration"``.
+            ``"case"``: an interval for each single case, which is wide if trees refitted on parts
+            of the sample disagree, or if few training cases are similar. ``"calibration"``: an
+            interval for all cases with a similar probability, which is the union of the two
+            probabilities of a Venn-Abers predictor and Wilson's interval for the share of
+            calibration cases. None: ``"case"`` if the model supports it, else ``"calibration"``.
 
         Returns
         -------
         interval : ndarray of shape (n_samples, n_classes, 2)
-            Lower and upper end.
+            Lower and upper ends of the intervals.
 
         Notes
         -----
         Only a :class:`~keeptree.KeptTreeClassifier` that was fitted to a learner supports
         ``"case"``. No method can guarantee the coverage of such intervals without assumptions; the
-        guide shows the coverage measured where the truth is known. They always contain the
-        estimate. ``"calibration"`` needs calibration cases; where the estimate is poorly
-        calibrated, it may lie outside its interval.
+        guide shows the coverage measured where the truth is known. These intervals always contain
+        the estimate. ``"calibration"`` needs calibration cases, and a poorly calibrated estimate
+        may lie outside its interval.
 
         Examples
         --------
@@ -158,7 +158,7 @@ class Guarantees(Savable):
         confidence: float = 0.9,
         kind: Literal["case", "calibration"] | None = None,
     ) -> Floats:
-        """:meth:`predict_interval` for encoded rows with their probabilities."""
+        """Return the result of :meth:`predict_interval` for encoded rows."""
         check_share(confidence, "confidence")
         kind = (self.interval_kind or "calibration") if kind is None else kind
         if kind == "calibration":
@@ -175,7 +175,7 @@ class Guarantees(Savable):
 
     @property
     def interval_kind(self) -> Literal["case", "calibration"] | None:
-        """Default kind of interval of :meth:`predict_interval`; None if there is none."""
+        """Default kind of interval of :meth:`predict_interval`; None if there are none."""
         if self._knows_cases:
             return "case"
         return None if getattr(self, "calibration_", None) is None else "calibration"
@@ -187,7 +187,7 @@ class Guarantees(Savable):
 
     def check_loaded(self) -> None:  # noqa: D102 - inherited
         super().check_loaded()
-        calibration = getattr(self, "calibration_", None)  # older files have none
+        calibration = getattr(self, "calibration_", None)  # files of older versions have none
         if calibration is not None:
             expect(isinstance(calibration, Calibration), "its calibration is damaged")
             calibration.check(self.tree_)

@@ -1,4 +1,4 @@
-"""Registry of the probability methods; a new entry here adds a method everywhere.
+"""Registry of the probability methods; adding an entry here adds a method everywhere.
 
 The command line, ``compare``, the report, the tests and the guide read this list. It imports no
 estimator, so that ``keeptree --help`` stays fast.
@@ -19,13 +19,13 @@ class Method:
     name : str
         The name that users type and that tables, pages and files show.
     about : str
-        Where its probabilities come from, as shown in the guide's table of methods.
+        Short description of where the probabilities come from, for the guide's table of methods.
     kind : str
         Public class, a name in ``keeptree``.
     parameters : dict
         Parameters that differ from the defaults of the class.
     unasked : frozenset of str
-        Where it is measured by default: ``"compare"``, ``"report"``, ``"demo"``.
+        Where the method is measured by default: ``"compare"``, ``"report"``, ``"demo"``.
     """
 
     name: str
@@ -137,11 +137,11 @@ METHODS = {
         ),
     )
 }
-ALIASES = {"raw": "leaves", "smoothed": "laplace"}  # names of earlier versions
+ALIASES = {"raw": "leaves", "smoothed": "laplace"}  # names in earlier versions
 
 
 def find_method(name):
-    """Return the method of this name; raise a ValueError that lists the names if it is unknown.
+    """Return the method with a name; an unknown name raises a ValueError that lists the known ones.
 
     Examples
     --------
@@ -157,9 +157,10 @@ def find_method(name):
 
 
 def make_method(name, estimator=None, costs=None):
-    """Return the unfitted classifier of a name around a tree or a learner.
+    """Return the unfitted classifier of a method, around a tree or a learner.
 
-    With ``costs`` it decides by them; raise a ValueError if the method only ranks.
+    With ``costs``, the classifier decides by expected cost; a method that only ranks raises a
+    ValueError.
 
     Examples
     --------
@@ -198,7 +199,7 @@ def name_of(model):
 
 
 def _settings(kind):
-    """Parameters that distinguish the methods of one class."""
+    """Return the parameters that distinguish the methods of one class."""
     return {key for method in METHODS.values() if method.kind == kind for key in method.parameters}
 
 

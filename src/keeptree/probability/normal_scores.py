@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-_LEAST_SHARE = 1e-9  # shares are clipped so that scores stay finite
-_HALF_WINDOW = 0.75  # scores on either side of a threshold over which the local spread is taken
-_SMALLEST, _LARGEST = 1 / 20, 5.0  # local spread, in standard deviations of the column
+_LEAST_SHARE = 1e-9  # shares are clipped at this distance from 0 and 1, so that scores stay finite
+# Half width, in scores, of the range around a threshold in which the local spread is measured.
+_HALF_WINDOW = 0.75
+# Smallest and largest local spread, in standard deviations of the column.
+_SMALLEST, _LARGEST = 1 / 20, 5.0
 
 
 class NormalScores(NamedTuple):
@@ -22,11 +24,14 @@ class NormalScores(NamedTuple):
     score: np.ndarray
 
     def of(self, values):
-        """Return the scores of values; those outside the sample get the score of its end."""
+        """Return the scores of values; outside the sample, that of its nearest value."""
         return np.interp(values, self.value, self.score)
 
     def local_spread(self, thresholds, deviation):
-        """Return column units per score at thresholds; for a normal column, its deviation."""
+        """Return how many units of the column correspond to one score at each threshold.
+
+        For a normally distributed column, this is the standard deviation.
+        """
         if len(self.value) < 2:
             return np.full(len(thresholds), deviation)
         score = self.of(thresholds)
@@ -40,7 +45,7 @@ class NormalScores(NamedTuple):
 
 
 def normal_scores(sample, feature):
-    """Return the scores of a numeric column; equal values count once, with their total weight.
+    """Return the normal scores of a numeric column; equal values share one score.
 
     Examples
     --------

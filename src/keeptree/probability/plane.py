@@ -21,11 +21,12 @@ from keeptree.savable import (
     saved_part,
 )
 
-RIDGE = 0.1  # share of the mean variance that is added to the variances before finding a direction
-MOST_CASES = 4096  # on a plane; if there are more, nearby cases are merged
+RIDGE = 0.1  # ridge of the discriminant, as a share of the mean variance
+MOST_CASES = 4096  # maximum number of cases on a plane; nearby cases are merged to reach it
 CELL = 1 / 8  # initial side, in bandwidths, of the squares in which cases are merged
-REACH = 1e4  # rows further than this many bandwidths from the cases are moved there
-MOST_LEFT_OUT = 2000  # cases of a plane used to choose a bandwidth
+# Rows farther than this many bandwidths from all cases are treated as if they were this far.
+REACH = 1e4
+MOST_LEFT_OUT = 2000  # maximum number of cases of a plane that are used to choose a bandwidth
 _FAR = 1e18
 
 
@@ -38,13 +39,13 @@ class Projector:
 
     @classmethod
     def of(cls, boundary):
-        """The projector of a fitted boundary."""
+        """Return the projector of a fitted boundary."""
         tree = boundary.tree_
         numeric = [f for f in tree.tested.tolist() if tree.categories[f] is None]
         return cls(boundary, np.array(numeric, dtype=np.int64))
 
     def places(self, X):
-        """Coordinates of the projections of encoded rows: (rows, columns); NaN where missing."""
+        """Return the coordinates of the projections of encoded rows; NaN where missing."""
         metric, columns = self.boundary.metric_, self.columns
         point = self.boundary.nearest_encoded(X).point[:, columns]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -55,7 +56,7 @@ class Projector:
 @saved_part
 @dataclass(frozen=True, eq=False)
 class KernelPlanes:
-    """Many planes of training cases, in units of the bandwidth, and their directions.
+    """Many planes of training cases, in units of the bandwidth, with their directions.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class KernelPlanes:
     estimated : int64 ndarray
         Classes with planes, one after the other; with two classes, only the first.
     group : int64 ndarray of shape (n_nodes + 1,)
-        Plane, counted within a class, of the group that a node stands for; 0 has all cases.
+        Plane, counted within a class, of the group of cases that a node defines; 0 has all cases.
     prior : ndarray of shape (n_classes,)
         Class shares of the training sample.
     """
@@ -160,8 +161,8 @@ def fit_planes(h, places, in_class, weight, groups, fractions, unit):
         Cases of each plane. The first plane has all of them and helps to choose the bandwidth only
         if there is no other.
     fractions : sequence of float
-        Bandwidths to choose from by leave-one-out log-loss, in units; a single one is used as it
-        is.
+        Bandwidths, in units, of which leave-one-out log-loss chooses one; a single one is used as
+        it is.
     unit : {"range", "distance"}
         Unit of bandwidths: the range of each feature, or the unit of the metric.
 
@@ -195,7 +196,7 @@ def fit_planes(h, places, in_class, weight, groups, fractions, unit):
 
 @dataclass(frozen=True)
 class _Plane:
-    """One plane; its cases are in units until a bandwidth is chosen."""
+    """One plane, whose coordinates are in units until a bandwidth is chosen."""
 
     mean: np.ndarray
     direction: np.ndarray
@@ -204,7 +205,7 @@ class _Plane:
     mass: np.ndarray
 
     def merged(self, fraction):
-        """The plane in units of this bandwidth, with cases merged to the maximum number."""
+        """Return the plane in units of this bandwidth, with cases merged to the maximum number."""
         place, mass = _merge(self.place / fraction, self.mass)
         return _Plane(self.mean, self.direction, self.scale / fraction, place, mass)
 
@@ -218,9 +219,9 @@ def _plane(h, places, in_class, weight, cases, spread, unit):
 
 
 def find_direction(places, in_class, weight):
-    """Mean of places, and the direction in which the class differs most from the others.
+    """Return the mean of places, and the direction in which the class differs most there.
 
-    Fisher's linear discriminant with a ridge; missing coordinates are replaced by the mean.
+    This is Fisher's linear discriminant with a ridge. Missing coordinates are replaced by the mean.
 
     Examples
     --------
@@ -245,7 +246,7 @@ def find_direction(places, in_class, weight):
 
 
 def along(places, mean, direction):
-    """Position of each place; summed column by column, so that every processor gets the same sum.
+    """Return the position of each place along a direction.
 
     Missing coordinates add nothing.
     """
@@ -273,13 +274,13 @@ def _merge(place, mass):
 
 
 def _best(fractions, planes):
-    """The fraction with the lowest log-loss; ties go to the first."""
+    """Return the fraction with the lowest log-loss; ties go to the first."""
     losses = [sum(_loss(plane, fraction) for plane in planes) for fraction in fractions]
     return fractions[int(np.argmin(losses))]
 
 
 def _loss(plane, fraction):
-    """Leave-one-out log-loss of the cases of a plane, or of a part of them."""
+    """Return the leave-one-out log-loss of the cases of a plane, or of a part of them."""
     n = len(plane.place)
     if n < 2:
         return 0.0

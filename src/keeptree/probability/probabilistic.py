@@ -1,4 +1,4 @@
-"""Base of the classifiers that give probabilities; decisions by the tree, probability or cost."""
+"""Base of the classifiers with probabilities, which decide by tree, probability or cost."""
 
 from typing import Any
 
@@ -16,7 +16,10 @@ from keeptree.savable import expect
 
 
 class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
-    """Base of the classifiers with probabilities; a subclass supplies ``_probability(X, out)``."""
+    """Base of the classifiers with probabilities.
+
+    A subclass supplies ``_probability(X, out)``, which fills in the probabilities of encoded rows.
+    """
 
     _parameter_constraints = {
         **KeptTreeModel._parameter_constraints,
@@ -28,7 +31,7 @@ class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
     def _resolve(self, X, y, sample_weight):
         self._check_costs()
         super()._resolve(X, y, sample_weight)
-        _ = self.cost_matrix  # raises before anything is learned
+        _ = self.cost_matrix  # invalid costs raise an error before anything is learned
 
     def _remember(self, sample, unseen):
         super()._remember(sample, unseen)
@@ -53,18 +56,29 @@ class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
         return self._map(X, self._probability, (len(self.classes_),))
 
     def predict_proba_encoded(self, rows: NDArray[Any]) -> Floats:
-        """``predict_proba`` for encoded rows."""
+        """Return the result of ``predict_proba`` for encoded rows."""
         return self._map_encoded(rows, self._probability, (len(self.classes_),))
 
     def scores_encoded(self, rows: NDArray[Any]) -> Floats:
-        """Probabilities of encoded rows, which rank the cases for each class."""
+        """Return the probabilities of encoded rows, which rank the cases for each class."""
         return self.predict_proba_encoded(rows)
 
     def _scores(self, rows, out):
         self._probability(rows, out)
 
     def predict_log_proba(self, X: ArrayLike) -> Floats:
-        """Return the logarithm of :meth:`predict_proba`."""
+        """Return the logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples, n_classes)
+            Logarithms of the probabilities; columns in the order of ``classes_``.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 

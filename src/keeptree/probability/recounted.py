@@ -1,4 +1,4 @@
-"""A learner whose tree has class counts from rows other than those it was grown on."""
+"""A learner whose tree has the class counts of other rows than those it was grown on."""
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
@@ -9,7 +9,7 @@ from keeptree.importers import keep
 class RecountedTree(ClassifierMixin, BaseEstimator):
     """A tree with new class counts, together with the learner that grew it.
 
-    The classifiers of this package keep its tree, and refit its learner on folds.
+    KeepTree's classifiers keep its tree, and refit its learner on folds.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class RecountedTree(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     tree_ : Tree
-        The tree; :meth:`with_tree` sets it.
+        The tree, set by :meth:`with_tree` or grown by ``fit``.
     """
 
     def __init__(self, estimator):
@@ -32,7 +32,7 @@ class RecountedTree(ClassifierMixin, BaseEstimator):
         return made
 
     def fit(self, X, y, sample_weight=None):
-        """Grow the learner's tree; its counts are those of the rows."""
+        """Grow the learner's tree, whose counts are those of the rows."""
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.tree_ = keep(clone(self.estimator).fit(X, y, **more))
         self.classes_, self.n_features_in_ = self.tree_.classes, self.tree_.n_features

@@ -1,8 +1,8 @@
 """Multinomial ridge-logistic regression that fits many penalties on the same features cheaply.
 
 Features are standardised and rotated to their principal axes, which does not change a ridge
-penalty; axes without variance drop out. L-BFGS then works in coordinates in which the curvature at
-its start is nearly 1, class by class, so that few steps suffice even where the classes are almost
+penalty. Axes without variance are dropped. L-BFGS then works, for each class, in coordinates in
+which the initial curvature is nearly 1, so that few steps suffice even if the classes are almost
 separable.
 """
 
@@ -13,13 +13,14 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-_INTERCEPT = 0.1  # penalty of the intercept, about one case; keeps classes without cases finite
+# Penalty of the intercept, about one case, which keeps classes without cases finite.
+_INTERCEPT = 0.1
 _NOTHING = 1e-4  # axes whose curvature is this small relative to the penalty are dropped
 _STEPS, _ROUNDS = (
     40,
     15,
 )  # L-BFGS steps before the curvature is updated, and maximum number of updates
-_MOST_CURVED = 4096  # rows from which the curvature is computed
+_MOST_CURVED = 4096  # maximum number of rows from which the curvature is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class RidgeLogistic:
     Parameters
     ----------
     features : ndarray of shape (n, p)
-        Features; overwritten.
+        Features; the array is overwritten.
     y : ndarray of shape (n,)
         Class codes.
     weight : ndarray of shape (n,)
@@ -61,7 +62,8 @@ class RidgeLogistic:
         kept = size * largest / 4 > _NOTHING
         self.size, self.axes = size[kept], axes[:, kept]
         self.columns = np.ascontiguousarray((features @ self.axes).T)
-        self.found = np.zeros((len(self.size) + 1, len(self.prior)))  # deviation from the prior
+        # Coefficients, relative to the prior.
+        self.found = np.zeros((len(self.size) + 1, len(self.prior)))
 
     def fit(self, C, tolerance=1e-6):
         """Return the Linear model with the penalty ``coef**2 / (2 C)``.
@@ -71,9 +73,9 @@ class RidgeLogistic:
         C : float
             Inverse strength of the penalty.
         tolerance : float
-            Largest gradient, in coordinates of curvature 1, divided by the square root of the
-            number of cases: the sampling error of the log-loss grows with that root, so a large
-            sample need not be fitted more closely.
+            Largest gradient at which the fit stops, in coordinates of curvature 1, divided by the
+            square root of the number of cases. (The sampling error of the log-loss grows with that
+            root, so a large sample need not be fitted more closely.)
         """
         tolerance *= np.sqrt(self.weight.sum())
         penalty = np.append(np.full(len(self.size), 1 / C), _INTERCEPT)[:, None]
@@ -108,7 +110,7 @@ class RidgeLogistic:
         return found.nit < _STEPS
 
     def _unit(self, penalty):
-        """Coordinates of curvature 1 for each logit: inverse roots of its second derivatives.
+        """Return coordinates in which each logit has curvature 1: inverse roots of its curvature.
 
         They are computed from a part of the rows, because only the number of steps depends on them.
         """
@@ -126,7 +128,10 @@ class RidgeLogistic:
         return np.stack(units)
 
     def _loss(self, theta):
-        """Log-loss at theta and its gradient; logits have one row per class to make rows long."""
+        """Return the log-loss at theta and its gradient; logits have one row per class.
+
+        Long rows are faster.
+        """
         logits = theta[:-1].T @ self.columns + (self.prior + theta[-1])[:, None]
         if len(self.prior) == 1:
             value = self.weight @ (np.logaddexp(0, logits[0]) - self.y * logits[0])
@@ -144,5 +149,5 @@ class RidgeLogistic:
 
 
 def _about_mean(theta):
-    """Centre the coefficients over the classes; adding the same vector to all changes nothing."""
+    """Return coefficients centred over the classes, which does not change the probabilities."""
     return theta if theta.shape[1] == 1 else theta - theta.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Score one row at a time, as a service does; the checks of a table are made once."""
+"""Score one row at a time, as a service does; tables are checked once, rows quickly."""
 
 from typing import Any, NamedTuple
 
@@ -30,10 +30,10 @@ class RowAnswer(NamedTuple):
 
 
 class RowScorer:
-    """Score single rows with little overhead; made by ``model.scorer()``.
+    """Scores single rows with little overhead; ``model.scorer()`` returns one.
 
-    Names, types and categories are looked up when the scorer is made. It reads the columns that
-    the tree tests and ignores the others, which may be absent. Threads may share a scorer, which
+    Names, types and categories are looked up once, when the scorer is created. It reads only the
+    columns that the tree tests; other columns may be absent. Threads may share a scorer, because it
     stores nothing about a row.
 
     Parameters
@@ -122,7 +122,7 @@ class RowScorer:
         return X
 
     def _number(self, f, value):
-        """Convert a number of another type or a missing value; raise for other text."""
+        """Return a number of another type, or a missing value, as a float; refuse other text."""
         if is_missing(value):
             return np.nan
         try:
@@ -134,7 +134,7 @@ class RowScorer:
             ) from None
 
     def _label(self, f, value):
-        """The code of a label that is missing, unknown, or not a plain value."""
+        """Return the code of a label that is missing, unknown or not a plain value."""
         tree = self._tree
         column = _Column([value], tree.feature_name(f))
         return encode_nominal(column, tree.categories[f], int(tree.unknown[f]))[0]

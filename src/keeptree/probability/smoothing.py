@@ -12,22 +12,23 @@ from keeptree.probability.refits import RefittedModel, held_out_loss
 from keeptree.savable import expect_probabilities
 from keeptree.tree import Tree
 
-_STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)  # tried by strength="cv"
+# Strengths that strength="cv" tries.
+_STRENGTHS = (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)
 _DEFAULT_STRENGTH = 10.0
 
 
 def leaves(tree, m, strength):
-    """Class proportions of each node."""
+    """Return the class proportions of each node."""
     return tree.proportions
 
 
 def laplace(tree, m, strength):
-    """(k + 1) / (n + C) for k cases of a class among n in a node with C classes."""
+    """Return (k + 1) / (n + C) for k cases of a class among n in a node, with C classes."""
     return tree.filled_counts + 1
 
 
 def m_estimate(tree, m, strength):
-    """(k + m p) / (n + m) for a prior p; ``"auto"``: m p = 10 for the rarest class.
+    """Return (k + m p) / (n + m) for a prior p; ``"auto"`` makes m p = 10 for the rarest class.
 
     Zadrozny and Elkan (2001) choose m so that m times the prior of the class of interest is 10.
     """
@@ -37,9 +38,10 @@ def m_estimate(tree, m, strength):
 
 
 def shrinkage(tree, m, strength):
-    """Hierarchical shrinkage (Agarwal et al. 2022) of each node towards its ancestors.
+    """Return the probabilities of hierarchical shrinkage (Agarwal et al. 2022).
 
-    From the root down, each step to a child is divided by ``1 + strength / n(parent)``.
+    From the root down, each change from a node to its child is divided by ``1 + strength /
+    n(node)``.
     """
     shrunk = tree.proportions.copy()
     for nodes in tree.levels[1:]:
@@ -102,9 +104,10 @@ class SmoothedTreeClassifier(RefittedModel):
         Strength of the shrinkage. ``"cv"`` chooses it by the out-of-fold log-loss of trees that
         the same learner grows on five folds of the training sample.
     cv : int, splitter, iterable or None, default=None
-        Folds of the refits, in the form that scikit-learn's ``cross_validate`` takes; None means
-        five stratified folds, with copies of a row in the same fold. Other rows that belong
-        together should share a fold as well: ``cv=list(GroupKFold().split(X, y, patient))``.
+        Folds of the refits, in the form that scikit-learn's ``cross_validate`` accepts. None means
+        five stratified folds, with copies of a row in the same fold. If other rows belong together,
+        such as those of one patient, give folds that keep them together:
+        ``cv=list(GroupKFold().split(X, y, patient))``.
     decide : {"tree", "probability", "cost"}, default="tree"
         Whether ``predict`` is the tree's decision, the most probable class, or the class with the
         lowest expected cost.
@@ -202,7 +205,7 @@ class SmoothedTreeClassifier(RefittedModel):
 
 
 def _choose_strength(folds):
-    """Strength with the lowest out-of-fold log-loss over trees grown by the same learner."""
+    """Return the strength with the lowest out-of-fold log-loss."""
     losses = np.zeros(len(_STRENGTHS))
     for fold in folds:
         nodes = [smoothed_nodes(fold.tree, "shrinkage", strength=s) for s in _STRENGTHS]

@@ -8,7 +8,7 @@ import numpy as np
 from keeptree.data.labels import sorting_order
 from keeptree.tree.signature import read_signatures
 
-_MOST_FEATURES = 10_000_000  # a damaged file must not exhaust the memory
+_MOST_FEATURES = 10_000_000  # a larger number in a damaged file could exhaust the memory
 _REQUIRED = ("kind", "feature", "threshold", "child_start", "child", "missing", "counts")
 _DTYPES = {
     "kind": np.int8,
@@ -32,7 +32,7 @@ _DTYPES = {
 
 
 def complete(values):
-    """Return the constructor's arguments as read-only arrays and tuples, defaults filled in."""
+    """Return the constructor's arguments as read-only arrays and tuples, with all defaults set."""
     done = dict(values)
     try:
         done["n_features"] = _count_features(values["n_features"])
@@ -107,7 +107,7 @@ def _exact(values, dtype):
 
 
 def _object_safe(labels):
-    """Labels as a 1-D array; mixed types stay mixed (NumPy would convert them to text)."""
+    """Return labels as a 1-D array; NumPy would convert labels of mixed types to text."""
     if isinstance(labels, np.ndarray):
         return labels.copy()
     labels = list(labels)
@@ -125,7 +125,10 @@ def _categories(categories, n_features):
 
 
 def frozen(array):
-    """Return a copy that cannot be made writeable again, because no array owns its memory."""
+    """Return a read-only copy that nobody can make writeable again.
+
+    The array is a view of a bytes object, so NumPy refuses to set its ``writeable`` flag.
+    """
     if array.dtype.hasobject:
         kept = array.copy()
         kept.flags.writeable = False

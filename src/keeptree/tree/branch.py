@@ -7,7 +7,7 @@ from keeptree.text import number_text
 from keeptree.tree.kinds import NOMINAL, OBLIQUE
 from keeptree.tree.oblique import combination_text
 
-_LARGEST = sys.float_info.max  # no number is above it: such a test only separates missing values
+_LARGEST = sys.float_info.max  # tests that only separate missing values use it: no number is larger
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Branch:
     def relation(self, precision=6):
         """Return the condition without the name: ``<= 2.5``, ``= red``, ``in {red, blue}``.
 
-        The result is ``is missing`` or ``is known`` if the test checks nothing else.
+        A test that only checks for a missing value gives ``is missing`` or ``is known``.
         """
         if self.is_numeric and self.threshold == _LARGEST:
             return "is known" if self.sign == "<=" else "is missing"

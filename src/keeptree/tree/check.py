@@ -9,7 +9,7 @@ from keeptree.data.table import count_categories
 from keeptree.savable import expect
 from keeptree.tree.kinds import LEAF, NOMINAL, NUMERIC, OBLIQUE, SHARE
 
-_TOLERANCE = 1e-6  # relative, for sums of counts: fractional cases are rounded
+_TOLERANCE = 1e-6  # relative tolerance for sums of counts, because fractional cases are rounded
 
 _expect = partial(expect, of="tree")
 
@@ -32,13 +32,13 @@ def _none_missing(labels):
 def _distinct(labels):
     try:
         return len({plain(label) for label in labels}) == len(labels)
-    except TypeError:  # a list or a dictionary is not a label
+    except TypeError:  # an unhashable label, such as a list or a dictionary
         return False
 
 
 def _check_shapes(tree):
     n = len(tree.kind)
-    _expect(n > 0, "it has no node")
+    _expect(n > 0, "it has no nodes")
     for name in ("kind", "feature", "threshold", "missing"):
         _expect(getattr(tree, name).shape == (n,), f"{name} must hold one number for each node")
     pointers = (
@@ -56,9 +56,9 @@ def _check_shapes(tree):
     if tree.classes is not None:
         _expect(tree.classes.ndim == 1 and columns > 0, "classes must be a list of labels")
         _expect(_none_missing(tree.classes), "a class has no label (None or NaN)")
-        _expect(_distinct(tree.classes), "two classes have the same label, or one is a list")
+        _expect(_distinct(tree.classes), "two classes have the same label, or a label is a list")
         permuted = np.array_equal(np.sort(tree.declared), np.arange(columns))
-        _expect(permuted, "declared must name the position of every class once")
+        _expect(permuted, "declared must hold the position of every class once")
     _expect(tree.counts.shape == (n, columns), f"counts must have shape ({n}, {columns})")
     names = tree.feature_names
     _expect(names is None or len(names) == tree.n_features, "feature_names must name every column")
@@ -172,7 +172,7 @@ def _check_unknown(tree):
     _expect(tree.unknown.shape == (tree.n_features,), "unknown must hold one number per column")
     sizes = np.array(count_categories(tree.categories))
     known = ((tree.unknown >= -2) & (tree.unknown < np.maximum(sizes, 0))).all()
-    _expect(known, "unknown must be a code of a category, -1 (missing) or -2 (error)")
+    _expect(known, "unknown must be the code of a category, -1 (as missing) or -2 (error)")
 
 
 def _check_missing(tree):
@@ -209,4 +209,4 @@ def _check_counts(tree):
         return
     _expect(tree.label is not None and tree.label.shape == (len(counts),), "label is missing")
     in_range = ((tree.label >= 0) & (tree.label < counts.shape[1])).all()
-    _expect(in_range, "a label is not one of the classes")
+    _expect(in_range, "label must hold positions in classes")

@@ -1,4 +1,4 @@
-"""A Tree as a versioned JSON document; everything is checked when it is read."""
+"""Convert a Tree to and from a versioned JSON document; everything is checked on reading."""
 
 from dataclasses import MISSING
 
@@ -33,16 +33,19 @@ def fields_to_dict(values):
 
 
 def identity(data):
-    """Return the part of a tree's dictionary that identifies the tree.
+    """Return the part of a tree's dictionary that the digest is computed from.
 
-    A field that is not set is left out, so a field added by a later version does not change the
+    Fields that are not set are left out, so a field added by a later version does not change the
     digest of trees that do not use it.
     """
     return {name: v for name, v in data.items() if v is not None and name not in _NOT_THE_TREE}
 
 
 def unsealed(document):
-    """Return the dictionary of a file after checking its digest, which version 1 may lack."""
+    """Check the digest of a file's dictionary and return it without the digest.
+
+    Files of format version 1 need not have a digest.
+    """
     _check_kind(document)
     if "digest" not in document and document["version"] == _UNSEALED:
         return document
@@ -63,7 +66,7 @@ def dict_to_fields(data, declared):
     data = check_seal(data) if "digest" in data else data
     known = {"format", "version", *(f.name for f in declared)}
     if unknown := sorted(set(data) - known):
-        raise ValueError(f"Not a tree: it has a field {unknown[0]!r:.50}, which trees do not have.")
+        raise ValueError(f"Not a tree: its field {unknown[0]!r:.50} is not a field of a tree.")
     values = {f.name: data[f.name] for f in declared if data.get(f.name) is not None}
     required = (f.name for f in declared if f.default is f.default_factory is MISSING)
     if absent := [name for name in required if name not in values]:
@@ -81,11 +84,11 @@ def _check_kind(data):
 
 
 def _is_sorted(declared):
-    """Whether the classes, if any, were declared in sorted order."""
+    """Return whether the classes, if any, were declared in sorted order."""
     return declared is None or bool((np.diff(declared) == 1).all())
 
 
-# Fields that a document leaves out where they hold their default.
+# A document leaves these fields out if they have their default values.
 _USUAL = {
     "declared": _is_sorted,
     "signatures": lambda signatures: not signatures,

@@ -11,7 +11,7 @@ _MOST, _OPEN = 200, 4  # number of nodes shown, and depth to which the outline i
 
 
 def tree_html(tree):
-    """Return the tree as a ``<section>``; for a large tree, the first 200 nodes by level."""
+    """Return the tree as an HTML ``<section>``; of a large tree, the first 200 nodes by level."""
     return framed("tree", f'<p class="kt-head">{_title(tree)}</p>', *_parts(tree))
 
 
@@ -57,7 +57,7 @@ def _legend(tree, slots):
 
 
 def _outline(tree, slots):
-    """The branches below the root, each with its own subtree."""
+    """Return the branches below the root as nested HTML lists."""
     shown = set(list(chain.from_iterable(level.tolist() for level in tree.levels))[:_MOST])
     tell, parts, deep = branch_writer(tree), [], 1
     for node in tree.preorder[1:].tolist():
@@ -92,7 +92,7 @@ def _answer(tree, node, slots):
 
 
 def _counts(tree, node, slots):
-    """The number of cases in a node and a bar of their classes, the most common first."""
+    """Return the number of cases in a node and a bar of their classes, the most common first."""
     total = float(tree.weight[node])
     if total <= 0:
         return ""

@@ -1,7 +1,7 @@
 """Oblique tests: weighted sums of columns, compared with a threshold.
 
-Code that handles one test at a time can use an oblique tree through ``lifted``: the same tree with
-an extra column for each weighted sum, so that every test is on a single column.
+Code that expects every test to use a single column can work on the *lifted* tree (``Tree.lifted``).
+It is the same tree with an extra column for each weighted sum, which its oblique tests then use.
 """
 
 import json
@@ -64,7 +64,10 @@ def quote_term(name):
 
 
 def refuse_oblique(tree, what, instead):
-    """Raise a ValueError if the tree has oblique tests: ``what`` cannot use them."""
+    """Raise a ValueError if the tree has oblique tests.
+
+    ``what`` completes "oblique tests ..., which", and ``instead`` tells the user what to do.
+    """
     if tree.has_oblique:
         raise ValueError(
             f"The tree has oblique tests (weighted sums of columns), which {what}; {instead}."
@@ -72,9 +75,9 @@ def refuse_oblique(tree, what, instead):
 
 
 def lift_tree(tree):
-    """Return the tree with an extra column for each weighted sum and numeric tests on them.
+    """Return the tree with an extra column for each weighted sum, and numeric tests on these.
 
-    Nodes and counts are the same, and so are the decisions for the rows that ``lift_rows`` returns.
+    Nodes and counts are unchanged. For rows extended by ``lift_rows``, so are the decisions.
     """
     oblique = np.flatnonzero(tree.kind == OBLIQUE)
     sums = weighted_sums(tree)
@@ -106,7 +109,7 @@ def lift_rows(tree, X):
 
     first = [nodes[0] for nodes in weighted_sums(tree).values()]
     lifted = np.empty((len(X), tree.n_features + len(first)))
-    lifted[:, : tree.n_features] = X[:, : tree.n_features]  # may be lifted already
+    lifted[:, : tree.n_features] = X[:, : tree.n_features]  # X may already have the extra columns
     terms = tree.term_start, tree.term_feature, tree.term_weight
     single = tree.compare_dtype == "float32"
     combine_rows(X, np.array(first, dtype=np.int64), *terms, single, tree.n_features, lifted)
@@ -114,9 +117,9 @@ def lift_rows(tree, X):
 
 
 def weighted_sums(tree):
-    """Return the distinct weighted sums of a tree, each with the nodes that test it, in node order.
+    """Return the distinct weighted sums of a tree and, for each, the nodes that test it.
 
-    Their order is that of the columns that ``lift_tree`` appends.
+    The sums are in the order of the columns that ``lift_tree`` appends.
     """
     sums = {}
     for node in np.flatnonzero(tree.kind == OBLIQUE).tolist():

@@ -1,4 +1,4 @@
-"""Send the rows of an encoded matrix down a Tree."""
+"""Find the leaves that the rows of an encoded matrix reach."""
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -9,7 +9,10 @@ _FEW = 8  # shared rows that are walked one by one
 
 
 def route(tree, X, strict):
-    """Return the leaf of each row; ``strict``: a missing value without a rule is an error."""
+    """Return the leaf of each row.
+
+    With ``strict``, a missing value that the tree has no rule for raises a ValueError.
+    """
     from keeptree._compiled.route import route_numeric_rows  # loads when it is first needed
 
     if tree.tests_categories or tree.has_oblique:
@@ -51,13 +54,13 @@ def _route_any(tree, X, strict):
 
 
 def _missing_name(tree, node, row):
-    """Name of the column whose value is missing at a test."""
+    """Return the name of the column whose value is missing at a test."""
     columns = [f for f, _ in tree.terms(node)] or [int(tree.feature[node])]
     return tree.feature_name(next((f for f in columns if np.isnan(row[f])), columns[0]))
 
 
 def _no_rule(row, name):
-    """The error for a missing value in a test that has no rule for it."""
+    """Return the error for a missing value in a test that has no rule for it."""
     return ValueError(
         f"Row {row} has no value for {name!r} (NaN; the first row is row 0), and the tree has no "
         "rule for missing values there; fill it in, or choose a rule with kt.keep(tree, "
@@ -66,7 +69,11 @@ def _no_rule(row, name):
 
 
 def numeric_steps(tree):
-    """Return feature, threshold and the successors of each test, for ``route_numeric_rows``."""
+    """Return the tests of a numeric tree as arrays for ``route_numeric_rows``.
+
+    The arrays hold the column, the threshold and the three successors of each node: left, right and
+    for missing values.
+    """
     inner = np.flatnonzero(tree.kind != LEAF)
     following = np.zeros((tree.n_nodes + 1, 3), dtype=np.int64)
     following[inner, 0] = tree.child[tree.child_start[inner]]
@@ -77,7 +84,7 @@ def numeric_steps(tree):
 
 
 def shared_rows(tree, X):
-    """Return the rows with a missing value at a test that shares it among its children."""
+    """Return the rows with a missing value in a column that some test shares among its children."""
     columns = tree.sharing_columns
     if len(columns) == 0:
         return np.empty(0, dtype=np.int64)
@@ -175,7 +182,9 @@ def route_shares(tree, X):
 
 
 def descend(tree, X, row, node, share):
-    """Move (row, node, share) triples down one level; shared missing values become several triples.
+    """Move (row, node, share) triples down one level of the tree.
+
+    A triple whose missing value is shared is replaced by one triple for each child.
 
     For a tree with oblique tests, pass ``tree.lifted`` and rows of ``tree.lift``.
     """

@@ -7,25 +7,26 @@ from datetime import UTC, datetime
 
 _LONGEST = {"by": 200, "note": 2000}
 _DIGEST = re.compile("[0-9a-f]{64}")
-_NOT_TEXT = {"Cc", "Cs", "Zl", "Zp"}  # control characters, surrogates, line separators
+# Unicode categories: control characters, surrogates, line separators
+_NOT_TEXT = {"Cc", "Cs", "Zl", "Zp"}
 _FIELDS = {"by", "at", "note", "digest"}
-_RECOUNTED = "recounted"  # key of a tree's source
+_RECOUNTED = "recounted"  # key in Tree.source
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """A record of who approved a tree. It is not cryptographic: anyone can write one.
+    """A record of who approved a tree; it is not cryptographic, so anyone can write one.
 
     Parameters
     ----------
     by : str
         Name of the signer.
     at : str
-        When, as ISO 8601 with its offset from UTC: ``2026-11-16T20:15:00+00:00``.
+        Time of signing, as ISO 8601 with an offset from UTC: ``2026-11-16T20:15:00+00:00``.
     note : str
         Free text; may be empty.
     digest : str
-        :attr:`Tree.digest <keeptree.Tree.digest>` of what was signed.
+        :attr:`Tree.digest <keeptree.Tree.digest>` of the tree that was signed.
     """
 
     by: str
@@ -60,7 +61,7 @@ class Signature:
 
 
 def sign_digest(digest, by, note="", at=None):
-    """Return a new signature of a digest; ``at`` is a datetime with a time zone, by default now."""
+    """Return a new signature of a digest; ``at``, a datetime with a time zone, defaults to now."""
     at = datetime.now(UTC) if at is None else at
     if not (isinstance(at, datetime) and at.tzinfo is not None):
         raise ValueError(f"at must be a datetime with a time zone, got {at!r:.50}.")
@@ -69,10 +70,10 @@ def sign_digest(digest, by, note="", at=None):
 
 
 def recounted(tree, before):
-    """Note in a signed tree that only its class counts differ from the tree ``before``.
+    """Record in a signed tree that only its class counts differ from those of ``before``.
 
-    The digest of the tree changes, so without this note its signatures would seem to belong to
-    another tree.
+    New counts change the digest of the tree. Without this record, its signatures would seem to
+    belong to another tree.
     """
     if not before.signatures or tree.digest == before.digest:
         return tree

@@ -74,7 +74,7 @@ class Structure:
         size = np.ones(self.n_nodes, dtype=np.int64)
         for nodes in self.levels[:0:-1]:
             np.add.at(size, self.parent[nodes], size[nodes])
-        before = np.cumsum(size[self.child]) - size[self.child]  # nodes before it
+        before = np.cumsum(size[self.child]) - size[self.child]  # number of nodes before it
         offset = np.zeros(self.n_nodes, dtype=np.int64)
         offset[self.child] = before - before[self.child_start[self.parent[self.child]]]
         place = np.zeros(self.n_nodes, dtype=np.int64)
@@ -111,15 +111,15 @@ class Structure:
         )
 
     def children(self, node: int) -> NDArray[Any]:
-        """Children of a node, in order."""
+        """Return the children of a node, in order."""
         return self.child[self.child_start[node] : self.child_start[node + 1]]
 
     def category_children(self, node: int) -> NDArray[Any]:
-        """The child of each category of a nominal test."""
+        """Return the child of each category of a nominal test."""
         return self.category_child[self.category_start[node] : self.category_start[node + 1]]
 
     def path(self, node: int) -> list[int]:
-        """Nodes from the root to ``node``, both included."""
+        """Return the nodes from the root to ``node``, both included."""
         path = [int(node)]
         while self.parent[path[-1]] >= 0:
             path.append(int(self.parent[path[-1]]))
@@ -127,7 +127,7 @@ class Structure:
 
     @cached_property
     def proportions(self) -> Floats:
-        """Class proportions of each node; without training weight, those of its parent."""
+        """Class proportions of each node, or those of its parent if it has no training weight."""
         counts = self.filled_counts
         return frozen(counts / counts.sum(axis=1, keepdims=True))
 
@@ -144,7 +144,7 @@ class Structure:
 
     @cached_property
     def shares(self) -> Floats:
-        """Share of each node in its parent's weight, by which a missing value is divided."""
+        """Share of each node in its parent's weight, by which missing values are divided."""
         totals = np.zeros(self.n_nodes)
         np.add.at(totals, self.parent[1:], self.weight[1:])
         siblings = np.diff(self.child_start)[self.parent]
@@ -157,7 +157,7 @@ class Structure:
 
     @cached_property
     def sharing_columns(self) -> NDArray[Any]:
-        """Columns tested by a node that shares missing values among its children."""
+        """Columns used by tests that share missing values among their children."""
         tests = (self.missing == SHARE) & (self.kind != LEAF)
         terms = np.repeat(tests, np.diff(self.term_start))
         columns = np.concatenate([self.feature[tests], self.term_feature[terms]])
@@ -170,7 +170,7 @@ class Structure:
 
     @cached_property
     def missing_child(self) -> NDArray[Any]:
-        """The child that a missing value follows: the heaviest child where it is shared."""
+        """Child that a missing value follows: the heaviest child if the case is shared."""
         following = self.missing.copy()
         for node in np.flatnonzero((self.missing == SHARE) & (self.kind != LEAF)):
             children = self.children(node)
@@ -178,7 +178,7 @@ class Structure:
         return frozen(following)
 
     def _paths(self, leaves):
-        """Sparse (n_nodes, n_nodes) matrix whose rows mark the path to each given leaf."""
+        """Return a sparse (n_nodes, n_nodes) matrix whose rows mark the path to each given leaf."""
         paths = {leaf: self.path(leaf) for leaf in leaves.tolist()}
         lengths = [len(paths.get(node, ())) for node in range(self.n_nodes)]
         nodes = np.concatenate([paths[leaf] for leaf in sorted(paths)])

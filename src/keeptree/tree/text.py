@@ -12,8 +12,9 @@ from keeptree.tree.kinds import ERROR, LEAF, NOMINAL, SHARE
 from keeptree.tree.oblique import written_sum
 
 _INDENT = "  "
-_LARGEST = sys.float_info.max  # no number is above it
-# Characters of the grammar: text that contains any of them is quoted. See importers/written.py.
+_LARGEST = sys.float_info.max  # tests that only separate missing values use it: no number is larger
+# Text with any of these characters is quoted, because the grammar in importers/written.py uses
+# them.
 _CONTROL = r'"#\\\x00-\x1f\x7f-\x9f\u2028\u2029'
 _IN_NAMES = re.compile(rf"[<>=≤≥≠!:{{}}|{_CONTROL}]|\bin\b|^not\b|^\s|\s$|^$|^(else|missing)$")
 _IN_LABELS = re.compile(rf"[:,(){{}}{_CONTROL}]|^[=|\s]|\s$|^$|\bor (missing|unseen)$")
@@ -23,7 +24,7 @@ ROUNDED = "round to float32"  # first line of a tree whose weighted sums are com
 
 
 def tree_to_text(tree, precision=6):
-    """Return one line per branch, indented by depth; a leaf ends in its class and its cases.
+    """Return one line per branch, indented by depth, with the class and cases of each leaf.
 
     Parameters
     ----------
@@ -41,7 +42,10 @@ def tree_to_text(tree, precision=6):
 
 
 def _rounding(tree):
-    """A line stating that weighted sums are computed in float32; thresholds cannot express that."""
+    """Return the line which states that weighted sums are computed in float32, or none.
+
+    Thresholds alone cannot express this.
+    """
     return f"{ROUNDED}\n" if tree.has_oblique and tree.compare_dtype == "float32" else ""
 
 
@@ -52,7 +56,7 @@ def branch_writer(tree, precision=6):
 
 
 def _refusals(tree):
-    """One line for each tested column that refuses labels outside its categories."""
+    """Return a line for each tested column in which labels outside its categories are an error."""
     in_order = tree.preorder[tree.kind[tree.preorder] == NOMINAL]
     tested = dict.fromkeys(tree.feature[in_order].tolist())
     refusing = [f for f in tested if tree.unknown[f] == ERROR]
@@ -80,7 +84,7 @@ def is_number_text(text):
 
 
 def label_value(text):
-    """Return the label that unquoted text denotes: a number if it has Python's notation.
+    """Return the value of an unquoted label: a number if the text is in Python's notation.
 
     Examples
     --------
@@ -158,7 +162,7 @@ def _branch_text(tree, branch, precision, reachable):
 
 
 def _tells_missing(tree, branch, precision):
-    """Whether a branch is marked as the one that missing values follow."""
+    """Return whether the text of a branch must state that missing values follow it."""
     rule = tree.missing[branch.node]
     if rule == SHARE and not branch.is_numeric:
         taken = tree.category_children(branch.node)
@@ -169,14 +173,14 @@ def _tells_missing(tree, branch, precision):
 
 
 def _tests_missing(tree, node, precision):
-    """Whether a numeric test only checks whether a value is missing."""
+    """Return whether a numeric test only checks whether a value is missing."""
     asks = tree.threshold[node] == _LARGEST and tree.missing[node] == tree.children(node)[1]
     # A number that overflows float32 goes where missing values go.
     return asks and (precision is not None or tree.compare_dtype == "float64")
 
 
 def _split_unseen(tree, feature, labels):
-    """The known labels, and whether unseen ones follow the same branch."""
+    """Return the known labels of a branch, and whether unseen labels follow it too."""
     code = tree.unknown[feature]
     other = None if code < 0 else tree.categories[feature][code]
     if other is None or other not in labels:
@@ -185,20 +189,20 @@ def _split_unseen(tree, feature, labels):
 
 
 def _cut_text(tree, node, precision):
-    """Whether a numeric test is clearer with ``<``, and the number to write.
+    """Return whether a numeric test is clearer with ``<``, and the number to write.
 
-    ``x < 45`` is kept as ``x <= 44.99999999999999``; rounded to six digits, that would be a
-    different test.
+    A tree stores ``x < 45`` as ``x <= 44.99999999999999``. Rounded to six digits, this would read
+    ``x <= 45``, which is a different test.
     """
     threshold = float(tree.threshold[node])
     kind = np.float32 if tree.compare_dtype == "float32" else np.float64
     if precision is None and kind is np.float32 and not tree.has_oblique:
-        # The text is compared in float64: take the largest number that still rounds to the left
-        # side.
+        # The reader of the text compares in float64, so write the largest number that still rounds
+        # to the left side.
         threshold, kind = _largest_rounding_down(threshold), np.float64
     text = _number(threshold, precision)
     with np.errstate(over="ignore"):
-        following = float(_next_above(threshold, kind)) + 0.0  # never -0
+        following = float(_next_above(threshold, kind)) + 0.0  # 0 instead of -0
     if not np.isfinite(following):
         return False, text
     following_text = _number(following, precision)
@@ -208,22 +212,23 @@ def _cut_text(tree, node, precision):
 
 
 def _next_above(threshold, kind):
-    """The smallest number of a type above the threshold."""
+    """Return the smallest number of a type above the threshold."""
     rounded = kind(threshold)
     return rounded if float(rounded) > threshold else np.nextafter(rounded, kind(np.inf))
 
 
 def _largest_rounding_down(threshold):
-    """The largest float64 that float32 rounds to at most the threshold."""
+    """Return the largest float64 that rounds to a float32 of at most the threshold."""
     with np.errstate(over="ignore"):
         above = _next_above(threshold, np.float32)
         low = np.nextafter(above, np.float32(-np.inf))
-    if np.isinf(low):  # no float32 lies below: numbers that round to -inf
+    if np.isinf(low):  # no smaller float32 exists, so the number rounds to -inf
         return -float(np.finfo(np.float64).max)
-    if np.isinf(above):  # from this number on float32 is infinite
+    if np.isinf(above):  # float32 rounds this number and larger ones to infinity
         middle = float(np.finfo(np.float32).max) + 2.0**103
     else:
-        middle = (float(low) + float(above)) / 2  # exact: needs one bit more than float32 has
+        # Exact, because the midpoint needs only one bit more than float32 has.
+        middle = (float(low) + float(above)) / 2
     with np.errstate(over="ignore"):
         stays = float(np.float32(middle)) <= threshold
     return middle if stays else float(np.nextafter(middle, -np.inf))
@@ -236,13 +241,13 @@ def _number(value, precision):
 
 
 class _LeafText:
-    """Class and cases of a leaf: ``grant (12/3)`` means 12 cases, 3 of them of the other class."""
+    """Writes the class and cases of a leaf: ``grant (12/3)`` means 12 cases, 3 of another class."""
 
     def __init__(self, tree, precision):
         self.tree, self.precision = tree, precision
         if tree.classes is not None:
             shown = set(tree.label[tree.kind == LEAF].tolist())
-            # With two classes that both appear, errors can only be of the other class.
+            # With two classes that both appear, the text need not name the class of the errors.
             self.by_class = len(tree.classes) > 2 or len(shown) < len(tree.classes)
 
     def __call__(self, node):
@@ -276,7 +281,7 @@ class _LeafText:
 
 
 def _reachable_labels(tree):
-    """For each nominal test, the categories that the tests above it let through."""
+    """Return, for each nominal test, the categories that the tests above it let through."""
     reachable = {0: {}}  # node -> {column: labels}, for columns that were tested above
     for node in tree.preorder.tolist():
         above = reachable[node]

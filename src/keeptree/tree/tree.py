@@ -50,8 +50,9 @@ class Tree(Structure):
         Oblique node i sums ``term_weight[k]`` times the column ``term_feature[k]`` for k from
         ``term_start[i]`` to ``term_start[i + 1] - 1``, in this order.
     missing : array of shape (n_nodes,)
-        Where a missing value goes (for an oblique test, a sum with a missing value): a child, -1
-        for "shared among the children by their weight", -2 for "an error".
+        Where a missing value goes: the number of a child, -1 to share the case among the children
+        by their weight, or -2 to raise an error. In an oblique test, a sum with a missing term is
+        missing.
     counts : array of shape (n_nodes, n_classes)
         Weighted class counts of the training cases in each node; for a regression tree, one column
         with their weight.
@@ -61,11 +62,11 @@ class Tree(Structure):
     mean, variance : arrays of shape (n_nodes,), optional
         For a regression tree: the value that each node predicts and the variance of its cases.
     classes : array of shape (n_classes,), optional
-        Labels of any type, in any order; None for a regression tree. The tree stores them sorted,
-        with ``counts`` and ``label`` to match, unless they cannot be compared.
+        Labels of any type, in any order; None for a regression tree. The tree sorts them, and
+        reorders ``counts`` and ``label`` to match, unless the labels cannot be compared.
     declared : array of shape (n_classes,), optional
-        Positions in ``classes`` in the order of declaration, which decides ties. Default: the given
-        order.
+        Positions in ``classes`` in the order in which the classes were declared; the first of them
+        wins ties. Default: the given order.
     n_features : int
         Number of columns.
     feature_names : sequence of str, optional
@@ -75,8 +76,8 @@ class Tree(Structure):
         order.
     unknown : array of shape (n_features,), optional
         How to treat a label that is not among the categories of its column: the code of the
-        category that stands for all others, -1 for "as a missing value" (the default), -2 for "an
-        error".
+        category that stands for all others, -1 to treat it as missing (the default), or -2 to raise
+        an error.
     compare_dtype : {"float64", "float32"}
         Type to which values are rounded before they are compared with a threshold, and in which
         weighted sums are computed.
@@ -170,19 +171,49 @@ class Tree(Structure):
         return oblique.lift_rows(self, X) if self.has_oblique else X
 
     def branch(self, node: int) -> Branch:
-        """Return the :class:`~keeptree.tree.Branch` that leads to a node from its parent.
+        """Return the branch that leads to a node from its parent.
 
-        It holds the column, the sign and the threshold (or the categories) of the test; ``text()``
-        returns the condition as :meth:`to_text` writes it.
+        Parameters
+        ----------
+        node : int
+            A node other than the root.
+
+        Returns
+        -------
+        branch : :class:`~keeptree.tree.Branch`
+            Column, sign and threshold (or categories) of the test. ``branch.text()`` returns the
+            condition as :meth:`to_text` writes it.
         """
         return find_branch(self, node)
 
     def feature_name(self, feature: int) -> str:
-        """Return the name of a column; ``x[3]`` if the columns have no names."""
+        """Return the name of a column; ``x[3]`` if the columns have no names.
+
+        Parameters
+        ----------
+        feature : int
+            Position of the column.
+
+        Returns
+        -------
+        name : str
+            Name of the column.
+        """
         return self.feature_names[feature] if self.feature_names else f"x[{feature}]"
 
     def select(self, X: ArrayLike) -> Any:
-        """Return only the tree's columns of a data frame that has more; else X as it is."""
+        """Return only the tree's columns of a data frame that has more, and any other X unchanged.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, any)
+            Cases.
+
+        Returns
+        -------
+        X : array-like or data frame
+            The columns that :meth:`encode` reads.
+        """
         names = comparable_names(X)
         if names is None or not self.feature_names or len(names) <= self.n_features:
             return X
@@ -191,7 +222,15 @@ class Tree(Structure):
     def encode(self, X: ArrayLike) -> Floats:
         """Return X as the float64 matrix that the tree compares, with codes for categories.
 
-        If a data frame has more columns than the tree, they are matched by name.
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases. If a data frame has more columns than the tree, they are matched by name.
+
+        Returns
+        -------
+        matrix : ndarray of shape (n, n_features)
+            Missing values are NaN; a category is its position in ``categories``.
         """
         X = self.select(from_arrow(X))
         names = comparable_names(X)
@@ -215,7 +254,8 @@ class Tree(Structure):
         Returns
         -------
         rows : ndarray of shape (n, n_features)
-            Of type object if there is a nominal column, with None for a missing label.
+            Decoded cases. With nominal columns, the array has type object and None for missing
+            labels.
         """
         if not self.has_nominal:
             return X
@@ -230,29 +270,85 @@ class Tree(Structure):
 
         Where a missing value is shared among the children, the row follows the child with the
         largest weight; :meth:`leaf_weights` returns all shares.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+
+        Returns
+        -------
+        leaf : ndarray of shape (n,)
+            Node numbers of the leaves.
         """
         return self.route(self.encode(X))
 
     def leaf_weights(self, X: ArrayLike) -> Any:
-        """Return the share of each row in each leaf as a sparse matrix of shape (n, n_nodes)."""
+        """Return the share of each row that reaches each leaf.
+
+        A row without shared missing values reaches one leaf, with share 1.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+
+        Returns
+        -------
+        share : sparse matrix of shape (n, n_nodes)
+            Shares, which sum to 1 in each row.
+        """
         return self.route_shares(self.encode(X))
 
     def decision_path(self, X: ArrayLike) -> Any:
-        """Return the nodes that each row passes as a sparse indicator matrix, (n, n_nodes)."""
+        """Return the nodes that each row passes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+
+        Returns
+        -------
+        indicator : sparse matrix of shape (n, n_nodes)
+            1 for each node that the row passes.
+        """
         weights = self.leaf_weights(X)
         passed = weights @ self._paths(np.unique(weights.indices))
         passed.data[:] = 1
         return passed.astype(np.int64)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the predicted class of each row; for a regression tree, the predicted value."""
+        """Return the predicted class of each row; for a regression tree, the predicted value.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+
+        Returns
+        -------
+        y : ndarray of shape (n,)
+            Classes or values.
+        """
         X = self.encode(X)
         if self.classes is None:
             return self.route_shares(X) @ self.mean
         return self.classes[self.decide(X)]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the class proportions of each row's leaf."""
+        """Return the class proportions of each row's leaf.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Cases.
+
+        Returns
+        -------
+        probability : ndarray of shape (n, n_classes)
+            Columns in the order of ``classes``.
+        """
         if self.classes is None:
             raise ValueError("A regression tree has no class probabilities; use predict.")
         return self.mix_proportions(self.encode(X))
@@ -269,7 +365,7 @@ class Tree(Structure):
         return self.largest_share(routing.mix(self, X, self.proportions))
 
     def largest_share(self, shares: NDArray[Any]) -> NDArray[Any]:
-        """Return the position of the class with the largest share in each row, the first of ties.
+        """Return the position of the class with the largest share in each row.
 
         Ties go to the class declared first. As in J48, a later class must be larger by 1e-6,
         because mixed shares that are equal in theory may differ in their last bits.
@@ -301,17 +397,17 @@ class Tree(Structure):
         return routing.route(self, X, strict)
 
     def route_shares(self, X: NDArray[Any]) -> Any:
-        """Return the shares of encoded rows in the leaves, as ``leaf_weights`` does."""
+        """Return the share of each encoded row that reaches each leaf; see :meth:`leaf_weights`."""
         return routing.route_shares(self, X)
 
     def shared_rows(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the encoded rows with a missing value at a test that shares it."""
+        """Return the encoded rows with a missing value that a test shares among its children."""
         return routing.shared_rows(self, X)
 
     def descend(
         self, X: NDArray[Any], row: NDArray[Any], node: NDArray[Any], share: NDArray[Any]
     ) -> Any:
-        """Move (row, node, share) triples down one level; shared missing values become several."""
+        """Move (row, node, share) triples down one level; a shared missing value gives several."""
         return routing.descend(self.lifted, self.lift(X), row, node, share)
 
     @cached_property
@@ -321,7 +417,7 @@ class Tree(Structure):
 
     @cached_property
     def numeric_steps(self) -> Any:
-        """Arguments of the compiled function for trees without nominal tests."""
+        """Arguments of the compiled routing function for trees without nominal tests."""
         return tuple(frozen(array) for array in routing.numeric_steps(self))
 
     def to_text(self, precision: int | None = 6) -> str:
@@ -335,7 +431,7 @@ class Tree(Structure):
         precision : int or None, default=6
             Significant digits of thresholds and weights; digits before the decimal point are never
             dropped. None writes all digits and all rules for missing values and unseen categories,
-            so that the tree read back from the text sends every row to the same leaf.
+            so that a tree read from the text sends every row to the same leaf.
         """
         return tree_to_text(self, precision)
 
@@ -343,22 +439,22 @@ class Tree(Structure):
     def digest(self) -> str:
         """64 hexadecimal digits that change whenever anything in the tree changes.
 
-        ``source`` and ``signatures`` do not count: a tree kept by another version of a library, or
-        signed again, is still the same tree.
+        It does not depend on ``source`` and ``signatures``: a tree kept by another version of a
+        library, or signed again, has the same digest.
         """
         return digest_of(identity(self.to_dict()))
 
     def sign(self, by: str, note: str = "", at: datetime | None = None) -> Self:
-        """Return the same tree with one more signature, which is a record and not cryptography.
+        """Return the tree with one more signature: a record of who approved it, not cryptography.
 
         Parameters
         ----------
         by : str
-            The person who signs.
+            Name of the person who signs.
         note : str
             One line of free text.
         at : datetime, optional
-            Time of the signature, with a time zone; default now.
+            Time of the signature, with a time zone; now by default.
 
         Examples
         --------
@@ -372,21 +468,55 @@ class Tree(Structure):
         return replace(self, signatures=(*self.signatures, sign_digest(self.digest, by, note, at)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tree as plain Python values that JSON can hold."""
+        """Return the tree as plain Python values that JSON can hold.
+
+        Returns
+        -------
+        data : dict
+            Fields of the tree, with a format and its version.
+        """
         return fields_to_dict({f.name: getattr(self, f.name) for f in fields(self)})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build a Tree from the result of :meth:`to_dict`; damaged data raise a ValueError."""
+        """Build a Tree from the result of :meth:`to_dict`.
+
+        Parameters
+        ----------
+        data : dict
+            Result of :meth:`to_dict`; damaged data raise a ValueError.
+
+        Returns
+        -------
+        tree : Tree
+            The tree.
+        """
         return cls(**dict_to_fields(data, fields(cls)))
 
     def save(self, path: Filename) -> None:
-        """Write the tree to a JSON file, which is replaced only when the new one is complete."""
+        """Write the tree to a JSON file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the file. An existing file is replaced only when the new one is complete.
+        """
         write_json(sealed(self.to_dict()), path)
 
     @classmethod
     def load(cls, path: Filename) -> Self:
-        """Read a tree from a JSON file; a damaged file raises a ValueError."""
+        """Read a tree from a JSON file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of a file written by :meth:`save`; a damaged file raises a ValueError.
+
+        Returns
+        -------
+        tree : Tree
+            The tree.
+        """
         return cls.from_dict(unsealed(read_json(path)))
 
 
@@ -395,7 +525,7 @@ def _rebuild(values):
 
 
 def names_differ(names, expected):
-    """Return a sentence on how the column names of X differ from those of the tree."""
+    """Return a sentence that tells how the column names of X differ from those of the tree."""
     missing = [name for name in expected if name not in names]
     unseen = [name for name in names if name not in expected]
     if missing or unseen:

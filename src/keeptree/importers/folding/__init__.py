@@ -1,4 +1,4 @@
-"""A pipeline as one tree over its raw columns."""
+"""Fold a pipeline into one tree over its raw columns."""
 
 from keeptree.importers.folding.fold import Folded, fold
 from keeptree.importers.folding.transformers import CannotFoldError

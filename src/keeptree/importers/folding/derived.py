@@ -10,25 +10,25 @@ from scipy.sparse import csr_matrix, issparse
 from keeptree.importers.folding.floats import LARGEST, from_keys, last_alike, to_keys
 
 _NO_CUTS = np.empty(0)
-_PROBES = 64  # numbers at which a piece is searched for an accepted value
+_PROBES = 64  # how many numbers of a piece are tried to find an accepted value
 
 
 class Link(NamedTuple):
     """A fitted step applied to a column, with its input and output positions."""
 
     step: object
-    width: int  # number of input columns of the step
+    width: int  # number of input columns
     column_in: int
     column_out: int
-    fuzzy: bool = False  # monotone up to rounding of the last bits
-    sparse: bool = False  # receives a sparse matrix, which may change its arithmetic
+    fuzzy: bool = False  # whether it is monotone only up to rounding of the last bits
+    sparse: bool = False  # whether its input is a sparse matrix, which may change its arithmetic
 
     def apply(self, values, row, column_in):
-        """Apply the step to values in their columns, with neutral values in the other columns."""
+        """Return the step applied to values in their columns, with neutral values elsewhere."""
         return self.step.transform(self._matrix(values, row, column_in))
 
     def gives_sparse(self):
-        """Whether the step returns a sparse matrix."""
+        """Return whether the step returns a sparse matrix."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             nothing = np.empty(0, dtype=np.int64)
@@ -91,7 +91,7 @@ class Derived:
 
     @property
     def pieces(self):
-        """(First, last) raw numbers of the pieces, from the lowest to the highest."""
+        """Return the (first, last) raw numbers of the pieces, from the lowest to the highest."""
         inside = self.cuts[(self.cuts >= -LARGEST) & (self.cuts < LARGEST)]
         first = np.concatenate([[-LARGEST], np.nextafter(inside, np.inf)])
         return first, np.append(inside, LARGEST)
@@ -213,7 +213,7 @@ def accepted_pieces(columns, chosen):
         at, found = at[~np.isnan(found)], found[~np.isnan(found)]
         if not len(at):
             continue
-        sign = 1.0 if end is high else -1.0  # the search goes from low to high
+        sign = 1.0 if end is high else -1.0  # negated, because the search goes from low to high
         end[at] = sign * last_alike(
             sign * found,
             sign * end[at],
@@ -250,7 +250,7 @@ def _by_step(chains, depth):
 
 
 def _advance(links, rows, which, values, refused):
-    """Apply a step to some rows, halving the batch where it rejects values."""
+    """Apply a step to some rows; a batch with rejected values is halved and tried again."""
     if not len(rows):
         return
     own = [links[k] for k in which[rows]]
@@ -266,7 +266,7 @@ def _advance(links, rows, which, values, refused):
             _advance(links, part, which, values, refused)
         return
     made = made[row, [link.column_out for link in own]]
-    if made.dtype.kind in "biuf":  # the next step rejects infinite numbers, as in the pipeline
+    if made.dtype.kind in "biuf":  # the next step must reject infinite numbers, as in the pipeline
         made = np.clip(made.astype(np.float64), -LARGEST, LARGEST)
     values[rows] = made
 
@@ -274,12 +274,12 @@ def _advance(links, rows, which, values, refused):
 def _as_floats(values):
     try:
         return values.astype(np.float64)
-    except (TypeError, ValueError):  # None and other non-numbers
+    except (TypeError, ValueError):  # None and other values that are not numbers
         return values
 
 
 def _neutral(step, width):
-    """Find a row that the step accepts, for the columns that are not examined."""
+    """Return a row that the step accepts, for the columns that are not examined."""
     categories = getattr(step, "categories_", None)
     if categories is not None:
         row = np.empty(width, dtype=object)
@@ -292,8 +292,8 @@ def _neutral(step, width):
 
 
 def _rows_of(column, values):
-    """Assign values to rows so that different values of a column never share a row."""
-    if values.dtype == object:  # one-hot encoders repeat their labels for each output
+    """Return a row for each value, so that different values of a column never share a row."""
+    if values.dtype == object:  # a one-hot encoder has the same labels for each output
         rows = [{} for _ in range(column.max() + 1)]
         return np.array(
             [

@@ -19,7 +19,7 @@ def to_keys(x):
 
 
 def from_keys(keys):
-    """Inverse of :func:`to_keys`."""
+    """Return the floats of keys; the inverse of :func:`to_keys`."""
     return np.where(keys >= 0, keys, _SIGN - keys).view(np.float64)
 
 
@@ -50,7 +50,7 @@ def last_alike(low, high, is_like_low):
     1.414213562373095
     """
     low, high = to_keys(low), to_keys(high)
-    # An overflow of the difference means that the keys are far apart.
+    # If the difference overflows, the keys are far apart.
     while ((high != low + 1) & (high != low)).any():
         middle = (low >> 1) + (high >> 1) + (low & high & 1)
         alike = is_like_low(from_keys(middle))

@@ -76,7 +76,7 @@ def _width(steps):
 
 
 def _first(steps, attribute):
-    """An attribute of the first step that has it; a pipeline may begin with a passthrough."""
+    """Return an attribute of the first step that has it; a passthrough step may come first."""
     for step in steps:
         inner = [part for _, part in step.steps] if hasattr(step, "steps") else [step]
         for part in inner:
@@ -108,14 +108,14 @@ class _Folding:
         tests = np.flatnonzero(tree.kind != LEAF)
         self.raw_of = {int(node): columns[tree.feature[node]].raw for node in tests}
         used = sorted({column.raw for column in columns})
-        # Data frames are read by name, so columns that the pipeline drops may be absent.
+        # Data frames are read by name, so they may lack columns that the pipeline drops.
         self.kept = used if names is not None and used else list(range(width))
         self.labels = self._find_labels()
         self.unknown = dict.fromkeys(self.kept, _AS_MISSING)
         self.outcomes = self._find_outcomes(tests)
 
     def folded(self, X):
-        """The Folded tree."""
+        """Return the Folded tree."""
         n_codes = {
             raw: len(labels) + (self.unknown[raw] >= 0) for raw, labels in self.labels.items()
         }
@@ -139,7 +139,7 @@ class _Folding:
         return Folded(self._tree(nodes, origin, _observed_shares(origin, weight, share)), origin)
 
     def _find_labels(self):
-        """Find the labels of each nominal raw column."""
+        """Return the labels of each nominal raw column."""
         tested = {self.tree.feature[node] for node in self.raw_of}
         found = {}
         for raw in self.kept:
@@ -163,7 +163,7 @@ class _Folding:
         return raw if self.names is None else self.names[raw]
 
     def _accepted(self, own, labels):
-        """Labels of a column that every encoder accepts."""
+        """Return the labels of a column that every encoder accepts."""
         refused = np.zeros(len(labels) + 2, dtype=bool)
         for column in _distinct_ways([self.columns[f] for f in own]):
             refused |= ask(column, labels)[1]
@@ -192,7 +192,7 @@ class _Folding:
         return runs
 
     def _refusals(self, raw, own):
-        """Whether a step rejects unknown and missing values of a raw column."""
+        """Return whether a step rejects unknown and missing values of a raw column."""
         if raw in self.labels:
             refused = [ask(column, self.labels[raw])[1][-2:] for column in own]
             return np.any(refused, axis=0)
@@ -200,7 +200,7 @@ class _Folding:
         return False, missing.any()
 
     def _rule_for_unknown(self, raw, tables, refuses_unknown, refuses_missing):
-        """Rule for unknown labels: their own code, missing, or an error."""
+        """Return the rule for unknown labels: their own code, missing, or an error."""
         if refuses_unknown:
             return ERROR
         missing = [ERROR if refuses_missing else table.missing for table in tables]
@@ -253,12 +253,12 @@ class _Folding:
 
 
 def _is_numeric(column):
-    """Whether a column is computed from raw numbers instead of categories."""
+    """Return whether a column is computed from raw numbers instead of categories."""
     return column.labels is None and not column.only_missing
 
 
 def _distinct_ways(columns):
-    """Columns with different steps, ignoring differences in the last output only."""
+    """Return the columns whose steps differ, apart from the output of the last step."""
     ways = {}
     for column in columns:
         way = tuple((id(link.step), link.column_in) for link in column.links)
@@ -269,7 +269,7 @@ def _distinct_ways(columns):
 def _shares(nodes, origin):
     """Return each node's share of the counts of its origin, and the number of copied leaves.
 
-    Copies that training data hardly ever reach get no share, unless this applies to all copies.
+    Copies that training data hardly ever reach get no share, unless all copies are like that.
     """
     share = np.ones(len(origin))
     leaves = np.flatnonzero(np.array(nodes.kind) == LEAF)
@@ -286,7 +286,7 @@ def _shares(nodes, origin):
 
 
 def _observed_shares(origin, weight, share):
-    """Shares among the rows, or the given shares where there are no rows."""
+    """Return the shares by the rows, or the given shares where there are no rows."""
     totals = np.bincount(origin, weight)[origin]
     with np.errstate(invalid="ignore"):
         return np.where(totals > 0, weight / totals, share)

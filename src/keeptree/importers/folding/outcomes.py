@@ -1,7 +1,8 @@
 """Find where each test of a tree sends the values of its raw column.
 
-A test on numbers becomes :class:`Runs`: the raw line divided at edges found by bisection over the
-floats. A test on categories becomes a :class:`Table`. Both name nodes of the original tree.
+A test on numbers becomes :class:`Runs`, the line of raw numbers divided at edges that are found by
+bisection over the floats. A test on categories becomes a :class:`Table`. Their targets are nodes of
+the original tree.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from keeptree.importers.folding.floats import LARGEST, from_keys, last_alike, to
 from keeptree.importers.folding.transformers import CannotFoldError
 from keeptree.tree import ERROR, NOMINAL
 
-_NEAR = 2048  # floats examined on each side of an edge of a fuzzy step
+# Number of floats examined on each side of an edge, if a step is monotone only up to rounding.
+_NEAR = 2048
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Runs:
     """Targets of the numbers of a column; run r ends with ``last[r]``.
 
     ``vacant`` marks runs that training data hardly ever reach, because a step is undefined there or
-    the run is only a few floats wide. ``missing`` is a node, SHARE or ERROR.
+    because the run is only a few floats wide. ``missing`` is the target of missing values: a node,
+    SHARE or ERROR.
     """
 
     last: np.ndarray
@@ -41,7 +44,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Table:
-    """Targets of the categories of a column and of unknown ones; ``missing`` as in Runs."""
+    """Targets of the categories of a column, of unknown ones and of missing values."""
 
     target: np.ndarray
     unknown: int
@@ -70,14 +73,14 @@ def follow(tree, nodes, values, refused):
 
 
 def find_runs(tree, columns, nodes):
-    """Find the Runs of each numeric test.
+    """Return the Runs of each numeric test.
 
     Parameters
     ----------
     tree : Tree
         Tree that follows the steps.
     columns : sequence of Derived
-        Origin of its columns.
+        Columns of the tree as functions of raw columns.
     nodes : ndarray of int
         Tests whose raw columns hold numbers.
 
@@ -92,7 +95,7 @@ def find_runs(tree, columns, nodes):
     at_low, at_high = run(columns, of_piece, low), run(columns, of_piece, high)
     at_missing = run(columns, np.arange(len(columns)), np.full(len(columns), np.nan))
 
-    # One entry per test and piece of its column.
+    # The arrays have one entry per test and piece of its column.
     piece = np.concatenate([np.arange(start[k], start[k + 1]) for k in where])
     node = np.repeat(nodes, np.diff(start)[where])
     first = follow(tree, node, at_low[0][piece], at_low[1][piece])
@@ -117,7 +120,7 @@ def find_runs(tree, columns, nodes):
 
 
 def _find_edges(tree, columns, which, nodes, low, high):
-    """Find the runs between two numbers that a test sends to different children."""
+    """Return the runs between two numbers that a test sends to different children."""
     if not len(nodes):
         return []
     like = follow(tree, nodes, *run(columns, which, low))
@@ -133,7 +136,7 @@ def _find_edges(tree, columns, which, nodes, low, high):
 
 
 def _look_around(tree, column, node, edge, low, high):
-    """Find the runs around an edge of a column that is monotone only up to rounding.
+    """Return the runs around an edge of a column that is monotone only up to rounding.
 
     Every float nearby is examined, and some farther away, where the result must be stable.
     """
@@ -156,7 +159,7 @@ def _look_around(tree, column, node, edge, low, high):
 
 
 def _join(parts, missing, otherwise):
-    """Merge equal neighbouring runs, and rejected runs with a neighbour."""
+    """Return runs with equal neighbours merged, and rejected runs merged with a neighbour."""
     last, target, vacant = [], [], []
     for end, goes, empty in parts:
         if goes == ERROR and target:
@@ -174,14 +177,14 @@ def _join(parts, missing, otherwise):
 
 
 def find_tables(tree, columns, nodes, labels):
-    """Find the Table of each nominal test.
+    """Return the Table of each nominal test.
 
     Parameters
     ----------
     tree : Tree
         Tree that follows the steps.
     columns : sequence of Derived
-        Origin of its columns.
+        Columns of the tree as functions of raw columns.
     nodes : ndarray of int
         Tests whose raw columns hold categories.
     labels : dict of int to tuple
@@ -201,7 +204,7 @@ def find_tables(tree, columns, nodes, labels):
 
 
 def ask(column, labels):
-    """Evaluate a column for its labels, an unknown label and a missing value."""
+    """Return the values of a column for its labels, an unknown label and a missing value."""
     values = np.empty(len(labels) + 2, dtype=object)
     values[:] = [*labels, unknown_label(labels), column.missing]
     return run([column], np.zeros(len(values), dtype=np.int64), values)

@@ -80,7 +80,7 @@ class Divided:
     origin: int
     raw: int
     runs: tuple
-    missing: int  # run of a missing value, SHARE or ERROR
+    missing: int  # run that missing values follow, SHARE or ERROR
 
 
 def rebuild(raw_of, outcomes, n_codes):
@@ -109,7 +109,7 @@ def rebuild(raw_of, outcomes, n_codes):
 
 
 def _resolve(node, possible, raw_of, outcomes, n_codes):
-    """Skip tests already decided on the path; return (node, possible values, test)."""
+    """Skip tests that the path has already decided; return (node, possible values, test)."""
     while True:
         if isinstance(node, Divided):
             return node, possible, _halve(node, possible[node.raw])
@@ -124,7 +124,7 @@ def _resolve(node, possible, raw_of, outcomes, n_codes):
             found = _test_categories(node, raw, allowed, raw_of, outcomes)
         if isinstance(found, Test):
             return node, possible, found
-        node, missing = found  # all possible values go there
+        node, missing = found  # all possible values go to the same node
         if not missing:
             possible = {**possible, raw: _without_missing(allowed)}
 
@@ -172,7 +172,7 @@ def _check_not_shared(missing):
 
 
 def _joined(parts):
-    """Merge equal neighbouring runs."""
+    """Return runs with equal neighbours merged."""
     joined = []
     for last, target, vacant in parts:
         if joined and joined[-1][1] == target:
@@ -182,7 +182,7 @@ def _joined(parts):
 
 
 def _taken_in(parts, raw, low, raw_of, outcomes):
-    """Merge the runs of consecutive tests on one column."""
+    """Return the runs of consecutive tests on one column, merged."""
     while any(raw_of.get(target) == raw for _, target, _ in parts):
         finer, above = [], low
         for last, target, vacant in parts:
@@ -197,7 +197,7 @@ def _taken_in(parts, raw, low, raw_of, outcomes):
 
 
 def _known_or_not(raw, known, missing, allowed):
-    """Return a Test for missing values: no number exceeds the largest one."""
+    """Return a Test for missing values, whose threshold is the largest number."""
     _check_not_shared(missing)
     numbers = Numbers(allowed.low, allowed.high, missing=False)
     nothing = Numbers(LARGEST, LARGEST, missing=True)
@@ -206,7 +206,7 @@ def _known_or_not(raw, known, missing, allowed):
 
 
 def _halve(divided, allowed):
-    """Return a Test on a threshold between runs; three runs are divided from the lowest up."""
+    """Return a Test with a threshold between runs; three runs are divided from the lowest up."""
     parts, missing = divided.runs, divided.missing
     middle = 1 if len(parts) == 3 else len(parts) // 2
     side = missing if missing < 0 else int(missing >= middle)
@@ -243,7 +243,7 @@ def _test_categories(node, raw, allowed, raw_of, outcomes):
     children = list(dict.fromkeys(reached or targets))
     if len(children) == 1 or not reached:
         return children[0], missing != ERROR
-    # Impossible categories keep their branch if it still exists.
+    # Categories that cannot occur keep their branch if it still exists.
     codes = [children.index(target) if target in children else 0 for target in targets]
     place = missing if missing < 0 else children.index(missing)
     branches = tuple(
@@ -261,7 +261,7 @@ def _test_categories(node, raw, allowed, raw_of, outcomes):
 
 
 def _follower(raw, raw_of, outcomes, allowed):
-    """Follow a category (None if missing) through tests on the same column."""
+    """Return a function that follows a category (None if missing) through tests on one column."""
 
     def follow(node, code):
         while raw_of.get(node) == raw:

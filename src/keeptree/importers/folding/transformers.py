@@ -1,8 +1,8 @@
 """Describe scikit-learn's transformers column by column.
 
-Each transformer has a function ``(step, columns) -> columns`` that returns the input of each output
-and the values between which the output is monotone. The fitted transformer itself computes the
-values.
+For each transformer, a function ``(step, columns) -> columns`` tells from which input each output
+is computed, and between which numbers the output is monotone. The fitted transformer itself
+computes the values.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ class CannotFoldError(ValueError):
     """Raised for a pipeline step that cannot be folded into the tests of its tree."""
 
 
-# NumPy functions that are monotone between these points, some of them undefined beyond.
+# NumPy functions, and the points between which they are monotone; some are undefined beyond.
 _ZERO, _ONE = before(0.0), before(1.0)
 _UFUNCS = {
     **dict.fromkeys([np.log, np.log2, np.log10, np.sqrt], (_ZERO,)),
@@ -53,7 +53,7 @@ def read_step(name, step, columns):
     step : fitted transformer, "passthrough" or None
         Step to read.
     columns : list of Derived
-        Its input columns.
+        Input columns of the step.
 
     Returns
     -------
@@ -66,12 +66,13 @@ def read_step(name, step, columns):
         read = _READERS.get(f"{base.__module__}.{base.__qualname__}")
         if read is not None:
             return read(name, step, columns)
-        if "transform" in vars(base):  # a subclass with its own transform
+        if "transform" in vars(base):  # a subclass may have its own transform
             break
     raise _cannot(name, step)
 
 
 def _cannot(name, step, why="a step must compute each of its columns from a single raw column"):
+    """Return the error for a step that cannot be folded."""
     return CannotFoldError(
         f"Cannot fold the step {name!r} ({type(step).__name__}) into the tests of the tree: {why}; "
         "keep(pipeline, fold=False) gives the tree of the transformed columns."
@@ -79,10 +80,10 @@ def _cannot(name, step, why="a step must compute each of its columns from a sing
 
 
 def _continue(step, columns, sources, cuts=None, fuzzy=False):
-    """Columns computed by a step from the inputs ``sources``, with cuts for each input."""
+    """Return the columns that a step computes from the inputs ``sources``, with new cuts."""
     width, sparse = len(columns), any(column.sparse for column in columns)
     gives_sparse = Link(step, width, 0, 0, sparse=sparse).gives_sparse()
-    if sparse:  # some steps keep the zeros of a sparse matrix
+    if sparse:  # some steps do not change the zeros of a sparse matrix
         cuts = [np.append(c, [_ZERO, 0.0]) for c in cuts or [()] * width]
     if cuts is None:
         new = [column.cuts for column in columns]
@@ -100,7 +101,7 @@ def _monotone(name, step, columns):
 
 
 def _quantiles(name, step, columns):
-    # Rounding may decrease the result by a bit where two segments meet.
+    # Where two segments meet, rounding may decrease the result slightly.
     cuts = [np.concatenate([before(q), q]) for q in step.quantiles_.T]
     fuzzy = step.output_distribution == "normal"
     return _continue(step, columns, range(len(columns)), cuts, fuzzy)
@@ -116,7 +117,7 @@ def _function(name, step, columns):
         return columns
     try:
         cuts = _UFUNCS.get(step.func)
-    except TypeError:  # not hashable
+    except TypeError:  # an unhashable function cannot be looked up
         cuts = None
     if cuts is None or step.kw_args:
         function = getattr(step.func, "__name__", repr(step.func))
@@ -138,7 +139,7 @@ def _imputed(name, step, columns):
         kept = kept[[not is_missing(value) for value in step.statistics_]]
     indicated = step.indicator_.features_ if step.add_indicator else []
     made = _continue(step, _marked(step, columns), [*kept, *indicated])
-    for k, j in enumerate(kept):  # numbers are unchanged
+    for k, j in enumerate(kept):  # an imputer does not change numbers
         made[k] = replace(made[k], keeps_values=columns[j].keeps_values)
     return made[: len(kept)] + [replace(column, only_missing=True) for column in made[len(kept) :]]
 
@@ -149,7 +150,7 @@ def _indicated(name, step, columns):
 
 
 def _marked(step, columns):
-    """Add the value that an imputer treats as missing to its columns."""
+    """Return the columns with the value that an imputer treats as missing."""
     mark = plain(step.missing_values)
     if is_missing(mark):
         return [column.with_missing(mark) for column in columns]
@@ -178,7 +179,7 @@ def _target_means(name, step, columns):
 
 
 def _told_apart(step, columns):
-    """Add the labels that an encoder distinguishes to its columns."""
+    """Return the columns with the labels that an encoder distinguishes."""
     known = [[plain(v) for v in labels if not is_missing(v)] for labels in step.categories_]
     cuts = [
         np.array([[before(float(v)), float(v)] for v in labels if label_kind(v) == "numbers"])
@@ -228,7 +229,7 @@ def _in_one_matrix(columns, sparse):
 
 
 def _chosen(wanted, names, width):
-    """Positions of the columns that a fitted ColumnTransformer passes to a step."""
+    """Return the positions of the columns that a ColumnTransformer passes to a step."""
     if isinstance(wanted, slice):
         ends = (wanted.start, wanted.stop)
         if any(isinstance(end, str) for end in ends):
