@@ -339,7 +339,7 @@ def test_names_with_marks_do_not_break_a_table():
         ({"protocol": "bootstap"}, "no protocol 'bootstap'; did you mean 'bootstrap'"),
         ({"protocol": KFold(3), "n_splits": 3}, "set it in the splitter"),
         ({"positive": 1}, "There are 3 classes; positive applies only"),
-        ({"y": np.zeros(150)}, r"All cases belong to the class 0.0; two are needed"),
+        ({"y": np.zeros(150)}, r"All cases belong to the class 0.0; give cases of two or more"),
     ],
 )
 def test_bad_input_is_one_sentence(wrong, says):

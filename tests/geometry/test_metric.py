@@ -133,7 +133,7 @@ def test_a_scale_or_cost_must_be_positive_and_finite(what, value):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "euclid"}, "is not a scale"),
+        ({"kind": "euclid"}, "is not a metric"),
         ({"scales": [1, 2]}, "but the tree has 4 columns"),
         ({"scales": {"height": 1}}, "not a column of the tree"),
         ({"costs": {9: 1}}, "not a column of the tree"),

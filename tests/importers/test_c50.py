@@ -194,7 +194,7 @@ def test_the_syntax_of_names():
         ("a, b.\nx: discrete 5.", "does not list the categories of 'x'"),
         ("a, b.\nx: date.", "dates or times"),
         ("x: 10, 20.\nx: continuous.", "a numeric class by thresholds"),
-        ("x.\nx: continuous.", "as the class, without classes"),
+        ("x.\nx: continuous.", "as the class, but does not list its classes"),
         ("a, b.\nx", "no values for 'x'"),
     ):
         with pytest.raises(ValueError, match=sentence):

@@ -71,7 +71,9 @@ def test_an_ensemble_asks_for_one_of_its_trees():
         kt.keep(GradientBoostingClassifier(n_estimators=2).fit(X, Y), tree=0)
     with pytest.raises(TypeError, match="type LogisticRegression, which is not a tree"):
         kt.keep(BaggingClassifier(LogisticRegression(max_iter=1000), 2).fit(X, Y), tree=0)
-    with pytest.raises(ValueError, match="tree=2 chooses from an ensemble, but this is a single"):
+    with pytest.raises(
+        ValueError, match="tree=2 chooses a tree of an ensemble, but this is a single"
+    ):
         kt.keep(kt.keep(single).to_text(), tree=2)
 
 

@@ -223,7 +223,7 @@ def test_labels_that_cannot_be_compared_keep_their_order():
 
 @pytest.mark.parametrize("declared", [[0, 1], [0, 0, 1], [1, 2, 3], [[0, 1, 2]]])
 def test_a_declared_order_that_is_none_is_a_clear_error(declared):
-    with pytest.raises(ValueError, match="declared must name the position of every class once"):
+    with pytest.raises(ValueError, match="declared must hold the position of every class once"):
         two_orders(declared=declared)
 
 

@@ -115,7 +115,7 @@ class Metric(Savable, BaseEstimator):
         """Fit the metric, given the spread of the columns; X is used only for value differences."""
         if self.kind not in _SPREADS:
             raise ValueError(
-                f"kind={self.kind!r} is not a scale; choose one of {sorted(_SPREADS)}, or give "
+                f"kind={self.kind!r} is not a metric; choose one of {sorted(_SPREADS)}, or give "
                 "your own scales."
             )
         self.center_, self.scale_ = _SPREADS[self.kind](*columns)
