@@ -1,8 +1,9 @@
 """False alarms and expected accuracy of audits under simulated shifts: python -m benchmarks.audit.
 
-Simulated data with a known relation between attributes and outcome, shifted in five ways. Options:
---repeats (audits per shift), --resamples (audits of unshifted data). If NannyML is installed, it
-monitors the same models for comparison; its requirements differ, so use a separate environment.
+The data are simulated, with a known relation between attributes and outcome, and shifted in five
+ways. Options: --repeats (audits per shift), --resamples (audits of unshifted data). If NannyML is
+installed, it monitors the same models for comparison; its requirements differ from ours, so use a
+separate environment.
 """
 
 import argparse
@@ -18,11 +19,11 @@ import keeptree as kt
 from keeptree.terminal import make_table, open_console
 
 N_TRAIN, N_NEW = 2000, 1000
-N_CHUNKS = 10  # N_NEW held-out cases with outcomes, as a reference for NannyML
+N_CHUNKS = 10  # number of batches of N_NEW held-out cases with outcomes, as a reference for NannyML
 
 
 def draw(rng, n, *, centre=0.0, prior=None, concept=False):
-    """Rows and outcomes; by default as in training.
+    """Return rows and outcomes, by default as in training.
 
     ``centre`` moves two attributes (covariate shift), ``prior`` is the share of positive outcomes
     (label shift), ``concept`` reverses the effect of an attribute (concept shift).
@@ -43,12 +44,12 @@ def draw(rng, n, *, centre=0.0, prior=None, concept=False):
 
 
 def recode(X):
-    """A column whose labels were renamed upstream."""
+    """Return the rows with one column's labels renamed, as by a change upstream."""
     return X.assign(job=X["job"].replace({"office": "OFFICE"}))
 
 
 def stick(X):
-    """A sensor that is stuck at one value for half of the cases."""
+    """Return the rows with one column stuck at one value for half of the cases."""
     return X.assign(a=X["a"].where(np.arange(len(X)) % 2 == 0, 0.0))
 
 
@@ -65,16 +66,17 @@ SHIFTS = {
 
 
 def fit(rng):
-    """A model on a fresh training sample."""
+    """Return a model fitted to a fresh training sample."""
     X, y = draw(rng, N_TRAIN)
     return kt.KeptTreeClassifier(kt.C45Classifier(min_samples_leaf=20)).fit(X, y)
 
 
 class NannyML:
-    """NannyML's confidence-based estimation and univariate drift for one of our models."""
+    """NannyML's estimate of the accuracy and its univariate drift, for one of our models."""
 
     def __init__(self, model, rng):
-        os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"  # it reports every call to its maker
+        # NannyML otherwise reports every call to its makers
+        os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"
         import nannyml
 
         self.model = model
@@ -96,7 +98,7 @@ class NannyML:
         ).fit(X)
 
     def audit(self, X):
-        """Expected accuracy, and whether a column or that accuracy raises an alarm."""
+        """Return the expected accuracy, and whether a column or that accuracy raises an alarm."""
         found = self.accuracy.estimate(self._table(X)).filter(period="analysis").to_df()
         moved = self.drift.calculate(X).filter(period="analysis").to_df()
         alerts = [bool(moved[name].iloc[0]) for name in moved.columns if name[-1] == "alert"]
@@ -109,7 +111,7 @@ class NannyML:
 
 
 def watch(model, rng):
-    """NannyML for a model, or None if it is not installed."""
+    """Return NannyML for a model, or None if it is not installed."""
     return NannyML(model, rng) if importlib.util.find_spec("nannyml") else None
 
 
@@ -142,7 +144,10 @@ def study(repeats, seed=0):
 
 
 def false_alarms(resamples, seed=1):
-    """Share of audits of unshifted data with an alarm: without outcomes, with them, NannyML's."""
+    """Return the share of audits of unshifted data that raise an alarm.
+
+    The three figures are without outcomes, with outcomes, and NannyML's.
+    """
     alarms = []
     model = nanny = None
     for k in track(range(resamples), "Unshifted"):

@@ -26,7 +26,7 @@ X, y = load_breast_cancer(return_X_y=True)
 model = kt.{name}().fit(X, y)
 getattr(model, "predict_proba", getattr(model, "decision_function", None))(X)
 """
-# A small process in between: the peak memory of a child is at least that of its parent.
+# A small process in between, because the peak memory of a child is at least that of its parent.
 LAUNCH = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
@@ -35,15 +35,15 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 """
 # Variables that would affect the new environments are left out.
 CLEAN = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "KEEPTREE_NATIVE")}
-# Every installation has these, so KeepTree does not add them.
+# Every scikit-learn installation has these, so they do not count.
 COMMON = ("numpy", "scipy", "sklearn", "scikit_learn", "pip", "setuptools", "pkg_resources")
-COMMON += ("joblib", "threadpoolctl", "narwhals", "cloudpickle")  # scikit-learn brings them
+COMMON += ("joblib", "threadpoolctl", "narwhals", "cloudpickle")  # dependencies of scikit-learn
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        folder.chmod(0o755)  # the user nobody must be able to read it
+        folder.chmod(0o755)  # so that the user nobody can read it
         checkout = copy_checkout(folder / "source")
         places = {"wheel": [build_wheel(folder)], "checkout": ["--editable", f"{checkout}[jit]"]}
         found = {kind: measure(folder / kind, what, checkout) for kind, what in places.items()}
@@ -52,7 +52,7 @@ def main():
 
 
 def copy_checkout(target):
-    """Copy what git knows: no cache, no machine code."""
+    """Copy the files that git tracks, without caches and machine code."""
     listed = run("git", "ls-files", cwd=ROOT, capture_output=True, text=True).stdout
     for name in listed.splitlines():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,8 @@ def measure(home, install, checkout):
         return cost(python, *arguments, **options)
 
     found = {"size of the installation, MB": f"{installed_size(home):.1f}"}
-    run(python, "-c", "import sklearn.tree, sklearn.datasets")  # compiled to bytecode, files read
+    # Not measured: the first import compiles to bytecode and reads the files from disk.
+    run(python, "-c", "import sklearn.tree, sklearn.datasets")
     found["python alone"] = first("-c", "")
     found["import keeptree"] = first("-c", "import keeptree")
     found["import sklearn.tree"] = first("-c", "import sklearn.tree, sklearn.datasets")
@@ -96,7 +97,7 @@ def measure(home, install, checkout):
 
 
 def installed_size(home):
-    """Megabytes of the packages other than the common ones, with their bytecode."""
+    """Return the size of the packages other than the common ones, in MB, with bytecode."""
     (packages,) = home.glob("lib/*/site-packages")
     own = [p for p in packages.iterdir() if not p.name.lower().startswith(COMMON)]
     files = (f for p in own for f in (p.rglob("*") if p.is_dir() else [p]))
@@ -104,10 +105,10 @@ def installed_size(home):
 
 
 def cost(*command, times=1, user=None, cwd=None):
-    """Processor time and peak memory of the slowest of equal processes started at once, as text.
+    """Return the processor time and peak memory of the slowest of equal processes, as text.
 
-    Their home is an empty folder. A given user has no home and can write only to the temporary
-    folder.
+    The processes start at once, with an empty folder as their home. A given ``user`` has no home
+    and can write only to the temporary folder.
     """
     with tempfile.TemporaryDirectory() as empty:
         home = "/nonexistent" if user else empty
@@ -123,7 +124,7 @@ def cost(*command, times=1, user=None, cwd=None):
 
 
 def wait(process):
-    """Seconds of processor time and megabytes of a process, which must succeed."""
+    """Return the processor time (s) and the memory (MB) of a process, which must succeed."""
     answer, complaint = process.communicate()
     if process.returncode:
         raise RuntimeError(complaint)
@@ -131,7 +132,7 @@ def wait(process):
 
 
 def find_nobody(python):
-    """The user nobody, if this process may switch to it and it can run this Python; else None."""
+    """Return the user nobody, if this process can switch to it and it can run Python; else None."""
     try:
         nobody = pwd.getpwnam("nobody")
         user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}

@@ -1,9 +1,9 @@
-"""Measure what ConfDTree's paper left open: python -m benchmarks.confdtree_open.
+"""Measure what the ConfDTree paper left open: python -m benchmarks.confdtree_open.
 
-Two tables for docs/guide/confdtree.md, on the numeric sets of the quality benchmark with J48 trees,
-a third of the cases held out. First, a fifth of the test values are removed, and a case is divided
-among the children as C4.5 does or by its other attributes. Second, bagging, with and without
-correction of its members.
+Prints two tables for docs/guide/confdtree.md, on the numeric sets of the quality benchmark with J48
+trees and a third of the cases held out. In the first, a fifth of the test values are removed, and a
+case is divided among the children as in C4.5 or by its other attributes. The second compares
+bagging with and without correction of its members.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from benchmarks.quality.summary import markdown
 REMOVED = 0.2
 MEMBERS = 10
 LAPLACE = {"smoothing": "laplace"}
-SETTINGS = {  # interval and options of a correction; the first is the baseline of the others
+SETTINGS = {  # interval and options of a correction; the first entry is the baseline of the others
     "C4.5's shares, no correction": None,
     "C4.5's shares": ("normal", {**LAPLACE}),
     "other attributes": ("normal", {**LAPLACE, "missing": "others"}),
@@ -69,20 +69,20 @@ def measure(entry, settings, make, part, rows):
 
 
 def corrected(tree, setting):
-    """The correction of a tree, or its Laplace leaves."""
+    """Return the correction of a tree, or its Laplace leaves."""
     if setting is None:
         return kt.SmoothedTreeClassifier(tree)
     return kt.ConfDTreeClassifier(tree, setting[0], options=setting[1])
 
 
 def bagged(setting):
-    """Bagging of corrected J48 trees, or of their Laplace leaves."""
+    """Return a bagging ensemble of corrected J48 trees, or of their Laplace leaves."""
     member = corrected(kt.C45Classifier(), setting)
     return BaggingClassifier(member, MEMBERS, random_state=0)
 
 
 def make_table(found, title):
-    """Means over the sets, and on how many a setting beats the first."""
+    """Return means over the sets, and on how many sets a setting beats the first."""
     sets = found.groupby(["setting", "set"], sort=False)[["auc", "log_loss"]].mean()
     table = []
     first = sets.xs(found["setting"].iloc[0], level="setting")

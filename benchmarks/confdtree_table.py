@@ -1,9 +1,9 @@
 """The tables of docs/guide/confdtree.md, which compare readings of ConfDTree on J48 trees.
 
-``python -m reproduction katz-2012`` repeats the paper's own tables; these concern what the paper
-leaves open. python -m benchmarks.confdtree_table [data set ...] prints them as Markdown. As there,
-the test cases of ten folds are ranked together; with several classes the area is the mean of one
-class against the rest.
+``python -m reproduction katz-2012`` repeats the paper's own tables; these cover what the paper
+leaves open. ``python -m benchmarks.confdtree_table [data set ...]`` prints them as Markdown. As in
+the paper, the test cases of ten folds are ranked together. With several classes, the AUC is the
+mean of one class against the rest.
 """
 
 import sys
@@ -19,7 +19,8 @@ from keeptree.evaluation.ranking import auc
 from reproduction.katz import CODINGS, read_set
 from tests.fixtures import weka
 
-SETS = [name for name in CODINGS if name not in ("pima", "MiniBooNE")]  # a copy; not available
+# The first is a copy of another set, the second is not available.
+SETS = [name for name in CODINGS if name not in ("pima", "MiniBooNE")]
 INTERVALS = ("normal", "t", "combined")
 INDIVIDUAL = {"t_for": "individual"}
 SETTINGS = {
@@ -40,7 +41,7 @@ SETTINGS = {
 }
 LEAVES = {"leaves": "leaves", "Laplace leaves": "laplace", "shrunk leaves": "shrinkage"}
 IN_FOREST = ("normal mean", "combined mean", "combined individual")
-FOREST_ROWS = 2500  # the forest is tried on sets of numbers up to this size
+FOREST_ROWS = 2500  # largest numeric set on which the forest is tried
 NOMINAL = ("credit-g", "autos", "crx", "splice", "chess", "soybean", "vote", "tic-tac-toe")
 
 
@@ -58,18 +59,18 @@ def main(names):
 
 
 def read(name):
-    """Frame and classes of a data set, by the paper's name."""
+    """Return the frame and classes of a data set, by the paper's name."""
     return read_fixture(name) if name == "autos" else read_set(name)
 
 
 def read_fixture(name):
-    """Frame and classes of a data set of the Weka fixtures."""
+    """Return the frame and classes of a data set of the Weka fixtures."""
     data = weka.load(name)
     return data.frame, data.y
 
 
 def measure(X, y):
-    """Area and log-loss of each model, and the share of the cases that it affects, in %."""
+    """Return the AUC and log-loss of each model, and the share of cases that it affects, in %."""
     with_forest = len(y) <= FOREST_ROWS and all(dtype.kind == "f" for dtype in X.dtypes)
     said, affected = score_folds(X, y, lambda tree: list_models(tree, with_forest))
     codes = np.unique(y, return_inverse=True)[1]
@@ -98,7 +99,7 @@ def list_models(tree, with_forest):
 
 
 def score_folds(X, y, list_models):
-    """Predictions of each model for the test cases of ten folds, and which of them it affects."""
+    """Return each model's predictions for the test cases of ten folds, and which it affects."""
     labels = np.unique(y)
     said, affected = {}, {}
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(X, y):
@@ -106,7 +107,7 @@ def score_folds(X, y, list_models):
         for name, model in list_models(tree).items():
             model.fit(X.iloc[train], y[train])
             p = ask(model, X.iloc[test], labels)["probability"]
-            # Equal scores must tie, whatever the order of a sum.
+            # Round, so that equal scores tie whatever the order of a sum.
             said.setdefault(name, np.zeros((len(y), len(labels))))[test] = p.round(10)
             if isinstance(model, kt.ConfDTreeClassifier):
                 moved = affected.setdefault(name, np.zeros(len(y), dtype=bool))
@@ -159,7 +160,7 @@ def print_mean(results, name, *bases):
 
 
 def print_nominal():
-    """Sets with nominal attributes that are not all in the paper."""
+    """Print the table of sets with nominal attributes, some of which are not in the paper."""
     print("\nnominal=True: AUC without and with it, share of cases it changes further in %\n")
     print("| data set | J48 | without | with | changed % |")
     print("|---|---|---|---|---|")

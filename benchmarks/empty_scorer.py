@@ -7,7 +7,7 @@ from keeptree.saving import from_json
 
 
 class EmptyScorer(TableScorer):
-    """Answers every row with zeros."""
+    """A scorer that returns zeros for every row."""
 
     def score_frame(self, frame):
         return {name: np.zeros(len(frame), kind) for name, kind in self._kinds().items()}

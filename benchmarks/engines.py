@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 
 ENGINES = ("arrow", "polars", "duckdb", "dask", "ray", "spark")
-BLOCK = 1 << 17  # rows that the bare scorer gets at a time
-SMALL = 2048  # rows that DuckDB passes to a function at a time; no setting changes it
+BLOCK = 1 << 17  # rows per block of the bare scorer
+SMALL = 2048  # rows that DuckDB passes to a function at a time, which no setting changes
 
 
 def main():
@@ -62,7 +62,7 @@ def lines_of(engine, measured, rows, bare):
 
 
 def line_of(name, rows, bare, scored, empty):
-    """A line of the table."""
+    """Return a line of the table."""
     per_row = [1e6 * found["seconds"] / rows for found in (bare, scored, empty)]
     overhead = 100 * (per_row[1] - per_row[2] - per_row[0]) / per_row[0]
     cells = [f"{value:.2f}" for value in per_row]
@@ -76,21 +76,21 @@ def best(repeats, file, engine, what):
 
 
 def in_process(*arguments):
-    """Measure in a separate process."""
+    """Return a measurement made in a separate process."""
     command = [sys.executable, "-m", "benchmarks.engines", "--one", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 def measure(engine, file, what):
-    """Seconds of processor time of this process and its descendants, and its peak memory."""
+    """Return the processor time of this process and its descendants, and its peak memory."""
     from benchmarks.empty_scorer import EmptyRequest
     from keeptree.engines.table import Request
 
     model = fit_model()
     request = (EmptyRequest if what == "empty" else Request)(model, ("id",))
     run = _RUN[engine](file)
-    next(run)  # the cluster is there
+    next(run)  # from here on the cluster is running
     before = processor_seconds()
     total = run.send(request)
     seconds = processor_seconds() - before
@@ -100,7 +100,7 @@ def measure(engine, file, what):
 
 
 def fit_model():
-    """The recommended classifier on five numbers."""
+    """Return the recommended classifier, fitted to five numeric columns."""
     import numpy as np
     import pandas as pd
 
@@ -131,7 +131,7 @@ def write_rows(path, rows):
 
 
 def processor_seconds():
-    """Processor seconds of this process and of all its living descendants."""
+    """Return the processor seconds of this process and all its living descendants."""
     children, times = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -150,14 +150,14 @@ def processor_seconds():
 
 
 def run_bare(file, block=BLOCK):
-    """The scorer alone, on batches in memory."""
+    """Run the scorer alone, on batches in memory."""
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(file)
     batches = []
     for batch in file.iter_batches(block):
         batches.append(batch)
-        if len(batches) == 8:  # the same batches again: memory must not grow
+        if len(batches) == 8:  # use the same batches again, so that memory does not grow
             break
     whole = file.metadata.num_rows
     request = yield

@@ -1,11 +1,12 @@
 """python -m benchmarks.exports: every export compared with Python, and its cost per row.
 
-For each format, model and data set: rows compared (on thresholds and one ulp beside, missing values
-and unseen categories included), rows with another label or leaf, the largest difference of a
-probability (of a score relative to it, if that is above 1), and CPU µs per row, programs started by
-the format included (for Postgres, the time that it reports). The cost is measured on the last nine
-tenths of the rows, so that starting a program and reading the model do not count; nor does loading
-the rows into a database. The last line sums up.
+For each format, model and data set, the table shows the number of rows compared (including values
+on thresholds and one ulp beside them, missing values and unseen categories), the rows with another
+label or leaf, and the largest difference of a probability (relative, for scores above 1). It also
+shows the CPU time in µs per row, including programs that the format starts; for Postgres it is the
+time that the server reports. The cost is measured on the last nine tenths of the rows, so that
+starting a program, reading the model and loading rows into a database do not count. The last line
+sums up.
 """
 
 import argparse
@@ -24,10 +25,11 @@ from keeptree.exporters.subject import subject_of
 from tests.exporters import postgres
 from tests.exporters.models import DATA, MODELS, OBLIQUE, PAPERS, fitted
 
-_QUICK = 0.2  # seconds; a shorter run is repeated, because other programs run too
+_QUICK = 0.2  # seconds; a shorter run is repeated, because other programs may disturb it
 _MODELS, _SETS = [*MODELS, *PAPERS], [*DATA, *OBLIQUE]
 _FORMATS = ["sql/duckdb", "sql/sqlite", "sql/postgres", "onnx", "pmml", "python", "javascript", "c"]
-_OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}  # JPMML cannot share a row
+# JPMML cannot divide a row among several leaves
+_OPTIONS = {"onnx": {"leaf": True}, "pmml": {"missing": "majority"}}
 
 
 def main(argv=None):
@@ -53,7 +55,7 @@ def main(argv=None):
 
 
 def _runners(stack):
-    """Names of the formats, and for each a function that writes and runs."""
+    """Return the names of the formats, and for each a function that writes and runs an export."""
     for dialect in ("duckdb", "sqlite"):
         yield f"sql/{dialect}", _runner("sql", dialect=dialect)
     if postgres.find_binaries() is not None:
@@ -66,7 +68,7 @@ def _runners(stack):
 
 @cache
 def _rows(data, is_bare, n):
-    """Rows for all models of a tree, or for the tree alone, which takes infinite numbers."""
+    """Return rows for all models of a tree, or, with infinite numbers, for the tree alone."""
     return sample_rows(subject_of(fitted("tree" if is_bare else "laplace", data)), n)
 
 
@@ -102,7 +104,7 @@ def _postgres_runner(server):
 
 
 def _compare(name, run, subject, rows):
-    """Cells of the table."""
+    """Return the cells of a line of the table."""
     if name == "pmml":
         subject = pmml.prepare(subject, **_OPTIONS[name])
     n = max(1, len(rows) // 10)
@@ -125,7 +127,7 @@ def _first(rows, n):
 
 
 def _timed(run, *arguments):
-    """The time of a call, of the quicker of two if it is short, and its answer."""
+    """Return the time of a call and its answer; of a short call, the quicker of two."""
     times = []
     while sum(times) < _QUICK and len(times) < 2:
         start = _cpu()

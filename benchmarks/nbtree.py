@@ -1,4 +1,4 @@
-"""Compare NBTreeClassifier with Weka 3.6.14's NBTree on bootstrap samples: are the trees the same?
+"""Compare the trees of NBTreeClassifier and of Weka 3.6.14's NBTree on bootstrap samples.
 
 Weka's trees and areas are stored (tools/weka_reference/make_nbtrees.py).
 """
@@ -20,7 +20,7 @@ def main():
 
 
 def compare(name, stored):
-    """One line of the table."""
+    """Return one line of the table."""
     areas, leaves, same = [], [], 0
     for number, theirs in enumerate(stored):
         model, area = grow(name, number)
@@ -36,14 +36,14 @@ def compare(name, stored):
 
 
 def grow(name, number):
-    """Our tree on a sample, and its AUC on the test part."""
+    """Return our tree on a sample, and its AUC on the test part."""
     sample = draw_sample(name, number)
     model = kt.NBTreeClassifier().fit(sample.X_train, sample.y_train)
     return model, auc(sample.y_test, model.predict_proba(sample.X_test))
 
 
 def list_nodes(tree, node=0):
-    """(column, threshold) of the tests in preorder, (-1, None) for a leaf."""
+    """Return (column, threshold) of the tests in preorder, (-1, None) for a leaf."""
     if tree.kind[node] == 0:
         return [(-1, None)]
     nodes = [(int(tree.feature[node]), float(tree.threshold[node]))]

@@ -1,6 +1,6 @@
 """Compare nearest changes with DiCE: cost and time on the same rows of the same scikit-learn tree.
 
-Both are measured in our metric: differences divided by standard deviations, then Euclidean.
+Costs of both are measured in our metric, the Euclidean distance in standard deviations.
 """
 
 import os
@@ -20,8 +20,8 @@ from sklearn.tree import DecisionTreeClassifier
 import keeptree as kt
 from benchmarks.timing import console, grown_tree, print_table
 
-METHODS = ("random", "kdtree", "genetic")  # the last two take minutes on a larger sample
-N_ROWS = 10  # DiCE takes about a second for each
+METHODS = ("random", "kdtree", "genetic")  # the last two methods take minutes on a larger sample
+N_ROWS = 10  # number of rows, for each of which DiCE takes about a second
 
 
 def main():
@@ -45,7 +45,7 @@ def grown():
 def with_dice(title, methods, tree, X, y):
     rows = X.iloc[:: len(X) // N_ROWS][:N_ROWS]
     scale = X.to_numpy().std(axis=0)
-    kt.nearest_change(tree, rows, X=X)  # compile
+    kt.nearest_change(tree, rows, X=X)  # first call, which compiles
     start = time.perf_counter()
     changes = kt.nearest_change(tree, rows, X=X)
     points = pd.DataFrame(changes.point, columns=X.columns)
@@ -73,7 +73,7 @@ def with_dice(title, methods, tree, X, y):
 
 
 def dice_costs(method, tree, X, y, rows, scale):
-    """Cost of DiCE's counterfactual of each row and seconds; infinite if there is none that flips.
+    """Return the cost of DiCE's counterfactual of each row, infinite if none flips, and seconds.
 
     DiCE rounds its numbers, and some results then no longer have the other class.
     """
@@ -95,7 +95,7 @@ def dice_costs(method, tree, X, y, rows, scale):
                     row, total_CFs=1, desired_class="opposite", verbose=False, **more
                 )
             except UserConfigValidationException:
-                continue  # "No counterfactuals found"
+                continue  # DiCE raises an error if it finds no counterfactual
             point = found.cf_examples_list[0].final_cfs_df
             if point is None or not len(point):
                 continue
@@ -106,7 +106,7 @@ def dice_costs(method, tree, X, y, rows, scale):
 
 
 def alone():
-    """Time of large tables, which DiCE is too slow for."""
+    """Measure the time of large tables, for which DiCE is too slow."""
     table = []
     for leaves in (30, 100, 1000):
         tree, X, y, new = grown_tree(leaves, n_train=20_000, n_rows=20_000)

@@ -45,7 +45,7 @@ def main():
 
 
 def sample(n, seed=0):
-    """A problem with correlated columns, which oblique tests suit."""
+    """Return a problem with correlated columns, which suits oblique tests."""
     X, y = make_classification(
         n, 8, n_informative=6, n_redundant=1, flip_y=0.05, class_sep=0.8, random_state=seed
     )
@@ -53,7 +53,7 @@ def sample(n, seed=0):
 
 
 def models():
-    """Yield fitted models with their training rows: those that are installed."""
+    """Yield fitted models of the installed libraries, with their training rows."""
     X, y = sample(4000)
     if importlib.util.find_spec("obliquetree"):
         from obliquetree import Classifier
@@ -63,7 +63,7 @@ def models():
             yield f"obliquetree, {pairs} columns, depth {depth}", model, X
     try:
         from treeple.tree import ObliqueDecisionTreeClassifier
-    except (ImportError, ValueError):  # built for another scikit-learn
+    except (ImportError, ValueError):  # the installed treeple was built for another scikit-learn
         return
     for columns in (1.5, 3, 5):
         model = ObliqueDecisionTreeClassifier(
@@ -74,9 +74,10 @@ def models():
 
 
 def compare(name, model, X, n):
-    """Print how many rows end in another leaf, how many of these lie near a plane, and classes."""
+    """Print how many rows end in another leaf, how many of these lie on a plane, and classes."""
     tree, rng, other = kt.keep(model), np.random.default_rng(1), 0
-    met = np.zeros((2, tree.n_nodes, tree.n_nodes), dtype=np.int64)  # rows on planes: second part
+    # The second part has the rows on planes.
+    met = np.zeros((2, tree.n_nodes, tree.n_nodes), dtype=np.int64)
     for start in range(0, n, 100_000):
         rows = X[rng.integers(len(X), size=min(100_000, n - start))]
         rows = rows + rng.normal(scale=0.3, size=rows.shape) * X.std(axis=0)
@@ -85,7 +86,7 @@ def compare(name, model, X, n):
         moved = on_planes(tree, rows, rng)
         np.add.at(met, (moved.astype(int), np.asarray(model.apply(rows)), tree.apply(rows)), 1)
         other += int((tree.predict(rows) != model.predict(rows)).sum())
-    same = met.sum(axis=0).argmax(axis=1)  # nodes are numbered differently
+    same = met.sum(axis=0).argmax(axis=1)  # the libraries number nodes differently
     differ = met.sum(axis=(1, 2)) - met[:, np.arange(len(same)), same].sum(axis=1)
     print(
         f"{name}: {tree.n_leaves} leaves, {int((tree.kind == 3).sum())} oblique tests, {n} rows: "
@@ -130,7 +131,7 @@ def _largest(differences):
 
 
 def on_planes(tree, rows, rng):
-    """Move every third row on the plane of a test, or a last digit beside it; which were moved."""
+    """Move every third row on the plane of a test or one ulp beside it; return which moved."""
     moved = np.zeros(len(rows), dtype=bool)
     moved[::3] = True
     kind = np.dtype(tree.compare_dtype).type
@@ -148,7 +149,7 @@ def on_planes(tree, rows, rng):
 
 
 def costs(leaves, n):
-    """Seconds per row of an oblique and of an axis-parallel tree, by task."""
+    """Return the seconds per row of an oblique and of an axis-parallel tree, by task."""
     X, y = sample(4000)
     rows = sample(n, seed=1)[0]
     plain = kt.keep(DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(X, y))
@@ -163,7 +164,7 @@ def costs(leaves, n):
 
 
 def tilted(tree, X, y):
-    """The tree with every test tilted by two more columns, and counted again."""
+    """Return the tree with every test tilted by two more columns, and with new counts."""
     rng, inner = np.random.default_rng(0), tree.kind == 1
     features, weights = [], []
     for node in np.flatnonzero(inner):

@@ -1,4 +1,4 @@
-"""Growing regression trees and NBTrees, one thread."""
+"""Cost of growing regression trees and NBTrees on one thread."""
 
 import numpy as np
 from sklearn.datasets import make_friedman1

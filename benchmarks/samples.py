@@ -45,12 +45,12 @@ def main():
 
 
 def pieces(rows, most=500_000):
-    """Numbers of rows of files."""
+    """Return the numbers of rows of the files."""
     return [min(most, rows - first) for first in range(0, rows, most)]
 
 
 def draw(n, seed):
-    """Rows whose class depends on smooth functions, an interaction and noise."""
+    """Return rows whose class depends on smooth functions, an interaction and noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, len(COLUMNS)))
     logit = 1.5 * np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] ** 2 - 0.5

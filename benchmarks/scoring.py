@@ -1,4 +1,4 @@
-"""Scoring rows: probabilities, distances and nearest points, compared with peers."""
+"""Cost of scoring rows: probabilities, distances and nearest points, compared with peers."""
 
 import time
 
@@ -70,7 +70,7 @@ def geometry():
         *ratios, with_points = (f"{t / base:.2f}" for t in times)
         rows.append((f"{leaves} leaves, K = {classes}", *ratios, limit, with_points))
     columns = ("Boundary, float64, 1 thread", "distance", "signed", "nearest", "limit of nearest")
-    columns += ("nearest and .point",)  # which is computed only if asked for
+    columns += ("nearest and .point",)  # computed only on access
     print_table("Ratio to scikit-learn's predict_proba", columns, rows)
 
 

@@ -1,4 +1,4 @@
-"""The longest silence of every command on a table like bank marketing.
+"""Measure the longest silence of every command, on a table like bank marketing.
 
 ``python -m benchmarks.silence [COMMAND ...]`` runs each command twice, with a pipe and with a
 terminal as its standard error, and prints how long it ran, when it first wrote something, and the
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 ROWS = 45_211
-RESTS = 0.2  # share of cells that a survey leaves open
+RESTS = 0.2  # share of cells that are missing, as in a survey
 
 
 def draw_bank(rows=ROWS, seed=0):
@@ -91,7 +91,7 @@ def run_and_listen(command, folder, terminal):
         if ready:
             try:
                 text = os.read(reader, 65536)
-            except OSError:  # how a pseudo-terminal signals that it was closed
+            except OSError:  # a closed pseudo-terminal raises this error
                 text = b""
             if not text:
                 break

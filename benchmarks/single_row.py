@@ -1,8 +1,9 @@
 """python -m benchmarks.single_row: cost of scoring one row at a time, as in a service.
 
-CPU µs per row, compared with scikit-learn's predict_proba for a table of one row in the same run:
-our predict_proba, ``model.scorer()``, and the exports to plain Python, JavaScript and C. The
-programs measure themselves, many calls after a first one, so that starting them does not count.
+The table shows the CPU time in µs per row of our predict_proba, ``model.scorer()`` and the exports
+to plain Python, JavaScript and C, beside scikit-learn's predict_proba for a table of one row in the
+same run. The programs measure many calls themselves, after a first one, so that starting them does
+not count.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from keeptree.exporters.plain import tested_columns
 from keeptree.probability.methods import METHODS, make_method
 
 _LEAVES, _TRAIN = 50, 20_000
-_CALLS = 200  # of each in a round
+_CALLS = 200  # number of calls of each method in a round
 _PYTHON = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -98,7 +99,7 @@ def main(argv=None):
 
 
 def _costs(model, tree, rows):
-    """Cost of one row for each method, and of ``scorer()`` relative to scikit-learn."""
+    """Return the cost of one row for each method, and of ``scorer()`` relative to scikit-learn."""
     scorer = model.scorer()
     score = getattr(model, "predict_proba", None) or model.decision_function
     singles = [rows[i : i + 1] for i in range(len(rows))]
@@ -142,7 +143,7 @@ def _exported(model, rows):
             return [*found, "no cc"]
         program = str(folder / "bench")
         subprocess.run([compiler, "-O2", "-o", program, f"{program}.c", "-lm"], check=True)
-        tested = rows[:, tested_columns(model.tree_)]  # in the order of the exported code
+        tested = rows[:, tested_columns(model.tree_)]  # columns in the order of the exported code
         lines = "\n".join(" ".join(map(repr, row)) for row in tested.tolist())
         return [*found, _ask([program], lines)]
 

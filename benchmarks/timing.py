@@ -1,4 +1,4 @@
-"""Ratios of times measured alternately, so that a busy machine slows both sides alike."""
+"""Ratios of times measured in turn, so that a busy machine slows both sides alike."""
 
 import time
 
@@ -12,13 +12,13 @@ console = Console(width=100)
 
 
 def best_times(calls, repeats=7, clock=time.process_time):
-    """Shortest time of each (function, *arguments) over rounds in which each is called once.
+    """Return the shortest time of each (function, *arguments) over rounds that call each once.
 
-    CPU time by default, which other programs on the machine affect less.
+    By default it is CPU time, which other programs on the machine affect less.
     """
     times = np.empty((repeats, len(calls)))
     for function, *arguments in calls:
-        function(*arguments)  # compile, allocate
+        function(*arguments)  # first call, which compiles and allocates
     for row in times:
         for j, (function, *arguments) in enumerate(calls):
             start = clock()
@@ -28,14 +28,14 @@ def best_times(calls, repeats=7, clock=time.process_time):
 
 
 def cpu_time(function, *arguments):
-    """Processor time of one call that takes many seconds."""
+    """Return the processor time of one call that takes many seconds."""
     start = time.process_time()
     function(*arguments)
     return time.process_time() - start
 
 
 def grown_tree(n_leaves, n_classes=2, n_features=30, n_train=100_000, n_rows=200_000):
-    """A fitted scikit-learn tree with about ``n_leaves`` leaves, its training data, and rows."""
+    """Return a scikit-learn tree with about ``n_leaves`` leaves, its training data, and rows."""
     X, y = make_classification(
         n_train + n_rows,
         n_features,

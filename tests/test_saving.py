@@ -215,9 +215,9 @@ DAMAGE = {
         lambda d: json.dumps(changed(d, model={"part": "Popen", "fields": {}})),
         "part 'Popen' that this version does not know",
     ),
-    "no tree": (lambda d: json.dumps(changed(d, trees=[])), "names tree 0, but has 0"),
-    "another kind": (lambda d: json.dumps(changed(d, kind="Metric")), "does not hold a 'Metric'"),
-    "a number for a model": (lambda d: json.dumps(changed(d, model=7)), "does not hold"),
+    "no tree": (lambda d: json.dumps(changed(d, trees=[])), "refers to tree 0, but has 0"),
+    "another kind": (lambda d: json.dumps(changed(d, kind="Metric")), "its content is not a 'Metric'"),
+    "a number for a model": (lambda d: json.dumps(changed(d, model=7)), "its content is not"),
 }
 
 

@@ -1,6 +1,6 @@
-"""The build backend: hatchling, which builds the machine code before a wheel.
+"""Build backend: hatchling, which also builds the machine code before a wheel.
 
-Building a wheel needs numba and a C compiler, an editable installation needs neither. The
+Building a wheel needs numba and a C compiler, but an editable installation needs neither. The
 requirements of a wheel are therefore stated here instead of in pyproject.toml.
 """
 

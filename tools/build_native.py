@@ -20,10 +20,11 @@ import tempfile
 import warnings
 from pathlib import Path
 
-REQUIRES = ["numba==0.68.*", "setuptools"]  # requirements of a build besides those of the package
+# Requirements of a build in addition to those of the package.
+REQUIRES = ["numba==0.68.*", "setuptools"]
 FOLDER = Path(__file__).parents[1] / "src" / "keeptree" / "_compiled"
-# Level -> LLVM's name of the processor, and features to add; the loops are long enough for vectors
-# of 512 bits, which LLVM avoids unless it is told that they are welcome.
+# Level -> LLVM's name of the processor, and features to add. The loops are long enough for vectors
+# of 512 bits, which LLVM avoids by default.
 _TARGETS = {
     "x86_64_v4": ("x86-64-v4", "-prefer-256-bit"),
     "x86_64_v3": ("x86-64-v3", ""),
@@ -68,20 +69,20 @@ def remove():
 
 
 def _target(level):
-    """Environment variables for numba: the processor of a level and its features."""
+    """Return the environment variables for numba: the processor of a level and its features."""
     processor, features = _TARGETS.get(level, ("generic", ""))
     return {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
 
 
 def all_levels():
-    """Levels in a wheel for this kind of machine."""
+    """Return the levels in a wheel for this kind of machine."""
     machine = platform.machine().lower()
     return list(_TARGETS) if machine in ("x86_64", "amd64") else [machine]
 
 
 def build_level(level):
     """Compile every entry for one level, in a process whose target processor is that level's."""
-    _import_native()  # first in sys.path: pip's build environment ignores PYTHONPATH
+    _import_native()  # pip's build environment ignores PYTHONPATH, so this comes first in sys.path
     import numba.pycc.compiler
     from numba.core.codegen import AOTCPUCodegen
     from numba.core.errors import NumbaPendingDeprecationWarning
@@ -103,7 +104,8 @@ def build_level(level):
         signature = tuple(numba_type(kind) for kind in entry.arguments.values())
         module.export(entry.name, signature)(entry.function)
     with tempfile.TemporaryDirectory() as folder:
-        module.output_dir = folder  # complete or not at all
+        # The manifest is written last, so that a build is complete or not used.
+        module.output_dir = folder
         module.compile()
         built = Path(folder) / module.output_file
         if shutil.which("strip"):
@@ -114,8 +116,8 @@ def build_level(level):
 def _compile_as_njit(typing_context, target_context, function, args, return_type, flags, **rest):
     """Compile with the flags of ``njit(nogil=True)``.
 
-    The flags of pycc hold the GIL, do not use SSA form, and are shared by all functions although
-    inlining changes them.
+    pycc's own flags hold the GIL and do not use SSA form. They are also shared by all functions,
+    although inlining changes them.
     """
     from numba.core.compiler import Flags, compile_extra
     from numba.core.registry import cpu_target

@@ -9,7 +9,7 @@ START, END = "<!-- fields: python -m tools.format -->", "<!-- end -->"
 
 
 def make_table():
-    """One line for each kind of model and each part: its fields."""
+    """Return one line for each kind of model and each part, with its fields."""
     lines = ["| kind | fields |", "|---|---|"]
     for name, schema in make_schema()["$defs"].items():
         inside = schema.get("properties", {})
@@ -24,7 +24,7 @@ def make_table():
 
 
 def with_table(text):
-    """The page with the table as it should be."""
+    """Return the page with the current table."""
     before, rest = text.split(START)
     return f"{before}{START}\n{make_table()}\n{END}{rest.split(END)[1]}"
 

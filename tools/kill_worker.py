@@ -1,7 +1,7 @@
-"""``python -m tools.kill_worker ray spark``: a worker dies while it scores, and no row is lost.
+"""Kill a worker while it scores, and check that no row is lost.
 
-Each engine needs seconds to notice a dead worker, so this is not part of the tests; Dask is faster
-and has its own test.
+Run ``python -m tools.kill_worker ray spark``. These engines need seconds to notice a dead worker,
+so this is not part of the tests; Dask is faster and has its own test.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""The JSON Schema of KeepTree's files, from what the classes declare: python -m tools.schema.
+"""Write the JSON Schema of KeepTree's files from the declarations: python -m tools.schema.
 
-Writes src/keeptree/schema.json, which tests/test_schema.py compares with these declarations.
+It is stored in src/keeptree/schema.json; tests/test_schema.py checks that it is up to date.
 """
 
 import json
@@ -24,12 +24,12 @@ NUMBER = {"type": ["number", "null"]}
 
 
 def listed(items, **more):
-    """The schema of a list of items."""
+    """Return the schema of a list of items."""
     return {"type": "array", "items": items, **more}
 
 
 def record(required, optional=(), **more):
-    """A dictionary of exactly these entries."""
+    """Return the schema of a dictionary with exactly these entries."""
     properties = {**required, **dict(optional)}
     return {
         "type": "object",
@@ -137,12 +137,12 @@ def make_schema():
 
 
 def is_savable(kind):
-    """Whether a public name is a class of models that can be saved."""
+    """Return whether a public name is a class of models that can be saved."""
     return isinstance(kind, type) and issubclass(kind, Savable)
 
 
 def model_schema(kind):
-    """A model: its parameters and its fitted attributes, by name."""
+    """Return the schema of a model: its parameters and its fitted attributes, by name."""
     fitted = kind.all_saved_fields()
     full = record(
         {name: VALUE for name in fitted if name not in OPTIONAL},
@@ -158,7 +158,7 @@ def model_schema(kind):
 
 
 def part_schema(kind):
-    """A part: its fields by name; those with a default came later and may be absent."""
+    """Return the schema of a part; fields with a default are newer and may be absent."""
     names = getattr(kind, "_fields", None) or [field.name for field in fields(kind)]
     given = signature(kind).parameters
     optional = {name for name in names if given[name].default is not given[name].empty}

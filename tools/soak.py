@@ -23,18 +23,19 @@ from tests.test_saving import MODELS, draw, fitted
 
 THREADS, PROCESSES = 8, 4
 NAMES = [name for name in MODELS if name not in ("forest", "regressor")]
-_GROWTH = 1.05  # relative to the memory after the first fifth: reserve of the allocator
+# Maximum growth relative to the memory after the first fifth, a reserve for the allocator.
+_GROWTH = 1.05
 _SPARE = 20e6  # bytes
 
 
 def memory():
-    """Resident memory of this process, in bytes."""
+    """Return the resident memory of this process, in bytes."""
     pages = Path("/proc/self/statm").read_text().split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def answer_bits(model, X):
-    """Probabilities, or scores of a ranking, to the last bit, and decisions as text."""
+    """Return probabilities, or scores of a ranking, to the last bit, and decisions as text."""
     scores = getattr(model, "predict_proba", None) or model.decision_function
     return np.asarray(scores(X), dtype=float).tobytes() + str(model.predict(X).tolist()).encode()
 
@@ -57,33 +58,33 @@ class Calls:
         ]
 
     def score(self, name):
-        """Decisions and probabilities."""
+        """Return decisions and probabilities."""
         return answer_bits(self.models[name], self.X)
 
     def reload(self, name):
-        """The same from a file that is written first."""
+        """Return the same from a file that is written first."""
         path = self.folder / f"{os.getpid()}-{threading.get_ident()}.json"
         kt.save(self.models[name], path)
         return answer_bits(kt.load(path), self.X)
 
     def distance(self, name):
-        """Distances to the boundary."""
+        """Return distances to the boundary."""
         return self.models[name].boundary_.distance(self.X).tobytes()
 
     def change(self, name):
-        """The nearest change of a case."""
+        """Return the nearest change of a case."""
         return str(kt.nearest_change(self.models[name], self.X[3:4])).encode()
 
     def explain(self, name):
-        """The story of a case."""
+        """Return the story of a case."""
         return str(kt.explain(self.models[name], self.X[5:6])).encode()
 
     def grow(self, name):
-        """A tree from data."""
+        """Return a tree grown from data."""
         return json.dumps(kt.C45Classifier().fit(*draw(n=80)).tree_.to_dict()).encode()
 
     def refit(self, name):
-        """A method on the same tree."""
+        """Return the results of a method refitted to the same tree."""
         model = kt.SmoothedTreeClassifier(self.tree).fit(*draw(n=80))
         return model.predict_proba(self.X).tobytes()
 
@@ -95,7 +96,8 @@ def work(calls, first, end, number, tally):
         call = calls.calls[rng.integers(len(calls.calls))]
         try:
             same = call[0](call[1]) == first[call[0].__name__, call[1]]
-        except Exception as error:  # any exception: the first call did not raise it
+        # Any exception is a failure, because the first call did not raise it.
+        except Exception as error:
             tally["errors"].append(f"{call[0].__name__} {call[1]}: {error!r:.200}")
             same = True
         with tally["lock"]:
@@ -104,7 +106,7 @@ def work(calls, first, end, number, tally):
 
 
 def run_process(seconds, number, folder, results):
-    """One process of the soak: its threads, and its memory by time."""
+    """Run one process of the soak test: its threads, and its memory over time."""
     warnings.simplefilter("ignore")
     calls = Calls(Path(folder))
     first = {(call.__name__, name): call(name) for call, name in calls.calls}

@@ -14,7 +14,7 @@ from keeptree.saving import VERSION
 from keeptree.tree.document import VERSION as TREE_VERSION
 from tests import test_compatibility, test_saving
 
-# The other smoothings and kernels are saved by the same code.
+# Other smoothings and kernels are saved by the same code.
 OBLIQUE = """\
 0.8 * a - 1.2 * b <= 0.1 or missing
   colour = red or missing: no (12/3)
@@ -35,7 +35,7 @@ def main():
         cases = test_compatibility.cases(stem)
         if not (models / f"{stem}.json").exists():
             store(model, test_compatibility.ask(model, cases), models / f"{stem}.json")
-    if not (trees / "oblique.json").exists():  # trees without oblique tests are still version 2
+    if not (trees / "oblique.json").exists():  # trees without oblique tests still have version 2
         cases = test_compatibility.cases("oblique")
         tree = kt.keep(OBLIQUE).sign("Ada Lovelace", "Approved for use.")
         store(tree, test_compatibility.ask(tree, cases), trees / "oblique.json")

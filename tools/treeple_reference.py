@@ -1,7 +1,7 @@
-"""Store trees of treeple with their answers: python -m tools.treeple_reference.
+"""Store trees of treeple and their answers: python -m tools.treeple_reference.
 
 It needs an environment with treeple 0.10.3, which needs scikit-learn 1.6; the tests need neither.
-The models are copied first: a copy adds in the order of the columns, as a kept tree does.
+The models are copied first, because a copy adds in the order of the columns, as a kept tree does.
 """
 
 import copy

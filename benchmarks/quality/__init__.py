@@ -1,1 +1,1 @@
-"""make quality: how good the probabilities of a kept tree are."""
+"""make quality: measure how good the probabilities of a kept tree are."""

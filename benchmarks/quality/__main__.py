@@ -71,7 +71,7 @@ def _backend(address):
             client.run_on_scheduler(_finds_benchmarks),
             *client.run(_finds_benchmarks).values(),
         ]
-        if not all(found):  # joblib would wait forever
+        if not all(found):  # otherwise joblib would wait forever
             sys.exit("The cluster cannot import benchmarks; start it with PYTHONPATH=. in a clone.")
         yield
 
@@ -123,7 +123,7 @@ def forget(path, methods):
 
 
 def make_tables(rows, n_splits):
-    """Markdown by name."""
+    """Return the tables as Markdown, by name."""
     sizes = rows.groupby(["group", "tree"], sort=False)["set"].nunique()
     about = [f"{g}, {t}: {sizes[g, t]} sets, splits of each: {n}" for (g, t), n in n_splits.items()]
     tables = {"size": "; ".join(about) + "."}
@@ -143,7 +143,7 @@ def make_tables(rows, n_splits):
 
 
 def _parts(rows):
-    """Groups and, after them, their halves, tree by tree."""
+    """Return the groups and, after them, their halves, for each tree."""
     for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
         yield (group, "", tree), own
         for half, part in own.groupby("half", sort=False):
@@ -151,7 +151,7 @@ def _parts(rows):
 
 
 def write_docs(rows, tables):
-    """Replace the text between the marks of each table; draw the pictures."""
+    """Replace the text between the marks of each table in the page, and draw the pictures."""
 
     def table(match):
         return f"{match[1]}\n{tables.get(match[2], 'Not part of this run.')}\n{match[3]}"

@@ -1,9 +1,9 @@
 """Which parts of the design help, and which limits hurt? python -m benchmarks.quality.ablation
 
-Each variant changes one thing in a KeptTreeClassifier around a readable tree. Prints its mean AUC
-and log-loss, and the number of sets on which it beats the current design. Sets come from the
-development half, on which such choices are made; for the limits, name large sets and use all their
-rows: ``--sets sim-rings sim-friedman phoneme --whole``.
+Each variant changes one thing in a KeptTreeClassifier around a readable tree. The table shows its
+mean AUC and log-loss, and the number of sets on which it beats the current design. Sets come from
+the development half, on which such choices are made. To study the limits, name large sets and use
+all their rows: ``--sets sim-rings sim-friedman phoneme --whole``.
 """
 
 import argparse
@@ -93,7 +93,7 @@ def main(arguments=None):
 
 
 def measure(entry, split, variants, whole=False):
-    """One row for each variant."""
+    """Return one row for each variant."""
     data = entry.load()
     train, test = divide(data.y, split, whole or entry.group == "large")
     X = data.numbers
@@ -109,7 +109,7 @@ def measure(entry, split, variants, whole=False):
 
 
 def make_table(rows):
-    """Means of each variant, and the sets on which it wins and loses against the current design."""
+    """Return the means of each variant, and on how many sets it wins and loses."""
     sets = rows.groupby(["variant", "set"], sort=False).mean()
     table = []
     for variant, own in sets.groupby(level=0, sort=False):

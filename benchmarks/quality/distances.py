@@ -36,7 +36,7 @@ RANKS = {
     f"rank, {scope}": partial(kt.GeometricRankClassifier, scope=scope)
     for scope in ("global", "local")
 }
-STUDIES = {  # methods, and the parameters of the two variants
+STUDIES = {  # study -> (methods, parameters of the two variants)
     "grid": (KERNELS | RANKS, {"thresholds": {"grid": None}, "grid": {"grid": "observed"}}),
     "position": (
         KERNELS,
@@ -69,7 +69,7 @@ def main(arguments=None):
 
 
 def measure(study, entry, kind, split):
-    """Rows of one set, tree and split; none where a grid would change nothing."""
+    """Return the rows of one set, tree and split; none where a grid would change nothing."""
     data = load(entry.name, entry.collection)
     train, test = divide(data.y, split)
     X = data.X if kind == "J48" else pd.DataFrame(data.numbers)
@@ -96,7 +96,7 @@ def _tests_a_step(tree, part):
 
 
 def score(model, X, y):
-    """AUC, and log-loss where there are probabilities."""
+    """Return the AUC and, where there are probabilities, the log-loss."""
     if not hasattr(model, "predict_proba"):
         values = model.decision_function(X)
         values = np.column_stack([-values, values]) if values.ndim == 1 else values
@@ -107,7 +107,7 @@ def score(model, X, y):
 
 
 def make_table(sets, names):
-    """One row per half, tree, method and measure: the second variant against the first."""
+    """Return one row per half, tree, method and measure: the second variant against the first."""
     table = []
     first, second = names
     for (half, tree, method), own in sets.groupby(level=[0, 1, 2], sort=False):

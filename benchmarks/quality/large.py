@@ -10,13 +10,13 @@ REAL = {"magic": "balanced", "penbased": "balanced", "shuttle": "weka"}
 
 
 def additive(rng, n=24_000):
-    """Smooth functions of single attributes, and one product."""
+    """Return smooth functions of single attributes, and one product."""
     X = rng.normal(size=(n, 8))
     return X, _two(1.5 * np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] ** 2 - 0.5)
 
 
 def credit(rng, n=32_000):
-    """Skewed amounts and counts, a rare class, as in the data of a bank."""
+    """Return skewed amounts and counts with a rare class, as in the data of a bank."""
     income, debt = rng.lognormal(10, 0.7, n), rng.lognormal(9, 1.2, n)
     age, late = rng.uniform(18, 80, n), rng.poisson(rng.gamma(0.6, 1, n))
     used, years = rng.beta(1.2, 2.0, n), rng.exponential(6, n)
@@ -27,14 +27,14 @@ def credit(rng, n=32_000):
 
 
 def friedman(rng, n=16_000):
-    """Friedman's first regression function as a logit, five of ten attributes useless."""
+    """Return Friedman's first regression function as a logit; five of ten columns are useless."""
     X = rng.uniform(size=(n, 10))
     value = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     return X, _two(0.6 * (value + 10 * X[:, 3] + 5 * X[:, 4] - 14.4))
 
 
 def mixture(rng, n=28_000):
-    """Five classes, each a mixture of three Gaussian clouds in twelve attributes."""
+    """Return five classes, each a mixture of three Gaussian clouds in twelve attributes."""
     centres, cloud = rng.normal(size=(15, 12)) * 1.1, rng.integers(0, 15, n)
     X = centres[cloud] + rng.normal(size=(n, 12))
     logs = -0.5 * ((X[:, None] - centres) ** 2).sum(axis=2)
@@ -42,13 +42,13 @@ def mixture(rng, n=28_000):
 
 
 def rings(rng, n=14_000):
-    """Hastie's chi-squared problem with a noisy border."""
+    """Return Hastie's chi-squared problem with a noisy border."""
     X = rng.normal(size=(n, 10))
     return X, _two(0.8 * ((X**2).sum(axis=1) - 9.34))
 
 
 def rules(rng, n=20_000):
-    """Forty overlapping rules on fifteen attributes, four classes, which suits boosting."""
+    """Return four classes by forty overlapping rules on fifteen columns, which suits boosting."""
     X = np.round(rng.gamma(2.0, 10.0, (n, 15)))
     logits = np.zeros((n, 4))
     for _ in range(40):
@@ -59,7 +59,7 @@ def rules(rng, n=20_000):
 
 
 def waves(rng, n=16_000):
-    """Breiman's waveforms: three classes, each a random blend of two triangles."""
+    """Return Breiman's waveforms: three classes, each a random blend of two triangles."""
     at, places = np.arange(21), np.array([6, 14, 10])
     shapes = np.maximum(6 - np.abs(at - places[:, None]), 0)
     pairs, grid = ((0, 1), (0, 2), (1, 2)), (np.arange(50) + 0.5) / 50
@@ -75,7 +75,7 @@ def waves(rng, n=16_000):
 
 
 def weak(rng, n=14_000):
-    """Twenty correlated attributes, each of little use alone; a logistic model is correct."""
+    """Return twenty correlated columns, each of little use alone; a logistic model is correct."""
     X = rng.normal(size=(n, 20)) @ (np.eye(20) + 0.25 * rng.normal(size=(20, 20)))
     return X, _two(0.35 * X @ rng.normal(size=20))
 
@@ -87,7 +87,7 @@ SYNTHETIC = {
 
 
 def draw(name, seed=0):
-    """Rows, classes and true probabilities of a synthetic set."""
+    """Return the rows, classes and true probabilities of a synthetic set."""
     rng = np.random.default_rng(seed)
     X, p = SYNTHETIC[name](rng)
     y = (rng.random((len(p), 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""One task: a data set, a split, a kept tree and a method; a row of measures."""
+"""Do one task: a data set, a split, a kept tree and a method; return a row of measures."""
 
 import time
 import warnings
@@ -15,13 +15,13 @@ from keeptree.evaluation.ranking import auc
 from keeptree.evaluation.reliability import expected_calibration_error
 from keeptree.tree import LEAF
 
-LEAST = 0.001  # smaller probabilities count as this in the log-loss: forests return zeros
-NO_TREE = "none"  # the tree of the peers that see all attributes
-TRUTH = "truth"  # the true probabilities of a synthetic set
+LEAST = 0.001  # smallest probability in the log-loss, because forests return zeros
+NO_TREE = "none"  # name of the tree for peers that use all attributes
+TRUTH = "truth"  # name of the true probabilities of a synthetic set
 
 
 def tasks_of(sets, splits, trees, methods=None):
-    """All tasks, split by split; of large sets only the methods that matter there."""
+    """Return all tasks, split by split; large sets have only the methods that matter there."""
     tasks = []
     for split, name in ((split, name) for split in splits for name in sets):
         entry = catalogue()[name]
@@ -38,7 +38,7 @@ def tasks_of(sets, splits, trees, methods=None):
 
 
 def measure(task):
-    """Rows of a task ``{"set", "split", "tree", "method"}``: one for most methods."""
+    """Return the rows of a task ``{"set", "split", "tree", "method"}``: one for most methods."""
     warnings.simplefilter("ignore")
     entry = catalogue()[task["set"]]
     data = entry.load()
@@ -50,7 +50,7 @@ def measure(task):
 
 
 def _peer(task, data, train, test):
-    """A peer on all attributes."""
+    """Return the rows of a peer on all attributes."""
     part = data.numbers[train], data.y[train]
     built, seconds = _timed(PEERS[task["method"]], part, task["split"])
     result = []
@@ -62,7 +62,7 @@ def _peer(task, data, train, test):
 
 
 def _reading(task, data, train, test):
-    """A method for the kept tree, or a peer on the attributes that the tree tests."""
+    """Return the rows of a method for the kept tree, or of a peer on the tree's attributes."""
     kind, method = task["tree"], task["method"]
     X = data.X if kind == "J48" else pd.DataFrame(data.numbers)
     part, rows = (_as_read(X.iloc[train], kind), data.y[train]), _as_read(X.iloc[test], kind)
@@ -84,7 +84,7 @@ def _reading(task, data, train, test):
 
 
 def _as_read(frame, kind):
-    """J48 reads a frame, scikit-learn's learners an array."""
+    """Return a frame for J48 and an array for scikit-learn's learners."""
     return frame if kind == "J48" else frame.to_numpy()
 
 
@@ -110,9 +110,9 @@ def _scores(y, p, classes, decision=None, ranks_only=False):
 
 
 def _tested_columns(tree, data, kind):
-    """Columns of ``data.numbers`` that the tree tests; all of them if it is a leaf."""
+    """Return the columns of ``data.numbers`` that the tree tests; all if it is a leaf."""
     tested = np.unique(tree.feature[tree.kind != LEAF])
-    if kind == "J48":  # tests a column of the frame; its one-hot columns begin with its name
+    if kind == "J48":  # J48 tests a column of the frame, whose one-hot columns begin with its name
         names = data.X.columns[tested]
         columns = pd.get_dummies(data.X).columns
         own = [j for j, name in enumerate(columns) if name.split("_")[0] in set(names)]

@@ -21,7 +21,7 @@ LEARNERS = {
 
 
 def kept(model, **parameters):
-    """The method of one of the library's classifiers."""
+    """Return the method of one of the library's classifiers."""
 
     def score(learner, tree, train):
         return model(tree, **parameters).fit(*train).predict_proba
@@ -30,7 +30,7 @@ def kept(model, **parameters):
 
 
 def ranked(learner, tree, train):
-    """Local geometric ranking: scores, no probabilities."""
+    """Return the scores of local geometric ranking, which has no probabilities."""
     model = kt.GeometricRankClassifier(tree, scope="local").fit(*train)
 
     def score(X):
@@ -41,7 +41,7 @@ def ranked(learner, tree, train):
 
 
 def kept_pool(learner, tree, train):
-    """KeptTreeClassifier, by default and coherent, from one fit."""
+    """Return KeptTreeClassifier by default and with ``coherent``, from one fit."""
     model = kt.KeptTreeClassifier(tree).fit(*train)
 
     def coherent(X):
@@ -51,12 +51,12 @@ def kept_pool(learner, tree, train):
 
 
 def kept_without_learner(learner, tree, train):
-    """The tree alone, as it comes from a file: nothing can be refitted."""
+    """Return KeptTreeClassifier around the tree alone, which cannot be refitted."""
     return kt.KeptTreeClassifier(kt.keep(tree)).fit(*train).predict_proba
 
 
 def calibrated(method):
-    """One tree, calibrated on its learner's out-of-fold probabilities."""
+    """Return the method that calibrates one tree on out-of-fold probabilities of its learner."""
 
     def score(learner, tree, train):
         model = CalibratedClassifierCV(
@@ -68,7 +68,7 @@ def calibrated(method):
 
 
 def venn_abers(learner, tree, train):
-    """Venn-Abers on out-of-fold probabilities; with several classes one against the rest."""
+    """Return Venn-Abers on out-of-fold probabilities; several classes are one against the rest."""
     from venn_abers import VennAbers
 
     X, y = train
@@ -117,6 +117,6 @@ ON_LARGE = ("Laplace", "shrinkage", "soft", "margin", "kept", "kept, no learner"
 
 
 def _folds(y):
-    """Five folds, or as many as the smallest class has cases."""
+    """Return five folds, or as many as the smallest class has cases."""
     smallest = np.unique(y, return_counts=True)[1].min()
     return StratifiedKFold(int(np.clip(smallest, 2, 5)), shuffle=True, random_state=0)

@@ -31,8 +31,8 @@ from keeptree.tree import NOMINAL
 from tests.fixtures import weka
 
 WIDTHS = (0.0, 0.15, 0.5)
-SPLITS, MOST, FEWEST = 2, 1500, 6  # of a set; its cases; cases of a class
-_PRIOR_CASES = 5.0  # added to each category
+SPLITS, MOST, FEWEST = 2, 1500, 6  # splits of a set, most of its cases, fewest cases of a class
+_PRIOR_CASES = 5.0  # cases added to each category
 
 
 def main(names):
@@ -50,7 +50,7 @@ def main(names):
 
 
 def measure(name):
-    """Rows of one set; none where the tree has no nominal test."""
+    """Return the rows of one set; none where the tree has no nominal test."""
     data = weka.load(name)
     rows = np.flatnonzero((np.bincount(data.y) >= FEWEST)[data.y])
     y, n = np.unique(data.y[rows], return_inverse=True)[1], min(len(rows), MOST)
@@ -63,7 +63,7 @@ def measure(name):
 
 
 def compare(learner, X, y, X_test, y_test):
-    """AUC and log-loss of the experts and their pool at every width."""
+    """Return the AUC and log-loss of the experts and their pool at every width."""
     tree, classes = learner.tree_, np.arange(y.max() + 1)
     sample, rows = Sample(tree, tree.encode(X), y), tree.encode(X_test)
     folds = out_of_fold(learner, sample, X, y)
@@ -71,7 +71,7 @@ def compare(learner, X, y, X_test, y_test):
     prior = smoothed_prior(y, sample.weight, len(classes))
 
     def opinions(fit, settings):
-        """Probabilities out of fold, and of the kept tree for the test rows."""
+        """Return the probabilities out of fold, and those of the kept tree for the test rows."""
         held = [_ask(fit(f.train, *settings), f.test.X, classes) for f in folds]
         return np.concatenate(held), _ask(fit(sample, *settings), rows, classes)
 
@@ -100,7 +100,7 @@ def _ask(expert, X, classes):
 
 
 def soften_nominal(width, sample, inner=None, scale="deviation"):
-    """Soft tests whose categories are shared among the children by exp(-difference / width)."""
+    """Return soft tests that share categories among the children by exp(-difference / width)."""
     tests, tree = soft_tests(sample, inner, scale), sample.tree
     if width == 0:
         return tests
@@ -108,14 +108,15 @@ def soften_nominal(width, sample, inner=None, scale="deviation"):
     for i in np.flatnonzero(tests.kind == NOMINAL):
         feature = tree.feature[tests.node[i]]
         part = table[tests.table_start[i] : tests.table_start[i + 1]]
-        part = part.reshape(len(tree.categories[feature]) + 1, -1)  # the last: a missing value
+        # The last entry is for a missing value.
+        part = part.reshape(len(tree.categories[feature]) + 1, -1)
         alike = _similarity(sample, feature, width)
         part[:-1] = alike @ part[:-1]
     return replace(tests, table=table)
 
 
 def _similarity(sample, feature, width):
-    """Share of every category in every other, by the distance of their class shares."""
+    """Return the share of every category in every other, by the distance of their class shares."""
     codes, tree = sample.X[:, feature], sample.tree
     known = ~np.isnan(codes)
     counts = np.zeros((len(tree.categories[feature]), len(tree.classes)))

@@ -1,7 +1,8 @@
 """Models that a kept tree is compared with, none of them readable.
 
-A peer is a function ``(train, seed) -> fitted model``, or several of them by name, where ``train =
-(X, y)`` with all columns numbers. It makes all its choices there. Everything runs on one thread.
+A peer is a function ``(train, seed) -> fitted model``, or several models by name, where ``train =
+(X, y)`` and all columns are numbers. A peer makes all its choices on ``train``. Everything runs on
+one thread.
 """
 
 from itertools import product
@@ -12,16 +13,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-FOREST = "forest"  # the upper end of the gap
+FOREST = "forest"  # the upper end of the gap that methods close
 CALIBRATED, TUNED = "forest, calibrated", "forest, tuned and calibrated"
 ON_TREE = "{}, tree's attributes"
 _TREES, _TUNING_TREES = 300, 50
-_FEATURES, _LEAVES = ("sqrt", 0.5), (1, 5)  # tried by the tuned forest
-_LEAST = 1e-3  # smallest out-of-bag probability whose logarithm is taken
+_FEATURES, _LEAVES = ("sqrt", 0.5), (1, 5)  # settings that the tuned forest tries
+_LEAST = 1e-3  # smallest out-of-bag probability before taking its logarithm
 
 
 class CalibratedForest:
-    """A forest whose log-probabilities are mapped by a logistic model of the out-of-bag ones."""
+    """A forest calibrated by a logistic model of its out-of-bag log-probabilities."""
 
     def __init__(self, forest, y):
         self.forest, self.classes_ = forest, forest.classes_
@@ -37,18 +38,18 @@ class CalibratedForest:
 
 
 def forest(train, seed, trees=_TREES, **parameters):
-    """An untuned random forest."""
+    """Return an untuned random forest."""
     return RandomForestClassifier(trees, random_state=seed, n_jobs=1, **parameters).fit(*train)
 
 
 def forests(train, seed):
-    """The same, as it is and calibrated on its out-of-bag probabilities."""
+    """Return an untuned forest, as it is and calibrated on its out-of-bag probabilities."""
     plain = forest(train, seed, oob_score=True)
     return {FOREST: plain, CALIBRATED: CalibratedForest(plain, train[1])}
 
 
 def tuned_forest(train, seed):
-    """Attributes tried and smallest leaves chosen by out-of-bag log-loss, then calibrated."""
+    """Return a calibrated forest whose settings are chosen by out-of-bag log-loss."""
     grid = [
         {"max_features": tried, "min_samples_leaf": leaf}
         for tried, leaf in product(_FEATURES, _LEAVES)
@@ -59,7 +60,7 @@ def tuned_forest(train, seed):
 
 
 class SortedClasses:
-    """CatBoost with its classes sorted as text: it sorts "2" before "10"."""
+    """CatBoost with its classes in the order of the others, because it sorts "10" before "2"."""
 
     def __init__(self, model):
         self.model, self.order = model, np.argsort(model.classes_)
@@ -70,7 +71,7 @@ class SortedClasses:
 
 
 def catboost(train, seed):
-    """CatBoost with its defaults."""
+    """Return CatBoost with its defaults."""
     from catboost import CatBoostClassifier
 
     model = CatBoostClassifier(
@@ -80,14 +81,14 @@ def catboost(train, seed):
 
 
 def lightgbm(train, seed):
-    """LightGBM with its defaults."""
+    """Return LightGBM with its defaults."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(random_state=seed, n_jobs=1, verbosity=-1).fit(*train)
 
 
 def logistic(train, seed):
-    """Logistic regression on standardised columns."""
+    """Return logistic regression on standardised columns."""
     return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(*train)
 
 
@@ -114,6 +115,6 @@ def _out_of_bag_loss(train, seed, parameters):
 
 
 def _logs(p):
-    """Log-probabilities; of two classes the log-odds."""
+    """Return log-probabilities, or for two classes the log-odds."""
     logs = np.log(np.maximum(p, _LEAST))
     return logs[:, 1:] - logs[:, :1] if p.shape[1] == 2 else logs

@@ -1,4 +1,4 @@
-"""The pictures of docs/quality.md."""
+"""Draw the pictures of docs/quality.md."""
 
 import matplotlib
 
@@ -10,7 +10,7 @@ from benchmarks.quality.peers import FOREST, ON_TREE
 from benchmarks.quality.summary import BASE, gap_closed, wide
 
 COLOURS = {"readable": "#1b6ca8", "unpruned": "#e08e45", "J48": "#5a9367"}
-LEFT_OUT = (BASE, FOREST)  # 0 and 100 by definition
+LEFT_OUT = (BASE, FOREST)  # left out, because they are 0 and 100 by definition
 
 
 def draw(rows, folder):
@@ -22,12 +22,12 @@ def draw(rows, folder):
 
 
 def draw_gap(rows):
-    """Share of the gap that each method closes, for each kind of tree."""
+    """Draw the share of the gap that each method closes, for each kind of tree."""
     closed = {tree: gap_closed(own)[0] for tree, own in rows.groupby("tree", sort=False)}
     methods = [m for m in next(iter(closed.values())).index if m not in LEFT_OUT]
     figure, axes = plt.subplots(figsize=(8, 0.38 * len(methods) + 1))
     height = 0.8 / len(closed)
-    low = -60  # worse results are cut off and labelled with their number
+    low = -60  # bars of worse results are cut off and labelled with their number
     for j, (tree, share) in enumerate(closed.items()):
         at = np.arange(len(methods)) + (j - (len(closed) - 1) / 2) * height
         values = share[methods].to_numpy()
@@ -47,7 +47,7 @@ def draw_gap(rows):
 
 
 def draw_sets(rows):
-    """AUC of Laplace, kept and forest on every set, for each kind of tree."""
+    """Draw the AUC of Laplace, kept and forest on every set, for each kind of tree."""
     trees = list(dict.fromkeys(rows["tree"]))
     first = wide(rows[rows["tree"] == trees[0]], "auc")
     order = (first[FOREST] - first[BASE]).sort_values().index

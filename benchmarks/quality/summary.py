@@ -1,4 +1,4 @@
-"""From the records of all tasks to the tables of docs/quality.md."""
+"""Turn the records of all tasks into the tables of docs/quality.md."""
 
 from collections import Counter
 
@@ -13,20 +13,20 @@ from benchmarks.quality.peers import FOREST, PEER_NAMES, PEERS_ON_TREE
 
 BASE = "Laplace"
 GROUPS = ("numeric", "imbalanced", "mixed", "large")
-WORTH = 0.02  # a gap in AUC that is worth dividing by
-SAME = 1e-6  # means of two methods closer than this are a draw
+WORTH = 0.02  # least gap in AUC by which a gain is divided
+SAME = 1e-6  # methods whose means are closer than this draw
 SEEN = 5e-4  # smaller losses are counted, not listed
 MEASURES = {"auc": "AUC", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
 RIVALS = ("Laplace", "shrinkage", "isotonic", "Venn-Abers", *PEERS_ON_TREE, *PEER_NAMES)
 
 
 def per_set(records):
-    """Mean over the splits: one row for each tree, set and method.
+    """Return the mean over the splits, one row for each tree, set and method.
 
     For each group and tree, only methods that are finished for all sets count, and of these only
-    splits that are finished for all, so that an interrupted run compares like with like. The peers
-    that use all attributes are fitted once and listed with the methods of each tree. Returns the
-    rows and the number of splits by group and tree.
+    the splits that all of them have finished. In this way an interrupted run compares like with
+    like. The peers that use all attributes are fitted once and listed with the methods of each
+    tree. Returns the rows and the number of splits by group and tree.
     """
     entries = catalogue()
     done = [record for record in records if "rows" in record]
@@ -53,7 +53,7 @@ def per_set(records):
 
 
 def _finished_methods(tasks):
-    """Methods that were measured on every set; the truth is known of some sets only."""
+    """Return the methods measured on every set; the truth is known for some sets only."""
     sets = {}
     for task in tasks:
         sets.setdefault(task["method"], set()).add(task["set"])
@@ -68,27 +68,27 @@ def _finished_splits(tasks):
 
 
 def wide(rows, measure):
-    """Sets by methods: the readings of the tree, then the peers."""
+    """Return a table of sets by methods: those of the tree first, then the peers."""
     found = list(dict.fromkeys(rows["method"]))
     order = [m for m in found if m not in PEER_NAMES] + [m for m in PEER_NAMES if m in found]
     return rows.pivot(index="set", columns="method", values=measure)[order]
 
 
 def gap_closed(rows):
-    """Share of the gap in AUC from Laplace to the forest, in percent, for each method.
+    """Return the share of the gap in AUC from Laplace to the forest that each method closes, in %.
 
-    A set on which the forest is no better than Laplace has no gap and is left out: it would flatter
-    every method.
+    Sets on which the forest is no better than Laplace have no gap. They are left out, because they
+    would flatter every method.
 
     Returns
     -------
     closed : Series
         The mean gain over Laplace divided by the mean gain of the forest.
     typical : Series
-        The median over the sets whose gap is worth dividing by.
+        The median over the sets whose gap is large enough to divide by.
     """
     gain = wide(rows, "auc").sub(wide(rows, "auc")[BASE], axis=0)
-    if FOREST not in gain:  # an unfinished run
+    if FOREST not in gain:  # the run is not finished
         unknown = np.nan * gain.mean()
         return unknown, unknown
     gain = gain[gain[FOREST] > 0]
@@ -98,7 +98,7 @@ def gap_closed(rows):
 
 
 def main_table(rows):
-    """Every method: gap closed, measures, agreement, and sets on which it ranks better."""
+    """Return the table of all methods: gap closed, measures, agreement, and sets ranked better."""
     closed, typical = gap_closed(rows)
     auc = wide(rows, "auc")
     table = pd.DataFrame({"gap closed %": closed.map("{:.0f}".format)})
@@ -112,7 +112,7 @@ def main_table(rows):
 
 
 def parts_table(rows, methods):
-    """Gap closed and log-loss of some methods, for each group, its halves and each tree."""
+    """Return the gap closed and log-loss of some methods, for each group, half and tree."""
     table = []
     for group, whole in rows.groupby("group", sort=False):
         for half in ("", "development", "confirmation"):
@@ -128,7 +128,7 @@ def parts_table(rows, methods):
 
 
 def differences_table(rows, method):
-    """A method against its rivals: mean and median difference, sets won and lost, p."""
+    """Return a method against its rivals: mean and median difference, sets won and lost, p."""
     table = {}
     for measure, sign in (("auc", 1), ("log_loss", -1)):
         values, name = wide(rows, measure), MEASURES[measure]
@@ -142,7 +142,7 @@ def differences_table(rows, method):
 
 
 def sets_table(rows, methods):
-    """AUC / log-loss of some methods on each set."""
+    """Return the AUC / log-loss of some methods on each set."""
     auc, loss = wide(rows, "auc"), wide(rows, "log_loss")
     table = pd.DataFrame(index=auc.index)
     for method in (method for method in methods if method in auc):
@@ -152,7 +152,7 @@ def sets_table(rows, methods):
 
 
 def rare_table(rows, methods):
-    """Expected cases of the rarest class per observed case, by method, over all sets."""
+    """Return the expected cases of the rarest class per observed case, by method."""
     table = {}
     for tree, own in rows.groupby("tree", sort=False):
         total = own.groupby("method", sort=False)[["expected", "observed"]].sum()
@@ -163,7 +163,7 @@ def rare_table(rows, methods):
 
 
 def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
-    """Every set on which the method is worse than a rival in the first four digits."""
+    """Return every set on which the method is worse than a rival in the first four digits."""
     found = []
     for tree, own in rows.groupby("tree", sort=False):
         for measure, sign in (("auc", 1), ("log_loss", -1)):
@@ -185,7 +185,7 @@ def losses_table(rows, method, rivals=("Laplace", "shrinkage")):
 
 
 def markdown(table, index=True):
-    """A frame as Markdown, with numbers aligned to the right."""
+    """Return a frame as Markdown, with numbers aligned to the right."""
     if index:
         names = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in table.columns]
         table = table.set_axis(names, axis=1).rename_axis("").reset_index()
@@ -201,7 +201,7 @@ def _won_lost(gain):
 
 
 def _p_value(gain):
-    """Wilcoxon's signed-rank test over the sets, two-sided."""
+    """Return the two-sided p-value of Wilcoxon's signed-rank test over the sets."""
     gain = gain.dropna()
     gain = gain[np.abs(gain) > SAME]
     if len(gain) < 2:

@@ -1,1 +1,1 @@
-"""Random damage, data and command lines, which must give a valid result or one clear error."""
+"""Feed KeepTree random damage, data and commands; each must give a result or one clear error."""

@@ -20,19 +20,19 @@ _WRITE = 10  # seconds between two updates of the figures
 
 
 def run_case(part, seed, number, folder):
-    """Run one case; return its outcome, or raise what KeepTree should not raise."""
+    """Run one case; return its outcome, or raise an error that KeepTree should not raise."""
     rng = random.Random(f"{part} {seed} {number}")
     return import_module(f"tools.fuzz.{part}").run(rng, folder)
 
 
 def run_part(part, seed, seconds, count, report):
-    """Run the cases of a part until the time is up; count the outcomes."""
+    """Run the cases of a part until the time is up; return the counts of outcomes."""
     outcomes, end, number = Counter(), time.monotonic() + seconds, 0
     with tempfile.TemporaryDirectory(prefix="keeptree-fuzz-") as folder:
         while time.monotonic() < end and (count is None or number < count):
             try:
                 outcomes[run_case(part, seed, number, Path(folder))] += 1
-            except Exception as error:  # a finding: any exception that is not documented
+            except Exception as error:  # any exception that is not documented is a finding
                 outcomes["FOUND"] += 1
                 text = traceback.format_exc(limit=-3)
                 print(f"\nFOUND in {part}: {type(error).__name__}: {error}\n{text}")
@@ -44,7 +44,7 @@ def run_part(part, seed, seconds, count, report):
 
 
 def reporter(seed, path, show):
-    """A function that writes the figures to a file and to the terminal, not too often."""
+    """Return a function that writes the figures to a file and to the terminal, not too often."""
     figures, before = {"seed": seed}, [0.0]
 
     def report(part, outcomes, last=False):

@@ -1,4 +1,4 @@
-"""Run every command on random data files and options: success, or one sentence and no new file."""
+"""Run every command on random files and options: success, or one sentence and no new file."""
 
 import contextlib
 import io
@@ -34,11 +34,12 @@ def run(rng, folder):
                 [model, ["sign", "m.json", "--by", "A"], ["verify", "m.json", "--signed"]],
             ]
         )
-        if rng.random() < 0.02:  # the slow ones
+        if rng.random() < 0.02:  # the slow commands
             slow = ["report", data, "--target", "y", "--out", "p.html"]
             few = ["--models", "raw,laplace", "--protocol", "holdout", "--jobs", "1"]
             lines = [rng.choice([slow, ["compare", data, "--target", "y", "--out", "c", *few]])]
-        refused = any(command(rng, line) for line in lines)  # later ones need the first
+        # Later commands need the file of the first.
+        refused = any(command(rng, line) for line in lines)
     finally:
         os.chdir(place)
     return "refused" if refused else "done"
@@ -54,7 +55,7 @@ def command(rng, line):
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = main(line)
-        except SystemExit as ended:  # of argparse
+        except SystemExit as ended:  # raised by argparse
             code = ended.code
     require(code in (0, 2), f"exit code {code} of {line}")
     left = [name for name in os.listdir() if is_temporary(name)]
@@ -67,7 +68,7 @@ def command(rng, line):
 
 
 def write_data(rng, random):
-    """A CSV file as users may have it; half of them are as plain as possible."""
+    """Write a CSV file as users may have it; half of the files are as plain as possible."""
     plain = rng.random() < 0.5
     n = 60 if plain else rng.choice([0, 1, 3, 30, 60])
     frame = pd.DataFrame(
@@ -83,7 +84,7 @@ def write_data(rng, random):
 
 
 def write_dialect(rng, random, frame):
-    """A table as written by some program, sometimes damaged."""
+    """Write a table in the dialect of some program, sometimes damaged."""
     sep, decimal = rng.choice([(",", "."), (";", ","), ("\t", "."), ("|", ".")])
     text = frame.to_csv(
         index=False,

@@ -1,4 +1,4 @@
-"""Fit every estimator to random tables and trees: documented errors, or probabilities."""
+"""Fit every estimator to random tables and trees: probabilities, or a documented error."""
 
 import warnings
 
@@ -43,7 +43,7 @@ def run(rng, folder):
 
 
 def draw_frame(rng, random):
-    """A small table of columns of many kinds."""
+    """Return a small table with columns of many kinds."""
     n = rng.choice([1, 2, 3, 5, 10, 20, 40, 80])
     columns = {}
     for j in range(rng.choice([1, 1, 2, 3, 5])):
@@ -75,7 +75,7 @@ COLUMNS = {
 
 
 def draw_classes(rng, random, n):
-    """Labels of many kinds, sometimes of a single class or one for each row."""
+    """Return labels of many kinds, sometimes of a single class or one for each row."""
     codes = random.integers(0, rng.choice([1, 2, 2, 2, 3, 5, 50]), n)
     labels = rng.choice(
         [
@@ -89,7 +89,7 @@ def draw_classes(rng, random, n):
 
 
 def draw_weights(rng, random, n):
-    """Mostly none; else weights of any size, some of them 0."""
+    """Return no weights in most cases, else weights of any size, some of them 0."""
     kind = rng.choice([None, None, None, "random", "zeros", "small", "large", "mixed"])
     return {
         None: lambda: None,
@@ -102,7 +102,7 @@ def draw_weights(rng, random, n):
 
 
 def draw_estimator(rng, frame, y):
-    """A public estimator, and a function that creates the tree to keep (None: its own)."""
+    """Return a public estimator, and a function that creates the tree to keep, or None."""
     kind = rng.choice(["method"] * 6 + ["c45", "nbtree", "confdtree"])
     if kind == "c45":
         pruning = rng.choice(["error-based", "reduced-error", "pessimistic", "none"])

@@ -1,4 +1,4 @@
-"""Read damaged files of trees and models of every kind: refused in one sentence, or valid."""
+"""Read damaged files of trees and models: each is valid, or refused in one sentence."""
 
 import copy
 import json
@@ -24,7 +24,7 @@ HOSTILE = [
 
 @cache
 def corpus():
-    """Names and contents of the stored files."""
+    """Return the names and contents of the stored files."""
     folders = ("model-3", "model-4", "tree-1", "tree-2")
     paths = [path for folder in folders for path in sorted((STORED / folder).glob("*.json"))]
     return [(p.stem, p.read_bytes()) for p in paths if not p.name.endswith(".answers.json")]
@@ -32,7 +32,7 @@ def corpus():
 
 @cache
 def rows_for(name):
-    """Cases for a model to predict."""
+    """Return cases for a model to predict."""
     return pd.read_csv(STORED / ("numbers.csv" if name == "forest" else "cases.csv"))
 
 
@@ -52,7 +52,7 @@ def run(rng, folder):
             return "refused"
         try:
             ask(model, rows_for(name))
-        except ValueError:  # columns or labels that no longer fit the rows
+        except ValueError:  # the columns or labels may no longer fit the rows
             return "no answer"
         if rng.random() < 0.05:
             kt.save(model, folder / "again.json")
@@ -118,7 +118,7 @@ def drop(rng, content):
 
 
 def edited(rng, content, change):
-    """The content with one to three values changed."""
+    """Return the content with one to three values changed."""
     document = json.loads(content)
     for _ in range(rng.choice([1, 1, 2, 3])):
         inside, key = rng.choice(places(document))
@@ -127,7 +127,7 @@ def edited(rng, content, change):
 
 
 def places(document):
-    """All values inside a document, with only a few of each long list."""
+    """Return all values inside a document, with only a few of each long list."""
     found, structure, stack = [], [], [document]
     while stack:
         inside = stack.pop()
@@ -140,9 +140,9 @@ def places(document):
 
 
 def resealed(document):
-    """A document as bytes, with a matching digest."""
+    """Return a document as bytes, with a matching digest."""
     document.pop("digest", None)
     try:
         return json.dumps(sealed(document)).encode()
-    except ValueError:  # a number that JSON does not have
+    except ValueError:  # the document holds a number that JSON does not have
         return json.dumps(document).encode()

@@ -1,4 +1,4 @@
-"""JPMML's own answers: the node and the class of each row."""
+"""Ask JPMML for the node and the class of each row."""
 
 import re
 import tempfile
@@ -16,7 +16,7 @@ _OUTPUT = (
 
 @contextmanager
 def java():
-    """A Java virtual machine, which is shut down at the end."""
+    """Yield a Java virtual machine, which is shut down at the end."""
     backend = JPypeBackend()
     try:
         yield backend
@@ -25,7 +25,7 @@ def java():
 
 
 def answers(text, rows, backend):
-    """(Node, class) of each row: None where there is none, ``("!", message)`` if it is refused."""
+    """Return (node, class) of each row: None where there is none, ``("!", message)`` if refused."""
     text = re.sub(r"<Output>.*?</Output>|<Output/>", "", text, flags=re.DOTALL)
     text = text.replace("</MiningSchema>", "</MiningSchema>" + _OUTPUT, 1)
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def answers(text, rows, backend):
     for row in rows:
         try:
             result = evaluator.evaluate(row)
-        except Exception as error:  # JPMML's own are not Python's
+        except Exception as error:  # JPMML's exceptions are not Python's
             found.append(("!", str(error)[:200]))
         else:
             found.append((result.get("kt_node"), result.get(target)))

@@ -1,4 +1,4 @@
-"""Build sdist and wheel, check them, install the wheel in a clean place and try it there.
+"""Build sdist and wheel, check them, and try the wheel in a clean environment.
 
 ``make dist`` runs it, with build, twine and check-wheel-contents (the extra ``dist``). The wheel is
 built from the sdist, so that both are known to work.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SMOKE = Path(__file__).with_name("smoke.py")
-_LIMIT = 2_000_000  # bytes of a wheel, compiled functions not counted
+_LIMIT = 2_000_000  # maximum size of a wheel in bytes, without compiled functions
 _NOBODY = 65534
 _COMPILED = (".so", ".pyd", ".dylib")
 
@@ -34,13 +34,13 @@ def main():
     run(sys.executable, "-m", "check_wheel_contents", wheel)
     check_size(wheel)
     with tempfile.TemporaryDirectory(prefix="keeptree-dist-") as folder:
-        os.chmod(folder, 0o755)  # another user runs its content
+        os.chmod(folder, 0o755)  # another user must be able to run its content
         try_out(wheel, Path(folder))
     print(f"Ready to publish: {sdist.name} ({megabytes(sdist.stat().st_size)}), {wheel.name}.")
 
 
 def check_size(wheel):
-    """Raise unless the wheel without its compiled functions is small."""
+    """Raise an error unless the wheel without its compiled functions is small."""
     with zipfile.ZipFile(wheel) as archive:
         sizes = {entry.filename: entry.compress_size for entry in archive.infolist()}
     compiled = sum(size for name, size in sizes.items() if name.endswith(_COMPILED))
@@ -64,7 +64,7 @@ def try_out(wheel, folder):
 
 
 def smoke(python, folder, stage):
-    """Run one stage as this user and as one who may write to a temporary folder only."""
+    """Run one stage as this user and as a user who can write only to a temporary folder."""
     for user, prefix in (("this user", ()), ("a user without a home", as_nobody())):
         scratch = Path(tempfile.mkdtemp(dir=folder))
         if prefix:
@@ -81,7 +81,7 @@ def smoke(python, folder, stage):
 
 
 def as_nobody():
-    """Command that runs another one as nobody; empty unless root may do so."""
+    """Return a command that runs another one as nobody; empty unless root may do so."""
     if getattr(os, "geteuid", lambda: 1)() or not shutil.which("setpriv"):
         return ()
     return ("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups")

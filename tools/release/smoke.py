@@ -52,7 +52,7 @@ def check_nothing_else_is_installed():
 
 
 def check_models():
-    """Keep a tree, score, explain, change."""
+    """Check that a tree can be kept, scored, explained and changed."""
     X, y = load_breast_cancer(return_X_y=True)
     grown = DecisionTreeClassifier(max_leaf_nodes=9, random_state=0).fit(X[::2], y[::2])
     model = kt.KeptTreeClassifier(grown).fit(X[::2], y[::2])
@@ -68,7 +68,7 @@ def check_models():
 
 
 def check_files(model):
-    """Files that need no extra."""
+    """Check the files that need no extra."""
     X, _ = load_breast_cancer(return_X_y=True)
     kt.save(model, "model.json")
     np.testing.assert_array_equal(kt.load("model.json").predict_proba(X), model.predict_proba(X))
@@ -80,7 +80,7 @@ def check_files(model):
 
 
 def check_report():
-    """The page about a model."""
+    """Check the page about a model."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = kt.KeptTreeClassifier(kt.C45Classifier()).fit(X[::2], y[::2])
     kt.report(model, X[1::2], y[1::2], "report.html")
@@ -88,7 +88,7 @@ def check_report():
 
 
 def check_commands():
-    """From a data file to a page, a model and scored cases."""
+    """Check the way from a data file to a page, a model and scored cases."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X.assign(sick=np.where(y == 0, "yes", "no")).to_csv("cases.csv", index=False)
     call("report", "cases.csv", "--target", "sick", "--out", "page.html")
@@ -100,7 +100,7 @@ def check_commands():
 
 
 def call(*arguments):
-    """Run the command; return what it printed."""
+    """Run the command and return what it printed."""
     done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

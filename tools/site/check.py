@@ -20,7 +20,7 @@ _LOADED = {
 
 
 class _Page(HTMLParser):
-    """The anchors of a page and the targets of its links."""
+    """Anchors of a page and the targets of its links."""
 
     def __init__(self, text):
         super().__init__()
@@ -53,7 +53,7 @@ def _fault(path, tag, name, link, pages):
     parts = urlsplit(link)
     if parts.netloc:
         return "is loaded from the network" if (tag, name) in _LOADED else None
-    if parts.scheme:  # mailto, data, javascript
+    if parts.scheme:  # links such as mailto, data and javascript
         return None
     target = Path(normpath(path.parent / unquote(parts.path))) if parts.path else path
     if target not in pages and not target.is_file():

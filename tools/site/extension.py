@@ -1,4 +1,4 @@
-"""What the site asks of Sphinx itself: the live report, links to the root, members to list."""
+"""Sphinx extension of the site: the live report, links to root files, members to list."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -25,14 +25,14 @@ def setup(app):
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-# Public between the modules of the package, and of no use to a caller.
+# Public only between the modules of the package, and of no use to a caller.
 _INTERNAL = re.compile(
     r".*_encoded|saved_.*|all_saved_.*|check_loaded|check_parameters|upgrade|decide|route"
 )
 
 
 def _skip_foreign(app, what, name, member, skip, options):
-    """List the members of a class that its users call: no internals, none of scikit-learn's."""
+    """Skip members that users do not call: internal ones, and those of scikit-learn."""
     if what != "class" or skip:
         return skip
     if _INTERNAL.fullmatch(name) and "Tree." not in getattr(member, "__qualname__", ""):
@@ -43,7 +43,7 @@ def _skip_foreign(app, what, name, member, skip, options):
 
 
 def _link_root(app, docname, source):
-    """Lead links to files of the repository's root to the pages that include them."""
+    """Redirect links to files of the repository's root to the pages that include them."""
     up = "../" * (len(PurePosixPath(docname).parts) - 1)
     pattern = rf"\]\({re.escape(up)}\.\./({'|'.join(map(re.escape, _AT_ROOT))})"
     source[0] = re.sub(pattern, lambda link: f"]({up}{_AT_ROOT[link[1]]}", source[0])
@@ -52,7 +52,7 @@ def _link_root(app, docname, source):
 def _trim_examples(app, doctree):
     """Drop the empty line that ends an example in Markdown, which doctest needs."""
     for block in doctree.findall(nodes.literal_block):
-        if block.rawsource == block.astext():  # plain text, without markup inside
+        if block.rawsource == block.astext():  # a child node that is plain text, without markup
             block.rawsource = block.rawsource.rstrip()
             block[:] = [nodes.Text(block.rawsource)]
 
@@ -85,7 +85,7 @@ def _break_cell(cell):
 
 
 def _write_demo(app, exception):
-    """Write the demonstration's report beside the pages, one of which embeds it."""
+    """Write the report of the demo beside the pages, one of which embeds it."""
     if exception is None and app.builder.format == "html":
         from keeptree.reporting.demo import demo
 

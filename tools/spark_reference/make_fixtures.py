@@ -53,7 +53,7 @@ SCHEMA = StructType(
 
 
 def session():
-    """A Spark session on this machine alone."""
+    """Return a Spark session on this machine alone."""
     return (
         SparkSession.builder.master("local[1]")
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -65,7 +65,7 @@ def session():
 
 
 def sample(n=240, seed=0, classes=2):
-    """Rows of numbers, codes and labels with a class."""
+    """Return rows of numbers, codes and labels with a class."""
     rng = np.random.default_rng(seed)
     rows = pd.DataFrame({
         "x": rng.normal(size=n) / 3, "z": rng.normal(size=n).round(1) * 100,
@@ -80,7 +80,7 @@ def sample(n=240, seed=0, classes=2):
 
 
 def frame(spark, rows):
-    """Rows as a Spark table; None and NaN stay apart."""
+    """Return rows as a Spark table, in which None and NaN stay different."""
     values = [
         [float(i), *(None if v is None else v for v in row)]
         for i, row in enumerate(rows[[*NUMBERS, *LABELS, "y"]].itertuples(index=False, name=None))
@@ -89,7 +89,7 @@ def frame(spark, rows):
 
 
 def indexers(rule):
-    """Indexers of the two text columns and of the class."""
+    """Return indexers of the two text columns and of the class."""
     return [
         StringIndexer(inputCol="colour", outputCol="colour index", handleInvalid=rule),
         StringIndexer(inputCols=["size of it"], outputCols=["size index"], handleInvalid=rule),
@@ -98,17 +98,17 @@ def indexers(rule):
 
 
 def assembler(*columns, rule="keep", output="features"):
-    """The vector of some columns."""
+    """Return the stage that assembles some columns into a vector."""
     return VectorAssembler(inputCols=list(columns), outputCol=output, handleInvalid=rule)
 
 
 def grown(depth=4, kind=DecisionTreeClassifier, **options):
-    """A learner that also returns the leaf of each row."""
+    """Return a learner that also returns the leaf of each row."""
     return kind(maxDepth=depth, leafCol="leaf", seed=1, **options)
 
 
 def scaled(scaler, column, **options):
-    """A scaled column as a separate vector."""
+    """Return stages that scale a column as a separate vector."""
     vector = assembler(column, output=f"{column} vector")
     return [vector, scaler(inputCol=f"{column} vector", outputCol=f"{column} scaled", **options)]
 
@@ -117,7 +117,7 @@ ALL = ("x", "z", "code", "colour index", "size index")
 
 
 def searched():
-    """A pipeline inside a cross-validated search."""
+    """Return a pipeline inside a cross-validated search."""
     tree = grown()
     pipeline = Pipeline(stages=[*indexers("keep"), assembler(*ALL), tree])
     grid = ParamGridBuilder().addGrid(tree.maxDepth, [2, 3]).build()
@@ -184,7 +184,7 @@ MODELS = {
 
 
 def tried(tree, rows, missing, seed=0):
-    """Rows that try the tests of a tree, as a data frame of raw columns."""
+    """Return rows that try the tests of a tree, as a data frame of raw columns."""
     rng = np.random.default_rng(seed)
     known = pd.concat([rows] * 2, ignore_index=True)
     made = known.copy()
@@ -209,7 +209,7 @@ def tried(tree, rows, missing, seed=0):
 
 
 def answers(fitted, spark, rows):
-    """Rows with Spark's prediction and leaves; NaN where Spark leaves a row out."""
+    """Return rows with Spark's prediction and leaves; NaN where Spark leaves a row out."""
     table = frame(spark, rows)
     told = fitted.transform(table.withColumn("y", sql.lit(rows.y.iloc[0])))
     leaf = "leaf" if dict(told.dtypes)["leaf"] == "double" else None
@@ -245,7 +245,7 @@ def make(name, spark):
     fitted.write().overwrite().save((target / "model").as_uri())
     for path in [*target.rglob(".*.crc"), *target.rglob("_SUCCESS")]:
         path.unlink()
-    if name == "searched":  # its unfitted estimator is of no use here
+    if name == "searched":  # the unfitted estimator is not needed
         for part in ("estimator", "evaluator", "subModels"):
             shutil.rmtree(target / "model" / part, ignore_errors=True)
     n_trees = {"forest": 3, "boosted": 2}.get(name, 1)

@@ -40,7 +40,7 @@ SETTINGS = {
     "reduced_error_3_exact": ("rep", "3", "3.9.7"),
     "reduced_error_5_exact": ("rep", "5", "3.9.7"),
 }
-# Not stored: shows that "rep" with 3.6.14's classes is 3.6.14's own -R, bit for bit.
+# Not stored; it shows that "rep" with the classes of 3.6.14 is the -R of 3.6.14, bit for bit.
 PROOF = {
     "reduced_error_3_proof": ("rep", "3", "3.6.14"),
     "reduced_error_5_proof": ("rep", "5", "3.6.14"),
@@ -146,7 +146,7 @@ def check_fixture(name, X, trees):
 
 
 def make_nbtree(version, folder):
-    """Quality of NBTree on three splits of each of ten data sets."""
+    """Return the quality of NBTree on three splits of each of ten data sets."""
     about, parts = [], {}
     for name in NBTREE:
         data = weka.load(name)
@@ -178,13 +178,13 @@ def make_nbtree(version, folder):
 
 
 def weighted_auc(y, proba):
-    """One-against-rest AUC, averaged with the shares of the classes that occur in y."""
+    """Return the one-against-rest AUC, averaged by the shares of the classes that occur in y."""
     present, counts = np.unique(y, return_counts=True)
     return float(np.average([roc_auc_score(y == c, proba[:, c]) for c in present], weights=counts))
 
 
 def time_j48(versions, sources, chosen, folder):
-    """Median of 5 builds after 3 warm-ups, all rows of each data set, data already in memory."""
+    """Print the median time of 5 builds after 3 warm-ups, with all rows already in memory."""
     for name in chosen:
         table = read_table(name, sources)
         write_arff(folder / "train.arff", table, table.X, table.y)
@@ -195,7 +195,7 @@ def time_j48(versions, sources, chosen, folder):
 
 
 def find_wekas(sources, folder, wanted=("3.9.7", "3.6.14")):
-    """Class path of each Weka below the sources, with our Java file compiled against it."""
+    """Return the class path of each Weka below the sources, with our Java file compiled for it."""
     versions = {}
     for jar in sorted(sources.resolve().rglob("weka*.jar")):
         with zipfile.ZipFile(jar) as archive:
@@ -219,7 +219,7 @@ def find_wekas(sources, folder, wanted=("3.9.7", "3.6.14")):
 def run_weka(class_path, jobs):
     """Run the jobs in one JVM and return its output."""
     lines = ["\t".join(str(field) for field in job) + "\n" for job in jobs]
-    # Weka 3.9 defines classes at run time, which Java 17 allows only when told.
+    # Weka 3.9 defines classes at run time, which Java 17 allows only with these options.
     options = ["-Xss256m", "-Xmx4g", "--add-opens", "java.base/java.lang=ALL-UNNAMED"]
     done = subprocess.run(
         ["java", *options, "-cp", class_path, "WekaReference"],
@@ -232,7 +232,7 @@ def run_weka(class_path, jobs):
 
 
 def grow_all(versions, folder, n_classes):
-    """All trees of the data set in the folder, by setting."""
+    """Return all trees of the data set in the folder, by setting."""
     wanted = SETTINGS | PROOF
     for version, class_path in versions.items():
         jobs = [
@@ -245,7 +245,7 @@ def grow_all(versions, folder, n_classes):
 
 
 def parse_tree(output, n_classes):
-    """Arrays from the lines that WekaReference.java writes."""
+    """Return arrays from the lines that WekaReference.java writes."""
     lines, _, text = output.partition("TEXT\n")
     fields = [line.split() for line in lines.splitlines()]
     nodes = [f[1:] for f in fields if f[0] == "N"]
@@ -267,7 +267,7 @@ def parse_tree(output, n_classes):
 
 
 def same(one, other, tolerance):
-    """Same structure and thresholds; weights and answers within the tolerance."""
+    """Return whether structure and thresholds are equal, and weights and answers close."""
     exact = ("kind", "attribute", "threshold", "empty", "label", "n_children", "predicted")
     if not all(np.array_equal(one[key], other[key], equal_nan=key == "threshold") for key in exact):
         return False
@@ -276,7 +276,7 @@ def same(one, other, tolerance):
 
 
 def pack_trees(trees):
-    """All trees in a row; answers as numbers of distinct rows."""
+    """Return all trees as joint arrays; answers are indices of distinct rows."""
     trees = list(trees.values())
     packed = {
         key: np.concatenate([tree[key] for tree in trees])
@@ -292,7 +292,7 @@ def pack_trees(trees):
 
 
 def pack_cells(X):
-    """Columns as integers over a power of ten where that is exact, the others as they are."""
+    """Return columns as integers over a power of ten where that is exact, the others unchanged."""
     columns, missing = X.T, np.isnan(X.T)
     integers, floats, decimals = [], [], []
     for column in np.where(missing, 0.0, columns):
@@ -318,7 +318,7 @@ def pack_cells(X):
 
 
 def write_fixture(name, about, **arrays):
-    """One npz, stored plainly and compressed as a whole."""
+    """Write one npz file, stored plainly and compressed as a whole."""
     about = np.frombuffer(json.dumps(about, separators=(",", ":")).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, about=about, **arrays)
@@ -327,7 +327,7 @@ def write_fixture(name, about, **arrays):
 
 
 def write_arff(path, table, X, y):
-    """Doubles as repr: the shortest text that reads back as the same double."""
+    """Write a table as ARFF; numbers as repr, which reads back as the same double."""
     columns = [*zip(table.feature_names, table.categories, strict=True), ("class", table.classes)]
     lines = ["@relation data"]
     for name, categories in columns:
@@ -347,7 +347,7 @@ def write_arff(path, table, X, y):
 
 
 def quote(text):
-    """A name or label in ARFF notation."""
+    """Return a name or label in ARFF notation."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

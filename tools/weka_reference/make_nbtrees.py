@@ -37,7 +37,7 @@ def main():
 
 
 def grow_trees(name, jar, folder):
-    """Weka's trees on the samples of a data set."""
+    """Return Weka's trees on the samples of a data set."""
     samples = [draw_sample(name, number) for number in range(SAMPLES)]
     jobs = []
     for number, sample in enumerate(samples):
@@ -54,7 +54,7 @@ def grow_trees(name, jar, folder):
 
 
 def describe_tree(sample, text):
-    """The stored description of one tree."""
+    """Return the stored description of one tree."""
     lines = [line.split() for line in text.splitlines()]
     answers = [[float.fromhex(v) for v in line if "x" in v] for line in lines if line[0] == "P"]
     return {
@@ -65,12 +65,12 @@ def describe_tree(sample, text):
 
 
 def digest(sample):
-    """A number that changes with the rows or their order."""
+    """Return a number that changes with the rows or their order."""
     return zlib.crc32(sample.y_train.tobytes(), zlib.crc32(sample.X_train.tobytes()))
 
 
 def write_arff(path, X, y):
-    """Numbers and a class of 0 and 1; every digit of a number is written."""
+    """Write numbers, with all digits, and a class of 0 or 1."""
     lines = ["@relation sample", *(f"@attribute x{j} numeric" for j in range(X.shape[1]))]
     lines += ["@attribute class {0,1}", "@data"]
     lines += [",".join([*(repr(float(v)) for v in row), str(c)])

@@ -37,7 +37,7 @@ def main():
 
 
 def ask(name, version, folder):
-    """Weka's output for a data set with each of the options, and its predictions."""
+    """Return Weka's output for a data set with each of the options, and its predictions."""
     data, train, unseen = weka.load(name), folder / "train.arff", folder / "unseen.arff"
     write_arff(train, data, data.X[data.train], data.y[data.train])
     for options in OPTIONS:
@@ -59,7 +59,7 @@ def ask(name, version, folder):
 
 
 def rows_beside(tree, data):
-    """Rows of the data with values on and beside the thresholds of a tree, and missing ones."""
+    """Return rows of the data with values on and beside a tree's thresholds, and missing ones."""
     rng = np.random.default_rng(0)
     rows = data.X[rng.integers(len(data.X), size=ROWS)].copy()
     for column in np.unique(tree["attribute"][tree["kind"] == weka.NUMERIC]):

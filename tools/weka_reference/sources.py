@@ -1,4 +1,4 @@
-"""The data sets: read from public packages that lie unpacked in one folder (see README.md)."""
+"""Read the data sets from public packages that are unpacked in one folder (see README.md)."""
 
 import csv
 import re
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Table:
-    """Rows in file order: nominal cells are codes into ``categories[j]``, NaN is missing."""
+    """Rows in file order; nominal cells are codes into ``categories[j]``, NaN is missing."""
 
     name: str
     source: str
@@ -65,7 +65,8 @@ KEEL = {
     "vehicle": ("vehicle", []),
     "vowel": ("vowel", []),
 }
-# R package, object, class column. Factors are nominal with their levels, text and booleans too.
+# R package, object, class column. Factors are nominal with their levels; text and booleans are
+# nominal too.
 R_DATA = {
     "boston-towns": ("mlbench", "BostonHousing2", "chas"),
     "breast-w-id": ("mlbench", "BreastCancer", "Class"),
@@ -86,12 +87,12 @@ MISSING = {"?", "<null>", ""}
 
 
 def names():
-    """All data sets, in alphabetical order."""
+    """Return the names of all data sets, in alphabetical order."""
     return sorted([*ARFF, *KEEL, *R_DATA, *CSV, *SKLEARN])
 
 
 def read_table(name, folder):
-    """The whole data set, rows in the order of its file."""
+    """Return the whole data set, rows in the order of its file."""
     for table, reader in (
         (ARFF, _read_arff),
         (KEEL, _read_keel),
@@ -144,7 +145,7 @@ def _read_csv(name, about, folder):
 
 
 def _from_text(name, source, rows, target, nominal):
-    """No declarations in the file: the categories are all that occur, sorted as text."""
+    """Return the table of a file without declarations; categories are its sorted values."""
     width = len(rows[0])
     target %= width
     nominal = range(width) if nominal == ALL else [*nominal, target]
@@ -159,7 +160,7 @@ def _read_r(name, about, folder):
 
     package, stem, target = about
     frame = pyreadr.read_r(str(_find(folder, f"{package}/data/{stem}.rda")))[stem]
-    if name == "zoo-names":  # more categories than 0.3 rows: rule 4
+    if name == "zoo-names":  # a column with more categories than 0.3 times the rows, for rule 4
         frame.insert(0, "animal", frame.index)
     columns = []
     for column in frame.columns:
@@ -191,7 +192,7 @@ def _read_sklearn(name, loader, folder):
 
 
 def _table(name, source, rows, header, columns, target):
-    """Code the text cells; rows without a class are left out."""
+    """Return the table with text cells as codes, without rows that lack a class."""
     target %= len(header)
     coded = np.empty((len(rows), len(header)))
     for j, categories in enumerate(columns):
@@ -217,7 +218,7 @@ def _table(name, source, rows, header, columns, target):
 
 
 def _find(folder, suffix):
-    """The first file below the folder whose path ends so."""
+    """Return the first file below the folder whose path ends with a suffix."""
     found = sorted(p for p in folder.rglob(Path(suffix).name) if p.as_posix().endswith(suffix))
     if not found:
         raise FileNotFoundError(f"no {suffix} below the sources; see README.md")
