@@ -1,4 +1,4 @@
-"""``python -m reproduction``: a paper's tables and figures, our values beside the published."""
+"""``python -m reproduction``: the tables and figures of a paper beside the published values."""
 
 import shlex
 import sys

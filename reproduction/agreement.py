@@ -28,13 +28,13 @@ class Estimate:
     mean : float
         In the units of the table.
     error : float or None
-        Its standard error; None if there is none.
+        Standard error of the mean; None if unknown.
     p : float or None
-        One-sided p-value in the direction of the mean, where the paper prints one.
+        One-sided p-value in the direction of the mean, if the paper prints one.
     n : int or None
         Number of samples.
     other : float or None
-        The mean in another copy of the paper, where copies disagree.
+        Mean in another copy of the paper, if copies disagree.
     """
 
     mean: float
@@ -45,7 +45,7 @@ class Estimate:
 
     @property
     def significant(self):
-        """Whether the 95 % interval leaves zero out; None if there is no interval."""
+        """Whether the 95% interval excludes zero; None if there is no interval."""
         return None if self.error is None else bool(abs(self.mean) > _limit(self.n) * self.error)
 
 
@@ -56,9 +56,9 @@ class Cell:
     Attributes
     ----------
     ours, published : Estimate or None
-        None: there is none.
+        None if there is no value.
     better : {1, -1, 0}
-        Sign of a result that is good for the method proposed; 0 if there is no such thing.
+        Sign of a result in favour of the proposed method; 0 if neither sign is.
     """
 
     what: ClassVar[str] = "Sign and significance agree"
@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def agreement(self):
-        """One of the keys of :data:`MARKS`; None if nothing was published."""
+        """One of the keys of :data:`MARKS`; None if no value was published."""
         if self.published is None:
             return None
         if self.ours is None or self.ours.significant is None:
@@ -88,7 +88,7 @@ class Cell:
 
     @property
     def within_error(self):
-        """Whether chance explains the difference of the means; None if an error is missing."""
+        """Whether chance explains the difference of the means; None if an error is unknown."""
         ours, theirs = self.ours, self.published
         if ours is None or theirs is None or ours.error is None or theirs.error is None:
             return None
@@ -98,13 +98,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class SignCell(Cell):
-    """A cell of which only the sign is known, ``published`` being ``"+"`` or ``"−"``."""
+    """A cell of which only the sign was published: ``"+"`` or ``"−"``."""
 
     what: ClassVar[str] = "The sign agrees"
 
     @property
     def agreement(self):
-        """Agreement of the signs; one of ours that may be chance does not contradict."""
+        """Agreement of the signs; an insignificant value of ours does not contradict."""
         if self.ours is None or self.ours.significant is None:
             return OPEN
         if ("+" if self.ours.mean > 0 else "−") == self.published:
@@ -118,16 +118,16 @@ class SignCell(Cell):
 
 
 def estimate_difference(a, b, *, scale=100, test=False):
-    """Mean of the paired differences a - b with its standard error.
+    """Return the mean of the paired differences a - b with its standard error.
 
     Parameters
     ----------
     a, b : array-like of shape (n_samples,)
         Values of two methods on the same samples.
     scale : float
-        The papers print values times 100.
+        Factor of the values; the papers print them times 100.
     test : bool
-        Add the p-value of Wilcoxon's one-sided signed-rank test.
+        Whether to add the p-value of Wilcoxon's one-sided signed-rank test.
 
     Returns
     -------
@@ -146,10 +146,10 @@ def estimate_difference(a, b, *, scale=100, test=False):
 
 
 def signed_rank_p(values):
-    """One-sided p-value of Wilcoxon's signed-rank test in the direction of the mean.
+    """Return the one-sided p-value of Wilcoxon's test in the direction of the mean.
 
-    Exact without ties up to 50 values; with ties the normal approximation, since all permutations
-    would take minutes for a table.
+    It is exact for up to 50 values without ties. With ties, the normal approximation is used,
+    because all permutations would take minutes for a table.
     """
     if not np.any(values):
         return 1.0
@@ -161,7 +161,7 @@ def signed_rank_p(values):
 
 
 def read_published(text, columns):
-    """Read a table typed in from a paper.
+    """Read a table that was typed in from a paper.
 
     Parameters
     ----------
@@ -199,8 +199,8 @@ def count_agreement(cells):
     Returns
     -------
     counts : dict
-        For each key of :data:`MARKS` a number; ``total``; ``within_error``, None if no two means
-        can be compared; ``what`` agrees if the cells do.
+        The number of each mark of :data:`MARKS`; ``total``; ``within_error``, None if no two means
+        can be compared; and ``what``, which says in words what agrees.
     """
     judged = [cell for cell in cells if cell.published is not None]
     counts = Counter(cell.agreement for cell in judged)
@@ -214,14 +214,14 @@ def count_agreement(cells):
 
 
 def count_signs(cells):
-    """Count the cells of ours that are significantly above zero, below, and neither."""
+    """Return how many cells of ours are significantly above zero, below it, and neither."""
     sure = [cell.ours for cell in cells if cell.ours.significant]
     up = sum(estimate.mean > 0 for estimate in sure)
     return up, len(sure) - up, len(cells) - len(sure)
 
 
 def _limit(n):
-    """Standard errors of a two-sided 95 % interval; a published mean is one of 100 samples."""
+    """Return the standard errors of a two-sided 95% interval; a published mean has 100 samples."""
     return float(t.ppf(0.975, (n or 100) - 1))
 
 

@@ -1,4 +1,4 @@
-"""What Alvarez et al. measured in 2005 and 2007: one sample, its trees, all their estimates.
+"""Tasks of Alvarez et al. (2005 and 2007): one sample, its trees, and all their estimates.
 
 Both papers use the same data sets, samples and trees, so one task serves both: a tree is grown once
 and every estimate is made from it.
@@ -25,9 +25,10 @@ from reproduction.data import load
 from reproduction.results import round_row
 
 BANDWIDTHS = (0.05, 0.1, 0.15)
-PROTOCOLS = ("paper", "plain")  # the other readings are refuted, see docs/reproduction.md
+# Other readings do not fit the published values, see docs/reproduction.md.
+PROTOCOLS = ("paper", "plain")
 
-# The distance kernels that one paper or the other needs: scope, bandwidth, metric.
+# Distance kernels that one of the papers needs: scope, bandwidth, metric.
 _STANDARD = [("global", bandwidth, "standard") for bandwidth in BANDWIDTHS]
 KERNELS = {
     "reduced-error": _STANDARD,
@@ -44,7 +45,7 @@ KERNELS = {
 
 @dataclass(frozen=True)
 class Coding:
-    """How the papers made two classes of a data set.
+    """How the papers turned a data set into two classes.
 
     Attributes
     ----------
@@ -53,9 +54,9 @@ class Coding:
     positive : tuple of str
         Labels of the positive class.
     meaning : str
-        The same in words.
+        The positive class in words.
     free : bool
-        Whether the papers leave open which class was meant; then the choice is ours.
+        Whether the papers leave open which class was positive, so that the choice is ours.
     """
 
     data: str
@@ -91,9 +92,10 @@ TREES = {
 
 
 def list_tasks(samples, datasets, checksums, protocol):
-    """Tasks of both papers: every sample of every data set.
+    """Return the tasks of both papers: every sample of every data set.
 
-    The checksum of the data is part of a task: results on other data are not taken for these.
+    The checksum of the data is part of a task, so that results on other data are not mistaken for
+    these.
     """
     return [
         {"dataset": name, "data": checksums[name], "protocol": protocol, "sample": sample}
@@ -142,20 +144,20 @@ class Sample:
 
     @property
     def minmax(self):
-        """The Min-Max metric, whose ranges the paper takes over the whole sample."""
+        """The Min-Max metric, whose ranges come from the whole sample, as in the paper."""
         spread = np.ptp(np.vstack([self.X_train, self.X_test]), axis=0)
         return Metric("minmax", scales=np.where(spread > 0, spread, 1.0))
 
 
 def draw_sample(dataset, number, protocol="paper", data_dir=None):
-    """Draw and divide a sample of a data set, the same one for the same number.
+    """Draw and divide a sample of a data set; the same number gives the same sample.
 
     Parameters
     ----------
     dataset : str
         One of :data:`CODINGS`.
     number : int
-        Which sample.
+        Number of the sample.
     protocol : {"paper", "plain"}
         A stratified bootstrap sample whose distinct cases are divided, or a stratified split of
         the data as they are.
@@ -171,26 +173,27 @@ def draw_sample(dataset, number, protocol="paper", data_dir=None):
 
 
 def divide(X, y, name, number, protocol):
-    """Draw and divide a sample of coded data; name and number are its seed."""
+    """Draw and divide a sample of coded data; its seed comes from name and number."""
     seed = (crc32(name.encode()) + number) % 2**32
     train, test = next(make_protocol(protocol, 1, seed).split(X, y))
-    train = np.random.default_rng(seed).permutation(train)  # reduced-error folds go by the order
+    # Shuffled, because the folds of reduced-error pruning follow the order of the rows.
+    train = np.random.default_rng(seed).permutation(train)
     return Sample(X[train], y[train], X[test], y[test])
 
 
 @cache
 def read_set(coding, data_dir=None):
-    """Attributes of a data set, and 1 for its positive class, else 0."""
+    """Return the attributes of a data set, and 1 for its positive class, else 0."""
     data = load(coding.data, data_dir)
     return data.X.to_numpy(dtype=float), np.isin(data.y, coding.positive).astype(int)
 
 
 def _measure_tree(tree, sample):
-    """Size, accuracy, and the distances of hits and errors to the boundary."""
+    """Return size, accuracy, and the distances of correct and wrong decisions to the boundary."""
     hit = tree.predict(sample.X_test) == sample.y_test
     distance = Boundary(tree).fit(sample.X_train).distance(sample.X_test)
     row = {"method": "tree", "leaves": tree.n_leaves, "accuracy": float(hit.mean())}
-    if np.isfinite(distance).all():  # a tree of one class has no boundary
+    if np.isfinite(distance).all():  # a tree that predicts one class has no boundary
         found = hits_and_errors(distance, hit)
         if np.isfinite(found.kappa):
             row |= {"hits_and_errors": found.difference, "kappa": found.kappa}
@@ -243,23 +246,23 @@ def _measure_nbtree(sample):
 
 
 def _quality(p, y):
-    """AUC, MSE, and whether a case was held impossible, which makes the log-loss infinite."""
+    """Return AUC, MSE, and whether the log-loss is infinite."""
     impossible = bool((p[np.arange(len(y)), y] == 0).any())
     return {"auc": auc(y, p), "mse": squared_error(y, p), "impossible": impossible}
 
 
 def _areas(score, sample, name):
-    """Partial areas under the ROC curve, which the 2005 paper compares on normal trees only."""
+    """Return partial areas under the ROC curve, which the 2005 paper compares on normal trees."""
     if name != "normal":
         return {}
     return {"areas": partial_auc(sample.y_test, score).tolist()}
 
 
 def weight_of_prior(y):
-    """The m for which m times the prior of the positive class is 10 (Zadrozny and Elkan 2001)."""
+    """Return the m for which m times the prior is 10 (Zadrozny and Elkan 2001)."""
     return 10 / np.mean(y)
 
 
 def kernel_name(scope, bandwidth, metric="standard"):
-    """Name of a distance kernel in the rows."""
+    """Return the name of a distance kernel in the rows."""
     return f"kernel {scope} {metric} {bandwidth:g}"

@@ -47,23 +47,23 @@ SIGNS_3 = {
     "wdbc": "++++",
     "wine": "+++−",
 }
-# Table 5: sets on which global ranking does not stay ahead of smoothing to the end.
+# Table 5: data sets on which global ranking does not stay ahead of smoothing to the end.
 PARTLY_AHEAD = ("bupa", "glass", "iono.", "optdigits", "pima")
-# The text says that on pima it is ahead at the beginning of the curve.
+# According to the text, it is ahead at the beginning of the curve on pima.
 AHEAD_AT_FIRST = ("pima",)
-_TO_THE_END = 0.9  # the scan has "≥", then a lost number
+_TO_THE_END = 0.9  # the scan has "≥" and a lost number
 _AT_FIRST = 0.05
 _TO_THE_END_TEXT, _AT_FIRST_TEXT, _IN_PART_TEXT = "to the end", "at the beginning", "in part"
 
 
 class ReachCell(Cell):
-    """How far a ranking stays ahead; known is whether that was to the end, or some way."""
+    """How far a ranking stays ahead; published is only whether it is to the end or in part."""
 
     what: ClassVar[str] = "How far it stays ahead agrees, as far as the scan can be read,"
 
     @property
     def agreement(self):
-        """Some way of unknown length cannot be compared, unless ours goes to the end."""
+        """Agreement; part of the way cannot be compared, unless ours goes to the end."""
         reach, known = self.ours.mean, self.published
         if known == _TO_THE_END_TEXT:
             return SAME if reach >= _TO_THE_END else OTHER
@@ -80,7 +80,7 @@ class ReachCell(Cell):
 
 
 def table_1(results):
-    """Size and accuracy of pruned and unpruned trees."""
+    """Return the size and accuracy of pruned and unpruned trees."""
     columns = ("leaves, normal", "leaves, unpruned", "difference", "ratio", "accuracy × 100")
     rows = {}
     for name in _names(results):
@@ -126,7 +126,7 @@ def table_2(results):
 
 
 def table_3(results):
-    """Global ranking against smoothing, and against NBTree."""
+    """Return global ranking against smoothing, and against NBTree."""
     rows = {}
     for name in _names(results):
         ours = [_gain(results, name, tree, "global") for tree in TREES]
@@ -142,7 +142,7 @@ def table_3(results):
 
 
 def table_4(results):
-    """Local ranking against smoothing."""
+    """Return local ranking against smoothing."""
     rows = {
         name: [SignCell(_gain(results, name, tree, "local"), "+") for tree in TREES]
         for name in _names(results)
@@ -152,7 +152,7 @@ def table_4(results):
 
 
 def table_5(results):
-    """The abscissa up to which global ranking stays ahead of smoothing."""
+    """Return the abscissa up to which global ranking stays ahead of smoothing."""
     pairs = [(ranking, smoothing) for ranking in ("global minmax", "global")
              for smoothing in ("m-estimate", "laplace")]  # fmt: skip
     rows = {}
@@ -186,7 +186,7 @@ _BEST = (
 
 
 def claims(results):
-    """What the text says beside the tables."""
+    """Return what the text says beside the tables."""
     names = _names(results)
     three, four = table_3(results), table_4(results)
     return Claims(
@@ -214,12 +214,12 @@ def _known(values):
 
 
 def best_smoothing(results, name, tree):
-    """Laplace or m-estimate, whichever has the higher mean AUC."""
+    """Return Laplace or the m-estimate, whichever has the higher mean AUC."""
     return max(("laplace", "m-estimate"), key=lambda m: results.values(name, tree, m, "auc").mean())
 
 
 def _gain(results, name, tree, scope, chosen=slice(None)):
-    """AUC of a ranking minus that of the best smoothing, over chosen samples."""
+    """Return the AUC of a ranking minus that of the best smoothing, over the chosen samples."""
     smoothing = best_smoothing(results, name, tree)
     ranking = "global" if scope == "global" else f"local {smoothing}"
     return estimate_difference(
@@ -229,7 +229,7 @@ def _gain(results, name, tree, scope, chosen=slice(None)):
 
 
 def _gaps(results, names, field, one, other):
-    """Absolute mean difference of a field between two (tree, method) on each data set."""
+    """Return the absolute mean difference of a field between two (tree, method) on each set."""
     return {
         name: abs(
             estimate_difference(
@@ -241,7 +241,7 @@ def _gaps(results, names, field, one, other):
 
 
 def _reach(results, name, ranking, smoothing):
-    """Abscissa up to which the ranking stays ahead; one sample has no confidence: NaN is 0."""
+    """Return the abscissa up to which the ranking stays ahead; 0 for a single sample."""
     ours, theirs = (results.values(name, "normal", method, "areas")
                     for method in (ranking, smoothing))  # fmt: skip
     return Estimate(stays_ahead(ours, theirs) if len(ours) > 1 else 0.0, n=len(ours))

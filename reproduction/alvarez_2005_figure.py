@@ -12,7 +12,8 @@ from reproduction.tables import Picture
 
 def draw_roc(folder, data_dir=None):
     """Draw smoothing, local and global ranking on a test sample of wdbc."""
-    sample = draw_sample("wdbc", 7, "plain", data_dir)  # its gains are about the mean ones
+    # A sample whose gains are close to the mean gains.
+    sample = draw_sample("wdbc", 7, "plain", data_dir)
     scores = rank_sample(sample)
     name = "alvarez-2005-figure-1.svg"
     looks = {
@@ -42,12 +43,12 @@ def draw_roc(folder, data_dir=None):
 
 
 def rank_sample(sample):
-    """Scores of the test cases by three rankings of the normally pruned tree.
+    """Return the scores of the test cases by three rankings of the normally pruned tree.
 
     Parameters
     ----------
     sample : Sample
-        Of :func:`reproduction.alvarez.draw_sample`.
+        Result of :func:`reproduction.alvarez.draw_sample`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Alvarez, Bernard and Deffuant (2007): Tables 1 to 3 and what the text claims."""
+"""Alvarez, Bernard and Deffuant (2007): Tables 1 to 3 and the claims of the text."""
 
 from functools import partial
 
@@ -27,11 +27,11 @@ CERTAIN = tuple(name for name, coding in DATASETS.items() if not coding.free)
 _GLOBAL_5, _GLOBAL_10 = kernel_name("global", 0.05), kernel_name("global", 0.1)
 _SEPARATOR = kernel_name("separator", 0.05)
 _NBTREE = ("nbtree", "nbtree")
-_DRAWS = 12  # of the example of Section 5.2; those with three leaves count
+_DRAWS = 12  # number of draws of the example of Section 5.2; those with three leaves count
 
 
 def _columns_1(bandwidth):
-    """Table 1: what is compared with what. Each column is a, b and a measure: a - b is shown."""
+    """Return the columns of Table 1: each is a, b and a measure, of which a - b is shown."""
     kernel = kernel_name("global", bandwidth)
     pairs = [
         (("reduced-error", kernel), ("reduced-error", "laplace")),
@@ -64,7 +64,7 @@ TABLES_WITHOUT_NBTREE = [
 
 
 def difference(results, dataset, column, *, test=False):
-    """Mean difference of a column over the samples of a data set, with a p-value if wanted."""
+    """Return the mean difference of a column over the samples of a data set."""
     (tree_a, a), (tree_b, b), measure = column
     return estimate_difference(
         results.values(dataset, tree_a, a, measure),
@@ -128,7 +128,7 @@ table_3 = partial(
 
 
 def table_metric(results):
-    """What the choice of the metric changes; the paper has no table of it."""
+    """Return what the choice of the metric changes; the paper has no table of it."""
     columns = {
         f"{scope} kernel, {bandwidth:.0%}": (
             ("normal", kernel_name(scope, bandwidth)),
@@ -147,7 +147,7 @@ def table_metric(results):
 
 
 def table_bandwidth(results):
-    """AUC and MSE against Laplace for the bandwidths 5 to 15 %; no table in the paper."""
+    """Return AUC and MSE against Laplace for bandwidths from 5% to 15%; no table in the paper."""
     columns = {
         f"{measure.upper()}, {bandwidth:.0%}": (
             ("normal", kernel_name("global", bandwidth)),
@@ -168,7 +168,7 @@ def table_bandwidth(results):
 
 
 def claims(results):
-    """What the text says beside the tables."""
+    """Return what the text says beside the tables."""
     names = [name for name in DATASETS if name in results.datasets]
     one, three = table_1(results), table_3(results)
     return Claims(

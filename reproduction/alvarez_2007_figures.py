@@ -11,7 +11,7 @@ from reproduction.two_subsets import draw_example
 
 
 def draw_variation(folder, data_dir=None):
-    """Figure 1: Laplace and the global kernel over a test sample of wdbc."""
+    """Draw Figure 1: Laplace and the global kernel over a test sample of wdbc."""
     sample = draw_sample("wdbc", 0, "plain", data_dir)
     tree = TREES["normal"].fit(sample.X_train, sample.y_train).tree_
     model = DistanceKernelClassifier(tree, grid=None).fit(sample.X_train, sample.y_train)
@@ -29,7 +29,7 @@ def draw_variation(folder, data_dir=None):
 
 
 def draw_partitions(folder, data_dir=None):
-    """Figure 2: the leaves of the example's tree, and the subsets of its separators."""
+    """Draw Figure 2: the leaves of the example's tree, and the subsets of its separators."""
     example = draw_example()
     name = "alvarez-2007-figure-2.svg"
     borders = (example.left, example.right)
@@ -58,7 +58,7 @@ def draw_partitions(folder, data_dir=None):
 
 
 def draw_estimates(folder, data_dir=None):
-    """Figure 3: the kernel estimates of both partitions against the true probability."""
+    """Draw Figure 3: the kernel estimates of both partitions against the true probability."""
     example = draw_example()
     found = example.findings()
     name = "alvarez-2007-figure-3.svg"

@@ -1,7 +1,8 @@
-"""What was chosen after looking: other positive classes and other readings of the protocol.
+"""Outcomes of choices not made: other positive classes, other readings of the protocol.
 
 The 2007 paper does not say which class is positive on most data sets, and its sentence on the
-samples can be read in three ways. Here are the outcomes of what was not chosen.
+samples can be read in three ways. The choices were made after looking at results, so the outcomes
+of the alternatives are reported too.
 """
 
 import numpy as np
@@ -55,7 +56,7 @@ CHOICES = list_choices()
 
 
 class BlindBootstrapSplit(BaseShuffleSplit):
-    """A stratified bootstrap sample divided as if its cases were all different: copies leak."""
+    """Stratified bootstrap samples divided without regard to copies, which then leak."""
 
     def _iter_indices(self, X, y, groups=None):
         rng = check_random_state(self.random_state)
@@ -69,7 +70,7 @@ class BlindBootstrapSplit(BaseShuffleSplit):
 
 
 def list_tasks(samples, datasets, checksums, protocol):
-    """One task for each sample of each choice."""
+    """Return one task for each sample of each choice."""
     return [
         {"dataset": label, "data": checksums[label], "protocol": CHOICES[label][2], "sample": k}
         for k in range(samples)
@@ -78,7 +79,7 @@ def list_tasks(samples, datasets, checksums, protocol):
 
 
 def score_choice(task, data_dir=None):
-    """Measure what the seven columns without NBTree need, on one sample."""
+    """Measure the seven columns that do not need NBTree, on one sample."""
     name, coding, protocol = CHOICES[task["dataset"]]
     X, y = read_set(coding, data_dir)
     if protocol == _BLIND:
@@ -102,13 +103,13 @@ def score_choice(task, data_dir=None):
 
 
 def table_codings(results):
-    """The other positive classes."""
+    """Return the table of other positive classes."""
     labels = [label for label in CHOICES if ": protocol" not in label]
     return _table(results, "codings", "the outcome of other positive classes", labels)
 
 
 def table_protocols(results):
-    """The other readings of the protocol, on the sets whose coding is certain."""
+    """Return the table of other readings of the protocol, on the sets whose coding is certain."""
     labels = [label for label in CHOICES if ": protocol" in label]
     title = "the outcome of other readings of the protocol, on the sets whose coding is certain"
     return _table(results, "protocols", title, labels)

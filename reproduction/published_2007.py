@@ -1,7 +1,7 @@
 """Tables 1 to 3 of Alvarez, Bernard and Deffuant (2007), typed in from the proceedings.
 
-Values are times 100. What follows ± is called the standard deviation there; it behaves as the
-standard error over the 100 samples.
+Values are times 100. The paper calls the number after ± the standard deviation, but it behaves like
+the standard error over the 100 samples.
 """
 
 from reproduction.agreement import read_published

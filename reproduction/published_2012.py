@@ -1,6 +1,6 @@
 """Tables I to III of Katz, Shabtai, Rokach and Ofek (2012), typed in from the proceedings.
 
-The paper gives no errors: one ten-fold cross-validation.
+The paper gives no errors, because it ran a single ten-fold cross-validation.
 """
 
 from reproduction.agreement import read_published

@@ -12,7 +12,7 @@ _WHOLE = ("sample", "size", "leaves")
 
 
 def write_raw(path, records, reports):
-    """Write finished tasks.
+    """Write finished tasks to a Parquet file.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def write_raw(path, records, reports):
 
 
 def read_raw(path):
-    """Read what :func:`write_raw` wrote.
+    """Read a file written by :func:`write_raw`.
 
     Parameters
     ----------
     path : Path
-        The file.
+        File to read.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def _to_column(name, values, pa):
 
 
 def _fold(curve):
-    """Second differences of a curve in whole numbers: mostly small, a third of the size."""
+    """Return second differences of a curve as whole numbers, which compress well."""
     whole = np.array([round(area * _SCALE) for area in curve])
     return np.diff(whole, n=2, prepend=(0, 0)).tolist()
 

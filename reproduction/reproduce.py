@@ -1,6 +1,6 @@
-"""Reproduce a paper: do its tasks, fill its tables, draw its figures, write it all down.
+"""Reproduce a paper: run its tasks, fill its tables, draw its figures and write a report.
 
-A paper is one module with a ``REPRODUCTION``; :data:`PAPERS` lists them.
+A paper is a module with a ``REPRODUCTION``; :data:`PAPERS` lists the papers.
 """
 
 import json
@@ -31,12 +31,12 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class MeasuredFigure:
-    """A figure that is drawn from results of its own.
+    """A figure that is drawn from its own results.
 
     Attributes
     ----------
     draw : callable
-        ``draw(folder, results)`` returns a picture, None without results of it.
+        ``draw(folder, results)`` returns a picture, or None without results.
     list_tasks : callable
         As in :class:`Reproduction`.
     """
@@ -52,20 +52,20 @@ class Reproduction:
     Attributes
     ----------
     name : str
-        What the user types.
+        Name that the user types.
     citation : str
-        The paper.
+        Reference of the paper.
     datasets : dict
-        For each of the paper's names a coding: ``data`` is the name in
-        :data:`reproduction.data.SETS`, ``meaning`` says which class is positive.
+        Name in the paper -> coding, in which ``data`` is the name in :data:`reproduction.data.SETS`
+        and ``meaning`` says which class is positive.
     samples : int
-        How many samples a full run takes.
+        Number of samples of a full run.
     protocols : tuple of str
-        How samples may be drawn; the first is the default.
+        Ways to draw samples; the first is the default.
     tables : dict
-        By key a function of :class:`~reproduction.results.Results` that returns a table.
+        Key -> function of :class:`~reproduction.results.Results` that returns a table.
     figures : dict
-        By key a function of a folder and ``data_dir`` that returns a picture, or a
+        Key -> function of a folder and ``data_dir`` that returns a picture, or a
         :class:`MeasuredFigure`.
     list_tasks : callable
         ``list_tasks(samples, datasets, sources, protocol)`` returns the tasks.
@@ -74,7 +74,7 @@ class Reproduction:
     records : str
         Name of the file of finished tasks; papers that share tasks share it.
     marks : str
-        What the marks of the cells mean, if not what :func:`~reproduction.tables.legend` says.
+        Meaning of the marks of the cells, if it differs from :func:`~reproduction.tables.legend`.
     """
 
     name: str
@@ -107,38 +107,38 @@ def reproduce(
 ):
     """Reproduce tables and figures of a paper.
 
-    Finished samples are kept in the folder ``out``: the same call again continues, a call with more
-    samples adds to them.
+    Finished samples are kept in the folder ``out``. The same call continues an interrupted run, and
+    a call with more samples adds to it.
 
     Parameters
     ----------
     name : str
         One of :data:`PAPERS`.
     tables, figures : list of str, optional
-        Which ones; default all if neither is given.
+        Tables and figures to reproduce; by default all.
     samples : int, optional
-        Number of samples; default that of the paper.
+        Number of samples; by default that of the paper.
     datasets : list of str, optional
-        Data sets, by the paper's names; default all.
+        Data sets, by the paper's names; by default all.
     data_dir : str or Path, optional
-        Folder with data files of your own.
+        Folder with your own data files.
     protocol : str, optional
-        How samples are drawn; default as the paper did.
+        How samples are drawn; by default as in the paper.
     out : str or Path
-        Folder for the results; made if it does not exist.
+        Folder for the results, created if necessary.
     n_jobs : int, optional
-        Number of processes; default one for each core.
+        Number of processes; by default one per core.
     progress : bool
-        Show a progress bar on a terminal.
+        Whether to show a progress bar on a terminal.
     finished : bool
-        Measure nothing: report what is finished.
+        Whether to measure nothing and only report what is finished.
     command : str
-        What the user typed, for the report.
+        Command as the user typed it, for the report.
 
     Returns
     -------
     report : dict
-        What was measured, as in the JSON file, with the paths written under ``files``.
+        Content of the JSON file; ``files`` lists the paths that were written.
     """
     paper = get_reproduction(name)
     everything = tables is None and figures is None
@@ -179,7 +179,7 @@ def reproduce(
 
 
 def select_finished(tasks, path):
-    """Records of the tasks that a file has."""
+    """Return the records of the tasks that a file has."""
     done = {json.dumps(record["task"], sort_keys=True): record
             for record in (read_records(path)[0] if path.exists() else ())}  # fmt: skip
     keys = (json.dumps(task, sort_keys=True) for task in tasks)
@@ -198,7 +198,7 @@ def write_report(paper, about, records, tables, figures, out, data_dir=None):
     records : list of dict
         Finished tasks.
     tables, figures : list of str
-        Which ones.
+        Keys of the tables and figures to write.
     out : Path
         Folder to write to.
     data_dir : str, optional
@@ -230,7 +230,7 @@ def write_report(paper, about, records, tables, figures, out, data_dir=None):
 
 
 def report_name(paper, about):
-    """Name of the files of a report: the paper's, and the protocol's if it is another one."""
+    """Return the name of a report's files: the paper's, with the protocol if not the default."""
     protocol = about.get("protocol", paper.protocols[0])
     return paper.name if protocol == paper.protocols[0] else f"{paper.name}-{protocol}"
 
@@ -243,7 +243,7 @@ def get_reproduction(name):
 
 
 def _choose(kind, available, paper, wanted, everything):
-    """What was asked for, in the paper's order; everything if so."""
+    """Return the requested tables or figures in the paper's order; all with ``everything``."""
     if everything:
         return list(available)
     unknown = [key for key in wanted or () if key not in available]
@@ -254,7 +254,7 @@ def _choose(kind, available, paper, wanted, everything):
 
 
 def _describe(paper, records, found, missing, protocol, samples):
-    """Describe the samples: how many, of which data, and whether they are enough."""
+    """Return a description of the samples: how many, of which data, and whether they suffice."""
     results = Results(records)
     taken = Counter(record["task"]["dataset"] for record in records
                     if "rows" in record and "size" not in record["task"])  # fmt: skip
@@ -291,7 +291,7 @@ def _describe_set(paper, name, data, samples):
 
 
 def label_classes(coding, y):
-    """Classes as the paper has them: one or several labels against the rest, or as they are."""
+    """Return the classes as in the paper: some labels against the rest, or as they are."""
     if coding.positive is None:
         return list(y)
     positive = coding.positive if isinstance(coding.positive, tuple) else (coding.positive,)
@@ -308,7 +308,7 @@ def _check_any_done(records):
 
 
 def _find_data(paper, datasets, data_dir):
-    """The data sets that are available, and why the others are not."""
+    """Return the data sets that are available, and why the others are not."""
     found, missing = {}, {}
     for name in datasets:
         try:

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-DIGITS = {"areas": 5, "kappa": 4, "hits_and_errors": 4, "affected": 4}  # others: 6
+# All other fields have 6 digits.
+DIGITS = {"areas": 5, "kappa": 4, "hits_and_errors": 4, "affected": 4}
 
 
 def round_row(row):
-    """A row with as many digits as the file of raw results keeps.
+    """Return a row with as many digits as the file of raw results keeps.
 
     Parameters
     ----------
@@ -31,14 +32,14 @@ class Results:
     Parameters
     ----------
     records : list of dict
-        What :func:`keeptree.evaluation.runner.run` returns.
+        Records that :func:`keeptree.evaluation.runner.run` returned.
     about : dict, optional
         Description of the samples: ``datasets``, ``unavailable``, ``enough``.
 
     Attributes
     ----------
     datasets : list of str
-        Those with at least one finished task.
+        Data sets with at least one finished task.
     unavailable : list of str
         Data sets that were requested but are not available.
     enough : bool
@@ -67,7 +68,7 @@ class Results:
         self.datasets = list(dict.fromkeys(dataset for dataset, _, _ in self._rows))
 
     def has(self, dataset, tree, method="C4.5"):
-        """Whether there are rows of a method."""
+        """Return whether there are rows of a method."""
         return (dataset, tree, method) in self._rows
 
     def values(self, dataset, tree, method, field):
@@ -76,7 +77,7 @@ class Results:
         Parameters
         ----------
         dataset, tree, method, field : str
-            Which rows, and what of them.
+            Data set, tree and method of the rows, and the field to return.
 
         Returns
         -------

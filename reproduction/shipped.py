@@ -1,7 +1,7 @@
-"""The data sets in ``data_files``, and a user's own copies of them.
+"""Read the data sets in ``data_files``, and a user's own copies of them.
 
-No package has these sets as the UCI repository publishes them; ``data_files/README.md`` says where
-they come from, ``SHA256SUMS`` what is in them.
+No package has these sets as the UCI repository publishes them. ``data_files/README.md`` says where
+they come from, and ``SHA256SUMS`` holds their checksums.
 """
 
 import csv
@@ -15,12 +15,12 @@ FOLDER = Path(__file__).with_name("data_files")
 
 @dataclass(frozen=True)
 class Layout:
-    """What a file of a data set must hold.
+    """What a data file must contain.
 
     Attributes
     ----------
     file : str
-        Its name, here and in the user's folder.
+        Name of the file, here and in the user's folder.
     columns : int
         Number of columns without the class.
     labels : tuple of str
@@ -84,22 +84,22 @@ def read_shipped(name):
 
 
 def list_checksums():
-    """Return the checksum of each file, as ``sha256sum`` prints them."""
+    """Return the checksum of each file, as ``sha256sum`` prints it."""
     lines = (FOLDER / "SHA256SUMS").read_text("utf-8").splitlines()
     return {file: checksum for checksum, file in (line.split() for line in lines)}
 
 
 def read_file(path, layout):
-    """Read a file with the class in the last column or in the first, as UCI has some.
+    """Read a file with the class in the last column or, as in some files of UCI, in the first.
 
     A line of names and lines that begin with a semicolon are skipped.
 
     Parameters
     ----------
     path : Path
-        The file.
+        File to read.
     layout : Layout
-        What it must hold.
+        What the file must contain.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def read_file(path, layout):
     Raises
     ------
     ValueError
-        If the file holds something else.
+        If the file has another layout.
     """
     lines = path.read_text("utf-8-sig").splitlines()
     rows = [[field.strip() for field in row] for row in csv.reader(lines) if "".join(row).strip()]
@@ -132,7 +132,7 @@ def read_file(path, layout):
 
 
 def _take_labels(path, rows, layout):
-    """Divide rows into columns and classes."""
+    """Return the columns and the classes of rows."""
     for place in (-1, 0):
         labels = [layout.codes.get(row[place], row[place]) for row in rows]
         if set(labels) == set(layout.labels):

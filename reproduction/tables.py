@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from reproduction.agreement import MARKS, MEANINGS, OPPOSITE, SAME, count_agreement
 from reproduction.verdicts import state_rule
 
-_WIDEST = 60  # characters of a cell that is a value
+_WIDEST = 60  # most characters of a cell that holds a value rather than a sentence
 
 
 @dataclass(frozen=True)
@@ -15,15 +15,15 @@ class Table:
     Attributes
     ----------
     key : str
-        Its number, or a word for a table the paper only talks about.
+        Number of the table, or a word for a table that the paper does not print.
     title : str
-        What is in it.
+        Title of the table.
     columns : tuple of str
         Names of the columns.
     rows : dict
-        For each data set a list of :class:`~reproduction.agreement.Cell`.
+        Data set -> list of :class:`~reproduction.agreement.Cell`.
     certain : tuple of str
-        Data sets whose coding the paper leaves no doubt about.
+        Data sets whose coding is certain.
     notes : tuple of str
         Remarks below the table.
     counted : bool
@@ -40,7 +40,7 @@ class Table:
 
     @property
     def agreement(self):
-        """Counts over all cells and over those of the certain data sets; None if unpublished."""
+        """Counts over all cells, and over those of the certain data sets; None if unpublished."""
         if not self.counted:
             return None
         cells = [cell for row in self.rows.values() for cell in row]
@@ -77,7 +77,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Claims:
-    """Claims of the paper that are in no table of its own; ``enough``: whether to judge them."""
+    """Claims of the paper that are not in its tables; ``enough`` tells whether to judge them."""
 
     claims: tuple
     enough: bool = True
@@ -115,7 +115,7 @@ class Picture:
     file : str
         Name of the file.
     caption : str
-        What it shows.
+        Caption of the picture.
     """
 
     key: str
@@ -148,7 +148,7 @@ def total_sentence(counts):
 
 
 def opposite_sentences(counts):
-    """Yield whether any cell is significant in both with opposite signs, if that can be said."""
+    """Yield a sentence on cells that are significant with opposite signs, if there can be any."""
     if counts[OPPOSITE]:
         yield f"**{counts[OPPOSITE]} cell(s) are significant in both with opposite signs.**"
     elif counts["within_error"] is not None:
@@ -156,7 +156,7 @@ def opposite_sentences(counts):
 
 
 def number(value, digits=2):
-    """A number with a real minus sign; what rounds to zero has none."""
+    """Return a number with a real minus sign; a number that rounds to zero has no sign."""
     text = f"{value:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
@@ -175,7 +175,7 @@ def _cell_dict(cell):
 
 
 def _cell_text(cell):
-    """Ours (published) mark; insignificant values italic and bad ones bold, as in the papers."""
+    """Return our value, the published one and a mark; insignificant is italic, bad is bold."""
     if hasattr(cell, "to_text"):
         return f"{cell.to_text()} {MARKS.get(cell.agreement, '')}".rstrip()
     if cell.ours is None:
@@ -204,7 +204,7 @@ def _estimate_text(estimate):
 
 
 def _grid(header, body):
-    """A Markdown table whose columns line up in a terminal, unless a cell is a sentence."""
+    """Return a Markdown table with aligned columns, unless a cell is a sentence."""
     rows = [header, ["---"] * len(header), *body]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if max(widths) <= _WIDEST:

@@ -1,7 +1,8 @@
 """Section 5.2 of Alvarez, Bernard and Deffuant (2007): why separators divide better than leaves.
 
-Cases are uniform in a square; the probability of class 1 depends on x alone, rises smoothly around
--0.25 and falls sharply around 0.25. The tree has three leaves, but the boundary two pieces.
+Cases are uniform in a square. The probability of class 1 depends only on x: it rises smoothly
+around -0.25 and falls sharply around 0.25. The tree has three leaves, but its boundary has two
+pieces.
 """
 
 from dataclasses import dataclass
@@ -20,26 +21,26 @@ _AS_IT_IS = Metric(scales=[1.0, 1.0])
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A sample, its tree, and what the partitions make of it.
+    """A sample, its tree, and the estimates on both partitions.
 
     Attributes
     ----------
     X, y : ndarray
-        The cases.
+        Cases and classes.
     tree : Tree
-        The tree grown from them.
+        Tree grown from the cases.
     left, right : float
         The two thresholds: the soft border and the sharp one.
     x : ndarray
-        Places at which the curves are computed.
+        Positions at which the curves are computed.
     truth : ndarray
         Probability of class 1 that the sample was drawn with.
     along_x : ndarray
-        Parzen estimate on the x axis itself, which no partition disturbs.
+        Parzen estimate along the x axis, without a partition.
     by_leaf, by_separator : ndarray
         Kernel estimates inside the leaves and inside the separators' subsets.
     subset : ndarray
-        Separator of each case: 0 the left one, 1 the right one.
+        Separator of each case: 0 for the left one, 1 for the right one.
     """
 
     X: np.ndarray
@@ -81,14 +82,14 @@ class Example:
         }
 
     def _asymmetry(self, curve, depth):
-        """Largest difference between places equally deep under the two borders."""
+        """Return the largest difference between positions equally deep inside the two borders."""
         left = np.interp(self.left + depth, self.x, curve)
         right = np.interp(self.right - depth, self.x, curve)
         return float(np.abs(left - right).max())
 
 
 def true_probability(x):
-    """Probability of class 1 at each x."""
+    """Return the probability of class 1 at each x."""
     rise = 0.1 + 0.8 / (1 + np.exp(-(x + 0.25) / 0.04))
     fall = 1 / (1 + np.exp((x - 0.25) / 0.005))
     return np.where(x < 0, rise, fall)
@@ -107,7 +108,7 @@ def draw_example(n=2000, random_state=0):
     Returns
     -------
     example : Example or None
-        None if the tree has not the three leaves of the paper's.
+        None if the tree does not have three leaves, as in the paper.
     """
     rng = np.random.default_rng(random_state)
     X = rng.uniform(-0.5, 0.5, (n, 2))

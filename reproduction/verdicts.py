@@ -1,9 +1,9 @@
-"""The rule that decides whether a claim of a paper holds, holds in part or does not hold."""
+"""The rule that decides whether a claim of a paper holds, holds in part, or does not hold."""
 
 from dataclasses import dataclass
 
 TOO_FEW = "too few to say"
-# What a sentence says -> share of what can be judged from which it holds, and holds in part.
+# Strength of a claim -> share of the judged cases from which it holds, and holds in part.
 LIMITS = {
     "tested": (1.0, 1.0),
     "always": (1.0, 0.5),
@@ -12,24 +12,24 @@ LIMITS = {
     "mostly": (0.5, 0.25),
     "somewhere": (1e-9, 1e-9),
 }
-LEAST_SAMPLES = 0.1  # of those a full run takes
-LEAST_SETS = 0.75  # of the data sets of the paper
-LEAST_JUDGED = 5  # significant cells, data sets, samples or draws
+LEAST_SAMPLES = 0.1  # least share of the samples of a full run
+LEAST_SETS = 0.75  # least share of the data sets of the paper
+LEAST_JUDGED = 5  # least number of significant cells, data sets, samples or draws
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, what we saw, and what that makes of it.
+    """A sentence of the paper, what we measured, and the verdict.
 
     Attributes
     ----------
     text : str
-        What the paper says.
+        Claim of the paper.
     says : str
-        How strongly, one of :data:`LIMITS`; "tested" if one significance test decides.
+        Strength of the claim, one of :data:`LIMITS`; "tested" if one significance test decides.
     good, judged : int
-        How many of those that can be judged (significant cells, data sets, samples or draws)
-        support it. A test is supported by all of the data sets it was made on, or by none.
+        Number of significant cells, data sets, samples or draws that support the claim, and that
+        can be judged. A test is supported by all or none of its data sets.
     evidence : str
         What we measured.
     """
@@ -67,7 +67,7 @@ def judge(says, good, judged, *, enough=True):
     says : str
         One of :data:`LIMITS`.
     good, judged : int
-        How many support it, out of those that can be judged.
+        Number of cases that support the claim, and that can be judged.
     enough : bool
         Whether the samples and data sets suffice, see :func:`is_enough`.
 
@@ -88,7 +88,7 @@ def judge(says, good, judged, *, enough=True):
 
 
 def is_enough(samples, full, n_sets, n_all):
-    """Whether there are samples and data sets enough for verdicts.
+    """Return whether there are enough samples and data sets for verdicts.
 
     Parameters
     ----------

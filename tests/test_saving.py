@@ -216,7 +216,7 @@ DAMAGE = {
         "part 'Popen' that this version does not know",
     ),
     "no tree": (lambda d: json.dumps(changed(d, trees=[])), "refers to tree 0, but has 0"),
-    "another kind": (lambda d: json.dumps(changed(d, kind="Metric")), "its content is not a 'Metric'"),
+    "another kind": (lambda d: json.dumps(changed(d, kind="Metric")), "content is not a 'Metric'"),
     "a number for a model": (lambda d: json.dumps(changed(d, model=7)), "its content is not"),
 }
 
