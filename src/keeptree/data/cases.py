@@ -126,7 +126,7 @@ class CaseReader:
         return found
 
     def _read(self, cells, names, n_rows, start):
-        """Columns by name: float64 arrays, or categoricals with the model's labels."""
+        """Return the columns by name, as float64 arrays or categoricals with the model's labels."""
         made = self._read_together(cells, names, n_rows)
         for name in names:
             labels, notation, unknown = self._rules[name]

@@ -22,12 +22,12 @@ from keeptree.tree import NUMERIC
 
 # Limits of scaled coordinates, so that the sum of their squares stays finite.
 _LIMIT = {np.float32: 1e16, np.float64: 1e150}
-_LARGEST = 1e38  # centre and factor in float32
-# Number of steps above which searching a program row by row is faster than running all of it, as
-# measured: for the regions of all of many classes, and for those of one class; in single precision
-# (True) and in double.
+_LARGEST = 1e38  # limit of centre and factor in float32
+# Number of steps above which it is faster to search a program row by row than to run all of it, as
+# measured. The first number is for the distances to many classes, the second for the nearest region
+# of any other class or for two classes; True is single precision.
 _MANY = {True: (50_000, 4_000), False: (10_000, 1_800)}
-_ID_BITS = 16  # bits of a squared distance's mantissa that hold a region's number; more if needed
+_ID_BITS = 16  # low bits of a squared distance, which hold the number of a region; more if needed
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class Program:
 
     @cached_property
     def compared(self):
-        """The boxes, priced for numbers compared as the program compares them."""
+        """The boxes with costs, for numbers that are compared as in the program."""
         return self.priced._replace(single=self.double.compare_single)
 
     def steps(self, single, one_class):
-        """The program in one precision, with its links only if it is searched row by row.
+        """Return the program in one precision, with links only if it is searched row by row.
 
-        ``one_class``: whether only the regions of one class are asked for.
+        ``one_class`` tells whether only the regions of one class are needed.
         """
         return self._steps[single, one_class or self.double.n_classes == 2]
 

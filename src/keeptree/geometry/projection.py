@@ -10,7 +10,7 @@ from keeptree._compiled.program import NearestRegions
 from keeptree.geometry import polytopes
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows, round_columns
 
-_NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # no regions are requested
+_NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # for calls that need no regions
 
 
 class Found(NamedTuple):
@@ -65,8 +65,8 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
         return polytopes.find_nearest(program, tree, X, start, stop, found, wanted, fill)
     rows, own = X[start:stop], np.full(stop - start, -1)
     wanted = own.copy() if wanted is None else wanted
-    # Where a value is missing, or on a threshold, several classes touch, so the tree itself
-    # decides.
+    # The program cannot tell the class of a row on a threshold or with a missing value, so the tree
+    # decides it.
     missing = np.flatnonzero(np.isnan(rows).any(axis=1))
     if len(missing):
         own[missing] = classes_of(tree, rows[missing])

@@ -42,7 +42,7 @@ class Walk:
         return tally
 
     def leaves(self, X):
-        """Leaf probabilities of encoded rows, before the method changes them."""
+        """Return the leaf probabilities of encoded rows, before any correction."""
         return self.tree.leaf_average(X, self.leaf_value)
 
     def probability(self, X, out):

@@ -40,10 +40,10 @@ class Expectation:
     unseen : bool
         Whether the probabilities were estimated out of fold.
     bins : ndarray of shape (10, 3) or None
-        Reliability of the most probable class in bins of equal width: cases, sum of its
-        probabilities, cases that belong to it. None unless ``unseen``.
+        Reliability of the most probable class in bins of equal width: number of cases, sum of its
+        probabilities, number of cases that belong to it. None unless ``unseen``.
     classes : ndarray of shape (n_nodes, n_classes) or None
-        Sum of the probabilities of each class in each leaf. None in files of earlier versions.
+        Sum of the probabilities of each class in each leaf. None in files of older versions.
     """
 
     cases: np.ndarray
@@ -80,7 +80,7 @@ class Expectation:
             expect_array(self.bins, "bins", np.float64, (BINS, 3))
             cases, *others = self.bins.T
             fits = all(((part >= 0) & (part <= cases + 1e-6)).all() for part in others)
-            expect(fits and cases.sum() > 0, "its reliability is out of range")
+            expect(fits and cases.sum() > 0, "its reliability bins are out of range")
         if self.classes is not None:
             expect_array(self.classes, "classes", np.float64, (tree.n_nodes, len(tree.classes)))
             fits = np.allclose(self.classes.sum(axis=1), self.cases, rtol=0, atol=1e-6)

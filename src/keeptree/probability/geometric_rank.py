@@ -174,7 +174,7 @@ class GeometricRankClassifier(KeptTreeModel):
         out[:] = geometric = self._geometric_scores(X)
         if self.scope == "global":
             return
-        # Moves within half a gap do not change the order of the leaves.
+        # The score moves a case by less than half a gap, so the order of the leaves stays the same.
         p = self.tree_.leaf_average(X, self._leaf_probability)
         half_gap = self.tree_.leaf_average(X, self._half_gap, normalise=False)
         bounded = geometric / (1 + np.abs(geometric))

@@ -248,7 +248,8 @@ def find_direction(places, in_class, weight):
 def along(places, mean, direction):
     """Return the position of each place along a direction.
 
-    Missing coordinates add nothing.
+    Missing coordinates add nothing. The sum runs column by column, so that every processor gets the
+    same result.
     """
     parts = (places - mean) * direction
     parts[np.isnan(parts)] = 0.0

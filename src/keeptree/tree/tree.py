@@ -361,7 +361,7 @@ class Tree(Structure):
         return labels
 
     def decide_shared(self, X: NDArray[Any]) -> NDArray[Any]:
-        """``decide`` for encoded rows that are divided at a missing value."""
+        """Return the result of ``decide`` for encoded rows whose missing value is shared."""
         return self.largest_share(routing.mix(self, X, self.proportions))
 
     def largest_share(self, shares: NDArray[Any]) -> NDArray[Any]:
@@ -377,11 +377,11 @@ class Tree(Structure):
         return chosen
 
     def mix_proportions(self, X: NDArray[Any]) -> Floats:
-        """Return the class proportions of encoded rows, mixed where a missing value is shared."""
+        """Return the class proportions of encoded rows, mixed if a missing value is shared."""
         return self.leaf_average(X, self.proportions)
 
     def leaf_average(self, X: NDArray[Any], values: Floats, normalise: bool = True) -> Floats:
-        """Return the values of the leaves of encoded rows, mixed where a missing value is shared.
+        """Return the values of the leaves of encoded rows, mixed if a missing value is shared.
 
         ``values`` has a row for each node; with ``normalise``, mixed values are divided by their
         sum.
