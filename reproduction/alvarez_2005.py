@@ -96,7 +96,7 @@ def table_1(results):
             estimate_difference(*accuracy),
         ]
         rows[name] = [Cell(estimate, better=0) for estimate in estimates]
-    title = "size of pruned and of uncollapsed unpruned trees"
+    title = "size of pruned trees and of unpruned, uncollapsed trees"
     note = "Differences are unpruned minus normal; ± is the standard error over the samples."
     return Table("1", title, columns, rows, notes=(note,))
 

@@ -35,9 +35,9 @@ def draw_roc(folder, data_dir=None):
         handles, labels = axes[0].get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside lower center", ncols=3)
     caption = (
-        "ROC curves of the rankings of one test sample of wdbc. Smoothing ranks leaf by leaf: "
-        "straight pieces between the dots. Local ranking meets it at the dots and gains between "
-        "them; global ranking ranks case by case."
+        "ROC curves of the rankings of one test sample of wdbc. Smoothing ranks leaf by leaf, "
+        "so its curve is straight between the dots. Local ranking agrees with it at the dots and "
+        "gains between them; global ranking ranks case by case."
     )
     return Picture("1", name, caption)
 

@@ -171,7 +171,7 @@ def _about(model, X, y, given):
         "Method": f"{type(model).__name__}. The decision is the tree's; the probability is advice.",
     }
     if X is None or y is None:
-        notes["Held-out data"] = f"None with true classes were given. {_HOW}"
+        notes["Held-out data"] = f"No cases with true classes were given. {_HOW}"
     notes["Versions"] = (
         f"KeepTree {__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}, "
         f"Python {platform.python_version()}."

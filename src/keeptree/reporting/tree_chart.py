@@ -154,7 +154,7 @@ def _columns(nodes):
 
 
 def _edge(node, parent, total, layout, told):
-    """The line to a node with its condition, above the line or below it if the line turns down."""
+    """The line to a node. Its condition is above the line, or below it if the line turns down."""
     width = 1 + (_EDGE - 1) * (node["cases"] / total if total else 0)
     y0, y1 = layout.y[parent["id"]], layout.y[node["id"]]
     turn = layout.turn[parent["depth"]]

@@ -46,7 +46,7 @@ function drawOdds(data, p) {
   return element("div", "odds", ...cells);
 }
 
-/** Why the tree decides so, what raises or lowers the estimate, what would change the decision. */
+/** Why the tree decides this, what raises or lowers the estimate, what would change the decision. */
 export function drawWhy(data, seen, view) {
   const parts = [element("h3", "", "Why the tree decides ", nameOf(data.classes[seen.label].label)), drawSteps(view.steps), line("leaf-says", view.leaf)];
   if (view.pushes) parts.push(element("h3", "", "What raises or lowers the estimate"), drawPushes(data, view.pushes));

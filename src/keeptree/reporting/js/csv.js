@@ -15,7 +15,7 @@ export function decodeText(bytes) {
   }
 }
 
-/** Names of the columns and rows of cells, null where a value is missing; throws a sentence. */
+/** Names of the columns and rows of cells, null where a value is missing; an error is one sentence. */
 export function readTable(text) {
   if (text.includes("\0")) throw new Error("it contains NUL bytes, so it is not a CSV file.");
   const mark = findMark(text);

@@ -31,7 +31,7 @@ const FIRST_CONTROLS = 30; // with many attributes, the others are created on de
 const controls = findControls();
 let state = startState(data);
 let gesture = false; // whether a gesture is in progress, which is one step for undo
-let scored = null; // the scored file: its name, its cases and the row in view
+let scored = null; // the scored file: its name, its cases and the selected row
 const view = { open: new Set(data.open), found: new Set(), leaf: null, timer: 0, frame: 0 };
 // Display settings: kept for a reload, but not part of a link.
 let look = { show: "check", sort: "risk", rows: FEW, tab: "why", sheet: false, theme: null, outline: false, zoom: false, curves: {}, folds: [], every: false };

@@ -11,7 +11,7 @@ const SLICE = 40; // milliseconds of work before the page may respond
 const REFUSED = -2; // rule for unknown labels, as in keeptree.data.columns
 const [SHARE, MOST] = [0.1, 50]; // share and maximum number of rows to check, as in keeptree.reporting.held_out
 
-/** The rows of a table as values of the tested attributes; throws a sentence. */
+/** The rows of a table as values of the tested attributes; an error is one sentence. */
 export function readRows({ data }, { names, rows, mark }) {
   const places = data.attributes.map((attribute) => findColumn(data, attribute, names));
   const readers = data.attributes.map((attribute) => (attribute.kind === "nominal" ? readLabel(attribute) : readNumber(attribute, mark, data.whatif.tree.float32)));
