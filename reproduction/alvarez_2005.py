@@ -59,7 +59,7 @@ _TO_THE_END_TEXT, _AT_FIRST_TEXT, _IN_PART_TEXT = "to the end", "at the beginnin
 class ReachCell(Cell):
     """How far a ranking stays ahead; published is only whether it is to the end or in part."""
 
-    what: ClassVar[str] = "How far it stays ahead agrees, as far as the scan can be read,"
+    what: ClassVar[str] = "Where the scan is legible, the range in which it is ahead agrees"
 
     @property
     def agreement(self):

@@ -21,7 +21,7 @@ def _arguments(parser):
         "--pruning",
         choices=["error-based", "reduced-error", "pessimistic", "none"],
         default="error-based",
-        help="pruning method (default: %(default)s; Weka: reduced-error is -R, none is -U)",
+        help="pruning method (default: %(default)s; reduced-error is Weka's -R, none its -U)",
     )
     parser.add_argument(
         "--criterion",
