@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from reproduction.provenance import SEEDS
 from reproduction.raw import read_raw, write_raw
 from reproduction.reproduce import get_reproduction, write_report
 
@@ -95,6 +96,7 @@ def build_page(page, raw, folder):
 def write_one(name, about, records, folder):
     """Write one report from raw results."""
     paper = get_reproduction(about["paper"])
+    about = {**about, "seeds": SEEDS[paper.records.split("-")[0]]}  # in today's words
     mine = [
         record
         for record in records[paper.records]

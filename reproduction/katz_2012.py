@@ -153,7 +153,7 @@ def table_iii(results):
         ]
     notes = (
         "Cases in which a probability changed by 0.1 or more.",
-        f"✓ within {CLOSE_SHARE:g} points of the published share, ~ not.",
+        f"✓ within {CLOSE_SHARE:g} points of the published share, ~ further away.",
     )
     return Table("III", "cases affected, in %", VARIANTS, rows, notes=notes)
 

@@ -54,7 +54,7 @@ def tell_missing_model(model, rows):
         return (
             "The probability of a changed case needs more training rows than this file can contain."
         )
-    return f"The page does not compute the probability of a changed case by {type(model).__name__}."
+    return f"This page cannot compute the probability of a changed case for {type(model).__name__}."
 
 
 def _interval(model):
