@@ -121,7 +121,7 @@ table_3 = partial(
     columns=_COLUMNS_3,
     published=TABLE_3,
     notes=[
-        f"{_PER_SAMPLE} Two columns of AUC, then MSE, for which negative is good.",
+        f"{_PER_SAMPLE} The last column is the MSE, for which negative is good.",
         "The bandwidth is a fraction of the range over the whole training sample.",
     ],
 )

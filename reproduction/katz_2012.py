@@ -77,8 +77,8 @@ _NOTES = (
     "C4.5 is J48 with Weka's defaults: leaf proportions, Laplace (option -A) off. The paper calls "
     "the Laplace correction useful but does not say whether its J48 used it. “C4.5, Laplace” is "
     "the gain from switching it on.",
-    "Diabetes and pima are the same 768 rows, and on the same folds they gain the same. The "
-    "published gains differ, which can only come from the folds or from the files.",
+    "Diabetes and pima are the same 768 rows, so on the same folds their gains are equal. The "
+    "published gains differ, which can only be due to the folds or the files.",
     "Noise is C4.5 with its ties broken by random numbers. The forest has Weka 3.6's ten trees.",
 )
 table_i = partial(
