@@ -200,7 +200,7 @@ def _check(data):
 def _tell_caught(found):
     n, errors = found["cases"], found["errors"]
     if errors is None:
-        return ["By our estimate, the tree is most likely to be wrong there."]
+        return ["By our estimate, the tree is most likely to be wrong about these."]
     if errors == 0:
         return ["The tree made no error on the cases it had not seen."]
     verb = "It includes" if n == 1 else "They include"
