@@ -1,5 +1,6 @@
 """Notebook views of trees, models and changes are complete, escaped and readable."""
 
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.evaluation import compare, learning_curve
 from tests.reporting.browser import Tab, chromium
 
 HOSTILE = "<script>alert(1)</script>"
@@ -145,3 +147,28 @@ def test_a_phone_shows_the_views_without_running_what_the_data_hold(theme, hosti
     }[theme]
     assert wide <= 0
     assert bars == 60
+
+
+def test_results_are_short_in_a_console_and_readable_in_a_notebook(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
+    options = {"metrics": ["auc"], "n_splits": 2, "n_jobs": 1, "progress": False}
+    compared = compare({"<b>": kt.C45Classifier()}, X, y, **options)
+    curve = learning_curve([kt.C45Classifier()], X, y, sizes=[50, 100], **options)
+    audit = kt.audit(model, X)
+    assert repr(compared) == "Comparison(1 model, 1 metric, 2 splits)"
+    assert repr(curve) == "LearningCurve(1 model, 1 metric, 2 sizes)"
+    assert repr(audit) == "Audit(569 cases, no alarm)"
+    assert repr(kt.unfamiliar(model, X)) == "Unfamiliar(569 rows, 0 columns with something new)"
+    page = tmp_path / "report.html"
+    title = "target: how far to trust this tree"
+    assert repr(kt.report(model, X, y, page)) == f"Report({title!r}, page={str(page)!r})"
+    change = kt.nearest_change(model, X.iloc[0])
+    assert repr(change).startswith(f"NearestChange({change.sentence!r}, cost=")
+    fixed = kt.nearest_change(model, X.iloc[0], fixed=list(X.columns))
+    assert repr(fixed) == "NearestChange(none allowed, decided=0)"
+    assert "&lt;b&gt;" in compared._repr_html_()
+    assert escape(audit.verdict) in audit._repr_html_()
+    new = kt.unfamiliar(model, X * 2)
+    assert escape(new.sentence) in new._repr_html_()
+    assert curve._repr_markdown_() == curve.to_markdown()

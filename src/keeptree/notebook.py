@@ -27,6 +27,12 @@ def framed(name, *parts):
     return f"{opening}<style>{style}</style>\n{body}\n</section>"
 
 
+def framed_text(name, text, head=None):
+    """Return printed text as a ``<section>``: its columns stay aligned, and wide lines scroll."""
+    head = f'<p class="kt-head">{escape(head)}</p>' if head else None
+    return framed(name, head, f'<div class="kt-scroll"><pre>{escape(text)}</pre></div>')
+
+
 def text_html(value):
     """Return text from data as HTML: cleaned, shortened and escaped."""
     return escape(shorten_title(clean(value)))

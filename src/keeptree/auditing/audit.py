@@ -33,6 +33,7 @@ from keeptree.explanation.unfamiliar import find_unseen
 from keeptree.explanation.wording import join
 from keeptree.importers import unwrap
 from keeptree.importers.steps import run_steps
+from keeptree.notebook import framed_text
 from keeptree.output import require_extra, write_text
 from keeptree.progress import step
 from keeptree.text import clean, plural
@@ -291,6 +292,14 @@ class Audit:
 
     def __str__(self):
         return "\n".join(tell_audit(self))
+
+    def __repr__(self):
+        alarm = "alarm" if self.drift or self.inaccurate else "no alarm"
+        return f"Audit({plural(self.rows, 'case')}, {alarm})"
+
+    def _repr_html_(self):
+        verdict, *figures = tell_audit(self)
+        return framed_text("audit", "\n".join(figures).strip("\n"), head=verdict)
 
 
 def _check_model(model):

@@ -18,6 +18,8 @@ from keeptree.evaluation.protocols import RESUBSTITUTED
 from keeptree.evaluation.ranking import stays_ahead
 from keeptree.evaluation.significance import accuracy_interval, describe_differences
 from keeptree.evaluation.tables import comparison_dict, comparison_markdown, comparison_text
+from keeptree.notebook import framed_text
+from keeptree.text import plural
 
 DEFAULT_METRICS = ("auc", "brier", "log_loss", "ece", "accuracy")
 
@@ -349,6 +351,13 @@ class Comparison:
 
     def __str__(self):
         return comparison_text(self)
+
+    def __repr__(self):
+        counts = plural(len(self.models), "model"), plural(len(self.metrics), "metric")
+        return f"Comparison({', '.join(counts)}, {plural(self.n_splits, 'split')})"
+
+    def _repr_html_(self):
+        return framed_text("comparison", str(self))
 
 
 def _add_resubstitution(experiment, protocol):

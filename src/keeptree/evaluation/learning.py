@@ -15,6 +15,7 @@ from keeptree.evaluation.preparation import prepare_experiment
 from keeptree.evaluation.protocols import RESUBSTITUTED
 from keeptree.evaluation.significance import describe_differences
 from keeptree.evaluation.tables import markdown_table, number
+from keeptree.text import plural
 
 
 def arithmetic_schedule(n: int, steps: int = 10) -> list[int]:
@@ -169,6 +170,13 @@ class LearningCurve:
             point = dict(zip(("metric", "model", "size"), key, strict=True))
             points.append(point | {name: entry[name] for name in ("n", "mean", "sd", "se")})
         return points
+
+    def __repr__(self):
+        counts = plural(len(self.models), "model"), plural(len(self.metrics), "metric")
+        return f"LearningCurve({', '.join(counts)}, {plural(len(self.sizes), 'size')})"
+
+    def _repr_markdown_(self):
+        return self.to_markdown()
 
     def to_markdown(self) -> str:
         """Return a Markdown table for each metric: models by sizes, means ± standard errors."""

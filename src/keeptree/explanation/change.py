@@ -135,6 +135,11 @@ class NearestChange:
     def __str__(self):
         return "\n".join([self.sentence, *self._tell_alternatives()])
 
+    def __repr__(self):
+        if not self.found:
+            return f"NearestChange(none allowed, decided={self.decided!r})"
+        return f"NearestChange({self.sentence!r}, cost={self.cost:.4g})"
+
     def _repr_html_(self):
         return change_html(self)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from keeptree.encoding import is_scalar
 from keeptree.explanation.wording import join
 from keeptree.importers import keep, unwrap
 from keeptree.importers.steps import read_rows, run_steps
+from keeptree.notebook import framed
 from keeptree.text import clean, plain_number, plural
 from keeptree.tree import LEAF, Tree
 from keeptree.tree.routing import descend
@@ -138,6 +140,13 @@ class Unfamiliar:
 
     def __str__(self):
         return self.sentence
+
+    def __repr__(self):
+        new = sum(map(bool, self.columns))
+        return f"Unfamiliar({plural(self.rows, 'row')}, {plural(new, 'column')} with something new)"
+
+    def _repr_html_(self):
+        return framed("unfamiliar", f"<p>{escape(self.sentence)}</p>")
 
     def column(self, name):
         """Return what is new in the column ``name``."""

@@ -119,7 +119,14 @@ def write_report(
         grown=grown,
     )
     write_text(page, render(data))
-    return {**data, "page": str(page)}
+    return Report(data, page=str(page))
+
+
+class Report(dict):
+    """All figures and texts of a page; a dict whose representation is short."""
+
+    def __repr__(self):
+        return f"Report({self['title']!r}, page={self['page']!r})"
 
 
 def tell_title(subject=None):
