@@ -25,7 +25,7 @@ HOSTILE = [
 
 @pytest.fixture(params=HOSTILE, ids=lambda text: repr(text[:12]))
 def hostile(request):
-    """Hostile text that a data set may contain and a page must handle."""
+    """Return hostile text that a data set may contain and a page must handle."""
     return request.param
 
 

@@ -25,7 +25,7 @@ MODELS = {
 
 
 def draw(n, n_classes, seed):
-    """Numbers and categories, some missing, beyond the others' range or on a grid."""
+    """Return numbers and categories, some missing, outside the training range or on a grid."""
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(rng.normal(size=(n, 5)), columns=list("abcde"))
     table["c"], table["d"] = table["c"].round(1), np.exp(3 * table["d"])
@@ -38,13 +38,13 @@ def draw(n, n_classes, seed):
 
 
 def answer(model, rows):
-    """Probabilities of rows, or the scores of a model that has no probabilities."""
+    """Return the probabilities of rows, or the scores of a model that has no probabilities."""
     score = getattr(model, "predict_proba", None) or model.decision_function
     return score(rows)
 
 
 def read_rows():
-    """The rows that were scored."""
+    """Return the rows that were scored."""
     stored = json.loads((FOLDER / "rows.json").read_text())
     colour = pd.Categorical(stored.pop("colour"), categories=["red", "green", "blue"])
     numbers = {name: [float.fromhex(x) for x in column] for name, column in stored.items()}
@@ -52,12 +52,12 @@ def read_rows():
 
 
 def stored_answers():
-    """What each file answered when it was written, as hexadecimal floats."""
+    """Return the answers of each file when it was written, as hexadecimal floats."""
     return json.loads((FOLDER / "answers.json").read_text())
 
 
 def answers():
-    """What each file answers here."""
+    """Return the answers of each file now."""
     rows = read_rows()
     names = stored_answers()
     return {name: as_hex(answer(kt.load(FOLDER / f"{name}.model.json"), rows)) for name in names}

@@ -9,7 +9,7 @@ from keeptree import Tree
 
 
 class _Grower:
-    """Grows a random tree test by test; shapes and thresholds have nothing to do with data."""
+    """Grows a random tree test by test; shapes and thresholds do not depend on data."""
 
     def __init__(self, rng, categories, missing, values):
         self.rng, self.categories, self.missing, self.values = rng, categories, missing, values
@@ -53,10 +53,10 @@ def random_tree(
     grid=None,
     chain=False,
 ):
-    """A Tree with at least ``n_leaves`` leaves (the last ``n_nominal`` columns are nominal).
+    """Return a Tree with at least ``n_leaves`` leaves (the last ``n_nominal`` columns are nominal).
 
-    Thresholds come from ``grid`` if it is given, so that rows can lie on them and boxes be empty,
-    else from 40 normal numbers. Labels are random, not the largest count.
+    Thresholds come from ``grid`` if it is given, so that rows can lie on them and boxes can be
+    empty, and otherwise from 40 normal numbers. Labels are random instead of the largest count.
     """
     rng = np.random.default_rng(seed)
     categories = [None] * (n_features - n_nominal)
@@ -91,7 +91,7 @@ def random_tree(
 
 
 def random_oblique_tree(seed, share=0.7, **options):
-    """A tree of ``random_tree`` in which a share of the numeric tests become oblique ones.
+    """Return a tree of ``random_tree`` in which a share of the numeric tests become oblique ones.
 
     Sums have one to three terms; some repeat the weights of another test, so that regions lie
     between parallel hyperplanes, or are empty.
@@ -118,7 +118,7 @@ def random_oblique_tree(seed, share=0.7, **options):
 
 
 def random_rows(tree, seed, n=50, missing=0.0, on_threshold=0.3):
-    """Encoded rows for ``tree``; a share of the numbers lies exactly on a threshold."""
+    """Return encoded rows for ``tree``; a share of the numbers lies exactly on a threshold."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, tree.n_features)) * 1.5
     used = tree.threshold[tree.kind == 1]
@@ -132,7 +132,7 @@ def random_rows(tree, seed, n=50, missing=0.0, on_threshold=0.3):
 
 
 def decode(tree, X):
-    """Encoded rows as a user has them: labels in nominal columns, None where missing."""
+    """Return encoded rows as a user has them: labels in nominal columns, None where missing."""
     if not tree.has_nominal:
         return X
     rows = X.astype(object)
@@ -144,7 +144,7 @@ def decode(tree, X):
 
 @st.composite
 def oblique_trees(draw, max_leaves=20, max_classes=4, nominal=True, missing=("error",)):
-    """Random trees with oblique tests among others."""
+    """Return random trees with oblique tests among others."""
     n_features = draw(st.integers(1, 5))
     return random_oblique_tree(
         seed=draw(st.integers(0, 2**32 - 1)),
@@ -160,7 +160,7 @@ def oblique_trees(draw, max_leaves=20, max_classes=4, nominal=True, missing=("er
 
 @st.composite
 def trees(draw, max_leaves=60, max_classes=6, nominal=True, missing=("error",)):
-    """Random trees; a coarse grid of thresholds makes empty boxes and equal bounds common."""
+    """Return random trees; a coarse grid of thresholds makes empty boxes and ties likely."""
     n_features = draw(st.integers(1, 5))
     return random_tree(
         seed=draw(st.integers(0, 2**32 - 1)),

@@ -43,7 +43,7 @@ def layer_of(part):
 
 
 def imported_modules(path):
-    """Modules a file imports, at module level or inside functions."""
+    """Yield modules a file imports, at module level or inside functions."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -53,7 +53,7 @@ def imported_modules(path):
 
 
 def imported_parts(path):
-    """Top-level parts of keeptree that a file imports."""
+    """Return top-level parts of keeptree that a file imports."""
     names = [name.split(".") for name in imported_modules(path)]
     return [name[1] for name in names if name[0] == "keeptree"]
 
@@ -90,14 +90,16 @@ def test_no_file_imports_a_private_name_of_another(path):
     assert [name for name in private if name[-1] not in ("_compiled", "__version__")] == []
 
 
-# Private names of scikit-learn and numba that have no public counterpart: who may use them.
+# Private names of scikit-learn and numba without a public counterpart, and the files that may use
+# them.
 FOREIGN = {
-    "_cache": {"_compiled/jit.py"},  # where numba looks for compiled code
+    "_cache": {"_compiled/jit.py"},  # numba looks for compiled code there
     "_categories": {"importers/oblique.py"},  # which obliquetree knows
-    "_parameter_constraints": {"savable.py", "probability"},  # how scikit-learn checks parameters
+    # scikit-learn checks parameters this way
+    "_parameter_constraints": {"savable.py", "probability"},
 }
 ITSELF = {"self", "cls", "super()"}
-NAMED_TUPLE = {"_fields", "_replace"}  # public in spite of their names
+NAMED_TUPLE = {"_fields", "_replace"}  # public despite their names
 
 
 def is_private(name):
@@ -105,7 +107,7 @@ def is_private(name):
 
 
 def own_private_names(module):
-    """Private names that a file defines: of functions, methods, fields and attributes of self."""
+    """Yield the private names of functions, methods, fields and attributes of a file."""
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
@@ -116,7 +118,7 @@ def own_private_names(module):
 
 
 def asked_private_names(module):
-    """Private names asked of something else than self: x._name, getattr(x, "_name"), f(_name=x)."""
+    """Yield private names of other objects: x._name, getattr(x, "_name"), f(_name=x)."""
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ITSELF:
             yield node.attr
@@ -127,7 +129,7 @@ def asked_private_names(module):
 
 
 def foreign_private_names(source):
-    """Private names that a file asks of others and does not define itself."""
+    """Return the private names that a file uses but does not define itself."""
     module = ast.parse(source)
     asked = {name for name in asked_private_names(module) if isinstance(name, str)}
     return {name for name in asked if is_private(name)} - set(own_private_names(module))

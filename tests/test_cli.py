@@ -11,11 +11,11 @@ import pytest
 
 from keeptree import __version__, cli
 
-SOURCE = str(Path(cli.__file__).parents[2])  # whatever the current folder
+SOURCE = str(Path(cli.__file__).parents[2])  # independent of the current folder
 
 
 def keeptree(*arguments, cwd=None, code=0):
-    """Run the command in a process of its own and return what it printed."""
+    """Run the command in its own process and return what it printed."""
     done = subprocess.run(
         [sys.executable, "-m", "keeptree", *arguments],
         capture_output=True,
@@ -25,7 +25,8 @@ def keeptree(*arguments, cwd=None, code=0):
         env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": SOURCE},
     )
     assert done.returncode == code, done.stderr
-    done.stderr = re.sub(r"(?m)^.* \(\d+ s\)\n", "", done.stderr)  # progress of a busy machine
+    # A busy machine may print progress.
+    done.stderr = re.sub(r"(?m)^.* \(\d+ s\)\n", "", done.stderr)
     return done
 
 
@@ -116,7 +117,7 @@ def test_a_folder_that_does_not_exist_is_one_sentence_and_code_2(tmp_path, capsy
 
 @pytest.mark.parametrize("library", ["jinja2", "rich"])
 def test_a_missing_library_is_one_sentence_with_the_command(library, tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, library, None)  # Python's way to say: not installed
+    monkeypatch.setitem(sys.modules, library, None)  # how Python marks a module as not installed
     assert cli.main(["demo", "--out", str(tmp_path / "page.html")]) == 2
     printed = capsys.readouterr()
     assert printed.err == (

@@ -46,7 +46,7 @@ def has_json(command):
 
 
 def documented_keys(command):
-    """The keys in the guide's row of a command; None if it refers to another place."""
+    """Return the keys in the guide's row of a command; None if it refers to another place."""
     guide = (ROOT / "docs/guide/commands.md").read_text().partition("## JSON")[2]
     (row,) = re.findall(rf"^\|[^|]*`{command}`[^|]*\|(.*)\|$", guide, re.MULTILINE)
     return None if "to_dict" in row else set(re.findall(r"`(\w+)`", row))

@@ -1,4 +1,4 @@
-"""Malformed command lines, made for every command: code 2, one sentence, nothing written."""
+"""Malformed command lines for every command: exit code 2, one sentence, nothing written."""
 
 import argparse
 import random
@@ -11,9 +11,9 @@ import pytest
 import keeptree as kt
 from keeptree import cli
 
-LINES = 30  # for each command
+LINES = 30  # number of lines for each command
 DATA = ["data.csv", "--target", "y"]
-VALID = {  # a line that would do, up to the one thing that is then made wrong
+VALID = {  # a valid line for each command, in which one thing is then made wrong
     "report": ["report", *DATA, "--out", "new.html"],
     "demo": ["demo", "--out", "new.html"],
     "fit": ["fit", *DATA, "--out", "new.json"],
@@ -27,7 +27,7 @@ VALID = {  # a line that would do, up to the one thing that is then made wrong
     "export": ["export", "model.json", "--to", "new.mmd"],
     "audit": ["audit", "model.json", "data.csv"],
 }
-PAIRS = {  # option of a column and a value -> wrong ones, which only the command can know
+PAIRS = {  # option of a column and a value -> wrong values, which only the command can recognise
     "--bounds": ["x=", "x=3", "x=a:b", "nowhere=1:2", "x=5:1", "=1:2"],
     "--cost": ["x=", "x=-1", "x=much", "nowhere=2", "x"],
     "--step": ["x=", "x=0", "x=nan", "nowhere=2", "x"],
@@ -51,7 +51,7 @@ PAIRS = {  # option of a column and a value -> wrong ones, which only the comman
 COLUMNS = {"--drop", "--nominal", "--fixed", "--increase-only", "--decrease-only", "--keep",
            "--lock", "--target"}  # fmt: skip
 INPUTS = {"--tree", "--model"}
-# Pairs of options that exclude each other, of the commands that have both.
+# Pairs of options that exclude each other, if a command has both.
 EXCLUDING = [
     (["--tree", "tree.json"], ["--max-depth", "2"]),
     (["--tree", "tree.json"], ["--learner", "cart"]),
@@ -81,7 +81,7 @@ def folder(tmp_path_factory):
 
 
 def parsers():
-    """The parser of each command by name."""
+    """Return the parser of each command by name."""
     entries = {}
     for command in cli.COMMANDS:
         entries[command.name] = parser = argparse.ArgumentParser(command.name)
@@ -93,12 +93,12 @@ PARSERS = parsers()
 
 
 def options_of(name):
-    """The options of a command: name -> argparse's action."""
+    """Return the options of a command: name -> argparse's action."""
     return {a.option_strings[-1]: a for a in PARSERS[name]._actions if a.option_strings}
 
 
 def replaced(line, option, value):
-    """The line with another value of an option that it has, or with the option at its end."""
+    """Return the line with another value of an option, or with the option added at the end."""
     if option in line:
         at = line.index(option)
         return [*line[: at + 1], value, *line[at + 2 :]]
@@ -203,7 +203,7 @@ WAYS = [unknown_option, stray_argument, value_left_out, wrong_type, wrong_choice
 
 
 def malformed(name):
-    """Lines with one thing wrong, each way of being wrong several times."""
+    """Yield lines with one thing wrong, several of each kind."""
     rng = random.Random(name)
     lines = [WAYS[k % len(WAYS)](name, rng) for k in range(LINES)]
     return [*lines, *(replaced(VALID[name], o, value) for o in sorted(set(PAIRS) & set(

@@ -164,7 +164,7 @@ def write(name, text, encoding="utf-8"):
 
 
 def fit_text(name, text):
-    """The call that fits a file with this text; its target is y."""
+    """Return the call that fits a file with this text, whose target is y."""
     return lambda model: ["fit", write(name, text), "--target", "y"]
 
 
@@ -181,7 +181,7 @@ def many_values():
 
 
 def odd_cells(name, cell):
-    """A Parquet file with a column of such cells."""
+    """Write a Parquet file with a column of such cells."""
     frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "odd": [cell] * 4, "y": list("abab")})
     frame.to_parquet(name)
     return name
@@ -534,7 +534,7 @@ def test_the_only_case_of_a_class_is_not_held_out_and_told_in_one_sentence(capsy
 
 
 def survivors(name="titanic.csv"):
-    """A table whose classes are 0 and 1."""
+    """Return a table whose classes are 0 and 1."""
     frame = draw().assign(Survived=lambda f: (f["risk"] == "low").astype(int))
     frame[["age", "income", "area", "owner", "Survived"]].to_csv(name, index=False)
     return name

@@ -21,7 +21,7 @@ STORED = [
 
 
 def cases(name):
-    """The rows that a stored model was asked about."""
+    """Return the rows that a stored model was asked about."""
     return pd.read_csv(FOLDER / ("numbers.csv" if name == "forest" else "cases.csv"))
 
 
@@ -40,7 +40,7 @@ def test_a_stored_file_answers_as_it_did_when_it_was_written(path):
     assert found
     for name, values in found.items():
         if np.asarray(expected[name]).dtype.kind == "f":
-            # The arithmetic of a method may change in its last digits, not its answers.
+            # The arithmetic of a method may change in its last digits, but not its answers.
             np.testing.assert_allclose(values, expected[name], rtol=0, atol=1e-6, err_msg=name)
         else:
             assert np.asarray(values).tolist() == expected[name], name
@@ -60,7 +60,7 @@ def test_there_are_stored_files_of_every_version_and_of_every_kind():
     assert {path.parent.name for path in STORED} == set(RELEASED)
     kinds = {type(kt.load(path)).__name__ for path in STORED}
     public = {name for name in kt.__all__ if hasattr(getattr(kt, name), "saved_fields")}
-    assert kinds - {"Tree"} == public - {"Boundary", "Metric"}  # which are inside the models
+    assert kinds - {"Tree"} == public - {"Boundary", "Metric"}  # these are stored inside models
 
 
 @pytest.mark.parametrize("folder", ["model-1", "model-2"])

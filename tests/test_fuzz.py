@@ -13,7 +13,7 @@ CASES = {"files": 300, "estimators": 60, "commands": 12}
 @pytest.mark.parametrize("part", CASES)
 def test_nothing_is_found(part, tmp_path):
     outcomes = {run_case(part, 0, number, tmp_path) for number in range(CASES[part])}
-    assert len(outcomes) > 1  # some cases are refused, some are not
+    assert len(outcomes) > 1  # some cases are refused, others are not
 
 
 def test_a_case_is_repeated_by_its_seed_and_number(tmp_path):

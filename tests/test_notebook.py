@@ -27,7 +27,7 @@ def cancer():
 
 @pytest.fixture(scope="module")
 def hostile():
-    """A model whose column, category and class names are markup."""
+    """Return a model whose column, category and class names are markup."""
     X = pd.DataFrame({HOSTILE: [0.0, 1.0, 2.0, 3.0] * 6, "b": pd.Categorical(["&", "<b>"] * 12)})
     y = np.array([f"{HOSTILE} a", f"{HOSTILE} b"], dtype=object)[[0, 1, 1, 0] * 6]
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
@@ -35,7 +35,7 @@ def hostile():
 
 
 def tags(html):
-    """The tags of a piece of HTML, which must be closed in order."""
+    """Return the tags of a piece of HTML, which must be closed in order."""
     opened, seen = [], []
 
     class Reader(HTMLParser):

@@ -157,7 +157,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(call, name, tmp_path, monk
 
 @posix
 def test_a_read_only_folder_or_file_is_a_sentence_before_the_work(tmp_path):
-    """As a user other than root, to whom permissions do not apply."""
+    """Run as a user other than root, because permissions do not apply to root."""
     folder = tmp_path / "locked"
     folder.mkdir()
     (folder / "tree.json").write_text("signed")

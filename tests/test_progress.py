@@ -11,11 +11,11 @@ import pytest
 from keeptree import progress
 from keeptree.progress import Lines, step, watch
 
-FIRST = progress._FIRST  # as it is: the tests of all other files have another
+FIRST = progress._FIRST  # the real value; the tests of all other files use another
 
 
 class Clock:
-    """Time that passes only when it is told to."""
+    """A clock that moves only when it is told to."""
 
     now = 100.0
 
@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 
 
 def run_for(seconds, lines, clock):
-    """Let time pass, ticking whenever the lines ask for it."""
+    """Let time pass, and tick whenever the lines ask for it."""
     end = clock.now + seconds
     while clock.now + (wait := lines.tick()) <= end:
         clock.now += wait
@@ -97,13 +97,13 @@ def test_a_step_that_fails_is_over(lines, clock, written):
 
 @pytest.fixture
 def hurried(monkeypatch):
-    """Lines and bars at once: the time they wait for is tested above."""
+    """Show lines and bars at once; waiting is tested above."""
     monkeypatch.setattr(progress, "_FIRST", 0.0)
     monkeypatch.setattr(progress, "_BAR_AFTER", 0.0)
 
 
 def show_until(stream, text, monkeypatch):
-    """Watch a step until its text was shown; return everything that was."""
+    """Watch a step until its text is shown; return everything that was shown."""
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     with watch("Scoring"), step("reading", total=2) as move:
@@ -182,7 +182,7 @@ def test_lines_go_to_a_log_that_wants_them(caplog, capsys, monkeypatch):
 
 
 class Notebook:
-    """What IPython gives a library: a shell with a kernel, and places that can be updated."""
+    """A stand-in for IPython: a shell with a kernel, and displays that can be updated."""
 
     def __init__(self):
         self.kernel, self.shown = object(), []

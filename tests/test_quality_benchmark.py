@@ -8,7 +8,7 @@ from benchmarks.quality import large, peers, summary
 
 
 def results(auc, tree="readable"):
-    """Rows of sets a, b, ... with these AUCs by method, log-loss one minus AUC."""
+    """Return rows of sets a, b, ... with these AUCs by method, log-loss one minus AUC."""
     return pd.DataFrame(
         {"tree": tree, "set": "abcdefgh"[j], "method": method, "auc": value, "log_loss": 1 - value}
         for method, values in auc.items()

@@ -41,7 +41,7 @@ NUMBERS_ONLY = ("forest",)
 
 
 def draw(numbers_only=False, n=300):
-    """Numbers and text with missing values; classes in an order of their own."""
+    """Return numbers and text with missing values; classes in an order of their own."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
     score = frame["a"] + 0.5 * frame["b"]
@@ -183,7 +183,7 @@ def document(tmp_path_factory):
 
 
 def changed(document, **entries):
-    """The document with other entries and a matching digest, as an attacker would write it."""
+    """Return the document with other entries and a matching digest, as by an attacker."""
     document = {**copy.deepcopy(document), **entries}
     document.pop("digest", None)
     return sealed(document)
@@ -299,7 +299,7 @@ def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
     document = json.loads(path.read_text())
     rng = random.Random(0)
     everywhere = list(places({"model": document["model"], "trees": document["trees"]}))[1:]
-    # Few values are not numbers of an array; they must not drown among those.
+    # Draw some values outside of arrays, which are few and would otherwise rarely be drawn.
     structure = [place for place in everywhere if not isinstance(place[-1], int)]
     read = refused = 0
     drawn = rng.sample(structure, min(25, len(structure))) + rng.choices(everywhere, k=200)
@@ -310,7 +310,7 @@ def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
         path.write_text(json.dumps(changed(hostile)))
         try:
             found = answers(kt.load(path), X[:50])
-        except ValueError:  # of the file, or of X if it is read after all
+        except ValueError:  # the error is about the file or, if it can be read, about X
             refused += 1
             continue
         read += 1
@@ -323,7 +323,7 @@ def test_whatever_is_put_in_a_file_never_crashes(name, tmp_path):
 
 
 def with_value(document, path, value):
-    """The model's document with another value, and a digest that fits."""
+    """Return the model's document with another value, and a digest that fits."""
     return json.dumps(changed(replaced(document, path, value)))
 
 

@@ -24,7 +24,7 @@ def tree_file(tmp_path):
 
 
 def edit(path, **changes):
-    """Change entries of a file by somebody who recomputes its digest."""
+    """Change entries of a file and recompute its digest."""
     document = json.loads(path.read_text())
     document.pop("digest")
     path.write_text(json.dumps(sealed({**document, **changes})))
@@ -116,7 +116,7 @@ def test_the_file_of_a_tree_of_version_2_needs_its_digest(tree_file):
 
 @pytest.fixture
 def recounted(tmp_path):
-    """The file of a model whose signed tree was recounted over twice as many rows."""
+    """Return the file of a model whose signed tree was recounted over twice as many rows."""
     X, y = load_iris(return_X_y=True)
     tree = kt.keep(kt.C45Classifier().fit(X, y)).sign("Ada Lovelace")
     more = kt.keep(tree, np.tile(X, (2, 1)), np.tile(y, 2))

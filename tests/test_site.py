@@ -28,12 +28,12 @@ BUILT = ROOT / "build" / "site"
 
 
 def outside_code(text):
-    """Markdown without its code, in which brackets mean other things."""
+    """Return Markdown without its code, in which brackets have other meanings."""
     return re.sub(r"```.*?```|`[^`\n]+`", "", text, flags=re.DOTALL)
 
 
 def anchors(page):
-    """What GitHub and MyST call the headings of a page."""
+    """Return the anchors that GitHub and MyST create for the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", outside_code(page.read_text()), flags=re.MULTILINE)
     full = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-") for name in headings + full}
@@ -76,7 +76,7 @@ def test_the_reference_lists_only_what_exists():
 
 
 def names_of_the_developers_page():
-    """What its pieces of code define."""
+    """Return what its pieces of code define."""
     text = (DOCS / "developers" / "index.md").read_text()
     names = {}
     for code in re.findall(r" +```python\n(.*?)\n +```", text, re.DOTALL):

@@ -18,8 +18,8 @@ from keeptree.probability.methods import METHODS
 from tests import stored_answers
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
-# As if the processor had no vectors longer than SSE's and no fused multiply-add: what we compile,
-# what the machine code of a wheel is chosen by, OpenBLAS, the C library and NumPy.
+# Settings as if the processor had only SSE vectors and no fused multiply-add: for our compiled
+# functions, the machine code of a wheel, OpenBLAS, the C library and NumPy.
 OLD_PROCESSOR = {
     "KEEPTREE_NATIVE": "0",
     "NUMBA_CPU_NAME": "x86-64",
@@ -65,7 +65,7 @@ def test_every_level_of_the_machine_code_gives_the_same_bits(level):
 @pytest.mark.parametrize("kind", ["KeptTreeClassifier", "MarginTreeClassifier"])
 def test_a_refit_gives_the_same_bits_on_any_number_of_blas_threads(kind):
     X, y = load_breast_cancer(return_X_y=True)
-    X, y = np.tile(X, (4, 1)), np.tile(y, 4)  # enough that BLAS divides the work
+    X, y = np.tile(X, (4, 1)), np.tile(y, 4)  # large enough for BLAS to divide the work
     X = X * np.random.default_rng(0).uniform(0.9, 1.1, X.shape)
     found = []
     for threads in (1, 2):

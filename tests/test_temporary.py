@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
 def start(folder, code):
-    """A Python process that runs the code and has printed "ready"."""
+    """Start a Python process that runs the code; return once it has printed "ready"."""
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), str(folder)],
         stdout=subprocess.PIPE,
@@ -47,7 +47,7 @@ def test_a_signal_ends_the_process_and_leaves_the_old_file_alone(name, tmp_path)
     process = start(tmp_path, WRITING)
     assert len(list(tmp_path.iterdir())) == 2
     process.send_signal(getattr(signal, name))
-    # As the signal alone would have ended it: what started it can tell.
+    # The process ends as by the signal itself, so its parent can tell.
     assert process.wait(30) == -getattr(signal, name)
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text() == "old"

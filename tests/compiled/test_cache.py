@@ -25,7 +25,7 @@ def double(x: In(float64, 1), out: Out(float64, 1)):
 
 
 DOUBLE = Entry("test_double", double, double.__annotations__)
-double.__module__ = "keeptree._compiled.route"  # the file whose changes count
+double.__module__ = "keeptree._compiled.route"  # the file whose changes must be noticed
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_the_folders_are_those_of_the_sources_the_user_and_temporary_files(monke
     first, second, third = find()
     assert (first.name, second) == ("__pycache__", tmp_path / "keeptree")
     assert third.name.startswith("keeptree-")
-    monkeypatch.setenv("XDG_CACHE_HOME", "~/relative")  # what expanduser leaves where HOME is unset
+    monkeypatch.setenv("XDG_CACHE_HOME", "~/relative")  # expanduser leaves this if HOME is unset
     assert len(find()) == 2
 
     def no_temporary_folder():

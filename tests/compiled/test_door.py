@@ -22,7 +22,7 @@ def _all_entries():
 
 
 def valid(kind):
-    """An argument that fits."""
+    """Return an argument that fits."""
     fields = fields_of(kind)
     if fields is not None:
         return kind(*(valid(inside) for inside in fields.values()))
@@ -32,7 +32,7 @@ def valid(kind):
 
 
 def wrong_ones(kind):
-    """Arguments that do not fit, each in one way."""
+    """Return arguments that do not fit, each in one way."""
     if kind is None:
         return ["something"]
     fields = fields_of(kind)
@@ -47,7 +47,7 @@ def wrong_ones(kind):
 
 def plain_ones(kind):
     if kind is bool:
-        return []  # anything is true or false
+        return []  # any object can be true or false
     return arrays(kind) or [None, "text", [1]]
 
 

@@ -7,7 +7,7 @@ import keeptree as kt
 
 
 def draw(n=400, seed=0):
-    """Loans: numbers with missing values, categories that look like numbers, and a boolean."""
+    """Return loans with missing values, categories that look like numbers, and a boolean."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

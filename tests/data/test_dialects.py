@@ -26,7 +26,7 @@ OPTIONS = ("--sep", "--decimal", "--thousands", "--encoding", "--nominal", "--dr
 
 @st.composite
 def tables(draw):
-    """A table and a dialect in which to write it."""
+    """Return a table and a dialect in which to write it."""
     rows = draw(st.integers(3, 12))
     column = {
         "whole": st.integers(-10_000, 10_000),
@@ -71,7 +71,7 @@ def write(frame, how):
 
 
 def expect_read(data, frame):
-    """Whether the file was read as the table; otherwise the error must ask for an option."""
+    """Return whether the file was read as the table; otherwise the error must name an option."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

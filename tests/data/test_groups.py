@@ -71,7 +71,7 @@ def wide_file(folder, n_columns, n_rows=6):
 
 
 def count_calls(function, *arguments):
-    """Number of Python and C function calls made by a call."""
+    """Return the number of Python and C function calls made by a call."""
     calls = 0
 
     def count(frame, event, argument):
@@ -87,7 +87,7 @@ def count_calls(function, *arguments):
 
 
 def work_per_column(function, folder, n_rows=6):
-    """Number of calls per additional column."""
+    """Return the number of calls per additional column."""
     few, many = wide_file(folder, 500, n_rows), wide_file(folder, 1500, n_rows)
     function(few)  # load and compile everything first
     return (count_calls(function, many) - count_calls(function, few)) / 1000

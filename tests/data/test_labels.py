@@ -43,7 +43,7 @@ def test_codes_are_mapped_and_only_labels_that_occur_must_be_known():
         ("1.0", np.array([0, 1]), 1),
         ("01", ["01", "1"], "01"),
         ("True", np.array([False, True]), True),
-        ("1", np.array([False, True]), "1"),  # names neither
+        ("1", np.array([False, True]), "1"),  # the text names neither class
         ("yes", np.array([0, 1]), "yes"),
         ("nan", [1.5, 2.5], "nan"),
     ],

@@ -34,7 +34,7 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(mo
 
 @pytest.fixture
 def count(monkeypatch):
-    """Calls of the functions that encode a table, measure columns and find copies.
+    """Return calls of the functions that encode a table, measure columns and find copies.
 
     ``as_array`` and ``check_array``, which scikit-learn's ``validate_data`` calls too, count only
     if they convert a table.
@@ -71,7 +71,7 @@ def nominal(n=300):
     rng = np.random.default_rng(0)
     colour = rng.choice(["red", "green", "blue"], n)
     X = pd.DataFrame({"x": rng.normal(size=n), "colour": colour.astype(object)})
-    X.loc[3, "colour"] = "grey"  # held out once, so that one fold has never seen it
+    X.loc[3, "colour"] = "grey"  # it is held out once, so one fold has not seen it
     return X, np.where(X["x"] + (colour == "red") + rng.normal(size=n) > 0.5, "yes", "no")
 
 
@@ -130,14 +130,14 @@ def test_a_forest_converts_a_table_and_measures_its_columns_once_for_all_trees(c
 def test_the_columns_of_a_sample_are_measured_once_and_its_copies_found_once(model, count):
     model.fit(*numeric())
     folds = 5 if isinstance(model, tuple(map(type, MODELS[:3]))) else 0
-    assert count["column_spread"] == 1 + folds  # those of a fold are the fold's own
+    assert count["column_spread"] == 1 + folds  # each fold measures its own columns
     assert count["find_copies"] <= 1 + folds
 
 
 def test_the_steps_of_a_pipeline_are_refitted_so_its_folds_are_encoded_anew(count):
     pipe = make_pipeline(PCA(), DecisionTreeClassifier(max_depth=3, random_state=0))
     kt.SoftTreeClassifier(pipe).fit(*numeric())
-    assert count["as_matrix"] == 1 + 2 * 5  # the rows grown on and those held out
+    assert count["as_matrix"] == 1 + 2 * 5  # the rows used for growing and the held-out rows
 
 
 def test_rows_read_by_a_tree_with_fewer_categories_are_encoded_as_from_the_table():
@@ -149,7 +149,7 @@ def test_rows_read_by_a_tree_with_fewer_categories_are_encoded_as_from_the_table
     found = Sample(whole, whole.encode(X), codes).read_by(part)
     np.testing.assert_array_equal(found.X, part.encode(X))
     assert found.tree is part
-    assert Sample(part, part.encode(X), codes).read_by(whole) is None  # grey has no code
+    assert Sample(part, part.encode(X), codes).read_by(whole) is None  # grey has no code there
 
 
 def test_parts_of_a_sample_keep_rows_classes_and_weights_together():

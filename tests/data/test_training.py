@@ -158,7 +158,7 @@ def test_a_nominal_column_of_another_kind_is_an_error_not_a_missing_value():
     for numbers in (X["area"].astype(int), X["area"].astype(int).astype("category")):
         with pytest.raises(ValueError, match="'area' holds numbers such as 1, but the tree knows"):
             model.predict(X.assign(area=numbers))
-    unknown = model.predict(X.assign(area="3"))  # text that was never seen is an unknown value
+    unknown = model.predict(X.assign(area="3"))  # unseen text counts as unknown
     assert unknown.shape == (40,)
 
 

@@ -1,4 +1,4 @@
-"""Small models that misbehave as real ones do."""
+"""Small models that misbehave in the ways real models do."""
 
 import warnings
 
@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Counting(ClassifierMixin, BaseEstimator):
-    """Answers the class shares of its training sample; fails, warns or counts on demand."""
+    """A model that predicts its training class shares, and fails, warns or counts on demand."""
 
     def __init__(self, fail_if_rows=None, warn=False, folder=None):
         self.fail_if_rows = fail_if_rows

@@ -145,7 +145,7 @@ def test_an_infinite_loss_makes_an_infinite_mean_and_is_said():
     one, again = (e for e in found.differences() if e["metric"] == "log_loss_unclipped")
     assert (one["n"], one["n_infinite"], one["mean"]) == (3, 3, -np.inf)
     assert one["low"] is one["p_t"] is one["better"] is None
-    assert (again["n"], again["mean"]) == (0, None)  # infinite both: nothing to subtract
+    assert (again["n"], again["mean"]) == (0, None)  # both are infinite, so there is no difference
     says = "leaves: log-loss, unclipped is infinite on 3 of 3 splits, and so is its mean."
     for text in (str(found), found.to_markdown()):
         assert says in text
@@ -261,7 +261,7 @@ def test_a_rerun_continues_and_measures_only_what_is_new(tmp_path):
     again = compare_here(models, *IRIS, n_splits=5, **options)
     assert len(list(calls.iterdir())) == 5
     assert again.rows[:3] == first.rows
-    # Other data, another setting or another metric are other tasks.
+    # Other data, settings or metrics make other tasks.
     compare_here(models, IRIS[0] + 1, IRIS[1], n_splits=3, **options)
     compare_here(models, *IRIS, n_splits=3, results=results, metrics=["mse"])
     assert len(list(calls.iterdir())) == 11
@@ -298,7 +298,7 @@ def test_a_class_with_one_member():
     for protocol in ("repeated-holdout", "holdout", "paper"):
         with pytest.raises(ValueError, match=r"The class 'rare' has 1 member.*merge"):
             compare_here([GaussianNB()], *data, protocol=protocol)
-    # Folds allow such a class: its case is tested once, unseen.
+    # Folds allow a class with one case, which is tested once, unseen.
     models = [KNeighborsClassifier(3), TREE]
     with pytest.warns(UserWarning, match="least populated class"):
         found = compare_here(models, *data, protocol="k-fold", n_splits=3)
@@ -412,7 +412,7 @@ def test_the_632_plus_bootstrap_is_not_fooled_by_memorised_noise():
             "model", "accuracy").mean()
         for protocol in ("bootstrap-632", "bootstrap-632+")
     }  # fmt: skip
-    assert error["bootstrap-632"] < 0.35  # 0.368 of it is a training error of 0
+    assert error["bootstrap-632"] < 0.35  # 0.368 of it comes from a training error of 0
     assert error["bootstrap-632+"] == pytest.approx(0.5, abs=0.05)
 
 

@@ -14,7 +14,7 @@ FEW = ["--models", "laplace,kernel", "--splits", "2", "--jobs", "1", "--metrics"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A file with a nominal column and missing values."""
+    """Return a file with a nominal column and missing values."""
     bunch = load_breast_cancer(as_frame=True)
     frame = bunch.data.iloc[::3, :5].copy()
     frame["shape"] = np.where(frame.iloc[:, 0] > 14, "large", "small")

@@ -18,7 +18,7 @@ from keeptree.evaluation.ranking import GRID, auc, mean_roc, partial_auc, stays_
 
 @st.composite
 def answers(draw, fewest=2, most=4):
-    """Truth, with every class, and probabilities with many ties."""
+    """Return truth, with every class, and probabilities with many ties."""
     k = draw(st.integers(fewest, most))
     n = draw(st.integers(2 * k, 40))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))

@@ -155,7 +155,7 @@ def note_process(task):
 
 
 def test_the_backend_of_joblib_is_the_users_choice():
-    """Threads of this process instead of processes, as ``parallel_config`` says."""
+    """With ``parallel_config``, tasks run in threads instead of processes."""
     with parallel_config(backend="threading", n_jobs=2):
         records = run(TASKS, note_process, progress=False)
     assert {record["rows"][0]["process"] for record in records} == {os.getpid()}

@@ -11,8 +11,8 @@ from keeptree.evaluation.significance import accuracy_interval, compare_accuraci
 SCORE = [0.95, 0.93, 0.87, 0.85, 0.85, 0.85, 0.76, 0.53, 0.43, 0.25]
 TRUTH = np.array(list("++---+-+-+")) == "+"
 
-# Columns of the example: threshold, TPR, FPR. It has one column for each of the three cases at
-# 0.85, whose order is arbitrary; a threshold has one column, the first of the three.
+# Columns of the example: threshold, TPR, FPR. The example has a column for each of three cases at
+# 0.85 in arbitrary order; we have one column per threshold, the first of the three.
 TABLE = [(0.25, 1, 1), (0.43, 0.8, 1), (0.53, 0.8, 0.8), (0.76, 0.6, 0.8), (0.85, 0.6, 0.6),
          (0.87, 0.4, 0.2), (0.93, 0.4, 0), (0.95, 0.2, 0), (1.00, 0, 0)]  # fmt: skip
 
@@ -21,7 +21,7 @@ M1, M2 = [[150, 40], [60, 250]], [[250, 45], [5, 200]]
 
 
 def cases(table):
-    """True and predicted classes with the given confusion matrix."""
+    """Return true and predicted classes with the given confusion matrix."""
     pairs = [("+", "+"), ("+", "-"), ("-", "+"), ("-", "-")]
     times = np.ravel(table)
     return [np.repeat([pair[part] for pair in pairs], times) for part in (0, 1)]
@@ -39,7 +39,7 @@ def test_the_roc_table(threshold, tpr, fpr):
 
 
 def test_the_area_under_the_roc_table():
-    # Pairs ranked right: 5 + 5 + (2 + 2 ties) + 1 + 0 of 25.
+    # Pairs in the correct order: 5 + 5 + (2 + 2 ties) + 1 + 0 of 25.
     assert auc(TRUTH, SCORE) == pytest.approx(14 / 25)
     assert auc(TRUTH, SCORE, ties=0) == pytest.approx(13 / 25)
     assert partial_auc(TRUTH, SCORE, x=[0.2, 1]) == pytest.approx([0.2 * 0.4, 14 / 25])
@@ -94,7 +94,7 @@ def test_85_percent_on_30_cases_are_not_better_than_75_percent_on_5000():
     assert result.se == pytest.approx(0.0655, abs=5e-5)
     assert result.low < 0 < result.high
     assert result.p_value == pytest.approx(0.127, abs=5e-4)
-    # How much confidence can be placed on each: the small sample's interval is ten times as wide.
+    # The interval of the small sample is ten times as wide.
     small, large = accuracy_interval(0.85, 30), accuracy_interval(0.75, 5000)
     assert small == pytest.approx((0.684, 0.937), abs=1e-3)
     assert large == pytest.approx((0.738, 0.762), abs=1e-3)

@@ -23,7 +23,7 @@ GRID = np.arange(-8, 9) / 4
 
 @st.composite
 def problems(draw, missing=0.0):
-    """A small tree, a sample, a row and constraints as the user gives them.
+    """Return a small tree, a sample, a row and constraints as the user gives them.
 
     Hypothesis draws only a seed; otherwise most trees would be stumps with few constraints.
     """
@@ -78,7 +78,7 @@ def problems(draw, missing=0.0):
 
 
 def rules_of(tree, X, arguments):
-    """The constraints by column, as the reference reads them."""
+    """Return the constraints by column, as the reference reads them."""
     rules = []
     for f, labels in enumerate(tree.categories):
         seen = X[:, f]
@@ -318,7 +318,8 @@ def test_if_two_locks_stand_in_the_way_it_says_so():
     assert "always decides" in kt.nearest_change(tree, X[0], X=X).sentence
     data = load_iris()
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(data.data, data.target)
-    # Petal width is tested twice; both bounds must go for a setosa to become class 2.
+    # Petal width is tested twice, so both bounds must be removed before a setosa can become class
+    # 2.
     change = kt.nearest_change(
         model, data.data[0], 2, X=data.data, bounds={3: (0, 1)}, steps={3: [0.1, 0.5]}
     )
@@ -366,7 +367,7 @@ def test_a_class_without_a_leaf_is_said_to_be_one(cancer):
 def test_values_stay_inside_the_data_unless_asked():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     tree = kt.keep(DecisionTreeClassifier().fit(X, [0, 0, 0, 1]))
-    sample = X[:3]  # nothing above the threshold 2.5
+    sample = X[:3]  # no possible value lies above the threshold 2.5
     inside = kt.nearest_change(tree, [1.0], X=sample)
     assert not inside.found
     assert "go beyond the observed values of x[0]" in inside.sentence
@@ -508,7 +509,7 @@ def test_whole_numbers_stay_whole_unless_asked():
 
 
 def lacking_tree():
-    """Decides by age only where the sex is known; sends a missing sex to a leaf."""
+    """Return a tree that tests age only if the sex is known, and has a leaf for a missing sex."""
     return kt.Tree(
         kind=[1, 0, 1, 0, 0],
         feature=[0, -1, 1, -1, -1],

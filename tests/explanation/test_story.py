@@ -74,7 +74,7 @@ def check(story):
 
 
 def assert_well_formed(html):
-    """Tags are closed in order, and only those we write are there."""
+    """Check that tags are closed in order, and that only our own tags occur."""
     opened, seen = [], set()
 
     class Reader(HTMLParser):

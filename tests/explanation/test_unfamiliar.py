@@ -31,7 +31,7 @@ def draw(n, seed, areas=AREAS):
 
 @pytest.fixture(scope="module")
 def model():
-    """A tree that tests the area only if the age is above 40, and never the last column."""
+    """Return a tree that tests the area only if the age is above 40, and never the last column."""
     X = draw(400, 0)
     y = np.where(X["age"] > 40, np.where(X["area"] == "north", "a", "b"), "c")
     return kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
@@ -162,7 +162,7 @@ def test_counting_in_blocks_and_walking_row_by_row_give_the_same(model, seed, bl
 
 
 def walks_over_unseen(tree, case, row, node):
-    """Whether the path of one case tests a category that the tree does not know."""
+    """Return whether the path of one case tests a category that the tree does not know."""
     children = tree.children(node).tolist()
     if not children:
         return False

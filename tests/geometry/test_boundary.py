@@ -1,4 +1,4 @@
-"""Boundary against the naive reference, and the properties that make it a distance."""
+"""Boundary agrees with the naive reference and has the properties of a distance."""
 
 import pickle
 from multiprocessing.pool import ThreadPool
@@ -164,7 +164,7 @@ def test_the_nearest_point_really_has_another_class_and_lies_at_the_stated_dista
 
 
 def measure(tree, metric, x, p):
-    """Distance of two encoded cases; a missing value costs nothing."""
+    """Return the distance of two encoded cases; a missing value costs nothing."""
     total = 0.0
     for f, labels in enumerate(tree.categories):
         if np.isnan(x[f]) or x[f] == p[f]:
@@ -241,7 +241,7 @@ def test_the_sign_agrees_with_the_tree_where_the_distance_is_positive(case):
 def test_shifting_data_and_thresholds_together_changes_no_bit():
     tree = make(CASES[5])
     X = random_rows(tree, 8, n=100).round(6) * 2**20
-    shift = 2.0**40  # exact: all numbers keep their bits
+    shift = 2.0**40  # the result is exact, because all numbers keep their bits
     scaled = {"threshold": np.round(tree.threshold, 6) * 2**20}
     plain = rebuilt(tree, **scaled)
     moved = rebuilt(tree, threshold=np.round(scaled["threshold"]) + shift)
@@ -382,7 +382,7 @@ def test_a_fresh_boundary_may_be_used_first_by_eight_threads_at_once():
 
     serial = score(fitted(warm, X))
     for _ in range(3):
-        cold = Boundary(rebuilt(warm)).fit(rows)  # of a tree that has computed nothing yet
+        cold = Boundary(rebuilt(warm)).fit(rows)  # a tree that has not cached anything yet
 
         start = Barrier(8)
 
@@ -475,7 +475,7 @@ def test_a_class_without_a_leaf_is_infinitely_far():
 
 
 def test_a_leaf_that_no_float32_reaches_is_no_region():
-    gap = np.float64(np.float32(1.0)) + 1e-12  # nothing in float32 lies in (1, 1 + 1e-12]
+    gap = np.float64(np.float32(1.0)) + 1e-12  # no float32 lies in (1, 1 + 1e-12]
     tree = Tree(
         kind=[1, 0, 1, 0, 0], feature=[0, -1, 0, -1, -1],
         threshold=[1.0, np.nan, gap, np.nan, np.nan],
@@ -539,7 +539,7 @@ def test_shares_that_are_equal_but_for_rounding_are_the_first_class_as_in_the_tr
 def test_the_separator_is_found_with_the_number_the_model_compares():
     tree = stump(compare_dtype="float32", threshold=[1 + 1e-8, np.nan, np.nan])
     boundary = Boundary(tree).fit([[1.0, 0.0], [4.0, 0.0]])
-    X = np.array([[1 + 3e-8, 0.0]])  # above the threshold, but in float32 below
+    X = np.array([[1 + 3e-8, 0.0]])  # above the threshold, but not when rounded to float32
     nearest = boundary.nearest(X)
     assert 0 < nearest.distance[0] < 1e-8
     np.testing.assert_array_equal(nearest.separator, [0])
@@ -589,7 +589,7 @@ def test_infinity_is_refused_by_row_and_column_even_where_no_test_looks(bad, col
 def test_a_missing_value_without_a_rule_is_refused_by_row():
     boundary = Boundary(stump()).fit(np.eye(2))
     X = np.zeros((300, 2))
-    X[123, 1] = np.nan  # no test asks for it
+    X[123, 1] = np.nan  # no test uses this column
     assert np.isfinite(boundary.distance(X)).all()
     X[271, 0] = np.nan
     for call in (boundary.distance, boundary.signed_distance, boundary.nearest):
@@ -649,7 +649,7 @@ def test_a_category_that_need_not_change_stays_even_if_another_costs_nothing():
         counts=[[4, 4], [2, 0], [2, 4], [0, 4], [2, 0]], classes=["no", "yes"], n_features=2,
         categories=[("a", "b", "c"), None],
     )  # fmt: skip
-    alike = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]  # a and b are the same to the metric
+    alike = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]  # a and b are the same in the metric
     metric = Metric(scales=[1.0, 1.0], nominal={0: alike})
     X = np.array([["b", -1.0], ["a", 1.0]], dtype=object)
     nearest = Boundary(tree, metric).fit(X).nearest(X[:1])

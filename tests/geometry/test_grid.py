@@ -18,7 +18,7 @@ STEPS = [1.0, 0.5, 0.1, 0.25]
 
 @st.composite
 def problems(draw, missing=0.0, max_features=2, all_columns=True):
-    """A tree, rows on and off a grid, and the step of each numeric column.
+    """Return a tree, rows on and off a grid, and the step of each numeric column.
 
     Hypothesis draws only a seed; otherwise most trees would be stumps.
     """
@@ -53,7 +53,7 @@ def boundaries(problem):
 
 
 def distance_to_classes(signed, own):
-    """Least cost of each class from algebraic distances: 0 for the row's own."""
+    """Return the least cost of each class from algebraic distances; 0 for the row's own."""
     to_class = signed.copy()
     to_class[np.arange(len(own)), own] = 0.0
     return to_class
@@ -187,7 +187,7 @@ def test_large_whole_numbers_take_their_side(dtype):
 
 
 def chain(*thresholds):
-    """One column, tested from the root to the right; the classes alternate."""
+    """Return a tree that tests one column again and again, with alternating classes."""
     n = len(thresholds)
     inner, leaves = range(n), range(n, 2 * n + 1)
     children = [[n + i, i + 1 if i + 1 < n else 2 * n] for i in inner]
@@ -213,7 +213,7 @@ def test_a_region_without_a_multiple_cannot_be_reached():
     assert Boundary(tree).fit([[0.0], [5.0]]).distance([[2.0]])[0] > 0
     boundary = on_grid(tree, 1)
     assert np.isinf(boundary.distance([[2.0], [3.0]])).all()
-    # A case that lies in there must leave it.
+    # A case that lies between them must leave.
     assert boundary.distance([[2.5]]).tolist() == [0.5]
 
 

@@ -69,7 +69,7 @@ def test_own_scales_and_costs_go_by_name_or_position_and_nothing_is_changed():
     fitted = Boundary(TREE, metric).fit_sample(Sample(TREE, rows())).metric_
     np.testing.assert_allclose(fitted.factor_, [1, 1.5, 0.25, 1])
     assert costs == {1: 3.0}
-    assert not hasattr(metric, "factor_")  # the one passed in stays as it was
+    assert not hasattr(metric, "factor_")  # the given metric is not changed
 
 
 def test_nominal_costs_are_overlap_times_the_attributes_cost():
@@ -80,7 +80,7 @@ def test_nominal_costs_are_overlap_times_the_attributes_cost():
 
 
 def test_only_columns_the_tree_tests_get_a_matrix():
-    labels = tuple(f"id{k}" for k in range(20_000))  # as a matrix: 3 GB
+    labels = tuple(f"id{k}" for k in range(20_000))  # the full matrix would take 3 GB
     tree = Tree(
         kind=[1, 0, 0], feature=[0, -1, -1], threshold=[2.5, np.nan, np.nan],
         child_start=[0, 2, 2, 2], child=[1, 2], missing=[-2] * 3, counts=[[2, 2], [2, 0], [0, 2]],
@@ -110,7 +110,7 @@ def test_value_difference_is_the_distance_of_class_proportions():
     y = np.array(list("aabbabbb"))
     matrix = Metric(nominal="value-difference").fit(X, TREE, y).category_costs_[3]
     assert matrix[0, 1] == pytest.approx(np.hypot(0.5 - 0.25, 0.5 - 0.75))
-    if N_CATEGORIES > 2:  # never seen: the proportions of the sample, 3/8 and 5/8
+    if N_CATEGORIES > 2:  # a category without cases gets the proportions of the sample, 3/8 and 5/8
         assert matrix[0, 2] == pytest.approx(np.hypot(0.125, 0.125))
     with pytest.raises(ValueError, match="needs y"):
         Metric(nominal="value-difference").fit(X, TREE)

@@ -12,7 +12,7 @@ from tests.strategies import oblique_trees, random_oblique_tree, random_rows, ra
 
 
 def spread_rows(tree, seed, n=60):
-    """A sample whose columns have scales of their own."""
+    """Return a sample whose columns have different scales."""
     rng = np.random.default_rng(seed)
     X = random_rows(tree, seed, n)
     numeric = [f for f, labels in enumerate(tree.categories) if labels is None]
@@ -85,7 +85,7 @@ def test_a_tree_written_obliquely_has_the_distances_of_its_boxes(seed, dtype, n_
     ours, theirs = polytopes.nearest(given), boxes.nearest(given)
     moved = np.sort(abs(theirs.point - rows) * boxes.metric_.factor_, axis=1)
     clear = np.isfinite(theirs.distance) & (moved[:, -1] - moved[:, -2] > 1e-6) & (n_nominal == 0)
-    same = ours.leaf[clear] == theirs.leaf[clear]  # else two regions are equally far away
+    same = ours.leaf[clear] == theirs.leaf[clear]  # otherwise two regions are equally far away
     np.testing.assert_array_equal(ours.separator[clear][same], theirs.separator[clear][same])
 
 

@@ -4,12 +4,12 @@ import numpy as np
 
 from keeptree.tree import NUMERIC
 
-LARGEST = 3.4e38  # of what scikit-learn takes: float32
+LARGEST = 3.4e38  # largest number that scikit-learn accepts, in float32
 EXTREMES = [0.0, -0.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, -1e38, 3e38, 3.5e38]
 
 
 def beside(value):
-    """A number, its neighbours in float64 and float32, and where float32 rounding changes."""
+    """Return a number, its neighbours in float64 and float32, and where rounding changes."""
     with np.errstate(over="ignore"):
         single = np.float32(value)
         around = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]
@@ -22,16 +22,16 @@ def beside(value):
 
 
 def column_values(tree, feature, missing=True):
-    """Values of a numeric column that matter to a tree."""
+    """Return the values of a numeric column that matter to a tree."""
     tests = (tree.kind == NUMERIC) & (tree.feature == feature)
     found = [x for t in np.unique(tree.threshold[tests]) for x in beside(float(t))]
     return [*found, *EXTREMES, *([np.nan] if missing else [])]
 
 
 def trying_rows(tree, rows, seed=0, missing=True, share=0.5, largest=np.inf):
-    """Encoded rows with values of some numeric columns replaced by those that matter.
+    """Return encoded rows with values of some numeric columns replaced by those that matter.
 
-    ``largest`` leaves out numbers that a tool refuses.
+    Numbers above ``largest`` are left out, because the tool refuses them.
     """
     rng = np.random.default_rng(seed)
     rows = np.array(rows, dtype=np.float64)
@@ -41,14 +41,14 @@ def trying_rows(tree, rows, seed=0, missing=True, share=0.5, largest=np.inf):
             values = column_values(tree, feature, missing)
             values = [x for x in values if not abs(x) > largest]
             rows[change, feature] = rng.choice(values, size=change.sum())
-            # Each of them at least once.
+            # Use each of these values at least once.
             n = min(len(values), len(rows))
             rows[rng.permutation(len(rows))[:n], feature] = rng.permutation(values)[:n]
     return rows
 
 
 def assert_same_partition(ours, theirs):
-    """Two numberings of leaves send the same rows together."""
+    """Check that two numberings of leaves group the rows in the same way."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     pairs = len(np.unique(np.column_stack([ours, theirs]), axis=0))
     wrong = (

@@ -28,7 +28,10 @@ def run(model, X):
 
 
 def random_nodes(rng, depth=3, modes=LESS, dtype=np.float32, width=3, whole=()):
-    """Attributes ``nodes_*`` of a random tree; columns in ``whole`` are compared with integers."""
+    """Return the attributes ``nodes_*`` of a random tree.
+
+    Columns in ``whole`` are compared with integers.
+    """
     nodes = {name: [] for name in ("featureids", "modes", "values", "truenodeids", "falsenodeids")}
 
     def grow(left):
@@ -56,7 +59,7 @@ def random_nodes(rng, depth=3, modes=LESS, dtype=np.float32, width=3, whole=()):
 
 
 def classifier(nodes, weights, classes=(0, 1, 2), dtype=np.float32, width=3, **more):
-    """A model of a TreeEnsembleClassifier; ``weights`` are (tree, node, class, weight)."""
+    """Return a model of a TreeEnsembleClassifier; ``weights`` are (tree, node, class, weight)."""
     nodes = dict(nodes)
     if dtype is np.float64:
         nodes["nodes_values_as_tensor"] = tensor(nodes.pop("nodes_values"), np.float64)
@@ -74,7 +77,7 @@ def classifier(nodes, weights, classes=(0, 1, 2), dtype=np.float32, width=3, **m
 
 
 def leaf_weights(rng, nodes, n_classes=3):
-    """Shares of each class in each leaf, as converters write them."""
+    """Return the shares of each class in each leaf, as converters write them."""
     leaves = [i for i, mode in enumerate(nodes["nodes_modes"]) if mode == "LEAF"]
     shares = rng.dirichlet(np.ones(n_classes), len(leaves)).astype(np.float32)
     tree = nodes["nodes_treeids"]
@@ -86,7 +89,7 @@ def leaf_weights(rng, nodes, n_classes=3):
 
 
 def leaves_of(model, X, tree=0):
-    """The number of the leaf that onnxruntime finds: the same tests in front of other answers."""
+    """Return the leaf numbers that onnxruntime finds, by a model with the same tests."""
     values = {a.name: helper.get_attribute_value(a) for a in model.graph.node[0].attribute}
     keep = {name: v for name, v in values.items() if name.startswith("nodes_")}
     chosen = [i for i, t in enumerate(keep["nodes_treeids"]) if t == tree]
@@ -116,13 +119,13 @@ def tensor(values, dtype):
 
 
 def random_ensemble(rng, depth=3, modes=MODES, dtype=np.float64, width=3, whole=()):
-    """Attributes of a random TreeEnsemble of ai.onnx.ml 5 of one tree."""
+    """Return attributes of a random TreeEnsemble of ai.onnx.ml 5 of one tree."""
     columns = {name: [] for name in ("featureids", "modes", "splits")}
     below = {name: [] for name in ("truenodeids", "trueleafs", "falsenodeids", "falseleafs")}
     sets, leaves = {}, []
 
     def grow(left):
-        """Place of a node or leaf, and whether it is a leaf."""
+        """Return the place of a node or leaf, and whether it is a leaf."""
         if left == 0 or (columns["modes"] and rng.random() < 0.2):
             leaves.append(len(leaves))
             return len(leaves) - 1, 1
@@ -135,7 +138,7 @@ def random_ensemble(rng, depth=3, modes=MODES, dtype=np.float64, width=3, whole=
         value = rng.integers(-1, 3) if exact else rng.normal() * 10.0 ** rng.integers(-3, 4)
         columns["splits"].append(float(dtype(value)))
         if mode == 6:
-            # onnxruntime takes whole numbers only.
+            # onnxruntime accepts only whole numbers here.
             sets[i] = rng.choice(7, size=rng.integers(1, 4), replace=False).astype(float).tolist()
         for column in below.values():
             column.append(0)
@@ -156,7 +159,7 @@ def random_ensemble(rng, depth=3, modes=MODES, dtype=np.float64, width=3, whole=
 
 
 def ensemble(values, targets, weights, n_targets, dtype=np.float64, width=3, labels=None):
-    """A model of a TreeEnsemble with an ArgMax behind it, and labels if there are any."""
+    """Return a model of a TreeEnsemble followed by an ArgMax, and labels if there are any."""
     nodes = [
         helper.make_node(
             "TreeEnsemble", ["X"], ["scores"], domain="ai.onnx.ml", n_targets=n_targets,
@@ -173,7 +176,7 @@ def ensemble(values, targets, weights, n_targets, dtype=np.float64, width=3, lab
 
 
 def ensemble_leaves(values, n_leaves, X, dtype=np.float64):
-    """The leaf that onnxruntime finds."""
+    """Return the leaf that onnxruntime finds."""
     node = helper.make_node(
         "TreeEnsemble", ["X"], ["leaf"], domain="ai.onnx.ml", n_targets=1,
         leaf_targetids=[0] * n_leaves, leaf_weights=tensor(range(n_leaves), dtype), **values,

@@ -15,7 +15,7 @@ def keep_quietly(source, *table, **options):
 
 
 def frame_of(tree, row):
-    """A frame of one row: numbers where the tree has numbers, None and NaN where one is missing."""
+    """Return a frame of one row, with None or NaN where a value is missing."""
     return pd.DataFrame(
         {
             name: np.array([row.get(name, np.nan)], dtype=float)
@@ -27,9 +27,9 @@ def frame_of(tree, row):
 
 
 def compare_row(tree, row, answer, nodes):
-    """How a tree and JPMML agree about a row: one of a few words.
+    """Return in one or two words how a tree and JPMML agree about a row.
 
-    ``nodes`` collects which node of JPMML each leaf is.
+    ``nodes`` collects the node of JPMML that corresponds to each leaf.
     """
     node, label = answer
     refused = node == "!" or not label

@@ -29,7 +29,7 @@ COLOURS = ["red", "green", "blue", "pink", "grey", "black"]
 
 
 def draw_frame(rng, n=150):
-    """A frame of two numeric, one positive, one whole-numbered and two text columns."""
+    """Return a frame of two numeric, one positive, one whole-numbered and two text columns."""
     frame = pd.DataFrame(
         {
             "age": rng.normal(40, 12, n).round(1),
@@ -56,7 +56,7 @@ def draw_frame(rng, n=150):
 
 
 def draw_numeric(rng):
-    """A step for numbers, or a pipeline of two."""
+    """Return a step for numbers, or a pipeline of two."""
     one = [
         lambda: StandardScaler(),
         lambda: MinMaxScaler((-1, 3), clip=bool(rng.integers(2))),
@@ -78,14 +78,14 @@ def draw_numeric(rng):
 
 
 def draw_bins(rng):
-    """A discretiser behind an imputer: it takes no missing values."""
+    """Return a discretiser behind an imputer, because it does not accept missing values."""
     encode = ["onehot", "onehot-dense", "ordinal"][rng.integers(3)]
     bins = KBinsDiscretizer(4, encode=encode, quantile_method="averaged_inverted_cdf")
     return make_pipeline(SimpleImputer(), Binarizer(threshold=30) if rng.random() < 0.25 else bins)
 
 
 def draw_encoder(rng):
-    """A step for categories."""
+    """Return a step for categories."""
     one = [
         lambda: OneHotEncoder(),
         lambda: OneHotEncoder(drop="first", handle_unknown="ignore"),
@@ -108,7 +108,7 @@ def draw_encoder(rng):
 
 
 def draw_pipeline(rng, missing_age=True):
-    """A pipeline over the columns of draw_frame: unfitted."""
+    """Return an unfitted pipeline over the columns of draw_frame."""
     imputer = SimpleImputer(
         strategy=["mean", "median", "most_frequent", "constant"][rng.integers(4)],
         add_indicator=bool(rng.integers(2)),
@@ -152,25 +152,26 @@ def draw_pipeline(rng, missing_age=True):
 
 
 def draw_fitted(rng):
-    """(Frame, labels, pipeline fitted to them); None if one of its steps refuses the frame."""
+    """Return a frame, labels and a pipeline fitted to them; None if a step refuses the frame."""
     frame, y = draw_frame(rng)
     pipeline = draw_pipeline(rng)
     try:
         return frame, y, pipeline.fit(frame, y)
-    except ValueError:  # of missing values that one of its steps does not take
+    except ValueError:  # a step may not accept missing values
         return None
 
 
 def folded(pipeline, X=None):
-    """The Folded tree of a pipeline: the tree over raw columns, and where each leaf comes from."""
+    """Return the Folded tree of a pipeline."""
     inner, steps = unwrap(pipeline)
     return fold(keep(inner), steps, X)
 
 
 def probe_rows(frame, tree, rng, n=120):
-    """Raw rows at and beside every threshold of a folded tree, in float32 and float64 ulps.
+    """Return raw rows at and beside every threshold of a folded tree.
 
-    With missing values, unknown categories, zeros of both signs and very large numbers.
+    Values differ from a threshold by one ulp in float32 or float64. There are also missing values,
+    unknown categories, zeros of both signs and very large numbers.
     """
     rows = frame.sample(n, replace=True, random_state=int(rng.integers(1 << 30)))
     rows = rows.reset_index(drop=True).astype({"rooms": float})
@@ -190,7 +191,7 @@ def probe_rows(frame, tree, rng, n=120):
 
 
 def special_numbers(thresholds):
-    """The thresholds, their neighbours in float64 and float32, and the ends of the line."""
+    """Return the thresholds, their neighbours in float64 and float32, and the ends of the line."""
     single = thresholds.astype(np.float32)
     beside = [np.nextafter(single, np.float32(side)).astype(float) for side in (-np.inf, np.inf)]
     near = [np.nextafter(thresholds, side) for side in (-np.inf, np.inf)]
@@ -200,7 +201,7 @@ def special_numbers(thresholds):
 
 
 def pipeline_leaves(pipeline, rows):
-    """(Leaf of each row that the pipeline answers, which rows these are)."""
+    """Return the leaves of the rows that the pipeline accepts, and which rows these are."""
     try:
         return pipeline[-1].apply(pipeline[:-1].transform(rows)), np.arange(len(rows))
     except (ValueError, TypeError):

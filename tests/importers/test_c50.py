@@ -19,7 +19,7 @@ ONE_TREE = [name for name in NAMES if name != "boosted"]
 
 
 def recorded(name):
-    """C5.0's rows, and the class and probabilities of each."""
+    """Return C5.0's rows, and the class and probabilities of each."""
     rows = pd.read_csv(FOLDER / f"{name}.csv", float_precision="round_trip")
     told = rows[[column for column in rows if column.startswith(".p ")]]
     told = told.rename(columns=lambda column: column.removeprefix(".p "))
@@ -31,7 +31,7 @@ def kept(name, ending=".tree"):
 
 
 def smoothed(tree, rows):
-    """C5.0's probabilities: one case more in the leaves of a row, divided as the root's cases."""
+    """Return C5.0's probabilities, which add one case with the root's class shares to a leaf."""
     weight = tree.filled_counts.sum(axis=1)
     shares = tree.leaf_weights(rows)
     cases = (shares @ weight)[:, None]
@@ -45,7 +45,7 @@ def test_every_row_has_c50_s_probabilities_and_class(name):
     rows = rows[list(tree.feature_names)]
     ours = pd.DataFrame(smoothed(tree, rows), columns=tree.classes)[list(probability)]
     np.testing.assert_allclose(ours, probability, atol=1e-6, rtol=0)
-    # Shares that are equal on paper are a tie, which C5.0 breaks by the rounding of its sums.
+    # C5.0 breaks ties of shares that are equal in theory by the rounding of its sums.
     shares = np.sort(tree.predict_proba(rows), axis=1)
     clear = (shares[:, -1] - shares[:, -2] > 1e-6) | ~np.isin(
         np.arange(len(rows)), tree.shared_rows(tree.encode(rows))
@@ -97,7 +97,7 @@ def test_the_output_is_the_same_tree_with_fewer_digits(name):
 
 
 def away_from_thresholds(tree, rows):
-    """Rows that C5.0's digits do not send to another side."""
+    """Return the rows that are not close to a rounded threshold of C5.0's text."""
     rng = np.random.default_rng(0)
     rows, clear = rows.copy(), np.ones(len(rows), dtype=bool)
     for j, column in enumerate(tree.feature_names):

@@ -39,7 +39,7 @@ def test_random_models_route_alike(tmp_path_factory, seed, depth, nan_mode):
         frame["kind"] = np.random.default_rng(seed).choice([*"xyzw", "unseen"], len(frame))
         theirs = model.calc_leaf_indexes(catboost.Pool(frame, cat_features=["kind"]))[:, number]
         ours = tree.apply(frame)
-        # An oblivious tree has leaves that contradict themselves; rows reach the others.
+        # An oblivious tree has leaves with contradictory conditions, which no row reaches.
         assert_same_partition(ours, theirs)
 
 

@@ -43,7 +43,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def agree(pipeline, rows, X=None):
-    """Whether the folded tree sends the rows that the pipeline answers to its leaves."""
+    """Return whether the folded tree sends the rows that the pipeline accepts to its leaves."""
     tree, origin = folded(pipeline, X)
     leaf, at = pipeline_leaves(pipeline, rows)
     assert len(at)
@@ -125,7 +125,7 @@ NUMBERS = ["age", "balance", "income", "rooms"]
 
 
 def typed(numbers, text):
-    """How a frame is given dtypes of its own."""
+    """Return a function that converts a frame to other dtypes."""
     return lambda frame: frame.astype(dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(TEXT, text))
 
 
@@ -150,7 +150,7 @@ CONTAINERS = {
 
 
 def without_nan(frame):
-    """None instead of NaN in text columns, which all libraries understand."""
+    """Return the frame with None instead of NaN in text columns, which all libraries accept."""
     text = frame[TEXT].astype(object)
     return frame.assign(**{name: text[name].where(text[name].notna(), None) for name in TEXT})
 
@@ -361,7 +361,8 @@ def test_folding_changes_nothing_in_the_pipeline(loans):
 
 def test_numbers_that_an_encoder_takes_as_categories_are_read_from_a_file(loans, tmp_path):
     frame, y = loans
-    filled = SimpleImputer(strategy="most_frequent")  # unseen is not missing then
+    # Here an unseen category is not treated as missing.
+    filled = SimpleImputer(strategy="most_frequent")
     encoder = make_pipeline(filled, OneHotEncoder(handle_unknown="ignore"))
     columns = make_column_transformer((encoder, ["rooms"]))
     pipeline = make_pipeline(columns, DecisionTreeClassifier()).fit(frame, y)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 def sample(seed, n=60, classes=2):
-    """Numbers with ties, and labels that depend on them."""
+    """Return numbers with ties, and labels that depend on them."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b (x)", "b-x"])
     X["a"] = X["a"].round(1)
@@ -28,7 +28,7 @@ def sample(seed, n=60, classes=2):
 
 
 def tried(tree, X, seed):
-    """Rows on the thresholds and beside them, which imodels takes if they are finite."""
+    """Return rows on the thresholds and beside them, which imodels takes if they are finite."""
     rows = trying_rows(tree, np.tile(X.to_numpy(), (4, 1)), seed, missing=False)
     return pd.DataFrame(rows, columns=X.columns)
 
@@ -116,7 +116,10 @@ def test_frugal_trees_decide_alike(seed):
 
 
 def optimal(X, y):
-    """A FastSmallTreeClassifier of two tests, without its search, which takes 20 s to compile."""
+    """Return a FastSmallTreeClassifier of two tests.
+
+    It is built without its search, which takes 20 s to compile.
+    """
     model = imodels.FastSmallTreeClassifier()
     model.classes_, codes = np.unique(y, return_inverse=True)
     model.n_features_in_, model.feature_names_in_ = X.shape[1], np.array(X.columns, dtype=object)

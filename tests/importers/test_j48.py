@@ -39,7 +39,7 @@ def test_weka_text_is_weka_s_tree(name, setting):
         *truth.text.strip().splitlines()[-3:]
     ]
     assert (tree.n_leaves, tree.n_nodes) == (grown.n_leaves, grown.n_nodes)
-    # Rows of the data beside a rounded threshold are what the warning is about.
+    # Rows beside a rounded threshold may differ, as the warning says.
     near = np.zeros(len(data.X), dtype=bool)
     for node in np.flatnonzero(grown.kind == 1):
         values = data.X[:, grown.feature[node]]
@@ -71,7 +71,7 @@ def test_every_row_beside_a_threshold_or_missing_gets_weka_s_class(answers):
     X, y = training(data)
     tree = keep(answers["text"], X, y)
     np.testing.assert_array_equal(tree.predict(frame).astype(str), expected)
-    # The text alone decides complete rows; which class comes first in a tie is not in it.
+    # The text alone decides complete rows, but does not tell which class wins a tie.
     alone = keep(answers["text"])
     complete = frame[list(alone.feature_names)].notna().all(axis=1)
     assert 0 < complete.sum() < len(frame)

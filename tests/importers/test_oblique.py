@@ -16,7 +16,7 @@ obliquetree = pytest.importorskip("obliquetree")
 
 
 class Fitted(BaseEstimator):
-    """Stands for a model of treeple."""
+    """A stand-in for a model of treeple."""
 
     def fit(self, X, y):
         return self
@@ -30,7 +30,7 @@ def rows(n=500, seed=0):
 
 
 def on_planes(tree, X):
-    """Rows moved on the planes of the tests in turn, and a last digit beside them."""
+    """Return rows moved on the planes of the tests in turn, and one ulp beside them."""
     X, tests = X.copy(), np.flatnonzero(tree.kind == 3)
     for i, row in enumerate(X):
         node = int(tests[i % len(tests)])

@@ -23,12 +23,12 @@ from onnx import TensorProto, helper  # noqa: E402
 from tests.importers import onnx_models as made  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:keeptree")
-# In a column of categories: known and unknown ones, and what is no category at all.
+# Values of a nominal column: known and unknown categories, and numbers that are not categories.
 CODES = [-1, 0, 1, 2, 3, 4, 5, 6, 99, 1.5, -0.0, np.nan, 1e300]
 
 
 def rows_for(tree, seed, dtype):
-    """Rows at the thresholds, and the same rows as the model takes them."""
+    """Return rows at the thresholds, and the same rows as the model takes them."""
     rng = np.random.default_rng(seed)
     rows = trying_rows(tree, rng.normal(size=(200, tree.n_features)), seed)
     for j, labels in enumerate(tree.categories):
@@ -39,7 +39,7 @@ def rows_for(tree, seed, dtype):
 
 
 def assert_refines(ours, theirs):
-    """Each of our leaves is, or is a copy of, one of theirs."""
+    """Check that each of our leaves is one of theirs, or a copy of one."""
     assert len(set(zip(ours.tolist(), theirs.tolist(), strict=True))) == len(set(ours.tolist()))
 
 
@@ -60,7 +60,7 @@ def test_random_classifiers_route_and_decide_alike(seed, dtype, equality, n_clas
     check = assert_refines if equality else assert_same_partition
     check(tree.apply(rows), made.leaves_of(model, given))
     label, scores = made.run(model, given)
-    # onnxruntime gives the wrong one of two labels if both have a weight (its issue 28557).
+    # onnxruntime returns the wrong one of two labels if both have a weight (its issue 28557).
     label = label if n_classes == 3 else np.array(classes)[scores.argmax(axis=1)]
     np.testing.assert_array_equal(tree.predict(rows), label)
 

@@ -1,6 +1,7 @@
-"""A tree of a PMML file answers as JPMML does; its answers are recorded in tests/fixtures/pmml.
+"""A tree of a PMML file answers as JPMML does.
 
-``python -m tools.pmml_reference.make_fixtures`` wrote them.
+JPMML's answers are stored in tests/fixtures/pmml by ``python -m
+tools.pmml_reference.make_fixtures``.
 """
 
 import time
@@ -17,12 +18,12 @@ from tests.importers.pmml_rows import compare_row, keep_quietly
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "pmml"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.pmml"))
-# Files with values that have no answer, which no Tree can hold.
+# Files that give no answer for some values, which a Tree cannot represent.
 REFUSED = "The file gives no answer"
 
 
 def recorded(name, tree):
-    """Rows of a file as dicts, and JPMML's node and class."""
+    """Yield rows of a file as dicts, and JPMML's node and class."""
     table = pd.read_csv(FOLDER / f"{name}.csv", dtype=str, keep_default_na=False)
     number = {
         c for c, labels in zip(tree.feature_names, tree.categories, strict=True) if not labels

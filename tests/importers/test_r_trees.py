@@ -17,7 +17,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 def recorded(name):
-    """R's rows, leaf and class of each."""
+    """Return R's rows, leaf and class of each."""
     rows = pd.read_csv(
         FOLDER / f"{name}.csv",
         keep_default_na=False,
@@ -36,7 +36,7 @@ def test_every_row_reaches_r_s_leaf_and_class(name):
     lost = tree.source.get("lost", "")
     told = re.findall(r"never saw (.*?) in training, which R treats as missing", lost)
     unseen = {label for labels in told for label in re.findall(r"'(.*?)'", labels)}
-    kept = ~rows.isin(unseen).any(axis=1)  # R decides them by surrogates, as the warning says
+    kept = ~rows.isin(unseen).any(axis=1)  # R decides these rows by surrogates, as the warning says
     assert kept.mean() > 0.5
     rows, leaf, label = rows[kept], leaf[kept], label[kept]
     assert_same_partition(tree.apply(rows), leaf)

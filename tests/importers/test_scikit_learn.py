@@ -1,4 +1,4 @@
-"""keep: every row goes to the leaf scikit-learn sends it to, and the model is only read."""
+"""keep sends every row to the leaf of the scikit-learn tree, and does not change the model."""
 
 import pickle
 
@@ -43,7 +43,7 @@ def cancer():
 
 
 def rows_on_and_beside_thresholds(model, X, seed=0):
-    """Rows whose values are thresholds, their float32 neighbours and float64 neighbours."""
+    """Return rows whose values are thresholds, their float32 neighbours and float64 neighbours."""
     rng = np.random.default_rng(seed)
     rows = X[rng.integers(len(X), size=4 * model.tree_.node_count)].astype(np.float64)
     for row in rows:

@@ -17,18 +17,18 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "spark"
 MODELS = sorted(str(path.parent.relative_to(FOLDER)) for path in FOLDER.glob("*/*/rows.parquet"))
-REFUSE = ("skip",)  # those that leave out rows with missing values or unseen categories
+REFUSE = ("skip",)  # pipelines that leave out rows with missing values or unseen categories
 
 
 def recorded(name):
-    """Spark's rows, and its prediction and leaves for each."""
+    """Return Spark's rows, and its prediction and leaves for each."""
     table = pq.read_table(FOLDER / name / "rows.parquet").to_pandas()
     leaves = [column for column in table if column.startswith("leaf ")]
     return table.drop(columns=["prediction", *leaves]), table["prediction"], table[leaves]
 
 
 def kept(name, number=None, counted=True):
-    """The tree of a stored model; the trees of boosting behind the first need rows to count."""
+    """Return the tree of a stored model; later trees of boosting need rows to count."""
     path = FOLDER / name / "model"
     if name.endswith("boosted") and counted:
         rows, prediction, _ = recorded(name)
@@ -54,7 +54,7 @@ def test_every_row_reaches_spark_s_leaf_and_class(name):
 
 
 def label_order(name):
-    """The class of each index, from the label's StringIndexer, which is the third stage."""
+    """Return the class of each index, from the label's StringIndexer, which is the third stage."""
     [data] = (FOLDER / name / "model").glob("**/stages/*2_StringIndexer*/data/part-*")
     return pq.read_table(data).to_pylist()[0]["labelsArray"][0]
 
@@ -124,7 +124,8 @@ def test_the_layout_of_spark_2_is_read(tmp_path):
 def test_a_rounded_surrogate_that_would_change_sides_is_told(tmp_path):
     folder = copy_of("4/scaled", tmp_path)
     [data] = folder.glob("**/*_Imputer*/data/part-*")
-    rewrite(data, lambda rows: [{**rows[0], "x": 0.4}])  # 0 in a column of whole numbers
+    # The fill value is 0 in a column of whole numbers.
+    rewrite(data, lambda rows: [{**rows[0], "x": 0.4}])
     with pytest.warns(UserWarning, match="The Imputer fills in 'x' as a double"):
         kt.keep(folder)
 
@@ -222,7 +223,7 @@ def test_damaged_metadata_are_one_sentence(text, tmp_path):
 
 def test_a_model_that_spark_saves_elsewhere_is_noticed():
     class Model:
-        """Of a cluster whose workers write to their own disks."""
+        """A model of a cluster whose workers write to their own disks."""
 
         def save(self, path):
             assert path.startswith("file:///")

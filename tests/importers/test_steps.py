@@ -1,4 +1,4 @@
-"""Rows pass the steps of a pipeline and reach the tree as it reads them."""
+"""Rows pass through the steps of a pipeline and are encoded for the tree."""
 
 import numpy as np
 import pytest

@@ -273,7 +273,7 @@ NAMES = st.lists(
 
 
 def rules_for_missing_and_unseen(tree, seed):
-    """The tree with branches that only missing values take, and a rule for unseen labels."""
+    """Return the tree with branches that only missing values take, and a rule for unseen labels."""
     rng = np.random.default_rng(seed)
     threshold, table = tree.threshold.copy(), tree.category_child.copy()
     for node in np.flatnonzero(tree.missing >= -1):

@@ -1,11 +1,11 @@
-"""Small random tables that provoke J48's rare rules: ties, close values, many categories, gaps."""
+"""Small random tables that trigger J48's rare rules: ties, close values, many categories, gaps."""
 
 import numpy as np
 import pandas as pd
 
 
 def random_table(seed, n_rows=(10, 120)):
-    """(X, y, n_categories, n_classes): numbers and codes, NaN where missing."""
+    """Return (X, y, n_categories, n_classes): numbers and codes, NaN where missing."""
     random = np.random.default_rng(seed)
     n, d, n_classes = (int(random.integers(*bounds)) for bounds in (n_rows, (1, 7), (2, 5)))
     n_categories = [int(random.integers(1, 7)) * int(random.random() < 0.5) for _ in range(d)]
@@ -25,12 +25,12 @@ def random_table(seed, n_rows=(10, 120)):
 
 
 def as_labels(n_categories):
-    """Declared categories of each column: the codes themselves."""
+    """Return the declared categories of each column: the codes themselves."""
     return tuple(tuple(range(k)) if k else None for k in n_categories)
 
 
 def code_frame(X, n_categories):
-    """A data frame of the numbers and codes, the codes as categories."""
+    """Return a data frame of the numbers and codes, the codes as categories."""
     columns = {}
     for j, k in enumerate(n_categories):
         codes = np.nan_to_num(X[:, j], nan=-1).astype(int)

@@ -26,7 +26,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.fixture
 def weather():
-    """Quinlan's fourteen days."""
+    """Return Quinlan's table of fourteen days of weather."""
     outlook = "sunny sunny overcast rainy rainy rainy overcast sunny sunny rainy sunny overcast"
     X = pd.DataFrame(
         {
@@ -183,7 +183,7 @@ def test_max_depth_and_summaries():
 
 @pytest.mark.parametrize("penalty", [1.1, 2.1, 3.1, 8.1, 1000])
 def test_leaves_are_limited_by_the_weakest_links(penalty):
-    """The trees are those that a penalty per leaf leaves (Breiman et al. 1984)."""
+    """The trees are those that minimise errors plus a penalty per leaf (Breiman et al. 1984)."""
     X, y = make_classification(500, flip_y=0.3, random_state=0)
     whole = C45Classifier(pruning="none", min_samples_leaf=1).fit(X, y)
     expected = prune(whole, "pessimistic", penalty=penalty)
@@ -224,7 +224,7 @@ def test_gini_takes_the_cut_of_scikit_learn():
 
 
 def test_subsets_of_categories_by_breiman_s_ordering():
-    """The best of all 2^(k-1) - 1 divisions into two sets, for any impurity."""
+    """The subset is the best of all 2^(k-1) - 1 divisions, for any impurity."""
     random = np.random.default_rng(0)
     codes = random.integers(0, 6, 300)
     y = (random.random(300) < np.array([0.1, 0.8, 0.3, 0.9, 0.2, 0.6])[codes]).astype(int)
@@ -243,9 +243,9 @@ def test_subsets_of_categories_by_breiman_s_ordering():
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_a_chain_of_ten_thousand_nodes(value):
-    """Alternating classes: only the lowest row can be cut off. Neither way to grow recurses.
+    """With alternating classes, each test cuts off one row; neither way to grow recurses.
 
-    The declared classes are many so that J48 lets one row be a side.
+    Many classes are declared, so that J48 accepts a branch with one row.
     """
     n = 5001
     X = np.column_stack([np.arange(n), np.full(n, value)])

@@ -1,4 +1,4 @@
-"""Both ways to grow a tree against the plain reference on tables that provoke rare rules."""
+"""Both ways to grow a tree agree with the plain reference on tables that trigger rare rules."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ SETTINGS = [
 
 
 def flat(node):
-    """Nodes of the reference in preorder."""
+    """Return the nodes of the reference in preorder."""
     nodes, stack = [], [node]
     while stack:
         nodes.append(stack.pop())
@@ -56,7 +56,8 @@ def test_trees_are_the_reference_s(seed, weighted):
         model = C45Classifier(**ours).fit(code_frame(X, n_categories), target, sample_weight=weight)
         truth = Reference(n_categories, n_classes, Options(**theirs)).fit(X, y, weight)
         assert_same(model.tree_, truth.root)
-        if theirs.get("snap") != "tolerant":  # 3.6 sends values 1e-6 above a threshold to the left
+        # Weka 3.6 sends values 1e-6 above a threshold to the left
+        if theirs.get("snap") != "tolerant":
             frame = code_frame(unseen, n_categories)
             np.testing.assert_allclose(
                 model.predict_proba(frame), truth.predict_proba(unseen), atol=2e-6
@@ -83,7 +84,7 @@ def test_both_ways_of_growing_give_one_tree(seed, criterion):
 
 @pytest.mark.parametrize("spread", [1e-3, 1e-9, 1e-13])
 def test_values_that_differ_in_their_last_bits_are_sorted(spread):
-    """Beside a large number all of them look alike; the fast sort sees only the high bits."""
+    """Beside a large number, the fast sort sees only the high bits of the others."""
     random = np.random.default_rng(0)
     n = 4000
     column = np.where(random.random(n) < 0.5, -1, 1) * (1e6 + spread * random.normal(size=n) * 1e6)

@@ -1,4 +1,4 @@
-"""Rare rules of J48, each with a constructed table."""
+"""Rare rules of J48, each tested on a table made for it."""
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def test_values_within_1e_5_are_never_cut_apart(gap, leaves):
 
 
 def test_closeness_is_not_transitive():
-    """Steps of 0.7e-5: neighbours stay together, the next but one may be cut off."""
+    """With steps of 0.7e-5, neighbours stay together, but the next but one may be cut off."""
     X = np.repeat([0.0, 0.7e-5, 1.4e-5], 10)[:, None]
     assert grow(X, np.repeat([0, 1, 1], 10)).n_leaves == 1
     assert grow(np.delete(X, np.s_[10:20], axis=0), np.repeat([0, 1], 10)).n_leaves == 2
@@ -57,7 +57,7 @@ def test_the_lowest_of_tied_cuts_wins():
 
 
 def test_the_last_1e_6_of_gain_is_not_worth_a_higher_cut():
-    """Fifty rows of weight 1e-8 would raise the gain, all together by less than 1e-6."""
+    """Fifty rows of weight 1e-8 raise the gain by less than 1e-6 altogether."""
     values = np.concatenate([np.arange(10), np.arange(10, 20, 0.2), np.arange(30, 40)])
     y, weight = np.repeat([0, 0, 1], [10, 50, 10]), np.repeat([1, 1e-8, 1], [10, 50, 10])
     assert grow(values[:, None], y, weight, snap_thresholds=False).threshold[0] == 9.5
@@ -77,7 +77,7 @@ def test_numeric_cuts_need_rows_not_weight():
 
 
 def test_the_penalty_counts_only_cuts_with_enough_rows():
-    """The gain is 0.19; five cuts cost log2(5) / 8 = 0.29, the only one with M = 4 nothing."""
+    """Five cuts would cost log2(5) / 8 = 0.29, more than the gain; one with M = 4 costs nothing."""
     X, y = np.arange(8.0)[:, None], [0, 1, 0, 0, 1, 1, 0, 1]
     assert grow(X, y).n_leaves == 1
     assert grow(X, y, min_samples_leaf=4).n_leaves == 2
@@ -106,7 +106,7 @@ def test_columns_of_many_categories_count_if_there_are_no_others():
 
 
 def test_one_large_branch_is_not_a_split():
-    """Two branches must hold M; eight of one and one of four others do not."""
+    """Two branches must have at least M rows; eight rows and four times one do not suffice."""
     X = nominal(a=list("aaaaaaaabcde"))
     assert grow(X, np.repeat([0, 1], [8, 4])).n_leaves == 1
     assert grow(nominal(a=list("aaaaaaaabbde")), np.repeat([0, 1], [8, 4])).n_leaves == 4
@@ -171,9 +171,9 @@ def test_classes_without_rows_count():
 
 
 def test_collapse_goes_top_down():
-    """Two splits save 0.0008 errors each: together enough for the root, not for the lower one.
+    """Two splits save 0.0008 errors each: enough for the root together, but not for the lower one.
 
-    Bottom-up the lower one would go first, and then the root.
+    Bottom-up, the lower one would be removed first, and then the root.
     """
     n_children = np.array([2, 0, 2, 0, 0], np.int32)
     first_child = np.array([1, 0, 3, 0, 0], np.int32)

@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 def as_frame(data, rows):
-    """Rows of a fixture as a user would have them: categorical columns, declared categories."""
+    """Return rows of a fixture as a data frame, with categorical columns."""
     columns = {}
     for j, labels in enumerate(data.categories):
         column = data.X[rows, j]
@@ -41,7 +41,7 @@ def as_frame(data, rows):
 
 
 def differences(model, truth, unseen):
-    """What is not the same, in words; an empty list if nothing."""
+    """Return the differences in words; an empty list if there are none."""
     tree = model.tree_
     if tree.n_nodes != len(truth.kind):
         return [f"{tree.n_nodes} nodes, not {len(truth.kind)}"]

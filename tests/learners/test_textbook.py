@@ -11,7 +11,7 @@ from tests.reference.c45 import gain_of, xlogx
 
 @pytest.fixture
 def tax():
-    """Ten tax payers; the last one's refund is missing."""
+    """Return ten tax payers, of whom the last one's refund is missing."""
     X = pd.DataFrame(
         {
             "refund": pd.Categorical(
@@ -43,7 +43,7 @@ def test_entropy_of_the_children_without_the_missing_refund():
 
 
 def test_gain_follows_c45_and_not_the_example():
-    """The example prints 0.3303 = 0.8813 - 0.551 and omits its factor 0.9.
+    """The example gives 0.3303 = 0.8813 - 0.551 and omits the factor 0.9.
 
     C4.5 measures the entropy before the split on the nine known rows too.
     """
@@ -65,7 +65,7 @@ def test_the_missing_refund_is_divided_3_to_6(tax):
 
 
 def test_the_unknown_marital_status_goes_to_married_by_3_67_of_6_67():
-    """The table of the example: row 10 (single) is counted there among the married with 6/9."""
+    """In the example, row 10 (single) is counted among the married with 6/9."""
     counts = np.array([[2 + 6 / 9, 4], [6 / 9, 3], [2, 1]])
     tree = Tree(
         kind=[2, 0, 0], feature=[0, -1, -1], threshold=[np.nan] * 3, child_start=[0, 2, 2, 2],
@@ -81,7 +81,7 @@ def test_the_unknown_marital_status_goes_to_married_by_3_67_of_6_67():
 
 
 def four_leaves():
-    """20 yes and 10 no, divided into four leaves with 9 errors."""
+    """Return a tree of four leaves with 9 errors among 20 yes and 10 no."""
     counts = [[20, 10], [8, 4], [3, 4], [4, 1], [5, 1]]
     return Tree(
         kind=[2, 0, 0, 0, 0], feature=[0, -1, -1, -1, -1], threshold=[np.nan] * 5,

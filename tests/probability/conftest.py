@@ -13,7 +13,7 @@ def cancer():
 
 @pytest.fixture(scope="session")
 def iris():
-    """Iris with some labels flipped, so that distances and classes disagree here and there."""
+    """Return iris with some labels flipped, so that distances and classes sometimes disagree."""
     X, y = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)
     flipped = rng.random(len(y)) < 0.15

@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def draw(n, seed, n_classes=2):
-    """Cases whose true probabilities are known; one class is rare."""
+    """Return cases whose true probabilities are known; one class is rare."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     logits = np.column_stack([X[:, 0], X[:, 1] - 1, X[:, 0] * X[:, 2] - 2])[:, :n_classes]
@@ -25,7 +25,7 @@ def draw(n, seed, n_classes=2):
 
 
 def naive_sets(p, y, new, coverage):
-    """Conformal p-values, case by case."""
+    """Return sets by conformal p-values, computed case by case."""
     sets = np.zeros(new.shape, dtype=bool)
     for c in range(p.shape[1]):
         scores = p[y == c, c]
@@ -78,7 +78,8 @@ def test_sets_are_those_of_crepes_on_the_same_scores(seed, coverage):
     for c in range(3):
         theirs = crepes.ConformalClassifier().fit(1 - p[y == c, c])
         p_value = theirs.predict_p(1 - new[:, [c]], smoothing=False)[:, 0]
-        # Their sets also hold p-values of exactly 1 - coverage, which the promise does not need.
+        # The reference's sets also contain p-values of exactly 1 - coverage, which the guarantee
+        # does not need.
         np.testing.assert_array_equal(found[:, c], p_value > 1 - coverage + 1e-12)
 
 
@@ -87,7 +88,7 @@ def test_sets_are_those_of_crepes_on_the_same_scores(seed, coverage):
 def test_levels_are_those_of_the_venn_abers_package(seed):
     package = pytest.importorskip("venn_abers")
     rng = np.random.default_rng(seed)
-    score = np.unique(rng.random(80))  # all different: each is a level of ours
+    score = np.unique(rng.random(80))  # all scores differ, so each is a level of ours
     event = (rng.random(len(score)) < score).astype(int)
     pairs = np.column_stack([1 - score, score])
     found = calibrate(pairs, event, HELD_OUT)

@@ -71,10 +71,10 @@ def test_similar_cases_are_counted_by_the_weights_of_the_kernel(model):
     weight = bell((gaps**2).sum(axis=2) * expert.sharpness)
     total = weight @ expert.mass
     kish = total**2 / (weight**2 @ expert.mass) * total / (total + expert.pseudo_cases)
-    np.testing.assert_allclose(found, kish, rtol=0.1)  # a squared bell is nearly a bell
+    np.testing.assert_allclose(found, kish, rtol=0.1)  # the square of a bell is nearly a bell
     far = np.empty(1)
     expert.similar_cases(np.full((1, 4), 1e6), far)
-    assert 0 <= far < found.mean()  # normal scores are bounded, so that no row is infinitely far
+    assert 0 <= far < found.mean()  # normal scores are bounded, so no row is infinitely far away
 
 
 def test_intervals_of_single_cases_hold_the_truth_and_those_of_calibration_do_not():
@@ -84,7 +84,7 @@ def test_intervals_of_single_cases_hold_the_truth_and_those_of_calibration_do_no
         new, _, truth = draw(2000, 50 + seed)
         model = kt.KeptTreeClassifier(LEARNER).fit(X, y)
         tested = np.unique(model.tree_.feature[model.tree_.feature >= 0])
-        assert {0, 1} <= set(tested.tolist())  # all that the classes depend on
+        assert {0, 1} <= set(tested.tolist())  # all attributes that the classes depend on
         for kind, found in inside.items():
             low, high = np.moveaxis(model.predict_interval(new, kind=kind), -1, 0)
             found.append(((low <= truth) & (truth <= high)).mean())

@@ -24,7 +24,7 @@ from tests.strategies import decode, random_rows, random_tree
 from tests.tree.test_tree import mixed_tree
 
 INTERVALS = ["combined", "normal", "t"]
-CASE = [[9.9, 4.5]]  # the paper's: of class C, but sent to a leaf of A
+CASE = [[9.9, 4.5]]  # the paper's case: of class C, but sent to a leaf of A
 quiet = pytest.mark.filterwarnings("ignore:No test of the tree can be checked")
 
 
@@ -76,7 +76,7 @@ def test_below_a_missing_value_the_method_is_off_and_above_it_on():
     # X is missing at the root: nothing is checked, the leaves are mixed by their shares.
     expected = (230 * np.array([1, 0, 0]) + 70 * np.array([0, 0, 1])) / 300
     np.testing.assert_allclose(model.predict_proba([[np.nan, 4.5]]), [expected])
-    far = [[np.nan, -50.0]]  # far outside every interval of Y, were it checked
+    far = [[np.nan, -50.0]]  # would be far outside every interval of Y if it were checked
     np.testing.assert_array_equal(model.predict_proba(far), model.tree_.predict_proba(far))
     # Y is missing below: the root still takes the alternative route.
     below = np.array([100, 100, 30]) / 230
@@ -135,7 +135,7 @@ def test_random_trees_agree_with_the_naive_reference(interval, n_classes):
         p = model.predict_proba(decode(tree, rows))
         np.testing.assert_allclose(p, naive.predict(rows), rtol=0, atol=1e-9)
         moved += (np.abs(p - tree.predict_proba(decode(tree, rows))) > 1e-9).any(axis=1).sum()
-    assert moved > 10  # the comparison is about something
+    assert moved > 10  # make sure that the comparison is not trivial
 
 
 @quiet
@@ -316,8 +316,8 @@ def test_affected_scores_blocks_of_rows_in_one_pool_of_threads(monkeypatch):
 
 
 def test_a_nominal_test_is_left_alone_unless_asked_for():
-    # Of the good ones 30 of 31 are not red: red is uncharacteristic of them, and of a red one that
-    # a leaf calls good.
+    # 30 of 31 good cases are not red, so red is unusual for good cases, and for a red case in a
+    # leaf that predicts good.
     data = mixed_tree().to_dict()
     tree = kt.Tree.from_dict({**data, "counts": [[32, 31], [0, 1], [32, 30], [30, 0], [2, 30]]})
     rows = [[0.5, "green"]] * 30 + [[1.5, "green"]] * 2 + [[1.5, "blue"]] * 30 + [[1.5, "red"]]
@@ -401,7 +401,7 @@ def test_if_no_node_qualifies_the_answer_is_the_trees_with_one_warning():
 def test_a_constant_attribute_of_a_class_has_an_interval_of_one_point_or_is_not_normal():
     tree, X, y = paper_example()
     X = X.copy()
-    X[y == "A", 0] = 0.1  # no exact sum of a hundred of them is 100 times it
+    X[y == "A", 0] = 0.1  # the sum of a hundred of these is not exactly 100 times 0.1
     t = kt.ConfDTreeClassifier(tree, "t").fit(X, y)
     assert t.intervals_.low[0, 0, 0] == t.intervals_.high[0, 0, 0] == 0.1
     inside, outside = t.predict_proba([[0.1, 4.75], [0.2, 4.75]])
@@ -425,14 +425,14 @@ def test_a_class_with_fewer_than_m_cases_stops_its_node_or_only_itself():
     assert np.isnan(each.intervals_.low[0, 1]).tolist() == [False, False, True]
     whole = kt.ConfDTreeClassifier(tree, options={"minimum": "node"}).fit(X, y, few)
     assert not np.isnan(whole.intervals_.low[0, :2]).any()
-    # A class without an interval is never doubted.
+    # A class without an interval is never corrected.
     naive = NaiveConfDTree(tree, X, np.repeat([0, 1, 2], 100), few, minimum="class")
     rows = np.column_stack([np.linspace(0, 12, 50), np.linspace(0, 14, 50)])
     np.testing.assert_allclose(each.predict_proba(rows), naive.predict(rows), atol=1e-12)
 
 
 def test_an_alternative_route_without_a_rule_for_a_missing_value_is_shared():
-    # Only the alternative route asks Y, which the case does not have; the tree accepts the case.
+    # Only the alternative route tests Y, which is missing in the case; the tree accepts the case.
     tree, X, y = paper_example()
     with pytest.raises(ValueError, match="has no value for 'Y'"):
         kt.ConfDTreeClassifier(tree).fit(X, y).predict_proba([[9.9, np.nan]])

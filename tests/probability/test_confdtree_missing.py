@@ -1,4 +1,4 @@
-"""ConfDTree with missing values estimated through the other attributes."""
+"""ConfDTree with missing values estimated from the other attributes."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ OTHERS = {"missing": "others"}
 
 
 def draw(n, seed, correlation=0.95):
-    """Two columns that say nearly the same, a third of noise; the class is noisy in the first."""
+    """Return two columns that nearly agree and one of noise; the class depends on the first."""
     rng = np.random.default_rng(seed)
     a = rng.normal(size=n)
     b = correlation * a + np.sqrt(1 - correlation**2) * rng.normal(size=n)
@@ -23,7 +23,7 @@ def draw(n, seed, correlation=0.95):
 
 
 def two_tests():
-    """x0 <= 0, and on either side a test of x1, so that both belong to what the tree looks at."""
+    """Return a tree that tests x0 and, on either side, x1."""
     return kt.Tree(
         kind=[1, 1, 0, 0, 1, 0, 0],
         feature=[0, 1, -1, -1, 1, -1, -1],

@@ -1,4 +1,4 @@
-"""The ratio of kernel sums agrees with the naive sum over cases, wherever it is asked."""
+"""The ratio of kernel sums agrees with the naive sum over cases at every position."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from keeptree.probability.density_window import WINDOWS
 from tests.reference import density as reference
 
 ALL = sorted(KERNELS)
-# The tables promise 1e-4; prefix sums are exact but for rounding.
+# The tables are accurate to 1e-4; prefix sums are exact up to rounding.
 TOLERANCE = {"gaussian": 1e-4} | dict.fromkeys(WINDOWS, 1e-9)
 
 quick = settings(max_examples=60, deadline=None)
@@ -18,7 +18,7 @@ kernels = st.sampled_from(ALL)
 
 
 def kernel_ratio(h, in_class, weight, bandwidth, kernel="gaussian"):
-    """One curve as a function of places of any shape."""
+    """Return one curve as a function of places of any shape."""
     tables = kernel_tables(h, in_class, weight, [0, len(h)], bandwidth, kernel)
 
     def ratio(x):
@@ -30,7 +30,7 @@ def kernel_ratio(h, in_class, weight, bandwidth, kernel="gaussian"):
 
 @st.composite
 def samples(draw, weights=(0.0, 0.25, 1.0, 3.0, 1e3)):
-    """Distances with ties and close pairs, class weights, weights and a bandwidth."""
+    """Return distances with ties and close pairs, class weights, weights and a bandwidth."""
     steps = draw(st.lists(st.integers(-1000, 1000), min_size=1, max_size=30))
     unit = draw(st.sampled_from([1e-3, 0.1, 7.0]))
     nudge = draw(st.lists(st.sampled_from([0.0, 0.0, 1e-9, 0.3]), min_size=30, max_size=30))
@@ -43,7 +43,7 @@ def samples(draw, weights=(0.0, 0.25, 1.0, 3.0, 1e3)):
 
 
 def places(h, bandwidth):
-    """On the cases, across each gap and where its two sides balance, far out, and at infinity."""
+    """Return positions on the cases, across each gap, where its two sides balance, and far out."""
     h = np.unique(h)
     gap = np.maximum(np.diff(h), 1e-12 * bandwidth)[:, None]
     middle = (h[:-1, None] + h[1:, None]) / 2
@@ -119,7 +119,7 @@ def test_complementary_classes_sum_to_one(sample, kernel):
 @pytest.mark.parametrize("gap", [3, 5, 5.5, 6.25, 10, 10.5, 37.3, 100, 999.9, 1000, 1000.5])
 @pytest.mark.parametrize("left_weight", [1, 1e-6, 1e6])
 def test_gap_switches_at_its_middle_however_wide(gap, left_weight):
-    # At 10.5 bandwidths the step falls on a quarter of a cell, where one value hides it.
+    # At 10.5 bandwidths the jump lies at a quarter of a cell, where a single value would miss it.
     assert_close_to_reference([0, gap], [left_weight, 0], [left_weight, 1], 1.0)
 
 
@@ -154,7 +154,7 @@ def test_window_is_closed_and_its_half_width_is_the_bandwidth():
 
 
 def test_tail_goes_from_the_mixture_to_the_extreme_case():
-    # The two left cases are 1e-6 apart: their weights even out only 1e5 bandwidths away.
+    # The two left cases are 1e-6 apart, so their weights become equal only 1e5 bandwidths away.
     assert_close_to_reference([0, 1e-6, 1], [1, 0, 0], [1, 1, 1], 0.1)
     ratio = kernel_ratio([0, 1e-6, 1], [1, 0, 0], [1, 1, 1], 0.1)
     assert ratio([-10.0])[0] == pytest.approx(0.5, abs=1e-3)
@@ -175,7 +175,7 @@ def test_outlier_a_thousand_bandwidths_away(n):
 @pytest.mark.parametrize("depth", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("width", [1 / 60, 1 / 15])
 def test_crowd_behind_a_lone_extreme_case_is_felt_far_out(depth, width):
-    # The crowd outweighs the lone case far out, where the order inside it shows.
+    # Far out the many cases outweigh the single one, and their order matters.
     rng = np.random.default_rng(7)
     crowd = depth * (1 + width * rng.random(25_000))
     h = np.concatenate([[0.0], crowd, np.linspace(depth, depth + 5, 50)])

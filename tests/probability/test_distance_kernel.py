@@ -11,7 +11,7 @@ import keeptree as kt
 
 
 def exact_probabilities(h_train, y, h, width, n_classes, weight=None):
-    """Ratio of Gaussian kernel sums, class against rest, normalised (Alvarez 2007, eq. 2)."""
+    """Return normalised ratios of Gaussian kernel sums (Alvarez 2007, eq. 2)."""
     weight = np.ones(len(y)) if weight is None else weight
     p = np.empty((len(h), n_classes))
     for c in range(n_classes):
@@ -173,7 +173,10 @@ def test_far_outside_the_nearest_training_cases_decide(cancer, cancer_tree):
 
 
 def two_slopes(n, seed):
-    """Section 5.2: P(class 1) depends on x only, with a blurred edge and a sharp one."""
+    """Return the example of section 5.2, with a blurred edge and a sharp one.
+
+    P(class 1) depends only on x.
+    """
     rng = np.random.default_rng(seed)
     X = rng.uniform(-0.5, 0.5, size=(n, 2))
     return X, (rng.random(n) < true_probability(X[:, 0])).astype(int)
@@ -208,10 +211,11 @@ def test_separators_follow_the_true_probability_where_leaves_do_not():
             metric=kt.Metric(scales=[1, 1]),
         ).fit(X, y)  # fmt: skip
         error[scope] = np.abs(model.predict_proba(grid)[:, 1] - truth)
-    # Elsewhere: a window of 0.05 blurs the sharp edge itself, and at 0 the separators meet.
+    # Not near the edges: a window of 0.05 blurs the sharp edge itself, and at 0 the separators
+    # meet.
     away = (np.abs(grid[:, 0] - 0.25) > 0.08) & (np.abs(grid[:, 0]) > 0.01)
     assert error["separator"][away].max() < 0.04
-    # The border of the leaf shows (side effect), and its blurred and sharp sides look alike.
+    # The border of the leaf has a side effect, and its blurred and sharp sides look alike.
     assert error["leaf"][away].max() > 0.2
     assert error["leaf"][away].mean() > 3 * error["separator"][away].mean()
 

@@ -1,4 +1,4 @@
-"""Further tests of the margin expert change neither the tree nor the use of the model."""
+"""Further tests of the margin expert change neither the tree nor how the model is used."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from tests.strategies import random_rows, trees
 
 @pytest.fixture(scope="module")
 def waves():
-    """A tree of six leaves, and a sample with missing values that could tell more leaves apart."""
+    """Return a tree of six leaves, and a sample with missing values that needs more leaves."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2500, 4))
     logit = 4 * np.sin(2 * X[:, 0]) * np.cos(X[:, 1])
@@ -139,7 +139,7 @@ def test_each_comparison_with_a_quantile_adds_a_curve_of_one_column(tree, seed):
             share[np.isnan(x)] = 1 - missing
             logit = logit + share[:, None] * score
     np.testing.assert_allclose(expert.logit(rows), logit, atol=1e-9)
-    assert (scores[2, n:] == 0).all()  # no cell of the space gets a score of its own
+    assert (scores[2, n:] == 0).all()  # no cell of the space gets its own score
 
 
 @pytest.mark.parametrize("large", [False, True])

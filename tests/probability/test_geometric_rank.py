@@ -10,7 +10,7 @@ import keeptree as kt
 
 
 def naive_local_order(probability, score):
-    """Position of each case: by leaf probability first, then by geometric score."""
+    """Return the position of each case: by leaf probability first, then by geometric score."""
     order = np.lexsort([score, np.round(probability, 12)])
     position = np.empty(len(order), dtype=int)
     position[order] = np.arange(len(order))
@@ -51,7 +51,7 @@ def test_the_local_score_orders_leaves_by_probability_and_cases_inside_by_distan
 
 
 def test_leaves_of_equal_probability_are_one_group():
-    # Two pure leaves of the same size on either side of a third: their cases mix by distance.
+    # Two pure leaves of the same size have equal probability, so their cases are mixed by distance.
     X = np.concatenate(
         [np.linspace(-3, -1, 10), np.linspace(-0.5, 0.5, 10), np.linspace(1, 5.3, 10)]
     )

@@ -122,7 +122,7 @@ def _members(tree, X, y, weight, most):
 
 
 def _without(expert, X, y, weight, member, i):
-    """Class sums at case i with its own landmark replaced by the mean of the rest of its cell."""
+    """Return the class sums at case i, with its landmark computed without case i."""
     points = expert.space.coordinates(X)
     rest = np.flatnonzero((member == member[i]) & (np.arange(len(y)) != i))
     landmarks, mass = expert.landmarks.copy(), expert.mass.copy()
@@ -166,7 +166,7 @@ def test_landmarks_do_not_grow_with_the_sample_and_say_what_it_says():
 
 
 def test_cells_are_about_their_centres():
-    # The moves of k-means after the division: no case is nearer to another centre of its class.
+    # After k-means, no case is nearer to another centre of its class.
     rng = np.random.default_rng(1)
     points = np.concatenate([rng.normal(size=(50, 4)) + 20 * k for k in range(6)])
     member, n_of_class = condense(points, np.zeros(300, dtype=int), 1, most=6)
@@ -199,7 +199,8 @@ def test_weights_count_as_repeated_cases(iris, iris_tree):
     some = fit_kernel(Sample(tree, X, y, times.astype(float)), CHOSEN)
     again = np.repeat(np.arange(len(y)), times)
     every = fit_kernel(Sample(tree, X[again], y[again]), CHOSEN)
-    # Masses are relative to a mean case, which differs; so do the pseudo-cases' effects, a little.
+    # Masses are relative to the mean case, which differs, and so do the effects of the
+    # pseudo-cases.
     np.testing.assert_allclose(probabilities(some, X), probabilities(every, X), atol=0.05)
 
 

@@ -1,4 +1,4 @@
-"""The margin model: its features, its solution, and contributions that add up."""
+"""The margin model: its features, its solution, and contributions that sum to the logit."""
 
 from itertools import product
 
@@ -31,7 +31,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def cases_of(tree, X):
-    """Training cases of every node, where a shared value follows the heaviest child."""
+    """Return the training cases of every node, where a shared value follows the heaviest child."""
     return np.array(
         [sum(node in tree.path(leaf) for leaf in tree.route(X)) for node in range(tree.n_nodes)]
     )

@@ -1,4 +1,4 @@
-"""Every method of probability takes trees with oblique tests."""
+"""Every probability method accepts trees with oblique tests."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_a_method_learns_scores_and_is_saved(method, tmp_path):
 
 @pytest.mark.parametrize("method", ["soft", "margin", "kept", "confdtree"])
 def test_tests_are_weighed_as_those_of_the_lifted_tree(method):
-    """A column for each weighted sum, made by hand, gives the same probabilities to the bit."""
+    """Weighted sums added as columns by hand give the same probabilities to the bit."""
     tree, X, y = sample(compare_dtype="float64")
     lifted = tree.lift(tree.encode(X))
     by_hand = tree.lifted.decode(lifted)

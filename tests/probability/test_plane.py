@@ -15,7 +15,7 @@ TWO = "distance+separator"
 
 
 def features_of(model, X):
-    """Signed distances and places of the projections, from the public geometry."""
+    """Return signed distances and places of the projections, from the public geometry."""
     boundary, tree = model.boundary_, model.tree_
     tested = np.unique(tree.feature[tree.kind != 0])
     metric = boundary.metric_
@@ -67,7 +67,7 @@ def test_separators_have_planes_of_their_own(cancer, cancer_tree):
 
 
 def noise_that_moves_along_the_boundary(n, seed):
-    """One test on x; how noisy the classes are changes with z, along the boundary."""
+    """Return a problem with one test on x, whose noise changes with z along the boundary."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1, 1, size=(n, 2))
     wrong = rng.random(n) < np.where(X[:, 1] > 0, 0.4, 0.02)

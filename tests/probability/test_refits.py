@@ -194,7 +194,7 @@ def test_a_fold_is_not_asked_about_a_class_it_was_not_grown_on(iris, iris_tree):
 
 @pytest.mark.parametrize("kind", [kt.SoftTreeClassifier, kt.KeptTreeClassifier])
 def test_copies_share_a_fold(kind):
-    """Every case five times: with random folds, a tree that memorises its cases looks perfect."""
+    """Every case occurs five times, so with random folds a tree that memorises looks perfect."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2200, 4))
     y = (X[:, 0] + rng.normal(size=2200) > 0).astype(int)

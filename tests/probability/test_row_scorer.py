@@ -1,4 +1,4 @@
-"""model.scorer(): one row gets the answer that it has in a table, to the last bit."""
+"""model.scorer() gives a row the same answer as a table does, to the last bit."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -151,6 +151,6 @@ def test_threads_may_share_a_scorer():
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 9, 130, 385, 387])
 def test_the_number_of_rows_does_not_change_a_bit(n):
-    """A few rows are counted one by one, others in lanes."""
+    """A few rows are computed one by one, many in vectors."""
     model, X = fitted("kept", "missing"), DATA["missing"]()[0]
     assert (model.predict_proba(X[:n]) == model.predict_proba(X)[:n]).all()

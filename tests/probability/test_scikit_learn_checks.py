@@ -9,14 +9,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import keeptree as kt
 from keeptree.probability.methods import METHODS
 
-# The check wants predict to be the most probable class; ours is the kept tree's decision, as
-# FixedThresholdClassifier's is its threshold's. With decide="probability" the check must pass.
+# The check expects predict to return the most probable class, but ours is the kept tree's decision,
+# as that of FixedThresholdClassifier is its threshold's. With decide="probability" the check must
+# pass.
 TREE_DECIDES = {"check_classifiers_train": "predict is the tree's decision"}
 
 
-# Folds of the sample choose the strengths, and other rows in another order make other folds; some
-# choices come out the same nevertheless. scikit-learn expects the same failure of its estimators
-# that cross-validate.
+# The strengths are chosen on folds of the sample, and other rows in another order give other folds,
+# though sometimes the same choice. scikit-learn expects the same failure of its own estimators that
+# cross-validate.
 REFITS = {"check_sample_weight_equivalence_on_dense_data": "chosen by cross-validation"}
 
 
@@ -42,7 +43,7 @@ AGREE = [
     kt.SoftTreeClassifier(cart(), strength=0.2, shrinkage=10.0, decide="probability"),
     kt.MarginTreeClassifier(cart(), C=0.1, decide="probability", n_jobs=2),
 ]
-# On the data of the check the most probable class of these is not always the tree's.
+# On the data of the check, the most probable class is not always the tree's decision.
 DIFFER = [
     kt.DistanceKernelClassifier(),
     kt.DistanceKernelClassifier(cart()),

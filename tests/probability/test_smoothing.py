@@ -15,7 +15,7 @@ from keeptree.probability.smoothing import smoothed_nodes
 
 
 def shrink_one_leaf(tree, leaf, strength):
-    """Hierarchical shrinkage of one leaf, straight from the formula of Agarwal et al. 2022."""
+    """Return the hierarchical shrinkage of one leaf by the formula of Agarwal et al. (2022)."""
     path = tree.path(leaf)
     p = tree.counts / tree.counts.sum(axis=1, keepdims=True)
     value = p[path[0]].copy()

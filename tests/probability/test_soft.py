@@ -1,4 +1,4 @@
-"""Soft tests agree with their definition, and SoftTreeClassifier keeps its promises."""
+"""Soft tests agree with their definition, and SoftTreeClassifier with its documentation."""
 
 import numpy as np
 import pytest

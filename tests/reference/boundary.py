@@ -1,6 +1,6 @@
-"""Naive distances, nearest leaves and separators: a loop over all leaves of the whole tree.
+"""Naive distances, nearest leaves and separators, by a loop over all leaves of a tree.
 
-Nothing is merged or incremental: slow and simple on purpose.
+It is slow and simple on purpose: nothing is merged or incremental.
 """
 
 from itertools import pairwise
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Leaf:
-    """A leaf with its path of (node, child) steps and the box they leave."""
+    """A leaf with its path of (node, child) steps and the box that they leave."""
 
     def __init__(self, tree, node):
         self.node, self.label = node, int(tree.label[node])
@@ -40,7 +40,7 @@ def goes(tree, node, code):
 
 
 def holds_a_number(tree, low, high):
-    """Whether a finite number of the compared type lies above low and not above high."""
+    """Return whether a number of the compared type lies above low and not above high."""
     dtype = np.dtype(tree.compare_dtype).type
     largest = np.finfo(dtype).max
     if low >= largest or high < -largest:
@@ -59,7 +59,7 @@ def reachable_leaves(tree):
 
 
 def compared(tree, X):
-    """The values the model compares."""
+    """Return the values as the model compares them."""
     X = np.array(X, dtype=np.float64)
     if tree.compare_dtype == "float32":
         largest = np.finfo(np.float32).max
@@ -70,7 +70,7 @@ def compared(tree, X):
 
 
 def move(leaf, metric, f, value):
-    """What it costs to bring one coordinate into the leaf."""
+    """Return the cost of moving one coordinate into the leaf."""
     if np.isnan(value):
         return 0.0
     if f in leaf.allowed:
@@ -85,14 +85,14 @@ def leaf_distance(leaf, metric, x):
 
 
 def distances(tree, metric, X, leaves=None):
-    """Distance of each row to each reachable leaf."""
+    """Return the distance of each row to each reachable leaf."""
     leaves = reachable_leaves(tree) if leaves is None else leaves
     X = compared(tree, X)
     return np.array([[leaf_distance(leaf, metric, x) for leaf in leaves] for x in X])
 
 
 def signed_distance(tree, metric, X):
-    """Class-algebraic distances by definition 2 of Alvarez 2007; 0 on the boundary."""
+    """Return class-algebraic distances by definition 2 of Alvarez 2007; 0 on the boundary."""
     leaves = reachable_leaves(tree)
     to_leaf, label = distances(tree, metric, X, leaves), np.array([leaf.label for leaf in leaves])
     to_class = np.full((len(to_leaf), len(tree.classes)), np.inf)
@@ -109,7 +109,10 @@ def signed_distance(tree, metric, X):
 
 
 def nearest_leaf(tree, metric, X, own):
-    """First leaf in preorder, of another class than ``own``, at the least distance; with that."""
+    """Return the nearest leaf of another class than ``own``, and its distance.
+
+    Of equally near leaves, it is the first in preorder.
+    """
     leaves = reachable_leaves(tree)
     to_leaf = distances(tree, metric, X, leaves)
     chosen, least = [], []
@@ -122,7 +125,10 @@ def nearest_leaf(tree, metric, X, own):
 
 
 def cutting_steps(tree, leaf, leaves):
-    """Steps to a leaf that separate: not below a node of one class, nor where one side is empty."""
+    """Return the steps to a leaf that separate classes.
+
+    They are not below a node of one class, and both of their sides can be reached.
+    """
     steps = []
     for test, child in leaf.steps:
         below = [other for other in leaves if any(test == step[0] for step in other.steps)]
@@ -134,7 +140,7 @@ def cutting_steps(tree, leaf, leaves):
 
 
 def separator(tree, metric, x, leaf, leaves):
-    """The test a case projects on: the binding one of the coordinate that moves most."""
+    """Return the test that a case projects on, for the coordinate that moves most."""
     x = compared(tree, [x])[0]
     binding = {}
     for test, child in cutting_steps(tree, leaf, leaves):

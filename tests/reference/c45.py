@@ -1,4 +1,4 @@
-"""J48 in plain Python: slow, recursive, one function per rule, to be read beside the rules.
+"""J48 in plain Python: slow and recursive, with one function per rule of J48_RULES.
 
 ``X`` holds floats (nominal columns: category codes), NaN where missing; ``n_categories[j]`` is 0
 for a numeric column. Rows at a node are pairs of arrays (row numbers, weights).
@@ -70,7 +70,7 @@ def xlogx(v):
 
 
 def first_largest(values):
-    """Index of the largest value, replaced only by one more than 1e-6 larger."""
+    """Return the index of the largest value; a later one must be larger by more than 1e-6."""
     best, index = 0.0, 0
     for i, value in enumerate(values):
         if value - best > S:
@@ -83,7 +83,7 @@ def errors_of(counts):
 
 
 class Reference:
-    """Fit with :meth:`fit`; the result is ``root``."""
+    """A J48 tree; after :meth:`fit` it is ``root``."""
 
     def __init__(self, n_categories, n_classes, options=None):
         self.n_categories, self.n_classes = n_categories, n_classes
@@ -123,7 +123,7 @@ class Reference:
         return np.bincount(self.y[rows[0]], rows[1], minlength=self.n_classes)
 
     def divide(self, split, rows, shares=None):
-        """Rule 7: the rows of each branch, unknown ones with weight x share."""
+        """Return the rows of each branch; missing values get weight x share (rule 7)."""
         ids, weight = rows
         branch = np.array([split.branch(v) for v in self.X[ids, split.feature]], dtype=int)
         if shares is None:
@@ -346,7 +346,7 @@ def proportions(counts, laplace):
 
 
 def gain_of(table, total):
-    """Rule 2's gain of branches x classes; ``total`` includes the unknown rows."""
+    """Return the gain of branches x classes (rule 2); ``total`` includes missing rows."""
     known, classes = table.sum(), table.sum(axis=0)
     before = xlogx(known) - sum(map(xlogx, classes))
     after = sum(map(xlogx, table.sum(axis=1))) - sum(map(xlogx, table.ravel()))
@@ -361,7 +361,7 @@ def ratio_of(gain, table, total):
 
 
 def added(n, e, confidence):
-    """Rule 10's upper limit minus the errors; CF in single precision."""
+    """Return the upper limit of the errors minus the errors (rule 10); CF in single precision."""
     cf = np.float32(confidence)
     if cf > 0.5:
         return 0.0
@@ -380,7 +380,7 @@ def leaves(node):
 
 
 def weka_folds(y, n_folds):
-    """Rule 11: (growing rows, pruning rows)."""
+    """Return the growing rows and the pruning rows (rule 11)."""
     order, y = list(range(len(y))), list(y)
     i = 1
     while i < len(y):

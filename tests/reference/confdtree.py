@@ -28,7 +28,7 @@ DEFAULTS = {
 
 
 class NaiveConfDTree:
-    """Slow, plain, and for encoded rows only; ``leaf_value`` has the probabilities of leaves."""
+    """A slow and plain ConfDTree for encoded rows; ``leaf_value`` has the leaf probabilities."""
 
     def __init__(self, tree, X, y, weight=None, leaf_value=None, **options):
         self.tree, self.o = tree, SimpleNamespace(**{**DEFAULTS, **options})
@@ -79,7 +79,7 @@ class NaiveConfDTree:
         return np.array([v for v, _ in pairs]), np.array([w for _, w in pairs])
 
     def learned(self, node):
-        """Intervals of a node: class -> (wide, narrow), or None if it takes no part."""
+        """Return the intervals of a node: class -> (wide, narrow), or None if it is not checked."""
         if node not in self.known:
             self.known[node] = self.learn(node)
         return self.known[node]
@@ -124,7 +124,7 @@ class NaiveConfDTree:
         return result
 
     def usual(self, codes, weights):
-        """Tests for "is the category among the most frequent that reach the coverage?"."""
+        """Return functions that tell whether a category is among the most frequent ones."""
         o = self.o
         count = {k: weights[codes == k].sum() for k in set(codes.tolist())}
         result = []
@@ -157,7 +157,7 @@ class NaiveConfDTree:
         return np.array([self.classify(0, row, True) for row in X])
 
     def classify(self, node, row, on):
-        """Algorithm 2."""
+        """Return the probabilities by Algorithm 2 of the paper."""
         if self.tree.kind[node] == 0:
             return self.leaf_value[node].copy()
         value = self.value(node, row)
@@ -197,7 +197,7 @@ class NaiveConfDTree:
 
 
 def describe(values, weights):
-    """Number, mean and standard deviation; weights are repeated cases."""
+    """Return the number, mean and standard deviation; weights count as repeated cases."""
     n = weights.sum()
     if values.min() == values.max():
         return n, values[0], 0.0
@@ -221,10 +221,11 @@ def is_normal(values, weights, significance):
 
 
 def paper_example(missing=-2):
-    """The paper's Figures 1 to 5: a tree on X and Y, and a sample with its class counts.
+    """Return the tree of the paper's Figures 1 to 5, and a sample with its class counts.
 
-    The root asks X <= 10: 100 cases of A, 100 of B and 30 of C on the left, where Y <= 7.2 tells A
-    from the rest, 70 of C on the right. Y of class A has the interval 3 to 6.5, as in Figure 1.
+    The root tests X <= 10. On the left are 100 cases of A, 100 of B and 30 of C, where Y <= 7.2
+    separates A from the rest; on the right are 70 of C. Y of class A has the interval 3 to 6.5, as
+    in Figure 1.
     """
 
     def normal(n, mean, sd):
@@ -247,6 +248,6 @@ def paper_example(missing=-2):
         n_features=2,
         feature_names=["X", "Y"],
     )
-    # A's Y in shuffled order: X and Y are not to depend on each other inside a class.
+    # Shuffle the Y of A, so that X and Y are independent inside a class.
     y[:100] = y[np.random.default_rng(0).permutation(100)]
     return tree, np.column_stack([x, y]), np.repeat(["A", "B", "C"], 100)

@@ -4,7 +4,10 @@ import numpy as np
 
 
 def gaussian_ratio(h_new, h, in_class, weight, bandwidth):
-    """Log-sum-exp over all cases; squares are subtracted in factored form to keep their digits."""
+    """Return the ratio of kernel sums by log-sum-exp over all cases.
+
+    Differences of squares are factored, to keep their digits.
+    """
     keep = weight > 0
     h, in_class, weight = h[keep], in_class[keep], weight[keep]
     out = np.empty(len(h_new))
@@ -14,7 +17,7 @@ def gaussian_ratio(h_new, h, in_class, weight, bandwidth):
         with np.errstate(over="ignore", invalid="ignore"):
             exponent = -0.5 * apart * ((x - nearest) / bandwidth + (x - h) / bandwidth)
         exponent[h == nearest] = 0.0
-        # The nearest value and its mirror image may differ by a rounding.
+        # The nearest value and its mirror image may differ by rounding.
         factor = np.exp(np.minimum(exponent, 0.0))
         out[row] = (in_class * factor).sum() / (weight * factor).sum()
     return out

@@ -1,6 +1,6 @@
-"""Brute-force distance on a grid: every combination of multiples, decided by the tree itself.
+"""Brute-force distance on a grid: try every combination of multiples, decided by the tree.
 
-No geometry of leaves and no arithmetic of thresholds: slow and simple on purpose.
+It is slow and simple on purpose: it uses no geometry of leaves and no arithmetic of thresholds.
 """
 
 from itertools import product
@@ -11,13 +11,13 @@ REACH = 4.0  # multiples are tried up to there; thresholds and rows must lie wel
 
 
 def multiples(step):
-    """Multiples of a step as a person writes them: 0.3, not 3 * 0.1."""
+    """Return multiples of a step as a person writes them: 0.3, not 3 * 0.1."""
     count = int(REACH / step)
     return [float(f"{k * step:.12g}") for k in range(-count, count + 1)]
 
 
 def candidates(tree, f, value, step):
-    """Values a column may take: its own, any category, any multiple."""
+    """Return the values a column may take: its own, any category, any multiple."""
     if np.isnan(value):
         return [value]
     labels = tree.categories[f]
@@ -26,7 +26,7 @@ def candidates(tree, f, value, step):
 
 
 def class_distances(tree, metric, row, step):
-    """Least cost with which a row without missing values becomes a case of each class."""
+    """Return the least cost with which a complete row becomes a case of each class."""
     tested = set(tree.feature[tree.kind != 0].tolist())
     columns = [
         candidates(tree, f, row[f], step) if f in tested else [row[f]]

@@ -1,6 +1,6 @@
-"""The kernel expert, slowly: one case, one landmark, one coordinate at a time.
+"""The kernel expert in plain Python: one case, one landmark, one coordinate at a time.
 
-In float32 as the expert counts: every product and every sum is rounded.
+As in the expert, every product and every sum is rounded to float32.
 """
 
 import math
@@ -22,7 +22,7 @@ def class_sums(expert, row):
 
 
 def probability(expert, row):
-    """Class probabilities of one row: the sums and the pseudo-cases at the prior."""
+    """Return the class probabilities of one row: the sums and the pseudo-cases at the prior."""
     sums = [
         s + expert.pseudo_cases * p
         for s, p in zip(class_sums(expert, row), expert.prior, strict=True)
@@ -31,7 +31,7 @@ def probability(expert, row):
 
 
 def coordinates(space, row):
-    """Coordinates of one encoded row; NaN where missing."""
+    """Return the coordinates of one encoded row; NaN where missing."""
     result = []
     for k, f in enumerate(space.feature):
         start, stop = space.table_start[k], space.table_start[k + 1]
@@ -50,7 +50,7 @@ def coordinates(space, row):
 
 
 def squared_distance(here, landmark):
-    """Over the coordinates that are known of both."""
+    """Return the squared distance over the coordinates that are known in both."""
     squared = 0.0
     for a, b in zip(here, landmark.tolist(), strict=False):  # a landmark ends in zeros
         u = single(a - b)
@@ -60,7 +60,7 @@ def squared_distance(here, landmark):
 
 
 def bell(sharpness, squared):
-    """(1 - s d²)^64, 0 where that is less than 2^-64."""
+    """Return (1 - s d²)^64, or 0 if that is less than 2^-64."""
     x = single(1.0 - single(sharpness * squared))
     if x <= 0.5:
         return 0.0
@@ -70,11 +70,11 @@ def bell(sharpness, squared):
 
 
 def nearest_landmark(point, landmarks):
-    """The first of the nearest."""
+    """Return the nearest landmark; the first of ties."""
     squared = [squared_distance(point.tolist(), landmark) for landmark in landmarks]
     return squared.index(min(squared))
 
 
 def single(x):
-    """The float32 nearest to a number."""
+    """Return the float32 nearest to a number."""
     return float(np.float32(x))

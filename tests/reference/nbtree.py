@@ -1,4 +1,4 @@
-"""NBTree in plain Python: slow, recursive, to be read beside rule 13; the splits are J48's."""
+"""NBTree in plain Python: slow and recursive, as in rule 13 of J48_RULES; splits are J48's."""
 
 import math
 
@@ -66,7 +66,7 @@ def weka_sort(values):
 
 
 def deal_shuffled(label, random):
-    """Fold of each row: shuffled, grouped by class with Weka's swaps, dealt in turn."""
+    """Return the fold of each row: shuffled, grouped by class with Weka's swaps, dealt in turn."""
     order = list(range(len(label)))
     for j in range(len(order) - 1, 0, -1):
         k = random.next_int(j + 1)
@@ -83,7 +83,7 @@ def deal_shuffled(label, random):
 
 
 class NBTreeReference(Reference):
-    """Rows come in file order; every search for a test sorts them by the numeric columns."""
+    """An NBTree; rows come in file order, and every search sorts them by the numeric columns."""
 
     def grow(self, rows):
         node = Node(self.class_counts(rows), rows)
@@ -117,7 +117,7 @@ class NBTreeReference(Reference):
         return (best if (own - fewest) / own >= 0.05 else None), rows
 
     def split_errors(self, parts, least):
-        """Errors, and the number of branches that have at least ``least`` rows."""
+        """Return the errors, and the number of branches that have at least ``least`` rows."""
         random, errors = JavaRandom(self.seed), 0.0
         for part in parts:
             if len(part[0]) >= least:
@@ -146,7 +146,7 @@ class NBTreeReference(Reference):
 
 
 class Bayes:
-    """Naive Bayes of the rows of a node."""
+    """Naive Bayes on the rows of a node."""
 
     def __init__(self, tree, rows):
         self.tree, (self.ids, self.weight) = tree, rows
@@ -167,7 +167,7 @@ class Bayes:
         ]
 
     def answer(self, x, without=()):
-        """Probabilities of a row; the entries ``without`` are not counted."""
+        """Return the probabilities of a row; the entries ``without`` are not counted."""
         return self.answer_bins(self.bins_of(x), without)
 
     def answer_bins(self, bins, without=()):
@@ -201,7 +201,7 @@ def entropy(counts):
 
 
 def mdl_cuts(x, y, weight, n_classes):
-    """Fayyad and Irani's cuts, ascending."""
+    """Return the cuts of Fayyad and Irani, ascending."""
     known = np.flatnonzero(~np.isnan(x))
     order = known[np.argsort(x[known], kind="stable")]
     x, y, weight = x[order], y[order], weight[order]

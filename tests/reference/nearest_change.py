@@ -1,7 +1,7 @@
-"""Brute-force nearest change: every combination of values that could matter, routed by the tree.
+"""Brute-force nearest change: try every combination of values that could matter.
 
-No geometry of leaves: between two neighbouring thresholds all values of a column are the same to a
-tree, so that of each such stretch only the allowed value nearest to the case needs to be tried.
+It uses no geometry of leaves. Between two neighbouring thresholds, a tree treats all values of a
+column alike, so only the allowed value nearest to the case needs to be tried in each interval.
 """
 
 from itertools import product
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def candidates(tree, f, value, rule):
-    """Values of column f worth trying: its own, and the nearest allowed one of each stretch."""
+    """Return the values of a column to try: its own, and the nearest allowed one per interval."""
     if np.isnan(value):
         return [value]
     if tree.categories[f] is not None:
@@ -28,7 +28,7 @@ def candidates(tree, f, value, rule):
         tried.append(float(number))
         for towards in (-np.inf, np.inf):
             tried.append(float(np.nextafter(number, dtype(towards))))
-    # A limit that the model reads as one of these numbers is no nearer than that number to it.
+    # A limit that the model rounds to one of these numbers is not nearer than that number.
     read = {end: float(dtype(end)) for end in (low, high)}
     tried += [end for end, v in read.items() if v not in tried or not low <= v <= high]
     if rule["grid"] is not None:
@@ -42,7 +42,7 @@ def candidates(tree, f, value, rule):
 
 
 def nearest_change(tree, row, rules, metric, wanted=None, max_changes=None):
-    """Least cost over all combinations that the tree decides otherwise (as ``wanted``)."""
+    """Return the least cost of all combinations with another (or the wanted) decision."""
     columns = [candidates(tree, f, row[f], rules[f]) for f in range(tree.n_features)]
     tested = set(tree.feature[tree.kind != 0].tolist())
     columns = [c if f in tested else c[:1] for f, c in enumerate(columns)]
@@ -75,7 +75,7 @@ def cost(tree, row, point, rules, metric):
 
 
 def routes(tree, point):
-    """Whether the tree has an answer: a missing value may have no rule on the way."""
+    """Return whether the tree has an answer; a missing value may have no rule on the path."""
     if not np.isnan(point).any():
         return True
     try:

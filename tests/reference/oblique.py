@@ -1,4 +1,4 @@
-"""Routing through oblique tests, and distances to regions of half-spaces, the plain way."""
+"""Naive routing through oblique tests, and distances to regions of half-spaces."""
 
 import numpy as np
 import quadprog
@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 
 def weighted_sum(tree, node, row):
-    """The sum of an oblique test, term by term in the precision in which the tree compares."""
+    """Return the sum of an oblique test, term by term in the tree's precision."""
     kind = np.dtype(tree.compare_dtype).type
     total = kind(0)
     for feature, weight in tree.terms(node):
@@ -15,7 +15,7 @@ def weighted_sum(tree, node, row):
 
 
 def leaf_of(tree, row):
-    """The leaf of an encoded row; the heaviest child where a missing value is shared."""
+    """Return the leaf of an encoded row; the heaviest child where a missing value is shared."""
     node = 0
     while tree.kind[node] != 0:
         children = tree.children(node).tolist()
@@ -36,9 +36,9 @@ def leaf_of(tree, row):
 
 
 def leaf_halves(tree):
-    """(Leaf, normals, bounds) of each leaf of a tree without nominal tests: normals @ x <= bounds.
+    """Yield the leaf, normals and bounds of each leaf: normals @ x <= bounds.
 
-    Both sides of a test are closed.
+    The tree has no nominal tests, and both sides of a test are closed.
     """
     stack = [(0, [], [])]
     while stack:
@@ -56,7 +56,7 @@ def leaf_halves(tree):
 
 
 def has_room(normals, bounds, factor):
-    """Whether a ball of radius 1e-9 in the metric fits between half-spaces: a linear program."""
+    """Return whether a ball of radius 1e-9 fits between half-spaces, by a linear program."""
     if not len(normals):
         return True
     slope = normals / factor
@@ -70,7 +70,7 @@ def has_room(normals, bounds, factor):
 
 
 def leaf_distance(normals, bounds, factor, x):
-    """Distance of a row to a leaf in the metric, by a quadratic program of another library."""
+    """Return the distance of a row to a leaf, by the quadratic program of another library."""
     slope, slack = normals / factor, bounds - normals @ x
     size = np.linalg.norm(slope, axis=1)
     slope, slack = slope / size[:, None], slack / size
@@ -81,7 +81,7 @@ def leaf_distance(normals, bounds, factor, x):
 
 
 def class_distances(tree, factor, X):
-    """Distance of each row to each class, all leaves looked at; infinite if a class has none."""
+    """Return the distance of each row to each class, over all leaves; infinite without a leaf."""
     distance = np.full((len(X), len(tree.classes)), np.inf)
     for leaf, normals, bounds in leaf_halves(tree):
         if has_room(normals, bounds, factor):

@@ -1,10 +1,10 @@
-"""The kernel estimate on distance and position, case by case, as the guide has its equation."""
+"""The kernel estimate on distance and position, case by case, by the equation of the guide."""
 
 import numpy as np
 
 
 def fisher(places, own, weight, ridge=0.1):
-    """Mean and direction of the ridge-regularised discriminant, by sums over cases."""
+    """Return the mean and direction of the ridge-regularised discriminant, by sums over cases."""
     n = places.shape[1]
     mean = sum(w * z for w, z in zip(weight, places, strict=True)) / weight.sum()
     share = (weight * own).sum() / weight.sum()
@@ -20,9 +20,9 @@ def fisher(places, own, weight, ridge=0.1):
 
 
 def plane_share(h, places, h_train, places_train, own, weight, bandwidth, spread=None):
-    """Share of the class at each row; ``bandwidth`` is a fraction of both ranges.
+    """Return the share of the class at each row; ``bandwidth`` is a fraction of both ranges.
 
-    ``spread`` is the range of the distance, default that of the cases given.
+    ``spread`` is the range of the distance, by default that of the given cases.
     """
     mean, u = fisher(places_train, own, weight)
     s, s_train = (places - mean) @ u, (places_train - mean) @ u

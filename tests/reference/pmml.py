@@ -1,4 +1,4 @@
-"""A naive evaluator of PMML tree models, written from the specification (PMML 4.4, Tree Models)."""
+"""Naive evaluator of PMML tree models, written from the specification (PMML 4.4)."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -18,7 +18,7 @@ class Evaluator:
         self.strategy = self.model.get("missingValueStrategy", "none")
 
     def score(self, row):
-        """(Label, probabilities by class, id of the leaf) of a row; None for no prediction."""
+        """Return the label, class probabilities and leaf id of a row; None without a prediction."""
         self.row = {name: self._prepare(name, value) for name, value in row.items()}
         return self._descend(self.model.find(f"{NAMESPACE}Node"))
 
@@ -60,13 +60,14 @@ class Evaluator:
 
     def _mix(self, children):
         weights = np.array([float(child.get("recordCount")) for child in children])
-        weights = weights if weights.any() else None  # the specification does not tell: all alike
+        # The specification leaves this open, so all children count alike.
+        weights = weights if weights.any() else None
         scored = [self._descend(child)[1] for child in children]
         p = {value: np.average([p[value] for p in scored], weights=weights) for value in scored[0]}
         return max(p, key=p.get), p, None
 
     def _holds(self, predicate):
-        """True, False or None for unknown."""
+        """Return True, False or None for unknown."""
         kind = predicate.tag.removeprefix(NAMESPACE)
         if kind in ("True", "False"):
             return kind == "True"
@@ -85,7 +86,7 @@ class Evaluator:
 
 
 def items(text):
-    r"""Items of an Array: divided by blanks, or between quotes, with \ before a quote.
+    r"""Return the items of an Array: divided by blanks, or between quotes, with \ before a quote.
 
     >>> items('"a \\"b\\"" c')
     ['a "b"', 'c']

@@ -4,7 +4,7 @@ import math
 
 
 def pooled(opinions, weights, prior, share):
-    """Probabilities of one row from the experts' opinions on it."""
+    """Return the probabilities of one row from those of the experts."""
     logits = [
         sum(
             weight * math.log((1 - share) * opinion[c] + share * prior[c])
@@ -17,7 +17,7 @@ def pooled(opinions, weights, prior, share):
 
 
 def lifted(p, label, softness, least):
-    """Probabilities of one row whose label has become the largest."""
+    """Return the probabilities of one row whose label has become the largest."""
     other = max(value for c, value in enumerate(p) if c != label)
     m = math.log(p[label] / other)
     margin = (m + math.hypot(m, softness)) / 2

@@ -1,7 +1,7 @@
-"""A regression tree in plain Python: every cut is tried, and every two sets of categories.
+"""A regression tree in plain Python, which tries every cut and every two sets of categories.
 
-With ``ordered`` only the sets that are a cut of the categories in the order of their means are.
-The two agree where no side can be too light; else the best allowed sets need not be such a cut.
+With ``ordered``, it tries only cuts of the categories in the order of their means. Both agree if no
+side can be too light; otherwise the best allowed sets need not be such a cut.
 """
 
 import math
@@ -29,7 +29,7 @@ def squares(y, w):
 
 
 class RegressionReference:
-    """Fit with :meth:`fit`; rows at a node are (row numbers, weights)."""
+    """A regression tree; rows at a node are (row numbers, weights)."""
 
     def __init__(
         self, n_categories, ordered, min_leaf=5, min_split=10, epsilon=0.0, max_depth=math.inf
@@ -78,7 +78,7 @@ class RegressionReference:
         return left
 
     def tests(self, j, n_categories, ids, w):
-        """Every possible test of a column as (reduction, threshold, categories on the left)."""
+        """Yield every test of a column as (reduction, threshold, categories on the left)."""
         known = ~np.isnan(self.X[ids, j])
         x, y, w = self.X[ids, j][known], self.y[ids][known], w[known]
         values = np.unique(x)

@@ -1,11 +1,11 @@
-"""Soft tests one row and one node at a time, straight from the definition."""
+"""Soft tests one row and one node at a time, directly from the definition."""
 
 import numpy as np
 from scipy.special import expit
 
 
 def spreads(X, weight):
-    """Weighted standard deviation of the known values of each column."""
+    """Return the weighted standard deviation of the known values of each column."""
     found = []
     for column in X.T:
         known = ~np.isnan(column) & (weight > 0)
@@ -19,7 +19,7 @@ def spreads(X, weight):
 
 
 def gap_centres(tree, X, weight):
-    """Thresholds, halfway to the next value of the sample where they are one of its values."""
+    """Return the thresholds, moved halfway to the next value if they are values of the sample."""
     centres = tree.threshold.copy()
     for node in np.flatnonzero(tree.kind == 1):
         column = X[weight > 0, tree.feature[node]]
@@ -30,7 +30,7 @@ def gap_centres(tree, X, weight):
 
 
 def child_shares(tree, node, row, slope, spread, centres):
-    """Share of the row that a test gives each of its children."""
+    """Return the share of the row that a test gives each of its children."""
     children = tree.children(node)
     x = row[tree.feature[node]]
     if tree.compare_dtype == "float32":
@@ -52,7 +52,7 @@ def child_shares(tree, node, row, slope, spread, centres):
 
 
 def node_shares(tree, row, slope, spread, centres, down=True):
-    """Share of the row that reaches each node; unless ``down``, that the test above gives it."""
+    """Return the share of the row that reaches each node, or that the test above gives it."""
     share = np.zeros(tree.n_nodes)
     share[0] = 1.0
     for node in tree.preorder:
@@ -64,7 +64,7 @@ def node_shares(tree, row, slope, spread, centres, down=True):
 
 
 def leaf_values(tree, shrinkage):
-    """Each node's counts with ``shrinkage`` cases as its parent has them."""
+    """Return the counts of each node with ``shrinkage`` cases of its parent's shares added."""
     values = np.empty(tree.counts.shape)
     for node in tree.preorder:
         k = tree.counts[node]
@@ -76,7 +76,7 @@ def leaf_values(tree, shrinkage):
 
 
 def soft_probability(tree, rows, X, weight, strength, shrinkage):
-    """Average of the leaves by the share of the row in each."""
+    """Return the average of the leaves, weighted by the share of the row in each."""
     spread, values = spreads(X, weight), leaf_values(tree, shrinkage)
     slope = 1.702 / strength if strength else np.inf
     leaves, sample = tree.kind == 0, (spread, gap_centres(tree, X, weight))
@@ -84,7 +84,7 @@ def soft_probability(tree, rows, X, weight, strength, shrinkage):
 
 
 def margin_features(tree, rows, X, weight, asked):
-    """tanh(z / 0.5) and tanh(z / 4) of the numeric tests asked, as shares, and the soft reach."""
+    """Return tanh(z / 0.5) and tanh(z / 4) of the tests ``asked`` and the soft reach, as shares."""
     sample = spreads(X, weight), gap_centres(tree, X, weight)
     nodes = [c for node in np.flatnonzero(asked) for c in tree.children(node)[:-1]]
     return np.array(

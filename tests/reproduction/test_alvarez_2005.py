@@ -19,7 +19,7 @@ AUC = {
 
 
 def make_results(n=8, datasets=("bupa", "wine"), **auc):
-    """Results in which every method has its own AUC, with a little noise of its own."""
+    """Return results in which every method has its own AUC, with a little noise of its own."""
     rng = np.random.default_rng(0)
     auc = {**AUC, **auc}
     records = []

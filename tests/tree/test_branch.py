@@ -1,4 +1,4 @@
-"""Branches: the condition of a test, in one place."""
+"""Branches describe the condition of a test in one place."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.strategies import trees
 
 
 def colours():
-    """colour in {red, blue}, else green: then age <= 2.5 or not."""
+    """Return a tree that tests colour in {red, blue}, then age <= 2.5."""
     return kt.Tree(
         kind=[2, 0, 1, 0, 0], feature=[0, -1, 1, -1, -1],
         threshold=[np.nan, np.nan, 2.5, np.nan, np.nan], child_start=[0, 2, 2, 4, 4, 4],

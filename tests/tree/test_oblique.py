@@ -17,7 +17,7 @@ RULES = ("child", "share", "mixed")
 
 
 def rows_on_planes(tree, seed, n=40, **options):
-    """Random rows, a third of them moved on, or a last digit beside, the plane of some test."""
+    """Return random rows, a third of them on the plane of a test or one ulp beside it."""
     X, rng = random_rows(tree, seed, n, **options), np.random.default_rng(seed)
     oblique = np.flatnonzero(tree.kind == 3)
     for i in range(0, n if len(oblique) else 0, 3):

@@ -23,7 +23,7 @@ NAN = np.nan
 
 
 def stump(**changes):
-    """age <= 2.5: no, else yes; a missing age is an error."""
+    """Return the tree ``age <= 2.5: no, else yes``; a missing age is an error."""
     fields = {
         "kind": [1, 0, 0],
         "feature": [0, -1, -1],
@@ -40,7 +40,10 @@ def stump(**changes):
 
 
 def mixed_tree():
-    """colour: red -> leaf 1, the others -> size <= 1: leaf 3, else leaf 4; missing is shared."""
+    """Return a tree with a nominal and a numeric test that shares missing values.
+
+    Red goes to leaf 1, the other colours to a test of size <= 1 with the leaves 3 and 4.
+    """
     return kt.Tree(
         kind=[2, 0, 1, 0, 0],
         feature=[1, -1, 0, -1, -1],
@@ -170,7 +173,7 @@ def test_the_label_decides_even_against_the_counts():
 
 
 def two_orders(**more):
-    """The same stump twice: classes in declared order, and sorted."""
+    """Return the same stump twice, with classes in declared order and sorted."""
     counts = np.array([[3.0, 2, 3], [1, 2, 1], [2, 0, 2]])
     structure = {
         "kind": [1, 0, 0], "feature": [0, -1, -1], "threshold": [2.5, np.nan, np.nan],
@@ -555,7 +558,7 @@ def test_a_field_of_another_type_is_a_value_error_or_harmless(name, junk, tree):
         tree = kt.Tree.from_dict(data)
     except ValueError:
         return
-    # What is accepted must work: e.g. a source without known keys, or n_features = True.
+    # Whatever is accepted must work, for example a source without known keys, or n_features = True.
     assert tree.predict(row).shape == (1,)
 
 
@@ -633,7 +636,7 @@ def test_the_preorder_is_that_of_a_walk(tree):
 
 
 def test_a_shared_value_above_a_test_without_a_rule_is_an_error_on_every_branch():
-    """The heaviest branch has all its values; the other one lacks one and has no rule."""
+    """The heaviest branch has all values; the other lacks one and has no rule for it."""
     tree = kt.Tree(
         kind=[1, 1, 0, 0, 1, 0, 0],
         feature=[0, 1, -1, -1, 2, -1, -1],

@@ -14,7 +14,7 @@ Numbers = NDArray[np.float64]
 
 
 def keep_a_tree(X: Numbers, y: NDArray[Any]) -> kt.Tree:
-    """Grow, keep and read a tree."""
+    """Return grow, keep and read a tree."""
     learner = kt.C45Classifier(min_samples_leaf=5, pruning="none").fit(X, y)
     assert_type(learner, kt.C45Classifier)
     tree = kt.keep(learner)
@@ -36,7 +36,7 @@ def score_cases(tree: kt.Tree, X: Numbers, y: NDArray[Any]) -> Numbers:
 
 
 def files(folder: Path, tree: kt.Tree) -> kt.Tree:
-    """Files are named by text or by a Path."""
+    """Return files are named by text or by a Path."""
     kt.save(tree, folder / "tree.json")
     tree.save(str(folder / "again.json"))
     assert_type(kt.verify_file(folder / "tree.json").signed, bool)
@@ -44,7 +44,7 @@ def files(folder: Path, tree: kt.Tree) -> kt.Tree:
 
 
 def figures(comparison: Comparison) -> float:
-    """Evaluate."""
+    """Use the figures of a comparison."""
     found = paired_difference(comparison.values("ours", "auc"), alternative="greater")
     assert_type(found, PairedDifference)
     low, _ = accuracy_interval(0.9, 100)
@@ -52,7 +52,7 @@ def figures(comparison: Comparison) -> float:
 
 
 def mistakes(tree: kt.Tree, X: Numbers) -> None:
-    """What a type checker must find: mypy reports an ignore that is not needed."""
+    """Contain mistakes that a type checker must find; mypy reports an ignore that is not needed."""
     kt.KeptTreeClassifier(tree, decide="leaf")  # type: ignore[arg-type]
     kt.KeptTreeClassifier(tree, coherence=True)  # type: ignore[call-arg]
     tree.apply(X).to_text()  # type: ignore[attr-defined]

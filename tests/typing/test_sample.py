@@ -22,7 +22,7 @@ FUNCTIONS = [thing for thing in PUBLIC if inspect.isfunction(thing)]
 
 
 def own_methods(kind):
-    """Public functions, methods and properties of a class that KeepTree itself defines."""
+    """Return the public functions, methods and properties of a class that KeepTree defines."""
     for name, member in inspect.getmembers(kind):
         function = getattr(member, "fget", None) or getattr(member, "func", None) or member
         function = inspect.unwrap(getattr(function, "__func__", function))
@@ -57,7 +57,7 @@ def test_annotations_list_the_words_that_a_parameter_allows(kind):
 
 
 def words(hint):
-    """Values of the Literals in an annotation."""
+    """Return the values of the Literals in an annotation."""
     if get_origin(hint) is Literal:
         return get_args(hint)
     return [word for part in get_args(hint) for word in words(part)]
