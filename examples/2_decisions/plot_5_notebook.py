@@ -1,6 +1,6 @@
 """
-Trees, models, stories and changes in a notebook
-================================================
+Trees, models, stories and audits in a notebook
+===============================================
 
 Put a KeepTree object on the last line of a cell, and the notebook displays it. Nothing is loaded
 from the network, and names from your data are escaped.
@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 import keeptree as kt
+from keeptree.evaluation import compare
 
 data = load_breast_cancer(as_frame=True)
 X, y = data.data, data.target_names[data.target]
@@ -42,3 +43,14 @@ kt.nearest_change(model, X.iloc[3], n=3)
 # The nearest changes of a table.
 
 kt.nearest_change(model, X)
+
+# %%
+# A comparison of models.
+
+models = {"leaves": clf, "kept": kt.KeptTreeClassifier(clf)}
+compare(models, X, y, metrics=["auc", "log_loss"], n_splits=5, n_jobs=1, progress=False)
+
+# %%
+# An audit of new cases, here of a device that reads 20% more than the one before.
+
+kt.audit(model, X.assign(**{"worst radius": 1.2 * X["worst radius"]}))

@@ -188,6 +188,21 @@ class Audit:
         differs from the one predicted by the probabilities.
     shares_only : bool
         Whether the outcomes differ from the training sample only in the shares of the classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
+    >>> new = X.assign(**{"petal width (cm)": 2 * X["petal width (cm)"]})
+    >>> result = kt.audit(model, new, y)
+    >>> result
+    Audit(150 cases, alarm)
+    >>> result.drift, [column.name for column in result.columns if column.changed]
+    (True, ['petal width (cm)'])
+    >>> round(result.realised.accuracy, 3)
+    0.607
     """
 
     model: str

@@ -40,6 +40,16 @@ class Move:
         Cost of the change to ``after``.
     nominal : bool
         Whether the values are categories.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
+    >>> move, = kt.nearest_change(model, X.iloc[60]).changes
+    >>> move.name, float(move.before), float(move.rounded)
+    ('petal width (cm)', 1.0, 0.6)
     """
 
     name: str
@@ -86,6 +96,18 @@ class NearestChange:
     why : callable or None
         Function that returns the reason why no allowed change exists and the constraints that
         prevent it. It is called only when needed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
+    >>> change = kt.nearest_change(model, X.iloc[60])
+    >>> print(change)
+    Becomes target = 0 if petal width (cm) falls from 1.0 to 0.6 (−0.4), nothing else changed.
+    >>> change.predicted, round(change.cost, 2), len(change.changes)
+    (0, 0.53, 1)
     """
 
     decided: object

@@ -192,6 +192,20 @@ class NearestChanges(Sequence):
         Leaf of each changed case; -1 where there is no change.
     predicted : ndarray of shape (n_rows,)
         Decision of the tree for the changed case.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
+    >>> changes = kt.nearest_change(model, X)
+    >>> changes
+    NearestChanges(150 cases, 150 with a change)
+    >>> changes.cost[:3].round(2)
+    array([0.66, 0.66, 0.66])
+    >>> print(changes[60])
+    Becomes target = 0 if petal width (cm) falls from 1.0 to 0.6 (−0.4), nothing else changed.
     """
 
     def __init__(self, search, encoded, wanted, n, n_jobs):

@@ -94,6 +94,20 @@ class Story:
     ----------
     data : dict
         Result of :meth:`to_dict`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
+    >>> story = kt.explain(model, X.iloc[0])
+    >>> story
+    Story(decision=0, model='SmoothedTreeClassifier')
+    >>> story.to_dict()["decision"]
+    {'class': 0, 'index': 0}
+    >>> print(story.text.splitlines()[0])
+    The tree decides target = 0. Our estimate for target = 0: 96 in 100 (the tree's own: ...).
     """
 
     def __init__(self, data):

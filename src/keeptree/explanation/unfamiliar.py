@@ -128,6 +128,19 @@ class Unfamiliar:
         Rows whose path through the tree tests an unseen category of any column.
     unknown : tuple of str
         What could not be checked: ``"ranges"``, ``"missing values"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import keeptree as kt
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
+    >>> new = X.assign(**{"petal width (cm)": 2 * X["petal width (cm)"]})
+    >>> found = kt.unfamiliar(model, new)
+    >>> print(found)
+    New since fitting: petal width (cm) lies outside 0.1 to 2.5 in 85 rows.
+    >>> bool(found), found.column("petal width (cm)").above
+    (True, 85)
     """
 
     rows: int
