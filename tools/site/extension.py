@@ -57,7 +57,7 @@ def _trim_examples(app, doctree):
             block[:] = [nodes.Text(block.rawsource)]
 
 
-_PROSE = 40  # characters in a cell of sentences
+_PHRASE, _PROSE = 18, 40  # more characters than this in a cell
 _FIGURE = 19  # at most, in a cell with a figure
 
 
@@ -69,8 +69,9 @@ def _mark_columns(app, doctree):
             texts = [entry.astext() for entry in column]
             longest = max(map(len, texts))
             figures = longest <= _FIGURE and all(re.search(r"\d|^\W?$", text) for text in texts)
+            kind = "prose" if longest > _PROSE else "phrase" if longest > _PHRASE else None
             for entry in column:
-                entry["classes"] += ["prose"] * (longest > _PROSE) + ["figure-cell"] * figures
+                entry["classes"] += ["figure-cell"] if figures else [kind] if kind else []
 
 
 def _break_code(app, pagename, templatename, context, doctree):
