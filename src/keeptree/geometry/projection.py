@@ -10,7 +10,8 @@ from keeptree._compiled.program import NearestRegions
 from keeptree.geometry import polytopes
 from keeptree.geometry.rows import check_rows, classes_of, flat_rows, round_columns
 
-_NOTHING = NearestRegions(*[np.empty(0, dtype=np.int64)] * 3)  # for calls that need no regions
+_NO_ROWS, _NO_DISTANCES = np.empty(0, dtype=np.int64), np.empty(0)
+_NOTHING = NearestRegions(*[_NO_ROWS] * 3)  # for calls that need no regions
 
 
 class Found(NamedTuple):
@@ -63,17 +64,18 @@ def find_nearest(program, tree, X, start, stop, found, wanted=None, fill=False):
     """
     if isinstance(program, polytopes.PolytopeProgram):
         return polytopes.find_nearest(program, tree, X, start, stop, found, wanted, fill)
-    rows, own = X[start:stop], np.full(stop - start, -1)
-    wanted = own.copy() if wanted is None else wanted
+    rows, own, any_class = X[start:stop], np.full(stop - start, -1), wanted is None
+    wanted = own.copy() if any_class else wanted
     # The program cannot tell the class of a row on a threshold or with a missing value, so the tree
     # decides it.
-    missing = np.flatnonzero(np.isnan(rows).any(axis=1))
+    missing = _rows_with_nan(rows)
     if len(missing):
         own[missing] = classes_of(tree, rows[missing])
-    seen = _find(program, _rows(program, X, start, stop), own, wanted, found, fill)
+    part = _rows(program, X, start, stop)
+    seen = _find(program, part, own, wanted, any_class, found, fill)
     check_rows(tree, X, start, stop, seen)
-    undecided = np.flatnonzero(own < 0)
-    if len(undecided):
+    if own.min(initial=0) < 0:
+        undecided = np.flatnonzero(own < 0)
         own[undecided] = classes_of(tree, rows[undecided])
         _find_again(program, tree, rows, undecided, own, wanted, found, fill)
     inside = found.region >= 0
@@ -100,21 +102,27 @@ def _rows(program, X, start, stop):
     return flat_rows(round_columns(X[start:stop], program.rounded), 0, stop - start)
 
 
-def _find(program, rows, own, wanted, found, fill):
+def _rows_with_nan(rows):
+    """Return the positions of rows with a missing value."""
+    missing = np.isnan(rows)
+    return np.flatnonzero(missing.any(axis=1)) if missing.any() else _NO_ROWS
+
+
+def _find(program, rows, own, wanted, any_class, found, fill):
     """Fill ``found``, and ``own`` where it is negative; return the flags of ``_run``."""
     nearest = NearestRegions(own, wanted, found.region)
-    seen = _run(program, rows, np.empty(0), nearest)
+    seen = _run(program, rows, _NO_DISTANCES, nearest, any_class)
     boxes.project_rows(rows, program.compared, fill, *nearest, found.distance, found.separator)
     return seen
 
 
-def _run(program, rows, out, nearest=_NOTHING):
+def _run(program, rows, out, nearest=_NOTHING, foreign=False):
     """Run the program on rows: fill ``out`` with distances or, if it is empty, ``nearest``.
 
-    Returns flags that tell whether missing or infinite values were seen.
+    ``foreign`` tells whether all rows ask for the region of any other class. Returns flags that
+    tell whether missing or infinite values were seen.
     """
-    single = bool(out.dtype == np.float32)
-    foreign = not len(out) and bool((nearest.wanted < 0).all())
+    single = out.dtype == np.float32
     steps = program.steps(single, foreign)
     if single:
         return run_single_program(rows, steps, None, None, foreign, out, None)
@@ -126,7 +134,8 @@ def _find_again(program, tree, rows, chosen, own, wanted, found, fill):
     """Find the nearest regions of the rows ``chosen`` again, now that their own class is known."""
     again, own_again = Found.empty(len(chosen)), own[chosen]
     part = _rows(program, rows[chosen], 0, len(chosen))
-    _find(program, part, own_again, wanted[chosen], again, fill)
+    asked = wanted[chosen]
+    _find(program, part, own_again, asked, bool((asked < 0).all()), again, fill)
     for whole, new in zip((own, *found[:3]), (own_again, *again[:3]), strict=True):
         whole[chosen] = new
 
