@@ -53,4 +53,6 @@ def test_what_cannot_be_fitted_is_one_sentence(folder, tmp_path, capsys):
     assert "--sep applies to files that are read as a whole" in capsys.readouterr().err
     assert main([*command, "--option", "x=1"]) == 2
     assert "The local engine has no option 'x'" in capsys.readouterr().err
+    assert main([*command, "--sample", "0"]) == 2
+    assert "sample=0 must be an integer of at least 10" in capsys.readouterr().err
     assert not (tmp_path / "m.json").exists()

@@ -102,15 +102,15 @@ def _fit(options, tree):
         "labels": read_labels(options),
         "costs": options.costs,
     }
-    large = options.engine != "local" or options.sample or is_table_of_files(options.data)
-    if not large:
+    sampled = options.sample is not None
+    if options.engine == "local" and not sampled and not is_table_of_files(options.data):
         return fit_file(options.data, options.target, **shared)
     return fit_data(
         options.data,
         options.target,
         engine=options.engine,
         options=read_options(options),
-        sample=options.sample or 1_000_000,
+        sample=options.sample if sampled else 1_000_000,
         random_state=options.seed,
         **shared,
     )

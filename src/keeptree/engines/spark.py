@@ -36,7 +36,7 @@ def open_data(data, options):
     of the reader.
     """
     require_extra("pyspark", "pandas", "pyarrow", extra="spark")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         raise ValueError("Spark needs Java, which was not found; install Java 17 or set JAVA_HOME.")
     session = _session(options)
     kind = options.get("format", data.kind.lstrip("."))
