@@ -123,7 +123,7 @@ def decode(data, decoders):
     Parameters
     ----------
     data : object
-        From a JSON file.
+        Content of a JSON file.
     decoders : dict of str to callable
         Function of the tagged dictionary for each tag of ``encode_object``.
     """

@@ -25,7 +25,9 @@ def new_panels(n, columns, size, **options):
     Returns
     -------
     figure : matplotlib figure
+        The new figure.
     axes : ndarray of n matplotlib axes
+        Its axes, row by row.
     """
     require_extra("matplotlib", extra="plot")
     import matplotlib.pyplot as plt

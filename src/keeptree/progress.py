@@ -198,7 +198,7 @@ def _display():
 
 
 def _in_notebook():
-    """Return whether a Jupyter kernel runs this process, because only that can display HTML."""
+    """Return whether this process runs in a Jupyter kernel, which can display HTML."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return hasattr(shell, "kernel")
 

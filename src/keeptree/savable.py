@@ -66,6 +66,7 @@ class Savable:
         Returns
         -------
         parameters, fitted : dict
+            The same with the current names.
         """
         return parameters, fitted
 

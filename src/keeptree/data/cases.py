@@ -87,7 +87,7 @@ class CaseReader:
         self.wanted = list(dict.fromkeys([*self.columns, *keep]))
 
     def frame(self, batch, start=0):
-        """Return the model's columns as a data frame: float64, or categorical with its labels."""
+        """Return the model's columns as a data frame of numbers and categoricals."""
         import pandas as pd
 
         made = self._read(_cells(batch), self.columns, batch.num_rows, start)
@@ -168,6 +168,7 @@ def read_blocks(data, model, keep=(), may_be_empty=False):
     Yields
     ------
     block : Block
+        A block of rows with the model's columns.
     """
     with open_table(data) as table:
         reader = CaseReader(model, table.names, keep, table.file, table.dialect)

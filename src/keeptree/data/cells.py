@@ -94,6 +94,7 @@ def cells_as_labels(column, labels, name="", unknown=AS_MISSING):
     Returns
     -------
     values : pandas.Categorical
+        The column, with the model's labels as categories.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def unseen_cells(column, values):
     places : ndarray of int
         Positions of the cells.
     cells : list
-        Their values.
+        Values of the cells.
 
     Examples
     --------

@@ -66,7 +66,8 @@ def check_no_text(column):
             )
 
 
-AS_MISSING, REFUSED = -1, -2  # treatment of unknown labels without a code
+# special values of ``unknown``: treat unknown labels as missing, or refuse them
+AS_MISSING, REFUSED = -1, -2
 
 
 def encode_nominal(column, labels, unknown=AS_MISSING):

@@ -28,6 +28,7 @@ def find_copies(X, y):
     Returns
     -------
     case : ndarray of shape (n,)
+        Number of the case that each row belongs to.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class Table:
     file : DataFile
         The file.
     names : list of str
-        Its columns.
+        Names of the columns.
     dialect : Dialect
         Number format of text cells.
     is_text : bool
@@ -133,6 +133,7 @@ def open_table(data):
     Yields
     ------
     table : Table
+        The open file.
     """
     file = check_data_file(data)
     with ExitStack() as stack:

@@ -197,7 +197,9 @@ class Excel(Format):
     def names(self):
         """Return the column names from the first nonempty row, without unnamed trailing columns."""
         if not self.first:
-            raise ValueError(f"the sheet {self.sheet.title!r} is empty")
+            raise ValueError(
+                f"the sheet {self.sheet.title!r} is empty; choose another one with --sheet"
+            )
         names = [_text(cell, self.dialect) or "" for cell in self.first]
         while not names[-1].strip():
             names.pop()
@@ -338,9 +340,11 @@ def _json_object(line, number):
     try:
         found = json.loads(line)
     except ValueError as error:
-        raise ValueError(f"line {number} is not JSON") from error
+        raise ValueError(f"line {number} is not JSON; write one object per line") from error
     if not isinstance(found, dict):
-        raise ValueError(f"line {number} is not an object such as {{'age': 3}}")
+        raise ValueError(
+            f"line {number} is not an object such as {{'age': 3}}; write one object per line"
+        )
     return found
 
 
@@ -349,7 +353,9 @@ def _text(value, dialect):
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list | dict):
-        raise ValueError("a cell holds a list or an object instead of a single value")
+        raise ValueError(
+            "a cell holds a list or an object instead of a single value; leave the column out"
+        )
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, float):

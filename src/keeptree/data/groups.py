@@ -22,6 +22,7 @@ def column_groups(columns, n_rows):
     Yields
     ------
     group : list
+        Some of the columns, in order.
 
     Examples
     --------
@@ -48,6 +49,7 @@ def map_cells(function, columns):
     Returns
     -------
     made : list of pyarrow.Array
+        Results, in the order of the columns.
     """
     import pyarrow as pa
 

@@ -71,6 +71,7 @@ def infer_column(column, dialect=PLAIN, name="", dates=None):
     Returns
     -------
     read : Column
+        The converted column.
     """
     if _has_codes(column):
         return Column(column.to_pandas())

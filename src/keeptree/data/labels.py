@@ -157,6 +157,7 @@ def name_classes(classes, target=None, names=None):
     Returns
     -------
     names : tuple of str
+        Display names, in the order of the classes.
 
     Examples
     --------
@@ -194,6 +195,7 @@ def label_names(classes, labels, names=None):
     Returns
     -------
     names : tuple of str
+        Display names, in the order of the classes.
 
     Examples
     --------
@@ -219,7 +221,7 @@ def class_names(model, classes):
     model : fitted model or Tree
         Model whose ``class_names_`` are used, if it has any.
     classes : sequence
-        Its class labels.
+        Class labels of the model.
     """
     return getattr(model, "class_names_", None) or name_classes(classes)
 
@@ -252,6 +254,7 @@ def label_codes(labels, classes):
     Returns
     -------
     codes : ndarray of shape (n,), int64
+        Position of each label.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class DataFile:
                 f"another character."
             )
         if self.dates not in (None, *CHOICES):
-            raise ValueError(f"--dates is one of {', '.join(CHOICES)}, not {self.dates!r:.50}.")
+            raise ValueError(f"--dates is {self.dates!r:.50}; choose one of {', '.join(CHOICES)}.")
         _check_encoding(self.encoding)
 
     @property

@@ -63,6 +63,7 @@ def as_matrix(X, categories=None, unknown=None):
     Returns
     -------
     matrix : ndarray of shape (n, d), float64
+        The converted table.
     """
     if categories is None or all(labels is None for labels in categories):
         if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:

@@ -56,6 +56,7 @@ def read_training(data, target, nominal=(), drop=(), tree=None):
     Returns
     -------
     sample : Training
+        Attributes, classes and notation.
     """
     if target in drop:
         raise ValueError(f"The target {target!r} cannot be dropped; drop other columns only.")

@@ -85,7 +85,8 @@ def mix_plus(rows, split, metrics):
     Parameters
     ----------
     rows : list of dict
-        As for :func:`mix_resubstitution`, of the metrics of :func:`add_no_information`.
+        Rows of a comparison with the metrics of :func:`add_no_information`; see
+        :func:`mix_resubstitution`.
     split : int
         Number of the split that is removed.
     metrics : dict of str to QualityMetric

@@ -133,12 +133,31 @@ class Comparison:
     warnings : list of dict
         ``model``, ``message`` and the number of ``fits`` that gave this warning.
     models : list of str
+        Names of the models.
     metrics : dict of str to QualityMetric
+        The metrics by name.
     baseline : str
+        Model that the others are compared with.
     labels : list
         Classes; with two, the positive one is last.
     protocol : str
+        Name of the protocol.
     n_cases, n_splits : int
+        Number of cases, and of splits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> models = {"tree": DecisionTreeClassifier(random_state=0), "Bayes": GaussianNB()}
+    >>> comparison = compare(models, X, y, metrics=["accuracy"], n_splits=3, n_jobs=1)
+    >>> comparison.values("tree", "accuracy").round(2)
+    array([0.96, 0.94, 0.92])
+    >>> [(row["model"], round(row["mean"], 3)) for row in comparison.means()]
+    [('tree', 0.94), ('Bayes', 0.96)]
     """
 
     rows: list
@@ -168,6 +187,7 @@ class Comparison:
         Returns
         -------
         values : ndarray of shape (n_splits,) or (n_splits, ...)
+            One value, or one curve, for each split.
         """
         one_of(self.models, model, "model")
         one_of(self.metrics, metric, "metric")
@@ -276,11 +296,12 @@ class Comparison:
         Returns
         -------
         curve : ndarray
+            The combined curve.
         """
         values = self.values(model, name)
         values = values[~np.isnan(values.reshape(len(values), -1)).any(axis=1)]
         if not len(values):
-            raise ValueError(f"The model {model!r} has no {name!r} on any split.")
+            raise ValueError(f"The model {model!r} has no {name!r} on any split; see failures.")
         return values.sum(axis=0) if name in ("confusion", "reliability") else values.mean(axis=0)
 
     def ahead(self, model: str, baseline: str | None = None, confidence: float = 0.95) -> float:

@@ -46,7 +46,20 @@ class ComparisonDisplay:
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, **options: Any) -> Self:
-        """Draw a comparison; ``options`` are the parameters of ``plot``."""
+        """Draw a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            Result of :func:`~keeptree.evaluation.compare`.
+        **options
+            Parameters of ``plot``.
+
+        Returns
+        -------
+        display : ComparisonDisplay
+            The display, after ``plot``.
+        """
         return cls(comparison).plot(**options)
 
 
@@ -62,6 +75,19 @@ class PairedDifferenceDisplay(ComparisonDisplay):
     ----------
     axes_, figure_
         matplotlib axes and figure, after ``plot``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import compare, PairedDifferenceDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> models = {"tree": DecisionTreeClassifier(random_state=0), "Bayes": GaussianNB()}
+    >>> comparison = compare(models, X, y, metrics=["auc"], n_splits=3, n_jobs=1)
+    >>> display = PairedDifferenceDisplay.from_comparison(comparison)
+    >>> len(display.axes_)
+    1
     """
 
     def plot(self, metrics: Sequence[str] | None = None) -> Self:
@@ -75,6 +101,7 @@ class PairedDifferenceDisplay(ComparisonDisplay):
         Returns
         -------
         self : PairedDifferenceDisplay
+            The display, with ``axes_`` and ``figure_``.
         """
         comparison = self.comparison
         metrics = metrics or comparison.numbers()
@@ -117,14 +144,33 @@ class MeanRocDisplay(ComparisonDisplay):
     ----------
     ax_, figure_
         matplotlib axes and figure, after ``plot``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import compare, MeanRocDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> models = {"tree": DecisionTreeClassifier(random_state=0), "Bayes": GaussianNB()}
+    >>> comparison = compare(models, X, y, metrics=["roc"], n_splits=3, n_jobs=1)
+    >>> display = MeanRocDisplay.from_comparison(comparison)
+    >>> display.ax_.get_xlabel()
+    'share of the other cases called positive'
     """
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax``, or on new axes; the curve through the upper left is best.
+        """Draw the curves; the best ones run through the upper left.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
         self : MeanRocDisplay
+            The display, with ``ax_`` and ``figure_``.
         """
         curves = _curves(self.comparison, "roc")
         ax = new_axes((6.2, 5.6)) if ax is None else ax
@@ -162,6 +208,19 @@ class ReliabilityDisplay(ComparisonDisplay):
     ----------
     axes_, figure_
         matplotlib axes and figure, after ``plot``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import compare, ReliabilityDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> models = {"tree": DecisionTreeClassifier(random_state=0), "Bayes": GaussianNB()}
+    >>> comparison = compare(models, X, y, metrics=["reliability"], n_splits=3, n_jobs=1)
+    >>> display = ReliabilityDisplay.from_comparison(comparison)
+    >>> len(display.axes_)
+    2
     """
 
     def plot(self) -> Self:
@@ -170,6 +229,7 @@ class ReliabilityDisplay(ComparisonDisplay):
         Returns
         -------
         self : ReliabilityDisplay
+            The display, with ``axes_`` and ``figure_``.
         """
         curves = _curves(self.comparison, "reliability")
         columns = 3 if len(curves) == 3 else int(np.ceil(np.sqrt(len(curves))))
@@ -200,6 +260,17 @@ class LearningDisplay:
     ----------
     axes_, figure_
         matplotlib axes and figure, after ``plot``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import LearningDisplay, learning_curve
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> curve = learning_curve([tree], X, y, sizes=[15, 100], metrics=["accuracy"], n_jobs=1)
+    >>> len(LearningDisplay.from_curve(curve).axes_)
+    1
     """
 
     def __init__(self, curve: LearningCurve) -> None:
@@ -207,7 +278,18 @@ class LearningDisplay:
 
     @classmethod
     def from_curve(cls, curve: LearningCurve) -> Self:
-        """Draw a :class:`~keeptree.evaluation.LearningCurve`."""
+        """Draw a learning curve.
+
+        Parameters
+        ----------
+        curve : LearningCurve
+            Result of :func:`~keeptree.evaluation.learning_curve`.
+
+        Returns
+        -------
+        display : LearningDisplay
+            The display, with ``axes_`` and ``figure_``.
+        """
         return cls(curve).plot()
 
     def plot(self) -> Self:
@@ -216,6 +298,7 @@ class LearningDisplay:
         Returns
         -------
         self : LearningDisplay
+            The display, with ``axes_`` and ``figure_``.
         """
         curve = self.curve
         self.figure_, self.axes_ = new_panels(len(curve.metrics), 3, (4.4, 3.6))

@@ -76,6 +76,7 @@ def compare_file(
     Returns
     -------
     comparison : Comparison
+        Result of the comparison.
     files : list of Path
         Files written.
     """

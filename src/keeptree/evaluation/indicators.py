@@ -20,7 +20,9 @@ def indicators(y_true, values, labels=None, what="probabilities"):
     Returns
     -------
     truth : ndarray of bool of shape (n, n_classes)
+        Whether each case belongs to each class.
     values : ndarray of float of shape (n, n_classes)
+        The given values as an array.
     """
     y_true, values = np.asarray(y_true), np.asarray(values, dtype=float)
     labels = np.unique(y_true) if labels is None else np.asarray(labels)

@@ -53,6 +53,11 @@ def geometric_schedule(n: int, start: int | None = None, ratio: float = 2.0) -> 
     ratio : float
         Ratio of consecutive sizes, above 1.
 
+    Returns
+    -------
+    sizes : list of int
+        Increasing sizes, the last of which is n.
+
     Examples
     --------
     >>> geometric_schedule(200, start=20)
@@ -100,6 +105,7 @@ def learning_curve(
     Returns
     -------
     curve : LearningCurve
+        Values for each split, model, metric and size.
 
     Examples
     --------
@@ -141,6 +147,17 @@ class LearningCurve:
         As in :class:`~keeptree.evaluation.Comparison`; ``n_train`` is the training size.
     sizes : list of int
         Training sizes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from keeptree.evaluation import learning_curve
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> curve = learning_curve([tree], X, y, sizes=[15, 100], metrics=["accuracy"], n_jobs=1)
+    >>> curve.sizes, [point["n"] for point in curve.points()]
+    ([15, 100], [10, 10])
     """
 
     rows: list
@@ -179,7 +196,13 @@ class LearningCurve:
         return self.to_markdown()
 
     def to_markdown(self) -> str:
-        """Return a Markdown table for each metric: models by sizes, means ± standard errors."""
+        """Return a Markdown table for each metric: models by sizes, means ± standard errors.
+
+        Returns
+        -------
+        text : str
+            Markdown.
+        """
         cells = {(p["metric"], p["model"], p["size"]): p for p in self.points()}
         lines = []
         for name, metric in self.metrics.items():

@@ -47,6 +47,17 @@ class QualityMetric:
         Whether the metric is a mean over cases, so that it is defined for a single case.
     no_information : float, optional
         Value of the metric if predictions and classes are independent, if this is a constant.
+
+    Examples
+    --------
+    A metric that compares decisions with the true classes:
+
+    >>> from sklearn.metrics import cohen_kappa_score
+    >>> def kappa(y_true, decision, labels):
+    ...     return cohen_kappa_score(y_true, decision, labels=labels)
+    >>> metric = QualityMetric(kappa, "decision", label="kappa", no_information=0.0)
+    >>> metric.function([0, 0, 1, 1], [0, 1, 1, 1], [0, 1])
+    0.5
     """
 
     function: Callable
@@ -120,6 +131,11 @@ def cost(
     normalise : bool
         Whether to divide by the number of cases.
 
+    Returns
+    -------
+    cost : float
+        Total cost, or mean cost per case with ``normalise``.
+
     Examples
     --------
     >>> cost(["+", "+", "-"], ["+", "-", "+"], ["+", "-"], matrix=[[-1, 100], [1, 0]])
@@ -137,6 +153,17 @@ def cost_metric(matrix: ArrayLike) -> QualityMetric:
     ----------
     matrix : array-like of shape (n_classes, n_classes)
         See :func:`cost`.
+
+    Returns
+    -------
+    metric : QualityMetric
+        For the ``metrics`` of :func:`~keeptree.evaluation.compare`.
+
+    Examples
+    --------
+    >>> metric = cost_metric([[0, 1], [20, 0]])
+    >>> metric.function(["ill", "well"], ["well", "well"], ["well", "ill"])
+    10.0
     """
     function = partial(cost, matrix=np.asarray(matrix, dtype=float).tolist(), normalise=True)
     return QualityMetric(function, "decision", larger=False, label="cost", per_case=True)
@@ -186,6 +213,17 @@ def weighted_accuracy_metric(weights: ArrayLike) -> QualityMetric:
     ----------
     weights : array-like of shape (n_classes, n_classes)
         See :func:`weighted_accuracy`.
+
+    Returns
+    -------
+    metric : QualityMetric
+        For the ``metrics`` of :func:`~keeptree.evaluation.compare`.
+
+    Examples
+    --------
+    >>> metric = weighted_accuracy_metric([[1, 1], [5, 5]])
+    >>> round(metric.function(["ill", "well"], ["well", "well"], ["well", "ill"]), 3)
+    0.167
     """
     function = partial(weighted_accuracy, weights=np.asarray(weights, dtype=float).tolist())
     return QualityMetric(function, "decision", label="weighted accuracy")
@@ -249,6 +287,7 @@ def find_metrics(metrics):
     Returns
     -------
     metrics : dict of str to QualityMetric
+        The metrics by name.
 
     Examples
     --------

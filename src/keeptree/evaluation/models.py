@@ -23,6 +23,7 @@ def make_models(names=None, X=None):
     Returns
     -------
     models : dict of str to estimator
+        Unfitted models by name.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def weighted_area(truth, score, ties=0.5):
     Parameters
     ----------
     truth : ndarray of bool of shape (n,)
-        Which cases are positive.
+        Whether each case is positive.
     score : ndarray of shape (n,)
         Score of each case, larger for positive cases.
     ties : float

@@ -24,6 +24,13 @@ class PairedDifference:
         Paired t-test and Wilcoxon signed-rank test.
     p_corrected : float or None
         The corrected resampled t-test, if the sizes of the parts were given.
+
+    Examples
+    --------
+    >>> from keeptree.evaluation import paired_difference
+    >>> result = paired_difference([0.02, 0.03, 0.01, 0.02, 0.04], corrected=False)
+    >>> round(result.low, 3), round(result.high, 3)
+    (0.01, 0.038)
     """
 
     n: int
@@ -65,6 +72,7 @@ def paired_difference(
     Returns
     -------
     result : PairedDifference
+        Mean, interval and p-values.
 
     Examples
     --------
@@ -147,6 +155,7 @@ def accuracy_interval(accuracy: float, n: float, confidence: float = 0.95) -> tu
     Returns
     -------
     low, high : float
+        Ends of the interval.
 
     Examples
     --------

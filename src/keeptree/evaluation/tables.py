@@ -97,7 +97,9 @@ def terminal_tables(comparison):
     Yields
     ------
     title : str
+        Title of the table.
     head : list of str
+        Column titles.
     rows : list of list
         Name of the model, then the text and rich style of each figure.
     """

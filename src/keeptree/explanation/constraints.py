@@ -175,8 +175,8 @@ def _read_bounds(tree, f, value):
         ) from None
     if not low <= high:
         raise ValueError(
-            f"The bounds of {tree.feature_name(f)!r} are {value!r}: the smallest is above the "
-            f"largest."
+            f"The bounds of {tree.feature_name(f)!r} are {value!r}, but the smallest is above "
+            "the largest; swap them."
         )
     return low, high
 

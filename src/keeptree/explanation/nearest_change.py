@@ -151,6 +151,7 @@ def find_changes(
     Returns
     -------
     changes : NearestChanges
+        The nearest change of each row.
     """
     if subject.metric is None:
         raise ValueError(

@@ -113,8 +113,8 @@ class ObliqueSearch:
     def _program(self, missing):
         """Return the leaves as polytopes, for cases with some missing values.
 
-        The last half-spaces of a polytope, two per column, have no bounds yet; the parts of a leaf
-        set them.
+        The last half-spaces of a polytope, two per column, have no bounds yet. The search sets them
+        for each part of a leaf.
         """
         if missing not in self._programs:
             tree, given, metric = self.tree, self.constraints, self.subject.metric

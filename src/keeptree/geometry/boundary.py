@@ -194,6 +194,7 @@ class Boundary(Savable, BaseEstimator):
         Returns
         -------
         self : Boundary
+            The fitted boundary.
         """
         from keeptree.importers import keep_with_steps
 
@@ -273,6 +274,7 @@ class Boundary(Savable, BaseEstimator):
         Returns
         -------
         distance : ndarray of shape (n,)
+            Distance of each row.
         """
         return self.distance_encoded(self._encode(X))
 

@@ -189,6 +189,7 @@ class Boxes:
         Returns
         -------
         boxes : PricedBoxes
+            The boxes, with the cost of entering each.
         """
         cost, becomes = np.empty(len(self.allowed)), np.empty(len(self.allowed), dtype=np.int64)
         for f, table in self.tables:

@@ -24,6 +24,7 @@ def find_cells(tree, missing=()):
     Returns
     -------
     boxes : Boxes
+        Boxes of the cells, with their leaves and classes.
     """
     refuse_oblique(tree, "have no boxes", "search changes with kt.nearest_change")
     return Boxes.pack(_Cells(tree, frozenset(missing)).find())

@@ -101,6 +101,7 @@ class Metric(Savable, BaseEstimator):
         Returns
         -------
         self : Metric
+            The fitted metric.
         """
         return self.fit_spread(column_spread(X, sample_weight), tree, X, y, sample_weight)
 

@@ -1,8 +1,8 @@
 """Distances of rows off the grid, such as a case with 2.3 in a column of whole numbers.
 
-A program measures distances between multiples of the steps. For a value off the grid, the cost of a
-change also depends on which side of the threshold it lies, so this module computes the costs of
-entering all regions one by one.
+The compiled program measures distances between multiples of the steps. For a value off the grid,
+the cost of a change also depends on which side of the threshold it lies, so this module computes
+the costs of entering all regions one by one.
 """
 
 from dataclasses import replace

@@ -59,7 +59,7 @@ class Program:
 
     @cached_property
     def compared(self):
-        """The boxes with costs, for numbers that are compared as in the program."""
+        """The boxes with costs; they compare numbers in the same precision as the program."""
         return self.priced._replace(single=self.double.compare_single)
 
     def steps(self, single, one_class):

@@ -155,7 +155,7 @@ def keep(
       petal width (cm) > 1.75: 2 (46/1 of 1)
     """
     if (X is None) != (y is None):
-        raise ValueError("Counting needs both X and y, but only one of them was given.")
+        raise ValueError("Counting needs both X and y, but only one of them was given; give both.")
     found = _find(source, X, y, tree)
     steps = unwrap(source)[1] if fold else []
     if not steps:
@@ -197,7 +197,9 @@ def keep_with_steps(model, X=None):
     Returns
     -------
     tree : Tree
+        The kept tree.
     steps : list of fitted transformers
+        Steps that could not be folded; usually empty.
     """
     if isinstance(model, Tree):
         return model, []

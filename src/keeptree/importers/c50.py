@@ -176,7 +176,7 @@ class _Writer:
         if _one(fields, "type") != "0" or (counts is not None and counts.any()):
             raise ValueError(
                 "This tree has cases to which an attribute did not apply (N/A), a third outcome "
-                "of its tests, which a Tree does not support."
+                "of its tests, which a Tree does not support; grow it without N/A values."
             )
 
     def _column(self, fields):

@@ -60,12 +60,18 @@ def _values(name, values):
     """Return the categories of a column, None for numbers, or _LEFT_OUT if C5.0 ignores it."""
     kind = values[0].casefold()
     if kind.startswith("="):
-        raise ValueError(f"{name!r:.80} is computed from other columns, which is not supported.")
+        raise ValueError(
+            f"{name!r:.80} is computed from other columns, which is not supported; grow the tree "
+            "on plain columns."
+        )
     if len(values) == 1 and kind in _LEFT_OUT:
         return _LEFT_OUT
     if len(values) == 1 and kind in _CONTINUOUS:
         if kind != "continuous":
-            raise ValueError(f"{name!r:.80} holds dates or times, which a Tree does not support.")
+            raise ValueError(
+                f"{name!r:.80} holds dates or times, which a Tree does not support; use numbers "
+                "instead."
+            )
         return None
     if len(values) == 1 and kind.startswith("discrete"):
         raise ValueError(

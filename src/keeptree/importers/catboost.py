@@ -34,7 +34,10 @@ def read_document(document, *, tree=None):
         )
     loss = _loss(document)
     if loss not in _CLASSIFIES:
-        raise ValueError(f"This CatBoost model has the loss {loss!r:.50}, which does not classify.")
+        raise ValueError(
+            f"This CatBoost model has the loss {loss!r:.50}, which does not classify; keep a "
+            "classifier."
+        )
     trees = document["oblivious_trees"]
     number = choose_tree(tree, len(trees), "this model")
     features = document["features_info"]

@@ -15,7 +15,9 @@ def wrapped_tree(model, *, tree=None):
     """Return the tree of a model that wraps a scikit-learn tree or forest."""
     inner = getattr(model, "estimator_", None)
     if inner is None:
-        raise ValueError(f"This {type(model).__name__} is not fitted, or has no tree inside.")
+        raise ValueError(
+            f"This {type(model).__name__} is not fitted, or has no tree inside; fit it first."
+        )
     if hasattr(inner, "estimators_"):
         return forest_tree(inner, tree=tree)
     choose_tree(tree, 1)

@@ -1,4 +1,4 @@
-"""KeepTree's own JSON files."""
+"""Read trees from KeepTree's own JSON files."""
 
 from keeptree.tree import Tree
 

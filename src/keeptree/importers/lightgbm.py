@@ -50,7 +50,7 @@ def read_text(text, *, tree=None):
     block = _fields(blocks[number].split("end of trees")[0])
     if block.get("is_linear", "0") == "1":
         raise ValueError(
-            "The leaves of this tree hold linear models (linear_tree=True), not values."
+            "The leaves of this tree hold linear models, not values; fit with linear_tree=False."
         )
     sketch = Sketch(
         tuple(head["feature_names"].split(" ")),

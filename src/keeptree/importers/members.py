@@ -45,7 +45,10 @@ def forest_tree(model, *, tree=None):
     """Return a tree of a random forest or extra trees, with the forest's classes and names."""
     _check_fitted(model)
     if getattr(model, "n_outputs_", 1) != 1:
-        raise ValueError(f"The forest has {model.n_outputs_} outputs, but a kept tree has one.")
+        raise ValueError(
+            f"The forest has {model.n_outputs_} outputs, but a kept tree has one; fit one forest "
+            "for each output."
+        )
     number = choose_tree(tree, len(model.estimators_), "this forest")
     return _member(model, model.estimators_[number], number)
 
@@ -56,7 +59,10 @@ def bagged_tree(model, *, tree=None):
     number = choose_tree(tree, len(model.estimators_), "this ensemble")
     inner, columns = model.estimators_[number], np.asarray(model.estimators_features_[number])
     if type(inner).__name__ not in _TREES:
-        raise TypeError(f"The members are of type {type(inner).__name__}, which is not a tree.")
+        raise TypeError(
+            f"The members are of type {type(inner).__name__}, which is not a tree; keep an "
+            "ensemble of trees."
+        )
     return _member(model, inner, number, columns)
 
 

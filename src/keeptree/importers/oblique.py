@@ -88,7 +88,10 @@ def treeple_classifier(model):
     """
     check_is_fitted(model)
     if model.n_outputs_ != 1:
-        raise ValueError(f"The tree has {model.n_outputs_} outputs, but a kept tree has one.")
+        raise ValueError(
+            f"The tree has {model.n_outputs_} outputs, but a kept tree has one; fit one tree for "
+            "each output."
+        )
     nodes, weights = model.tree_, model.tree_.get_projection_matrix()
     names = getattr(model, "feature_names_in_", None)
     sketch = Sketch(

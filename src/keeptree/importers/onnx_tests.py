@@ -90,7 +90,7 @@ def read_ensemble(values):
     n_leaves = len(values["leaf_weights"])
     for side in below:
         if len(side) and (side.max() >= len(feature) or side.min() < -n_leaves):
-            raise ValueError("A node is followed by one that does not exist.")
+            raise ValueError("A node has a child that does not exist.")
     roots = values["tree_roots"].tolist()
     members = _sets(values.get("membership_values", np.empty(0)), np.flatnonzero(mode == MEMBER))
     trees = list(range(len(roots)))
@@ -170,7 +170,7 @@ class _Writer:
     def _column(self, place):
         feature, column_of = int(self.nodes.feature[place]), self.inputs.column_of
         if feature < 0 or (column_of and feature >= len(column_of)):
-            raise ValueError(f"A test asks for the column {feature}, which does not exist.")
+            raise ValueError(f"A test uses the column {feature}, which does not exist.")
         return column_of[feature] if column_of else feature
 
     def _values(self, place):
@@ -210,7 +210,7 @@ class _Writer:
         self.stack += zip(children, (first, second), strict=True)
 
     def _boundless(self, node, place):
-        """Write a test with an infinite or NaN threshold, which all values pass or none."""
+        """Write a test with an infinite or NaN threshold, which either all values pass or none."""
         mode, true, false = (int(x[place]) for x in self._test)
         value, passes = self.nodes.value[place], bool(self.nodes.missing_true[place])
         all_pass = (value == np.inf and mode == LEQ) or (value == -np.inf and mode == GTE)
@@ -238,7 +238,10 @@ class _Writer:
             return
         for value in values:
             if not np.isfinite(value):
-                raise ValueError(f"A test of column {column} asks for the value {value}.")
+                raise ValueError(
+                    f"A test of column {column} compares with {value}, which a Tree cannot "
+                    "represent."
+                )
             # Divide into three ranges: below, equal and above.
             below = self._threshold(column, value, True)
             first, node = self.sketch.numeric(node, column, below, int(missing == equal))

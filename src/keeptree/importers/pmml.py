@@ -112,7 +112,7 @@ def _check_function(model):
 def _strategy(model):
     strategy = model.get("missingValueStrategy", "none")
     if strategy not in _STRATEGIES:
-        raise ValueError(f"missingValueStrategy={strategy!r:.50} is not known.")
+        raise ValueError(f"missingValueStrategy={strategy!r:.50} is not in the PMML standard.")
     return strategy
 
 

@@ -60,7 +60,7 @@ def read_value(text, kind, name, nominal=True):
     try:
         number = float(text)
     except ValueError:
-        raise ValueError(f"{text!r:.50} is not a number, as {name!r:.80} needs.") from None
+        raise ValueError(f"{text!r:.50} is not a number, but {name!r:.80} is numeric.") from None
     if not np.isfinite(number):
         raise ValueError(f"{name!r:.80} is compared with {text!r:.50}, which is not finite.")
     return int(number) if kind == "integer" and number.is_integer() else number
@@ -145,26 +145,34 @@ class Fields:
             return replace(inner, type=kind, single=inner.single or kind == "float")
         if kind != inner.type:
             raise ValueError(
-                f"The derived field {name!r:.80} makes {kind} of {inner.type}, which is not read."
+                f"The derived field {name!r:.80} makes {kind} of {inner.type}, which is not "
+                "supported."
             )
         return inner
 
     def _declare(self, field, mining):
         name, kind, optype = field.get("name"), field.get("dataType"), field.get("optype")
         if kind not in _TYPES:
-            raise ValueError(f"{name!r:.80} holds values of type {kind!s:.50}, which is not read.")
+            raise ValueError(
+                f"{name!r:.80} holds values of type {kind!s:.50}, which is not supported."
+            )
         nominal = optype in _NOMINAL or kind in ("string", "boolean")
         listed = field.all("Value")
         valid = [v for v in listed if v.get("property", "valid") == "valid"]
         values = tuple(dict.fromkeys(read_value(v.get("value"), kind, name) for v in valid))
         invalid = mining.get("invalidValueTreatment", "returnInvalid")
         if invalid not in ("returnInvalid", "asMissing", "asIs"):
-            raise ValueError(f"invalidValueTreatment={invalid!r:.50} of {name!r:.80} is not read.")
+            raise ValueError(
+                f"invalidValueTreatment={invalid!r:.50} of {name!r:.80} is not supported."
+            )
         if mining.get("outliers", "asIs") != "asIs":
-            raise ValueError(f"The model changes outliers of {name!r:.80}, which is not read.")
+            raise ValueError(f"The model changes outliers of {name!r:.80}, which is not supported.")
         if any(v.get("property") == "missing" for v in listed):
             if not nominal:
-                raise ValueError(f"A number represents missing values of {name!r:.80}.")
+                raise ValueError(
+                    f"A number represents missing values of {name!r:.80}, which a Tree cannot "
+                    "represent."
+                )
             invalid = "asMissing"  # an invalid label counts as a missing value
         self._check_interval(name, field.all("Interval"), invalid, nominal)
         text = mining.get("missingValueReplacement")
@@ -178,7 +186,10 @@ class Fields:
         if not intervals or nominal or invalid == "asIs":
             return
         if invalid == "asMissing":
-            raise ValueError(f"Values of {name!r:.80} outside an interval count as missing.")
+            raise ValueError(
+                f"Values of {name!r:.80} outside an interval count as missing, which a Tree cannot "
+                "represent."
+            )
         self.lost.append(
             f"The file refuses values of {name!r:.80} outside its interval; the Tree accepts them."
         )

@@ -151,7 +151,7 @@ def read_predicate(element, fields, double):
     if operator in ("isMissing", "isNotMissing"):
         return Test(field, None, operator == "isNotMissing")
     if operator not in _SIGNS:
-        raise ValueError(f"The operator {operator!r:.50} is not known.")
+        raise ValueError(f"The operator {operator!r:.50} is not in the PMML standard.")
     sign, negated = _SIGNS[operator]
     value = field.read(element.get("value"))
     if sign == "=":

@@ -42,7 +42,10 @@ def _sketch(document, tree, settings=None, missing=np.nan):
     if booster["name"] == "dart":
         booster = booster["gbtree"]
     if booster["name"] != "gbtree":
-        raise ValueError(f"This XGBoost model is of kind {booster['name']!r:.50}, not of trees.")
+        raise ValueError(
+            f"This XGBoost model is of kind {booster['name']!r:.50}, not of trees; keep a tree "
+            "booster (gbtree)."
+        )
     _check_objective(learner)
     if not np.isnan(missing):
         raise ValueError(
@@ -53,7 +56,10 @@ def _sketch(document, tree, settings=None, missing=np.nan):
     number = choose_tree(tree, len(trees), "this model")
     source = trees[number]
     if int(source["tree_param"].get("size_leaf_vector", 1)) > 1:
-        raise ValueError("The leaves of this tree hold a vector for several outputs.")
+        raise ValueError(
+            "The leaves of this tree hold a vector for several outputs; fit one model for each "
+            "output."
+        )
     columns = learner.get("feature_names") or int(learner["learner_model_param"]["num_feature"])
     sketch = Sketch(
         columns if isinstance(columns, int) else tuple(columns),

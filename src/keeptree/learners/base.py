@@ -56,6 +56,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         Returns
         -------
         self
+            The fitted learner, with ``tree_``.
         """
         self.validate_parameters()
         X, y = from_arrow(X), from_arrow(y)
@@ -85,6 +86,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         Returns
         -------
         y : array of shape (n,)
+            Predicted classes or numbers.
         """
         return self.predict_encoded(self.encode(X))
 
@@ -102,6 +104,7 @@ class TreeLearner(ShowsTree, Savable, BaseEstimator):
         Returns
         -------
         leaf : array of shape (n,)
+            Node numbers of the leaves.
         """
         return self.tree_.route(self.encode(X))
 

@@ -42,6 +42,7 @@ def grow(X, label, weight, n_categories, n_classes, options, n_all=None):
     Returns
     -------
     shape : Shape
+        The grown tree.
     """
     bits = _key_bits(len(X), n_classes)
     plain = weight is None and not any(n_categories) and not np.isnan(X).any()

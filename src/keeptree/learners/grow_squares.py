@@ -39,6 +39,7 @@ def grow_squares(X, y, weight, n_categories, options):
     Returns
     -------
     grown : GrownSquares
+        The grown tree, with the targets of its nodes.
     """
     n_categories = np.array(n_categories, dtype=np.int64)
     numeric, slot = number_columns(n_categories)
@@ -99,7 +100,7 @@ def prune_squares(grown, X, y, weight):
     label = np.zeros(len(y), dtype=np.int64)
     moments = [count_shape(shape, X, label, weight * y**power, held)[:, 0] for power in range(3)]
     squares = moments[2] - 2 * mean * moments[1] + mean**2 * moments[0]
-    # Errors as counts of class 1, because the pruning function takes counts.
+    # The pruning function counts errors by class: column 1 holds those of a leaf.
     errors = np.zeros((len(mean), 2))
     # As in J48, differences below 1e-6 are attributed to rounding.
     errors[:, 1] = np.maximum(squares, 0) / weight.sum() * 1e8

@@ -25,6 +25,7 @@ def j48_text(tree, *, unpruned=False, binary_splits=False, names=None):
     Returns
     -------
     text : str
+        The output of J48.
 
     Examples
     --------

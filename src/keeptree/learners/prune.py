@@ -46,9 +46,9 @@ def prune(
     X : array-like or data frame of shape (n, d), optional
         Rows with the tree's columns.
     y : array-like of shape (n,), optional
-        Their classes.
+        Classes of the rows.
     sample_weight : array-like of shape (n,), optional
-        Their weights.
+        Weights of the rows.
     **options
         See ``method``.
 
@@ -144,7 +144,9 @@ def _error_based(tree, rows, confidence_factor=0.25, subtree_raising=True):
 
 def _reduced_error(tree, rows):
     if rows is None:
-        raise ValueError("Reduced-error pruning needs X and y: rows the tree was not grown on.")
+        raise ValueError(
+            "Reduced-error pruning needs rows that the tree was not grown on; pass them as X and y."
+        )
     shape, nodes = tree_to_shape(tree)
     label = _declared_label(tree, nodes)
     prune_reduced(shape, *rows, label)
@@ -194,7 +196,7 @@ def _read_rows(tree, X, y, sample_weight):
     if X is None and y is None:
         return None
     if X is None or y is None:
-        raise ValueError("Pass both X and y, or neither.")
+        raise ValueError("Only one of X and y was given; pass both, or neither.")
     X = tree.encode(X)
     if tree.compare_dtype == "float32":
         X = X.astype(np.float32).astype(np.float64)

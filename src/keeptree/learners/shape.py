@@ -32,7 +32,7 @@ def label_shape(shape, by_share=False):
 
 
 def tree_to_shape(tree):
-    """Return the Shape of a Tree, with declared class order, and the node that each came from."""
+    """Return the Shape of a Tree in declared class order, and the tree nodes in its order."""
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     order, level = [np.array([0])], np.array([0])
     while len(level := _children(tree, level)):

@@ -74,6 +74,7 @@ def is_second_opinion(p, decision):
     Returns
     -------
     differs : ndarray of bool of shape (n,)
+        Whether the most probable class is not the decision.
 
     Examples
     --------

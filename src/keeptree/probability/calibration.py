@@ -96,6 +96,7 @@ class Calibration:
         Returns
         -------
         sets : ndarray of bool of shape (n, n_classes)
+            Whether each class is in the set of each row.
         """
         sets = np.empty(p.shape, dtype=bool)
         for c, scores in enumerate(self.scores):

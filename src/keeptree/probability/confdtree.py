@@ -223,6 +223,7 @@ class ConfDTreeClassifier(ProbabilityModel):
         Returns
         -------
         affected : ndarray of bool of shape (n_samples,)
+            Whether the method changed each row.
         """
         check_is_fitted(self)
         return self._map(X, lambda rows, out: self._affected(rows, change, out), (), bool)

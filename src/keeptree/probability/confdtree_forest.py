@@ -156,6 +156,7 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
+            Probabilities; columns in the order of ``classes_``.
         """
         X = self._check(X)
         return sum(tree.predict_proba_encoded(X) for tree in self.trees_) / len(self.trees_)
@@ -171,6 +172,7 @@ class ConfDTreeForestClassifier(DecidesByCost, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
+            Predicted classes.
         """
         if self.decide == "forest":
             check_is_fitted(self)

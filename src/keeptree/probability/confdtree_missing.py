@@ -85,6 +85,7 @@ class ChildProfiles:
         Returns
         -------
         copies : ndarray of shape (m, n_features)
+            Rows without missing values that matter to the tree.
         owner : int64 ndarray of shape (m,)
             Row of each copy.
         weight : ndarray of shape (m,)
@@ -158,6 +159,7 @@ def child_profiles(sample, significance, least):
     Returns
     -------
     profiles : ChildProfiles
+        Statistics of the cases of each node.
     """
     tree, X, weight = sample.tree, sample.X, sample.weight
     tested = np.unique(tree.feature[tree.kind != LEAF])

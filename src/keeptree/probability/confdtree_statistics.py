@@ -170,7 +170,7 @@ def _p_value(distance, n, significance):
 
 
 def _every_class(count, present, m):
-    """Return which classes have an interval: all in nodes where each has at least m cases.
+    """Return which classes have an interval: those in nodes where every class has m cases.
 
     This is the prerequisite as stated in the paper.
     """
@@ -184,7 +184,7 @@ def _each_class(count, present, m):
 
 
 def _whole_node(count, present, m):
-    """Return which classes have an interval: all in nodes with at least m cases (Algorithm 1).
+    """Return which classes have an interval: those in nodes with at least m cases (Algorithm 1).
 
     A class also needs two cases for its sd.
     """

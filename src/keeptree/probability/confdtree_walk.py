@@ -78,6 +78,7 @@ def make_walk(tree, statistics, intervals, settings):
     Returns
     -------
     walk : Walk
+        The walk, ready to correct rows.
     """
     class_weight, fine_scale = _balance(statistics.reached[0], settings.balance)
     # Use the tree's own proportions, because smoothed_nodes divides once more, which may change the

@@ -62,6 +62,7 @@ def read_costs(costs, classes):
     Returns
     -------
     matrix : ndarray of shape (n_classes, n_classes)
+        Checked costs.
 
     Examples
     --------
@@ -141,4 +142,6 @@ def _number(cost, true, decided):
     try:
         return float(cost)
     except (TypeError, ValueError):
-        raise ValueError(f"costs[{true!r}][{decided!r}] is {cost!r:.50}, not a number.") from None
+        raise ValueError(
+            f"costs[{true!r}][{decided!r}] is {cost!r:.50}, not a number; give a finite cost."
+        ) from None

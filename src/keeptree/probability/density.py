@@ -41,6 +41,7 @@ def kernel_tables(h, in_class, weight, starts, bandwidth, kernel="gaussian"):
     Returns
     -------
     KernelTables or WindowTables
+        Tables of the curves, for looking up shares.
 
     Examples
     --------
@@ -78,13 +79,14 @@ def choose_bandwidth(h, in_class, weight, starts, candidates, kernel="gaussian")
     Parameters
     ----------
     h, in_class, weight, starts, kernel
-        As in `kernel_tables`.
+        See `kernel_tables`.
     candidates : array-like of float
         Bandwidths to compare, in the unit of h.
 
     Returns
     -------
     float
+        The chosen bandwidth.
 
     Examples
     --------

@@ -75,6 +75,7 @@ class KernelTables:
         Returns
         -------
         ndarray of float64 in [0, 1]
+            Share of the class at each h.
         """
         curve, h = check_curves(curve, h, len(self.axis))
         out = np.empty(len(h))

@@ -80,6 +80,7 @@ class DistanceKernelDisplay:
         Returns
         -------
         display : DistanceKernelDisplay
+            The display, with ``ax_`` and ``figure_``.
         """
         if not hasattr(estimator, "boundary_") or not hasattr(estimator, "predict_proba"):
             raise ValueError(
@@ -109,11 +110,19 @@ class DistanceKernelDisplay:
         positive: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Draw given distances and probabilities; the parameters are those of the class.
+        """Draw given distances and probabilities.
+
+        Parameters
+        ----------
+        distance, probability, error, laplace, positive
+            As for the class.
+        ax : matplotlib axes, optional
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
         display : DistanceKernelDisplay
+            The display, with ``ax_`` and ``figure_``.
         """
         given = {"distance": distance, "probability": probability, "error": error}
         if laplace is not None:

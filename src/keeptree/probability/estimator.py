@@ -43,7 +43,7 @@ def fit_learner(learner, X, y, sample_weight):
 
 
 def reads_any_column(estimator):
-    """Return whether X may hold text, for a pipeline's first step or a nominal tree."""
+    """Return whether X may hold text, which a pipeline's first step or a nominal tree reads."""
     if isinstance(estimator, Tree):
         return estimator.has_nominal
     inside = _inside(estimator)

@@ -165,6 +165,7 @@ class GeometricRankClassifier(KeptTreeModel):
         Returns
         -------
         score : ndarray of shape (n_samples,)
+            Scores; larger values rank first.
         """
         check_is_fitted(self)
         code = class_code(positive, self.tree_.classes)

@@ -42,7 +42,7 @@ class Guarantees(Savable):
         X : array-like or data frame of shape (n_samples, n_features)
             Held-out cases from the same distribution as new cases.
         y : array-like of shape (n_samples,)
-            Their true classes.
+            True classes of these cases.
 
         Returns
         -------
@@ -216,4 +216,4 @@ class Guarantees(Savable):
 def check_share(value, name):
     """Raise a ValueError unless a parameter is a number between 0 and 1."""
     if not (isinstance(value, Real) and 0 < value < 1):
-        raise ValueError(f"{name}={value!r} is not a share between 0 and 1.")
+        raise ValueError(f"{name}={value!r} is not a share between 0 and 1, such as 0.9.")

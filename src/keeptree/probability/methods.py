@@ -24,7 +24,7 @@ class Method:
         Public class, a name in ``keeptree``.
     parameters : dict
         Parameters that differ from the defaults of the class.
-    unasked : frozenset of str
+    default_in : frozenset of str
         Where the method is measured by default: ``"compare"``, ``"report"``, ``"demo"``.
     """
 
@@ -32,7 +32,7 @@ class Method:
     about: str
     kind: str
     parameters: dict = field(default_factory=dict)
-    unasked: frozenset = frozenset()
+    default_in: frozenset = frozenset()
 
 
 _SMOOTHED, _KERNEL, _RANK = (
@@ -103,7 +103,7 @@ METHODS = {
             "kernel",
             "training cases at about the same distance from the decision boundary",
             _KERNEL,
-            unasked=_COMPARE | _REPORT,
+            default_in=_COMPARE | _REPORT,
         ),
         Method(
             "position-kernel",
@@ -115,25 +115,25 @@ METHODS = {
             "confdtree",
             "leaves corrected where a case is an outlier of its class",
             "ConfDTreeClassifier",
-            unasked=_COMPARE,
+            default_in=_COMPARE,
         ),
         Method(
             "soft",
             "near a threshold a case belongs to both sides",
             "SoftTreeClassifier",
-            unasked=_COMPARE | _DEMO,
+            default_in=_COMPARE | _DEMO,
         ),
         Method(
             "margin",
             "a logistic model of how clearly a case passes each test",
             "MarginTreeClassifier",
-            unasked=_COMPARE | _DEMO,
+            default_in=_COMPARE | _DEMO,
         ),
         Method(
             "kept",
             "the recommended method: three experts combined into one probability",
             "KeptTreeClassifier",
-            unasked=_COMPARE,
+            default_in=_COMPARE,
         ),
     )
 }
@@ -211,4 +211,4 @@ def methods_of(where):
     >>> methods_of("report")
     ('laplace', 'kernel')
     """
-    return tuple(method.name for method in METHODS.values() if where in method.unasked)
+    return tuple(method.name for method in METHODS.values() if where in method.default_in)

@@ -88,6 +88,7 @@ class RowScorer:
         Returns
         -------
         answer : RowAnswer
+            Class, probabilities and leaf of the row.
         """
         X = self.encode(row)
         leaf = int(self._tree.route(X)[0])

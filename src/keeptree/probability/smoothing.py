@@ -77,6 +77,7 @@ def smoothed_nodes(tree, smoothing="laplace", m="auto", strength=_DEFAULT_STRENG
     Returns
     -------
     p : ndarray of shape (n_nodes, n_classes)
+        Probabilities; columns in the order of ``tree.classes``.
     """
     p = _SMOOTHINGS[smoothing](tree, m, strength)
     return p / p.sum(axis=1, keepdims=True)

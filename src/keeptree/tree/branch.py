@@ -80,6 +80,11 @@ class Branch:
         ----------
         precision : int, default=6
             Significant digits of the threshold; digits before the decimal point are never dropped.
+
+        Returns
+        -------
+        text : str
+            The condition, with the name of the column.
         """
         return f"{self.name} {self.relation(precision)}"
 
@@ -87,6 +92,16 @@ class Branch:
         """Return the condition without the name: ``<= 2.5``, ``= red``, ``in {red, blue}``.
 
         A test that only checks for a missing value gives ``is missing`` or ``is known``.
+
+        Parameters
+        ----------
+        precision : int, default=6
+            Significant digits of the threshold; digits before the decimal point are never dropped.
+
+        Returns
+        -------
+        text : str
+            The condition.
         """
         if self.is_numeric and self.threshold == _LARGEST:
             return "is known" if self.sign == "<=" else "is missing"
@@ -102,7 +117,7 @@ def find_branch(tree, child):
     """Return the branch that leads to a node of a tree."""
     node = int(tree.parent[child])
     if node < 0:
-        raise ValueError("No branch leads to the root.")
+        raise ValueError("No branch leads to the root; give another node.")
     feature = int(tree.feature[node])
     numeric, oblique = tree.kind[node] != NOMINAL, tree.kind[node] == OBLIQUE
     first = child == tree.children(node)[0]

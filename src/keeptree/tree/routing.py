@@ -108,7 +108,10 @@ def mix(tree, X, values, normalise=True):
 
 
 def _mix_few(tree, X, values):
-    """``route_shares(tree, X) @ values`` row by row: the same bits, faster for single rows."""
+    """Return ``route_shares(tree, X) @ values``, computed row by row to the same bits.
+
+    This is faster for single rows.
+    """
     try:
         leaves = [_walk(tree.lifted, row) for row in tree.lift(X)]
     except KeyError:

@@ -70,7 +70,7 @@ class Structure:
 
     @cached_property
     def preorder(self) -> NDArray[Any]:
-        """All nodes, each before its children, children in order."""
+        """All nodes in preorder: each node before its children, and these in order."""
         size = np.ones(self.n_nodes, dtype=np.int64)
         for nodes in self.levels[:0:-1]:
             np.add.at(size, self.parent[nodes], size[nodes])

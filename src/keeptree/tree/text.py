@@ -167,7 +167,8 @@ def _tells_missing(tree, branch, precision):
     if rule == SHARE and not branch.is_numeric:
         taken = tree.category_children(branch.node)
         bare = np.setdiff1d(tree.children(branch.node), taken)
-        if len(bare):  # `is missing` on one branch alone would send all missing values there
+        # ``is missing`` on one branch alone would be read as: all missing values go there
+        if len(bare):
             return True
     return precision is None and rule in (SHARE, branch.child)
 

@@ -202,7 +202,7 @@ class Tree(Structure):
         return self.feature_names[feature] if self.feature_names else f"x[{feature}]"
 
     def select(self, X: ArrayLike) -> Any:
-        """Return only the tree's columns of a data frame that has more, and any other X unchanged.
+        """Return the tree's columns of a data frame that has more; return any other X as it is.
 
         Parameters
         ----------
@@ -432,6 +432,11 @@ class Tree(Structure):
             Significant digits of thresholds and weights; digits before the decimal point are never
             dropped. None writes all digits and all rules for missing values and unseen categories,
             so that a tree read from the text sends every row to the same leaf.
+
+        Returns
+        -------
+        text : str
+            The tree, without a final line break.
         """
         return tree_to_text(self, precision)
 
@@ -455,6 +460,11 @@ class Tree(Structure):
             One line of free text.
         at : datetime, optional
             Time of the signature, with a time zone; now by default.
+
+        Returns
+        -------
+        tree : Tree
+            The signed tree.
 
         Examples
         --------

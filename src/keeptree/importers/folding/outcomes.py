@@ -87,6 +87,7 @@ def find_runs(tree, columns, nodes):
     Returns
     -------
     runs : dict of int to Runs
+        Node -> its runs.
     """
     used, where = np.unique(tree.feature[nodes], return_inverse=True)
     columns = [columns[f] for f in used]
@@ -193,6 +194,7 @@ def find_tables(tree, columns, nodes, labels):
     Returns
     -------
     tables : dict of int to Table
+        Node -> its table.
     """
     tables = {}
     for f in np.unique(tree.feature[nodes]):
