@@ -121,8 +121,8 @@ def test_pruning_needs_matching_rows():
     tree = C45Classifier().fit(X, y).tree_
     for arguments, message in [
         (("everything",), "method must be one of"),
-        (("reduced-error",), "needs X and y"),
-        (("reduced-error", X), "Pass both X and y"),
+        (("reduced-error",), "pass them as X and y"),
+        (("reduced-error", X), "pass both, or neither"),
         (("reduced-error", X, y + 1), "The tree does not know the labels"),
         (("reduced-error", X[:, :3], y), "columns"),
     ]:

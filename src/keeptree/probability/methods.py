@@ -48,7 +48,7 @@ METHODS = {
     for method in (
         Method(
             "leaves",
-            "the tree's own: class proportions of the leaf",
+            "class proportions of the leaf, the tree's own probabilities",
             _SMOOTHED,
             {"smoothing": "leaves"},
             _COMPARE,
@@ -62,7 +62,7 @@ METHODS = {
         ),
         Method(
             "m-estimate",
-            "class proportions with cases at the prior added",
+            "class proportions with pseudo-cases added in proportion to the prior",
             _SMOOTHED,
             {"smoothing": "m-estimate"},
         ),

@@ -92,7 +92,7 @@ def shared_rows(tree, X):
 
 
 def leaf_average(tree, X, values, normalise=True):
-    """Value of each row's leaf; rows divided at a missing value get the weighted average."""
+    """Return the value of each row's leaf, averaged by share for rows in several leaves."""
     shared = shared_rows(tree, X)
     result = values[route(tree, X, strict=True)]
     if len(shared):
@@ -101,7 +101,7 @@ def leaf_average(tree, X, values, normalise=True):
 
 
 def mix(tree, X, values, normalise=True):
-    """Average of the values of each row's leaves, weighted by the row's share in them."""
+    """Return the values of each row's leaves, averaged by the row's share in them."""
     few = len(X) <= _FEW
     mixed = _mix_few(tree, X, values) if few else route_shares(tree, X) @ values
     return mixed / mixed.sum(axis=1, keepdims=True) if normalise else mixed
@@ -124,7 +124,10 @@ def _mix_few(tree, X, values):
 
 
 def _walk(tree, row):
-    """Leaves of a row with its share in each; KeyError at a test without a rule for it."""
+    """Return the leaves of a row with its share in each.
+
+    A test without a rule for a missing value raises a KeyError.
+    """
     if tree.compare_dtype == "float32":
         with np.errstate(over="ignore"):
             row = row.astype(np.float32)
