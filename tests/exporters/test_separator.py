@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keeptree import Boundary
@@ -34,6 +34,7 @@ def separators(boundary, rows):
     dtype=st.sampled_from(["float32", "float64"]),
     step=st.sampled_from([None, 0.25, 0.1, 1.0]),
 )
+@example(418, 2, 0, "child", "float32", None)  # every row gets the same class
 def test_the_separator_is_that_of_the_boundary(seed, n_classes, n_nominal, missing, dtype, step):
     """Thresholds and rows lie on few numbers, so that many regions are equally near."""
     tree = random_tree(

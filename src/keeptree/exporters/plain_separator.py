@@ -38,7 +38,8 @@ def plain_separator(boundary, place):
 def _program(program, place, rounded):
     columns = program.columns.tolist()
     return {
-        "attribute": [place[f] for f, _ in columns],
+        # Column 0 stands in the program of a tree with one class, which may not test it.
+        "attribute": [place.get(f, 0) for f, _ in columns],
         "codes": [codes for _, codes in columns],
         "rounded": [f in rounded for f, _ in columns],
         "reach": program.frame[:, 2].tolist(),
