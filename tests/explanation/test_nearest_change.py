@@ -257,7 +257,7 @@ def test_the_sentence_has_the_number_that_flips_in_few_digits(cancer):
     X, _, tree, model = cancer
     change = kt.nearest_change(model, X.iloc[3])
     move = "worst texture falls from 26.50 to 25.67 (−0.83)"
-    said = f"Becomes benign if {move}, nothing else changed."
+    said = f"Becomes benign if {move}, with nothing else changed."
     assert change.sentence == str(change) == said
     read = X.iloc[[3]].copy()
     read["worst texture"] = float(re.search(r"to (\S+)", move)[1])
@@ -457,7 +457,7 @@ def test_categories_change_by_their_costs():
     model = kt.SmoothedTreeClassifier(kt.C45Classifier()).fit(X, y)
     assert (
         kt.nearest_change(model, ["r", 3]).sentence
-        == "Becomes no if colour changes from r to b, nothing else changed."
+        == "Becomes no if colour changes from r to b, with nothing else changed."
     )
     labels = model.tree_.categories[0]
     costs = np.ones((3, 3)) - np.eye(3)

@@ -85,9 +85,11 @@ def test_constraints_hold_and_the_answer_reads_well():
     assert {move.name for move in free.changes} == {"age", "income"}
     assert all(move.after == round(move.after) for move in free.changes)
     alone = kt.nearest_change(model, case, fixed=["age"])
-    assert str(alone) == "Becomes good if income rises from 33 to 57 (+24), nothing else changed."
+    assert (
+        str(alone) == "Becomes good if income rises from 33 to 57 (+24), with nothing else changed."
+    )
     dear = kt.nearest_change(model, case, costs={"income": 100})
-    assert str(dear) == "Becomes good if age falls from 70 to 41 (−29), nothing else changed."
+    assert str(dear) == "Becomes good if age falls from 70 to 41 (−29), with nothing else changed."
     none = kt.nearest_change(model, case, fixed=["age"], bounds={"income": (0, 50)})
     assert np.isinf(none.cost)
     assert "unlock age" in str(none)

@@ -105,7 +105,7 @@ class NearestChange:
     >>> model = kt.SmoothedTreeClassifier(kt.C45Classifier(max_depth=2)).fit(X, y)
     >>> change = kt.nearest_change(model, X.iloc[60])
     >>> print(change)
-    Becomes target = 0 if petal width (cm) falls from 1.0 to 0.6 (−0.4), nothing else changed.
+    Becomes target = 0 if petal width (cm) falls from 1.0 to 0.6 (−0.4), with nothing else changed.
     >>> change.predicted, round(change.cost, 2), len(change.changes)
     (0, 0.53, 1)
     """
@@ -144,7 +144,7 @@ class NearestChange:
         if not self.changes:
             return f"The tree already decides {self._name(self.decided)}."
         moves = join([str(move) for move in self.changes])
-        return f"Becomes {self._name(self.predicted)} if {moves}, nothing else changed."
+        return f"Becomes {self._name(self.predicted)} if {moves}, with nothing else changed."
 
     @property
     def text(self):

@@ -105,7 +105,7 @@ def nearest_change(
     >>> model = kt.SmoothedTreeClassifier(DecisionTreeClassifier(max_leaf_nodes=8, random_state=0))
     >>> change = kt.nearest_change(model.fit(X, y), X.iloc[3])
     >>> print(change)
-    Becomes benign if worst texture falls from 26.50 to 25.67 (−0.83), nothing else changed.
+    Becomes benign if worst texture falls from 26.50 to 25.67 (−0.83), with nothing else changed.
     >>> round(change.cost, 3), change.changes[0].name
     (0.135, 'worst texture')
     >>> print(kt.nearest_change(model, X.iloc[3], fixed=["worst texture"]).changes[0])
@@ -206,7 +206,7 @@ class NearestChanges(Sequence):
     >>> changes.cost[:3].round(2)
     array([0.66, 0.66, 0.66])
     >>> print(changes[60])
-    Becomes target = 0 if petal width (cm) falls from 1.0 to 0.6 (−0.4), nothing else changed.
+    Becomes target = 0 if petal width (cm) falls from 1.0 to 0.6 (−0.4), with nothing else changed.
     """
 
     def __init__(self, search, encoded, wanted, n, n_jobs):

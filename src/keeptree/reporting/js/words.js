@@ -84,7 +84,7 @@ export function tellChange(attribute, before, after) {
 export function tellNearest(change, moves, attributes, classes, decided, blocked) {
   if (change) {
     const told = moves.map((move) => tellChange(attributes[move.attribute], move.before, move.rounded));
-    return `Becomes ${classes[change.label].label} if ${join(told)}, nothing else changed.`;
+    return `Becomes ${classes[change.label].label} if ${join(told)}, with nothing else changed.`;
   }
   if (blocked === null) return `The tree always decides ${classes[decided].label}, whatever changes.`;
   if (blocked.length === 0) return "No allowed change alters the decision; more than one constraint prevents it.";
