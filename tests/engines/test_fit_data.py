@@ -24,7 +24,7 @@ def test_a_folder_is_counted_whole_and_learned_from_a_sample(engine, folder, tmp
     command = ["fit", str(folder), "--target", "risk", "--method", "soft", "--out", str(out),
                "--sample", "300", "--seed", "5", "--engine", engine]  # fmt: skip
     assert main(command) == 0
-    assert "Counted 1200 rows of data, learned from 300 rows, seed 5." in capsys.readouterr().out
+    assert "Counted 1200 rows of data; learned from 300 rows, seed 5." in capsys.readouterr().out
     model = kt.load(out)
     assert model.tree_.weight[0] == 1200
     loans = draw(1200)
