@@ -370,6 +370,6 @@ def write_head(about, paper):
     left = [name for name in paper.datasets if name not in about["datasets"]]
     left = [name for name in left if name not in about["unavailable"]]
     lines += ["", *([f"- Not measured in this run: {', '.join(left)}"] if left else [])]
-    lines += [f"- Not available here: {text}" for text in about["unavailable"].values()]
+    lines += [f"- {text[0].upper()}{text[1:]}" for text in about["unavailable"].values()]
     lines += [*(f"- Failed: {text}" for text in about["failures"]), ""]
     return "\n".join(lines)

@@ -108,7 +108,7 @@ def test_a_set_that_is_not_available_is_reported_and_the_rest_goes_on(tmp_path, 
     assert list(report["unavailable"]) == ["MiniBooNE"]
     assert list(report["sections"][0]["rows"]) == ["MiniBooNE", "glass"]
     page = (tmp_path / "katz-2012.md").read_text(encoding="utf-8")
-    assert "Not available here: miniboone is not available" in page
+    assert "Miniboone is not available" in page
     with pytest.raises(ValueError, match="None of the data sets is available"):
         reproduce("katz-2012", datasets=["MiniBooNE"], **options)
 
