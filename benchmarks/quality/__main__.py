@@ -17,6 +17,7 @@ from benchmarks.quality.methods import LEARNERS
 from benchmarks.quality.peers import CALIBRATED, FOREST, PEER_NAMES
 from keeptree.evaluation.runner import read_records, run
 from keeptree.output import write_text
+from keeptree.text import plural
 
 ROOT = Path(__file__).parents[2]
 PAGE, PICTURES = ROOT / "docs" / "quality.md", ROOT / "docs" / "images"
@@ -125,7 +126,10 @@ def forget(path, methods):
 def make_tables(rows, n_splits):
     """Return the tables as Markdown, by name."""
     sizes = rows.groupby(["group", "tree"], sort=False)["set"].nunique()
-    about = [f"{g}, {t}: {sizes[g, t]} sets, splits of each: {n}" for (g, t), n in n_splits.items()]
+    about = [
+        f"{g}, {t}: {sizes[g, t]} sets with {plural(n, 'split')} each"
+        for (g, t), n in n_splits.items()
+    ]
     tables = {"size": "; ".join(about) + "."}
     for (group, tree), own in rows.groupby(["group", "tree"], sort=False):
         tables[f"{group}, {tree}"] = summary.markdown(summary.main_table(own))
