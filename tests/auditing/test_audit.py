@@ -288,11 +288,24 @@ def test_wrapped_models_rankings_and_numpy_tables_are_audited_too():
     assert "<h1>" in result.to_html()
 
 
+def test_the_accuracy_at_fit_is_that_of_trees_that_have_not_seen_the_case():
+    """A tree that has learned its sample by heart is right for all of it, and only of it."""
+    X, y = draw(1000, 35)
+    learner = DecisionTreeClassifier(random_state=0)
+    numbers = X[["age", "income", "shoe"]].to_numpy()
+    model = kt.KeptTreeClassifier(learner).fit(numbers, y)
+    assert (model.predict(numbers) == y).mean() > 0.99
+    new, outcome = draw(4000, 36)
+    result = kt.audit(model, new[["age", "income", "shoe"]].to_numpy(), outcome)
+    assert result.expected.at_fit == pytest.approx(result.realised.accuracy, abs=0.04)
+    assert not result.inaccurate
+
+
 def test_a_kept_tree_without_its_learner_scores_its_sample_on_halves():
     X, y = draw(2000, 11)
     tree = kt.C45Classifier(min_samples_leaf=40).fit(X, y).tree_
     model = kt.KeptTreeClassifier(tree).fit(X, y)
-    assert model.expected_.unseen
+    assert not model.expected_.unseen
     new, _ = draw(4000, 12)
     assert abs(model.expected_.accuracy - kt.audit(model, new).expected.accuracy) < 0.015
     few = kt.KeptTreeClassifier(tree).fit(X[:3], y[:3])

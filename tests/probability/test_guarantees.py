@@ -136,6 +136,21 @@ def test_calibration_cases_are_checked_and_a_refusal_changes_nothing(change, sen
     assert model.calibration_ is before
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_cases_with_equal_probabilities_are_covered_too(seed):
+    """With two-valued attributes a stump has two probabilities, and those of the folds differ."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (3000, 3)).astype(float)
+    y = (rng.random(3000) < 0.25 + 0.5 * X[:, 0]).astype(int)
+    stump = DecisionTreeClassifier(max_depth=1)
+    model = kt.KeptTreeClassifier(stump).fit(X[:600], y[:600])
+    assert len(np.unique(model.predict_proba(X))) <= 8
+    for level in np.arange(0.05, 1, 0.05):
+        sets = model.predict_set(X[600:], level)
+        for c in (0, 1):
+            assert sets[y[600:] == c, c].mean() > level - 0.1
+
+
 def test_a_ranking_has_no_sets():
     X, y, _ = draw(100, 9)
     model = kt.GeometricRankClassifier(LEARNER).fit(X, y)

@@ -82,7 +82,7 @@ def compare_classes(count):
                 share_before=float(before[:, c].sum() / before.sum()) if known else None,
                 decided=int(count.confusion[:, c].sum()),
                 right=int(count.confusion[c, c]),
-                right_before=_right_at_fit(tree, before, c) if known else None,
+                right_before=_right_at_fit(count, c) if known else None,
                 p_value=compare_with_expected(cases, expected, variance, n, n_before),
             )
         )
@@ -115,9 +115,12 @@ def _has_moved(before, now, alpha):
     return moved >= LEAST_MOVED and compare_counts(before, now) <= alpha
 
 
-def _right_at_fit(tree, before, c):
-    """Share of the cases of a class in leaves that decide for it."""
-    return float(before[tree.label == c, c].sum() / before[:, c].sum())
+def _right_at_fit(count, c):
+    """Share of the cases of a class in leaves that decide for it, scaled to the accuracy at fit."""
+    tree, reference = count.tree, count.expectation
+    decided = reference.classes[np.arange(tree.n_nodes), tree.label]
+    share = decided[tree.label == c].sum() / reference.classes[:, c].sum()
+    return float(min(share * reference.right.sum() / decided.sum(), 1.0))
 
 
 def _matters(share, expected):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from scipy import stats
 
+from keeptree.auditing.performance import optimism
 from keeptree.auditing.significance import compare_shares
 from keeptree.data.labels import class_names
 from keeptree.explanation.wording import tell_branch, tell_number
@@ -38,8 +39,10 @@ class LeafChange:
         Share of right decisions among them.
     commonest : str or None
         Display name of the commonest class among them.
+    large : bool
+        Whether the share of right decisions differs from that expected at fit by enough to matter.
     p_value : float
-        p-value of the hypothesis that this share is what was expected at fit.
+        p-value of the hypothesis that they are equal.
     foreseen : bool
         Whether the share agrees with the probabilities of these cases.
     changed : bool
@@ -57,16 +60,10 @@ class LeafChange:
     outcomes: int
     right: float | None
     commonest: str | None
+    large: bool
     p_value: float
     foreseen: bool
     changed: bool = False
-
-    @property
-    def large(self):
-        """Whether the share of right decisions changed by enough to matter."""
-        if self.right is None or self.expected_before is None:
-            return False
-        return abs(self.right - self.expected_before) >= LEAST_LEAF
 
     @property
     def improved(self):
@@ -97,10 +94,11 @@ def _compare(count, node, names):
         share_before=float(tree.weight[node] / tree.weight[0]),
         expected=_share(*now),
         expected_before=_share(*at_fit),
-        moved=_is_large(at_fit, now) and compare_shares(*at_fit, *now) <= _level(tree),
+        moved=_is_large(at_fit, now, LEAST_LEAF) and compare_shares(*at_fit, *now) <= _level(tree),
         outcomes=known[1],
         right=_share(*known),
         commonest=names[classes.argmax()] if classes.any() else None,
+        large=_is_large(at_fit, known, LEAST_LEAF + optimism(count)),
         p_value=compare_shares(*at_fit, *known) if at_fit[1] and known[1] else 1.0,
         foreseen=_agrees(known, hoped, _level(tree)),
     )
@@ -111,10 +109,10 @@ def _share(right, cases):
     return float(right / cases) if cases else None
 
 
-def _is_large(before, now):
-    """Whether a share of right decisions changed by enough to matter."""
+def _is_large(before, now, least):
+    """Whether a share of right decisions changed by at least ``least``."""
     shares = _share(*before), _share(*now)
-    return None not in shares and abs(shares[0] - shares[1]) >= LEAST_LEAF
+    return None not in shares and abs(shares[0] - shares[1]) >= least
 
 
 def _agrees(known, hoped, level):

@@ -14,7 +14,7 @@ _SCALE, _ROW = 320, 12  # of the chart of a leaf
 
 
 def render_audit(audit):
-    """Return the page of an :class:`~keeptree.auditing.audit.Audit` as HTML text."""
+    """Return the page of an :class:`~keeptree.auditing.result.Audit` as HTML text."""
     css = compact("\n".join(read_asset(f"css/{name}.css") for name in _STYLES) + _own_style())
     return (
         _environment()

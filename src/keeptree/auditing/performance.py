@@ -10,6 +10,7 @@ from keeptree.evaluation.reliability import calibration_gap
 from keeptree.evaluation.significance import accuracy_interval
 
 LEAST_LOSS = 0.02  # smallest change of accuracy that matters: two percentage points
+_OPTIMISM = 0.1  # by how much estimates on cases that the tree has seen may be too high
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def expected_accuracy(count, confidence):
     z = stats.norm.ppf(0.5 + confidence / 2)
     # Sampling error of the new outcomes plus the calibration error of the probabilities.
     error = z * np.sqrt(chance / n + reference.chance / n_before)
-    spread = max(squares - accuracy**2, 0.0) / n + reference.variance / n_before
+    variance = max(squares - accuracy**2, reference.variance)
+    spread = variance * (1 / n + 1 / n_before)
     fallen = (reference.accuracy - accuracy) / np.sqrt(spread) if spread > 0 else 0.0
     return Expected(
         accuracy=accuracy,
@@ -104,6 +106,11 @@ def expected_accuracy(count, confidence):
         unseen=reference.unseen,
         p_value=float(stats.norm.sf(fallen)),
     )
+
+
+def optimism(count):
+    """Return by how much the estimates may be too high without any change in the data."""
+    return 0.0 if count.expectation.unseen else _OPTIMISM
 
 
 def realised_accuracy(count, confidence):

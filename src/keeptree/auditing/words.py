@@ -252,7 +252,9 @@ _REASONS = {
 
 
 def _tell_expected(expected):
-    how = "out of fold" if expected.unseen else "on the training cases themselves"
+    how = "out of fold"
+    if not expected.unseen:
+        how = "on cases that the tree has seen, so it may be too high"
     return (
         f"Expected accuracy: {percent(expected.accuracy)}, between {percent(expected.low)} and "
         f"{percent(expected.high)}; at fit {percent(expected.at_fit)}, estimated {how}."

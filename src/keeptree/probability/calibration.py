@@ -8,6 +8,7 @@ sampling error of the calibration cases).
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.isotonic import isotonic_regression
 
@@ -17,6 +18,8 @@ from keeptree.savable import expect, expect_array, saved_part
 _MOST_SCORES = 1999
 _MOST_LEVELS = 200
 OUT_OF_FOLD, HELD_OUT = "out of fold", "held out"
+_TIED = 5  # equal scores that are lowered before out-of-fold calibration,
+_LOWERED = 0.25  # by this many log-odds
 
 
 @saved_part
@@ -32,7 +35,7 @@ class Calibration:
         Number of cases of each class.
     scores : tuple of ndarray
         For each class, the sorted probabilities of this class for its own cases, thinned evenly if
-        there are many.
+        there are many. Out of fold, groups of equal probabilities are lowered slightly.
     edges : tuple of ndarray
         For each class, the upper ends of the levels (ranges) of its probability, except the last.
     low, high : tuple of ndarray
@@ -143,12 +146,12 @@ def calibrate(p, y, source):
     >>> calibration.sets(np.array([[0.95, 0.05]]), 0.75)
     array([[ True, False]])
     """
-    classes = range(p.shape[1])
+    classes, lower = range(p.shape[1]), _lower_ties if source == OUT_OF_FOLD else np.asarray
     curves = [_venn_abers(p[:, c], y == c) for c in classes]
     return Calibration(
         source,
         np.bincount(y, minlength=p.shape[1]).astype(np.int64),
-        tuple(_thin(np.sort(p[y == c, c])) for c in classes),
+        tuple(_thin(np.sort(lower(p[y == c, c]))) for c in classes),
         *(tuple(parts) for parts in zip(*curves, strict=True)),
     )
 
@@ -167,6 +170,18 @@ def wilson_interval(events, cases, confidence):
     reach = z * np.sqrt(z**2 + 4 * events * (1 - events / cases))
     ends = ((middle - reach) / (2 * (cases + z**2)), (middle + reach) / (2 * (cases + z**2)))
     return tuple(np.clip(end, 0.0, 1.0) for end in ends)
+
+
+def _lower_ties(scores):
+    """Lower the scores that several cases share.
+
+    A tree with few leaves and two-valued attributes gives many cases the same probability. The
+    trees of the folds give the same cases slightly different ones, and if all of these are larger,
+    the sets of all these cases would lack their class.
+    """
+    _, place, cases = np.unique(scores, return_inverse=True, return_counts=True)
+    lowered = expit(logit(np.clip(scores, 1e-12, 1 - 1e-12)) - _LOWERED)
+    return np.where(cases[place] >= _TIED, np.minimum(lowered, scores), scores)
 
 
 def _thin(scores):

@@ -15,13 +15,15 @@ MOST_ROWS = 5_000  # maximum number of training cases that are scored
 class Scored(NamedTuple):
     """Encoded rows of a sample, their classes and their probabilities.
 
-    ``refitted`` tells whether each case was scored by a refitted tree that had not seen it.
+    ``refitted`` tells whether each case was scored by a refitted tree that had not seen it, and
+    ``decision`` what that tree decided.
     """
 
     X: np.ndarray
     y: np.ndarray
     p: np.ndarray
     refitted: bool
+    decision: np.ndarray | None = None
 
 
 @saved_part
@@ -38,7 +40,7 @@ class Expectation:
     squares : float
         Sum of the squares of these probabilities.
     unseen : bool
-        Whether the probabilities were estimated out of fold.
+        Whether probabilities and decisions are those of trees that had not seen the case.
     bins : ndarray of shape (10, 3) or None
         Reliability of the most probable class in bins of equal width: number of cases, sum of its
         probabilities, number of cases that belong to it. None unless ``unseen``.
@@ -87,15 +89,21 @@ class Expectation:
             expect(fits and (self.classes >= 0).all(), "its class sums do not fit its cases")
 
 
-def expect_accuracy(tree, scored, unseen):
+def expect_accuracy(tree, scored):
     """Return the :class:`Expectation` of a :class:`Scored` sample."""
-    rows, p = scored.X, scored.p
-    right = p[np.arange(len(rows)), tree.decide(rows)]
-    leaf = tree.route(rows)
+    rows, p, unseen = np.arange(len(scored.X)), scored.p, scored.decision is not None
+    leaf, own = tree.route(scored.X), p[rows, tree.decide(scored.X)]
+    cases = np.bincount(leaf, minlength=tree.n_nodes).astype(np.int64)
+    right = np.bincount(leaf, own, minlength=tree.n_nodes)
+    if unseen:
+        # The tree was grown to be right for these cases; refitted trees show how often it is for
+        # others. Its leaves are scaled to their sum.
+        own, seen = p[rows, scored.decision], own.sum()
+        right = np.minimum(right * (own.sum() / seen), cases)
     return Expectation(
-        cases=np.bincount(leaf, minlength=tree.n_nodes).astype(np.int64),
-        right=np.bincount(leaf, right, minlength=tree.n_nodes),
-        squares=float(right @ right),
+        cases=cases,
+        right=right,
+        squares=float(own @ own),
         unseen=unseen,
         bins=bin_probabilities(p.max(axis=1), p.argmax(axis=1) == scored.y) if unseen else None,
         classes=np.column_stack([np.bincount(leaf, c, minlength=tree.n_nodes) for c in p.T]),

@@ -36,7 +36,7 @@ class ProbabilityModel(DecidesByCost, Guarantees, KeptTreeModel):
     def _remember(self, sample, unseen):
         super()._remember(sample, unseen)
         scored = score_sample(self, sample) if unseen is None else unseen
-        self.expected_ = expect_accuracy(self.tree_, scored, unseen is not None)
+        self.expected_ = expect_accuracy(self.tree_, scored)
         self._calibrate_out_of_fold(unseen)
 
     def predict_proba(self, X: ArrayLike) -> Floats:

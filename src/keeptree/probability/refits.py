@@ -181,7 +181,8 @@ class RefittedModel(ProbabilityModel):
     """Base of the classifiers whose strengths are chosen with refitted trees.
 
     A subclass has ``cv`` among its parameters and supplies ``_refits()``, which returns whether it
-    needs refits, and ``_learn(sample, folds)``.
+    needs refits, and ``_learn(sample, folds)``. With folds, the latter returns None or the scored
+    test rows of all folds, in their order.
     """
 
     _parameter_constraints = {**ProbabilityModel._parameter_constraints, "cv": ["cv_object"]}
@@ -195,6 +196,9 @@ class RefittedModel(ProbabilityModel):
             folds = out_of_fold(self.estimator, sample, X, y, weighted, self.cv, self.n_jobs)
         with one_blas_thread():
             unseen = self._learn(sample, folds)
+        if folds is not None and unseen is not None:
+            decided = [fold.tree.decide(fold.test.X) for fold in folds]
+            unseen = unseen._replace(decision=np.concatenate(decided))
         self._remember(sample, unseen)
         return self
 
